@@ -1,0 +1,92 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One list of settings for every Swift target, so a target cannot drift from the others.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Pixel kernels are optimised also in debug builds of this package itself (500 times faster tests). A package that
+/// depends on Eidetic by version must not see unsafe flags, so they need `EIDETIC_DEVELOPMENT=1` (the scripts set it).
+let isDevelopment = Context.environment["EIDETIC_DEVELOPMENT"] == "1"
+let kernels: [CSetting] = isDevelopment ? [.unsafeFlags(["-O3"])] : []
+
+let package = Package(
+    name: "eidetic",
+    products: [
+        .library(name: "Eidetic", targets: ["Eidetic"]),
+        .executable(name: "eidetic", targets: ["EideticCommand"]),
+        .executable(name: "eidetic-bench", targets: ["EideticBench"]),
+    ],
+    targets: [
+        // C: one target per library. Only its one wrapper may import it.
+        .target(name: "CLinux"),
+        .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .target(name: "CJPEG", cSettings: kernels, linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "CPNG", cSettings: kernels, linkerSettings: [.linkedLibrary("png")]),
+        .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
+        .systemLibrary(name: "CGIF", providers: [.apt(["libgif-dev"])]),
+        .target(name: "CPixels", cSettings: kernels),
+
+        // Swift, from the bottom layer to the top one. Arrows point down only.
+        .target(name: "EideticCore", dependencies: ["CLinux", "CXXHash"], swiftSettings: strict),
+        .target(
+            name: "EideticCodecs",
+            dependencies: ["EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CPixels"],
+            swiftSettings: strict
+        ),
+        .target(name: "EideticStore", dependencies: ["EideticCore"], swiftSettings: strict),
+        .target(name: "EideticFetch", dependencies: ["EideticCore", "CCurl"], swiftSettings: strict),
+        .target(
+            name: "Eidetic",
+            dependencies: ["EideticCore", "EideticCodecs", "EideticStore", "EideticFetch"],
+            swiftSettings: strict
+        ),
+
+        // Programs.
+        .executableTarget(name: "EideticCommand", dependencies: ["Eidetic"], swiftSettings: strict),
+        .executableTarget(
+            name: "EideticBench",
+            dependencies: ["Eidetic", "CJPEG"],
+            swiftSettings: strict
+        ),
+
+        // Not shipped.
+        .target(name: "EideticTestSupport", dependencies: ["EideticCore"], swiftSettings: strict),
+        .testTarget(
+            name: "EideticCoreTests",
+            dependencies: ["EideticCore", "EideticTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticCodecsTests",
+            dependencies: ["EideticCodecs", "EideticTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticStoreTests",
+            dependencies: ["EideticStore", "EideticTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticFetchTests",
+            dependencies: ["EideticFetch", "EideticTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticTests",
+            dependencies: ["Eidetic", "EideticTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticCommandTests",
+            dependencies: ["EideticCommand", "EideticTestSupport"],
+            swiftSettings: strict
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

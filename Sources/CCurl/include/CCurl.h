@@ -1,0 +1,4 @@
+#ifndef EIDETIC_CURL_H
+#define EIDETIC_CURL_H
+
+#endif

@@ -1,0 +1,4 @@
+#ifndef EIDETIC_JPEG_H
+#define EIDETIC_JPEG_H
+
+#endif

@@ -1,0 +1,4 @@
+#ifndef EIDETIC_PNG_H
+#define EIDETIC_PNG_H
+
+#endif

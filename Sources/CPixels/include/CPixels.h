@@ -1,0 +1,4 @@
+#ifndef EIDETIC_PIXELS_H
+#define EIDETIC_PIXELS_H
+
+#endif

@@ -1,0 +1,49 @@
+import Glibc
+
+/// A value behind a lock, with a condition on which threads of our own can wait.
+///
+/// Only threads that Eidetic starts itself may call `wait`: the cooperative pool must never block.
+package final class Monitor<State>: @unchecked Sendable {
+    // Safe to send: `state` is touched with `mutex` held only.
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var state: State
+
+    package init(_ initialState: sending State) {
+        state = initialState
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(condition, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Runs `body` with the lock held.
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&state)
+    }
+
+    /// Blocks the calling thread until `body` gives a value; it is asked again after each wake-up.
+    package func wait<Result>(until body: (inout State) -> Result?) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            pthread_cond_wait(condition, mutex)
+        }
+    }
+
+    /// Wakes one waiting thread.
+    package func signal() { pthread_cond_signal(condition) }
+
+    /// Wakes all waiting threads.
+    package func broadcast() { pthread_cond_broadcast(condition) }
+}

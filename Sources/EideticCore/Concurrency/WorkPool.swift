@@ -1,0 +1,99 @@
+import Glibc
+
+/// A bounded set of threads for work that blocks or computes for long: decoding, file work.
+///
+/// The cooperative pool of Swift concurrency must stay free for what suspends, so such work runs here. Threads are
+/// started when there is work for them. The most urgent job goes first; equal ones in their order of arrival.
+package final class WorkPool: Sendable {
+    private struct Job {
+        let context: WorkContext
+        let run: @Sendable () -> Void
+    }
+
+    private struct State {
+        var jobs: [Job] = []
+        var idle = 0
+        var threads = 0
+        var isClosed = false
+    }
+
+    private let name: String
+    private let width: Int
+    private let monitor = Monitor(State())
+
+    /// Creates a pool of at most `width` threads; none runs before there is work.
+    package init(name: String, width: Int) {
+        self.name = name
+        self.width = max(1, width)
+    }
+
+    deinit {
+        monitor.withLock { $0.isClosed = true }
+        monitor.broadcast()
+    }
+
+    /// Jobs that wait for a thread.
+    package var waiting: Int { monitor.withLock { $0.jobs.count } }
+
+    /// Runs `body` on a thread of the pool and gives what it returns or throws.
+    ///
+    /// - Throws: What `body` throws; `EideticError.cancelled` where the task was cancelled before `body` began.
+    package func run<Value: Sendable>(
+        _ context: WorkContext = WorkContext(),
+        _ body: @escaping @Sendable (WorkContext) throws(EideticError) -> Value
+    ) async throws(EideticError) -> Value {
+        let result: Result<Value, EideticError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                enqueue(context) {
+                    let outcome: Result<Value, EideticError>
+                    do throws(EideticError) {
+                        try context.checkCancellation()
+                        outcome = .success(try body(context))
+                    } catch {
+                        outcome = .failure(error)
+                    }
+                    continuation.resume(returning: outcome)
+                }
+            }
+        } onCancel: {
+            context.cancel()
+        }
+        return try result.get()
+    }
+
+    /// Runs `body` on a thread of the pool; returns at once.
+    package func enqueue(_ context: WorkContext = WorkContext(), _ body: @escaping @Sendable () -> Void) {
+        let needsThread = monitor.withLock { state in
+            state.jobs.append(Job(context: context, run: body))
+            let needsThread = state.idle < state.jobs.count && state.threads < width
+            if needsThread { state.threads += 1 }
+            return needsThread
+        }
+        if needsThread { startThread() } else { monitor.signal() }
+    }
+
+    private func startThread() {
+        Thread.start(name: name) { [monitor] in
+            while let job = Self.next(monitor) { job.run() }
+        }
+    }
+
+    private static func next(_ monitor: Monitor<State>) -> Job? {
+        monitor.withLock { $0.idle += 1 }
+        let job: Job?? = monitor.wait { state -> Job?? in
+            if let index = mostUrgent(state.jobs) { return .some(state.jobs.remove(at: index)) }
+            return state.isClosed ? .some(nil) : nil
+        }
+        monitor.withLock { $0.idle -= 1 }
+        return job ?? nil
+    }
+
+    private static func mostUrgent(_ jobs: [Job]) -> Int? {
+        var best: Int?
+        for index in jobs.indices {
+            guard let current = best else { best = index; continue }
+            if jobs[index].context.priority > jobs[current].context.priority { best = index }
+        }
+        return best
+    }
+}

@@ -1,0 +1,243 @@
+import Glibc
+
+/// The file layer: one function for each system call, so that a test can make any of them fail or count them.
+///
+/// Calls interrupted by a signal (`EINTR`) are made again. Everything here blocks: never call it on the main actor
+/// or the cooperative pool.
+package struct FileSystem: Sendable {
+    private let observer: (any SystemCallObserver)?
+
+    /// Creates a file layer.
+    ///
+    /// - Parameter observer: Told of every call; `nil`, the default, costs one comparison a call.
+    package init(observer: (any SystemCallObserver)? = nil) { self.observer = observer }
+
+    /// Makes one call: asks the observer, tries again after `EINTR`, turns -1 into an error.
+    @inline(__always)
+    func perform<Number: SignedInteger>(
+        _ call: SystemCall,
+        _ path: String? = nil,
+        _ body: () -> Number
+    ) throws(SystemError) -> Number {
+        while true {
+            if let observer, let number = observer.willCall(call, path: path) {
+                if number == EINTR { continue }
+                throw SystemError(call, number, path: path)
+            }
+            let result = body()
+            if result >= 0 { return result }
+            if errno != EINTR { throw SystemError(call, errno, path: path) }
+        }
+    }
+}
+
+// MARK: Open files
+extension FileSystem {
+    /// `open(2)`, always with `O_CLOEXEC`.
+    package func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(SystemError) -> FileDescriptor {
+        FileDescriptor(adopting: try perform(.open, path) { Glibc.open(path, flags | O_CLOEXEC, mode) })
+    }
+
+    /// `read(2)`, once: may give fewer bytes than asked for; 0 at the end.
+    package func read(
+        _ file: borrowing FileDescriptor,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        let number = file.number
+        return try perform(.read) { Glibc.read(number, buffer.baseAddress, buffer.count) }
+    }
+
+    /// `read(2)`, once, into an array whose size does not change.
+    private func read(_ file: borrowing FileDescriptor, into chunk: inout [UInt8]) throws(SystemError) -> Int {
+        let number = file.number
+        return try perform(.read) { chunk.withUnsafeMutableBytes { Glibc.read(number, $0.baseAddress, $0.count) } }
+    }
+
+    /// `pread(2)`, once: may give fewer bytes than asked for; 0 at the end.
+    package func read(
+        _ file: borrowing FileDescriptor,
+        at offset: Int,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        let number = file.number
+        return try perform(.pread) { Glibc.pread(number, buffer.baseAddress, buffer.count, offset) }
+    }
+
+    /// `write(2)`, as often as needed for all of `bytes`.
+    package func write(
+        _ bytes: UnsafeRawBufferPointer,
+        to file: borrowing FileDescriptor
+    ) throws(SystemError) {
+        let number = file.number
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = try perform(.write) { Glibc.write(number, rest.baseAddress, rest.count) }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+        }
+    }
+
+    /// `pwrite(2)`, as often as needed for all of `bytes`.
+    package func write(
+        _ bytes: UnsafeRawBufferPointer,
+        to file: borrowing FileDescriptor,
+        at offset: Int
+    ) throws(SystemError) {
+        let number = file.number
+        var done = 0
+        while done < bytes.count {
+            done += try perform(.pwrite) {
+                Glibc.pwrite(number, bytes.baseAddress.map { $0 + done }, bytes.count - done, offset + done)
+            }
+        }
+    }
+
+    /// `fstat(2)`.
+    package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
+        let number = file.number
+        var status = stat()
+        _ = try perform(.fstat) { fstat(number, &status) }
+        return FileStatus(status)
+    }
+
+    /// `fdatasync(2)`.
+    package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
+        let number = file.number
+        _ = try perform(.fdatasync) { fdatasync(number) }
+    }
+
+    /// `fsync(2)`.
+    package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
+        let number = file.number
+        _ = try perform(.fsync) { fsync(number) }
+    }
+
+    /// `ftruncate(2)`.
+    package func truncate(_ file: borrowing FileDescriptor, to size: Int) throws(SystemError) {
+        let number = file.number
+        _ = try perform(.ftruncate) { ftruncate(number, size) }
+    }
+
+    /// `flock(2)`. With `LOCK_NB` fails with `EWOULDBLOCK` where another holds the lock.
+    package func lock(_ file: borrowing FileDescriptor, _ operation: Int32) throws(SystemError) {
+        let number = file.number
+        _ = try perform(.flock) { flock(number, operation) }
+    }
+}
+
+// MARK: Names
+extension FileSystem {
+    /// `stat(2)`.
+    package func status(of path: String) throws(SystemError) -> FileStatus {
+        var status = stat()
+        _ = try perform(.stat, path) { stat(path, &status) }
+        return FileStatus(status)
+    }
+
+    /// `lstat(2)`: of a symbolic link itself.
+    package func linkStatus(of path: String) throws(SystemError) -> FileStatus {
+        var status = stat()
+        _ = try perform(.lstat, path) { lstat(path, &status) }
+        return FileStatus(status)
+    }
+
+    /// `rename(2)`: replaces what stands at `target`, at once and wholly.
+    package func rename(_ source: String, to target: String) throws(SystemError) {
+        _ = try perform(.rename, target) { Glibc.rename(source, target) }
+    }
+
+    /// `unlink(2)`.
+    package func unlink(_ path: String) throws(SystemError) {
+        _ = try perform(.unlink, path) { Glibc.unlink(path) }
+    }
+
+    /// `mkdir(2)`.
+    package func makeDirectory(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
+        _ = try perform(.mkdir, path) { mkdir(path, mode) }
+    }
+
+    /// `rmdir(2)`.
+    package func removeDirectory(_ path: String) throws(SystemError) {
+        _ = try perform(.rmdir, path) { rmdir(path) }
+    }
+
+    /// `utimensat(2)`: sets the time of modification.
+    package func setModified(_ path: String, to moment: Timestamp) throws(SystemError) {
+        let times = [Glibc.timespec(tv_sec: 0, tv_nsec: 0x3fff_fffe /* UTIME_OMIT */), moment.timespec]
+        _ = try perform(.utimensat, path) { utimensat(AT_FDCWD, path, times, 0) }
+    }
+
+    /// `statvfs(3)`: the bytes and inodes that this user may still take on the file system of `path`.
+    package func freeSpace(at path: String) throws(SystemError) -> (bytes: Int, total: Int, inodes: Int) {
+        var info = statvfs()
+        _ = try perform(.statvfs, path) { statvfs(path, &info) }
+        let unit = Int(info.f_frsize)
+        return (Int(info.f_bavail) * unit, Int(info.f_blocks) * unit, Int(info.f_favail))
+    }
+}
+
+// MARK: Convenience
+extension FileSystem {
+    /// Makes a directory and those above it, as `mkdir -p` does.
+    package func makeDirectories(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
+        do throws(SystemError) {
+            try makeDirectory(path, mode: mode)
+        } catch  where error.number == ENOENT {
+            guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw error }
+            try makeDirectories(String(path[..<slash]), mode: mode)
+            try makeDirectory(path, mode: mode)
+        } catch  where error.number == EEXIST {
+            guard try status(of: path).kind == .directory else { throw SystemError(.mkdir, ENOTDIR, path: path) }
+        }
+    }
+
+    /// The names in a directory, without "." and "..", in no order.
+    package func names(in path: String) throws(SystemError) -> [String] {
+        if let observer, let number = observer.willCall(.readdir, path: path) {
+            throw SystemError(.readdir, number, path: path)
+        }
+        guard let directory = opendir(path) else { throw SystemError(.readdir, errno, path: path) }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = Glibc.readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Reads a whole file.
+    ///
+    /// - Parameter limit: Fails with `EFBIG` where the file is larger.
+    package func contents(of path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
+        let file = try open(path, O_RDONLY)
+        let size = try status(of: file).size
+        guard size <= limit else { throw SystemError(.read, EFBIG, path: path) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: max(1, min(size + 1, 1 << 20)))
+        bytes.reserveCapacity(size)
+        while true {
+            let count = try read(file, into: &chunk)
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: chunk[..<count])
+            guard bytes.count <= limit else { throw SystemError(.read, EFBIG, path: path) }
+        }
+    }
+
+    /// Writes a whole file: a temporary one beside it first, then a rename, so that nobody ever sees half of it.
+    package func replaceContents(
+        of path: String,
+        with bytes: UnsafeRawBufferPointer,
+        mode: UInt32 = 0o644
+    ) throws(SystemError) {
+        let temporary = "\(path).\(getpid())-\(UInt64.random(in: 0...UInt64.max)).tmp"
+        do throws(SystemError) {
+            try write(bytes, to: try open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode))
+            try rename(temporary, to: path)
+        } catch {
+            try? unlink(temporary)
+            throw SystemError(error.call, error.number, path: path)
+        }
+    }
+}

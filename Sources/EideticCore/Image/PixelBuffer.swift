@@ -1,0 +1,94 @@
+import Glibc
+
+/// Pixels in memory: red, green, blue, alpha, 8 bits each, row by row from the top, in sRGB unless told otherwise.
+///
+/// A buffer never changes once it is made, so it can be handed to any thread, to a toolkit or to a file without a copy.
+public final class PixelBuffer: Sendable {
+    /// What the fourth byte of a pixel means.
+    public enum Alpha: String, Sendable, Hashable {
+        /// Always 255.
+        case opaque
+        /// Colours are not multiplied by alpha.
+        case straight
+        /// Colours are multiplied by alpha.
+        case premultiplied
+    }
+
+    /// Width and height.
+    public let size: PixelSize
+    /// Bytes from one row's start to the next one's; at least four times the width.
+    public let bytesPerRow: Int
+    /// What the fourth byte of a pixel means.
+    public let alpha: Alpha
+
+    // Safe to send: nobody writes to the memory after `init`.
+    private nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    private let release: @Sendable () -> Void
+
+    /// Makes a buffer and lets `fill` write its pixels, row by row; the memory is not cleared before.
+    ///
+    /// - Throws: `outOfMemory` where the machine has none, `limitExceeded` where the size is not positive or does not
+    ///   fit into 2⁴⁸ bytes, and what `fill` throws.
+    package init(
+        size: PixelSize,
+        alpha: Alpha,
+        fill: (_ pixels: UnsafeMutableRawBufferPointer, _ bytesPerRow: Int) throws(EideticError) -> Void
+    ) throws(EideticError) {
+        guard size.isPositive, size.pixelCount < 1 << 46 else {
+            throw EideticError(.limitExceeded, "a picture of \(size) pixels cannot be made")
+        }
+        let count = size.pixelCount * 4
+        var memory: UnsafeMutableRawPointer?
+        guard posix_memalign(&memory, 64, count) == 0, let memory else {
+            throw EideticError(.outOfMemory, "no memory for a picture of \(size) pixels")
+        }
+        do throws(EideticError) {
+            try fill(UnsafeMutableRawBufferPointer(start: memory, count: count), size.width * 4)
+        } catch {
+            free(memory)
+            throw error
+        }
+        nonisolated(unsafe) let owned = memory
+        self.size = size
+        self.bytesPerRow = size.width * 4
+        self.alpha = alpha
+        base = memory
+        release = { free(owned) }
+    }
+
+    /// Takes memory over that somebody else filled, and that must not change any more; `release` gives it back.
+    package init(
+        adopting memory: UnsafeMutableRawPointer,
+        size: PixelSize,
+        bytesPerRow: Int,
+        alpha: Alpha,
+        release: @escaping @Sendable () -> Void
+    ) {
+        precondition(bytesPerRow >= size.width * 4)
+        self.size = size
+        self.bytesPerRow = bytesPerRow
+        self.alpha = alpha
+        base = memory
+        self.release = release
+    }
+
+    deinit { release() }
+
+    /// The memory that the pixels take.
+    public var byteCount: ByteCount { ByteCount(bytesPerRow * size.height) }
+
+    /// Gives `body` all rows; the pointer is valid within it only.
+    public func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(start: base, count: bytesPerRow * size.height))
+    }
+
+    /// The pixel at a place: red, green, blue, alpha as stored.
+    ///
+    /// - Precondition: The place lies within the size.
+    public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
+        precondition((0..<size.width).contains(x) && (0..<size.height).contains(y))
+        return base.loadUnaligned(fromByteOffset: y * bytesPerRow + 4 * x, as: SIMD4<UInt8>.self)
+    }
+}

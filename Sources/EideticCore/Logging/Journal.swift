@@ -1,0 +1,39 @@
+import Glibc
+
+/// The journal's native protocol: one datagram an entry, fields separated by newlines.
+///
+/// - SeeAlso: https://systemd.io/JOURNAL_NATIVE_PROTOCOL/
+enum Journal {
+    private static let address = "/run/systemd/journal/socket"
+
+    static func send(level: Log.Level, part: Log.Part, message: String) {
+        let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { return }
+        defer { close(number) }
+        var target = sockaddr_un()
+        target.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: address.utf8) }
+        let entry = self.entry(level: level, part: part, message: message)
+        withUnsafePointer(to: &target) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                _ = sendto(
+                    number,
+                    entry,
+                    entry.count,
+                    Int32(MSG_NOSIGNAL),
+                    pointer,
+                    socklen_t(MemoryLayout<sockaddr_un>.size)
+                )
+            }
+        }
+    }
+
+    /// The message may hold newlines, so it goes in the binary form: name, newline, length, bytes.
+    static func entry(level: Log.Level, part: Log.Part, message: String) -> [UInt8] {
+        let priority = [0, 3, 4, 6, 7][level.rawValue]
+        var entry = Array("PRIORITY=\(priority)\nSYSLOG_IDENTIFIER=eidetic\nEIDETIC_PART=\(part.rawValue)\n".utf8)
+        entry += Array("MESSAGE\n".utf8)
+        withUnsafeBytes(of: UInt64(message.utf8.count).littleEndian) { entry += Array($0) }
+        return entry + Array(message.utf8) + [UInt8(ascii: "\n")]
+    }
+}
