@@ -9,8 +9,10 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Pixel kernels are optimised also in debug builds of this package itself (500 times faster tests). A package that
-/// depends on Eidetic by version must not see unsafe flags, so they need `EIDETIC_DEVELOPMENT=1` (the scripts set it).
+/// Pixel kernels are optimised also in debug builds of this package itself: its tests run 500 times faster.
+///
+/// A package that depends on Eidetic by version must not see unsafe flags, so they need `EIDETIC_DEVELOPMENT=1`, which
+/// the scripts set.
 let isDevelopment = Context.environment["EIDETIC_DEVELOPMENT"] == "1"
 let kernels: [CSetting] = isDevelopment ? [.unsafeFlags(["-O3"])] : []
 

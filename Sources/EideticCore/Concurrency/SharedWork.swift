@@ -15,33 +15,18 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         package let report: @Sendable (Progress) -> Void
     }
 
-    private struct Subscriber {
-        let priority: LoadPriority
-        let onProgress: (@Sendable (Progress) -> Void)?
-        let continuation: CheckedContinuation<Outcome, Never>
-    }
-
     private struct Running {
         let id: UInt64
         let context: WorkContext
         var task: Task<Void, Never>?
-        var subscribers: [UInt64: Subscriber] = [:]
-
-        mutating func updatePriority() {
-            if let highest = subscribers.values.map(\.priority).max() { context.priority = highest }
-        }
+        var latest: Progress?
+        var subscribers: [ObjectIdentifier: Subscriber]
     }
 
     private struct State {
         var running: [Key: Running] = [:]
-        var lastID: UInt64 = 0
-        var started = 0
-        var joined = 0
-
-        mutating func nextID() -> UInt64 {
-            lastID += 1
-            return lastID
-        }
+        var started: UInt64 = 0
+        var joined: UInt64 = 0
     }
 
     private let state = Guarded(State())
@@ -52,73 +37,99 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     package var count: Int { state.withLock { $0.running.count } }
 
     /// How many jobs were started, and how many callers joined one that ran already.
-    package var statistics: (started: Int, joined: Int) { state.withLock { ($0.started, $0.joined) } }
+    package var statistics: (started: UInt64, joined: UInt64) { state.withLock { ($0.started, $0.joined) } }
 
     /// Joins the job for `key`, or starts it with `work`, and waits for its outcome.
     ///
-    /// - Parameter onProgress: Called by the job's thread; it must return soon.
-    /// - Throws: What the job throws; `EideticError.cancelled` as soon as the calling task is cancelled.
+    /// `context` is the caller's own: the job is as urgent as the most urgent of its callers' contexts. `onProgress`
+    /// is called by the job's thread and must return soon; who joins late is told the latest progress at once.
+    /// Throws what the job throws, and `EideticError.cancelled` as soon as the calling task is cancelled.
+    package func value(
+        for key: Key,
+        context: WorkContext,
+        onProgress: (@Sendable (Progress) -> Void)? = nil,
+        work: @escaping @Sendable (Job) async throws(EideticError) -> Value
+    ) async throws(EideticError) -> Value {
+        let subscriber = Subscriber(context: context, onProgress: onProgress)
+        context.observePriority(subscriber) { [weak self] in self?.updatePriority(key) }
+        defer { context.stopObserving(subscriber) }
+        let outcome: Outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                subscriber.wait(continuation)
+                subscribe(subscriber, to: key, work: work)
+            }
+        } onCancel: {
+            leave(key, subscriber)
+        }
+        return try outcome.get()
+    }
+
+    /// Joins or starts the job with a priority that does not change.
     package func value(
         for key: Key,
         priority: LoadPriority = .normal,
         onProgress: (@Sendable (Progress) -> Void)? = nil,
         work: @escaping @Sendable (Job) async throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
-        let subscriberID = state.withLock { $0.nextID() }
-        let outcome: Outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let subscriber = Subscriber(priority: priority, onProgress: onProgress, continuation: continuation)
-                subscribe(subscriber, id: subscriberID, to: key, work: work)
-            }
-        } onCancel: {
-            leave(key, subscriberID)
-        }
-        return try outcome.get()
+        try await value(for: key, context: WorkContext(priority: priority), onProgress: onProgress, work: work)
     }
+}
 
-    /// Raises or lowers the job for `key` whatever its subscribers asked for; no effect where none runs.
-    package func setPriority(_ priority: LoadPriority, for key: Key) {
-        state.withLock { $0.running[key]?.context.priority = priority }
+extension SharedWork {
+    /// One who waits: answered exactly once, by whoever comes first – the job or the caller's cancellation.
+    private final class Subscriber: Sendable {
+        let context: WorkContext
+        let onProgress: (@Sendable (Progress) -> Void)?
+        private let continuation = Guarded<CheckedContinuation<Outcome, Never>?>(nil)
+
+        init(context: WorkContext, onProgress: (@Sendable (Progress) -> Void)?) {
+            self.context = context
+            self.onProgress = onProgress
+        }
+
+        func wait(_ waiting: CheckedContinuation<Outcome, Never>) { continuation.withLock { $0 = waiting } }
+
+        func answer(_ outcome: Outcome) {
+            let waiting = continuation.withLock { continuation in
+                defer { continuation = nil }
+                return continuation
+            }
+            waiting?.resume(returning: outcome)
+        }
     }
 
     private func subscribe(
         _ subscriber: Subscriber,
-        id: UInt64,
         to key: Key,
         work: @escaping @Sendable (Job) async throws(EideticError) -> Value
     ) {
-        if Task.isCancelled {
-            subscriber.continuation.resume(returning: .failure(.cancelled))
-            return
-        }
-        let newJob: (id: UInt64, context: WorkContext)? = state.withLock { state in
-            if state.running[key] != nil {
+        if Task.isCancelled { return subscriber.answer(.failure(.cancelled)) }
+        let id = ObjectIdentifier(subscriber)
+        let (newJob, latest) = state.withLock { state -> (Running?, Progress?) in
+            if let job = state.running[key] {
                 state.joined += 1
                 state.running[key]?.subscribers[id] = subscriber
-                state.running[key]?.updatePriority()
-                return nil
+                return (nil, job.latest)
             }
             state.started += 1
-            let job = Running(
-                id: state.nextID(),
-                context: WorkContext(priority: subscriber.priority),
-                subscribers: [id: subscriber]
-            )
+            let context = WorkContext(priority: subscriber.context.priority)
+            let job = Running(id: state.started, context: context, subscribers: [id: subscriber])
             state.running[key] = job
-            return (job.id, job.context)
+            return (job, nil)
         }
-        if let newJob { start(key, newJob.id, newJob.context, work) }
+        if let newJob { start(key, newJob, work) } else { updatePriority(key) }
+        if let latest { subscriber.onProgress?(latest) }
         // A cancellation that came before the subscriber was in the table found nobody to remove.
-        if Task.isCancelled { leave(key, id) }
+        if Task.isCancelled { leave(key, subscriber) }
     }
 
     private func start(
         _ key: Key,
-        _ jobID: UInt64,
-        _ context: WorkContext,
+        _ running: Running,
         _ work: @escaping @Sendable (Job) async throws(EideticError) -> Value
     ) {
-        let job = Job(context: context) { [weak self] progress in self?.report(progress, key, jobID) }
+        let id = running.id
+        let job = Job(context: running.context) { [weak self] progress in self?.report(progress, key, id) }
         let task = Task.detached { [weak self] in
             let outcome: Outcome
             do throws(EideticError) {
@@ -126,46 +137,54 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
             } catch {
                 outcome = .failure(error)
             }
-            self?.finish(key, jobID, outcome)
+            self?.finish(key, id, outcome)
         }
         let isStillWanted = state.withLock { state in
-            guard state.running[key]?.id == jobID else { return false }
+            guard state.running[key]?.id == id else { return false }
             state.running[key]?.task = task
             return true
         }
         if !isStillWanted { task.cancel() }
     }
 
-    private func report(_ progress: Progress, _ key: Key, _ jobID: UInt64) {
+    private func report(_ progress: Progress, _ key: Key, _ id: UInt64) {
         let handlers = state.withLock { state in
-            guard let job = state.running[key], job.id == jobID else { return [@Sendable (Progress) -> Void]() }
-            return job.subscribers.values.compactMap(\.onProgress)
+            guard state.running[key]?.id == id else { return [@Sendable (Progress) -> Void]() }
+            state.running[key]?.latest = progress
+            return state.running[key]?.subscribers.values.compactMap(\.onProgress) ?? []
         }
         for handler in handlers { handler(progress) }
     }
 
-    private func finish(_ key: Key, _ jobID: UInt64, _ outcome: Outcome) {
+    private func finish(_ key: Key, _ id: UInt64, _ outcome: Outcome) {
         let waiting = state.withLock { state in
-            guard let job = state.running[key], job.id == jobID else { return [Subscriber]() }
+            guard let job = state.running[key], job.id == id else { return [Subscriber]() }
             state.running[key] = nil
             return Array(job.subscribers.values)
         }
-        for subscriber in waiting { subscriber.continuation.resume(returning: outcome) }
+        for subscriber in waiting { subscriber.answer(outcome) }
     }
 
-    private func leave(_ key: Key, _ subscriberID: UInt64) {
-        let (left, abandoned) = state.withLock { state -> (Subscriber?, Running?) in
-            let left = state.running[key]?.subscribers.removeValue(forKey: subscriberID)
-            guard left != nil, let job = state.running[key] else { return (left, nil) }
-            if job.subscribers.isEmpty {
-                state.running[key] = nil
-                return (left, job)
-            }
-            state.running[key]?.updatePriority()
-            return (left, nil)
+    private func leave(_ key: Key, _ subscriber: Subscriber) {
+        let abandoned = state.withLock { state -> Running? in
+            guard state.running[key]?.subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil,
+                let job = state.running[key], job.subscribers.isEmpty
+            else { return nil }
+            state.running[key] = nil
+            return job
         }
         abandoned?.context.cancel()
         abandoned?.task?.cancel()
-        left?.continuation.resume(returning: .failure(.cancelled))
+        if abandoned == nil { updatePriority(key) }
+        subscriber.answer(.failure(.cancelled))
+    }
+
+    private func updatePriority(_ key: Key) {
+        let change = state.withLock { state -> (WorkContext, LoadPriority)? in
+            guard let job = state.running[key] else { return nil }
+            guard let highest = job.subscribers.values.map(\.context.priority).max() else { return nil }
+            return (job.context, highest)
+        }
+        if let (context, priority) = change { context.priority = priority }
     }
 }

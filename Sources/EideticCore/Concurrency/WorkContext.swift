@@ -1,23 +1,29 @@
 import Synchronization
 
-/// What a running piece of work may ask: is it still wanted, and how urgent is it?
+/// What a running piece of work may ask: whether it is still wanted, and how urgent it is.
 ///
 /// The one who wants the work holds the same object and can cancel it or change its priority at any time.
 package final class WorkContext: Sendable {
     private let cancelled = Atomic<Bool>(false)
     private let urgency: Atomic<Int>
+    private let observers = Guarded<[ObjectIdentifier: @Sendable () -> Void]>([:])
 
     package init(priority: LoadPriority = .normal) {
         urgency = Atomic(priority.rawValue)
     }
 
-    /// Whether nobody wants the result any more. Long loops ask this every few milliseconds.
+    /// Whether nobody wants the result any more.
+    ///
+    /// Long loops ask this every few milliseconds; it costs one load.
     package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-    /// The priority now. It may change while the work waits and runs.
+    /// The priority now, which may change while the work waits and runs.
     package var priority: LoadPriority {
         get { LoadPriority(rawValue: urgency.load(ordering: .relaxed)) ?? .normal }
-        set { urgency.store(newValue.rawValue, ordering: .relaxed) }
+        set {
+            guard urgency.exchange(newValue.rawValue, ordering: .relaxed) != newValue.rawValue else { return }
+            for observer in observers.withLock({ Array($0.values) }) { observer() }
+        }
     }
 
     /// Says that the result is not wanted any more.
@@ -26,5 +32,15 @@ package final class WorkContext: Sendable {
     /// Throws `EideticError.cancelled` once the work is cancelled.
     package func checkCancellation() throws(EideticError) {
         if isCancelled { throw .cancelled }
+    }
+
+    /// Calls `body`, on whatever thread, after each change of priority, until `owner` stops observing.
+    package func observePriority(_ owner: AnyObject, _ body: @escaping @Sendable () -> Void) {
+        observers.withLock { $0[ObjectIdentifier(owner)] = body }
+    }
+
+    /// Ends what `observePriority` began.
+    package func stopObserving(_ owner: AnyObject) {
+        _ = observers.withLock { $0.removeValue(forKey: ObjectIdentifier(owner)) }
     }
 }

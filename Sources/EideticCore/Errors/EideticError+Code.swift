@@ -1,5 +1,5 @@
 extension EideticError {
-    /// A kind of failure. New ones may be added, so a `switch` needs a default.
+    /// A kind of failure; new ones may be added, so a `switch` needs a default.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The name that logs and JSON show.
         public let description: String

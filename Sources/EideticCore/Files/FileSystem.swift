@@ -117,7 +117,7 @@ extension FileSystem {
         _ = try perform(.ftruncate) { ftruncate(number, size) }
     }
 
-    /// `flock(2)`. With `LOCK_NB` fails with `EWOULDBLOCK` where another holds the lock.
+    /// `flock(2)`; with `LOCK_NB` fails with `EWOULDBLOCK` where another holds the lock.
     package func lock(_ file: borrowing FileDescriptor, _ operation: Int32) throws(SystemError) {
         let number = file.number
         _ = try perform(.flock) { flock(number, operation) }
@@ -207,9 +207,7 @@ extension FileSystem {
         return names
     }
 
-    /// Reads a whole file.
-    ///
-    /// - Parameter limit: Fails with `EFBIG` where the file is larger.
+    /// Reads a whole file; fails with `EFBIG` where it is larger than `limit`.
     package func contents(of path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
         let file = try open(path, O_RDONLY)
         let size = try status(of: file).size

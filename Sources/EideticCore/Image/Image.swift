@@ -17,7 +17,7 @@ public struct Image: Sendable {
     /// The frames; at least one, and all of one size.
     public let frames: [Frame]
 
-    /// How often an animation plays; `nil` for ever. 1 for a still picture.
+    /// How often an animation plays: `nil` for ever, 1 for a still picture.
     public let loopCount: Int?
 
     /// The format it was decoded from.

@@ -14,9 +14,9 @@ extension ImageFormat {
 
     /// Recognises a format by its content, never by a name.
     ///
-    /// - Parameters:
-    ///   - bytes: The first bytes of the file or stream.
-    ///   - isComplete: Whether no more can come; then the answer is never `needsMore`.
+    /// `bytes` are the first ones of the file or stream; where `isComplete` says that no more can come, the answer is
+    /// never `needsMore`.
+    ///
     /// - Complexity: O(1), but for text that may be SVG.
     public static func detect(_ bytes: UnsafeRawBufferPointer, isComplete: Bool = false) -> Detection {
         let signature = Signature(bytes)

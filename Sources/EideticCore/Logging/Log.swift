@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Set `EIDETIC_LOG` to a level (`info`) or to levels by part (`fetch=debug,store=info`), or call ``configure(_:sink:)``.
 public enum Log {
-    /// How much is said. Each level includes those before it.
+    /// How much is said; each level includes those before it.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
         /// Nothing.
         case off
@@ -46,9 +46,7 @@ public enum Log {
         case custom(@Sendable (Level, Part, String) -> Void)
     }
 
-    /// Sets the levels and the sink for the whole process.
-    ///
-    /// - Parameter levels: Parts that are not named are silent.
+    /// Sets the levels and the sink for the whole process; parts that are not named are silent.
     public static func configure(_ levels: [Part: Level], sink: Sink = .standardError) {
         configuration.withLock { $0 = Configuration(levels: levels, sink: sink) }
         loudest.store(levels.values.max()?.rawValue ?? 0, ordering: .relaxed)
