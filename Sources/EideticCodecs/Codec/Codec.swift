@@ -1,0 +1,54 @@
+import EideticCore
+
+/// A decoder of one or more formats, on top of one library or none.
+///
+/// A codec gives pixels as they are stored: neither turned, nor colour-converted, nor exactly of the wanted size. All
+/// that is the same for every format happens once, in `ImageDecoder`.
+protocol ImageCodec: SendableMetatype {
+    /// The formats that ``decode(_:_:)`` takes.
+    static var formats: [ImageFormat] { get }
+
+    /// Reads what the first bytes say, without allocating pixels.
+    ///
+    /// - Returns: `nil` where more bytes are needed; only when `isComplete` is false.
+    /// - Throws: `corrupt`, `truncated` (only when `isComplete`) or `unsupportedFormat`.
+    static func header(
+        _ bytes: UnsafeRawBufferPointer,
+        isComplete: Bool,
+        format: ImageFormat
+    ) throws(EideticError) -> ImageHeader?
+
+    /// Decodes the pixels; the header and the limits on size and frames have been checked before.
+    ///
+    /// Polls `task.checkpoint()` every few milliseconds.
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture
+
+    /// The bytes of memory that ``decode(_:_:)`` needs at the most at one time, its result included.
+    static func workingMemory(_ task: DecodeTask) -> Int
+}
+
+extension ImageCodec {
+    /// The whole picture, and the library's own copy of it; for an animation all its frames.
+    static func workingMemory(_ task: DecodeTask) -> Int {
+        let frame = task.header.size.pixelCount.multipliedReportingOverflow(by: 4)
+        let copies = task.allFrames ? task.header.frameCount + 1 : 2
+        let all = frame.partialValue.multipliedReportingOverflow(by: copies)
+        return frame.overflow || all.overflow ? .max : all.partialValue
+    }
+}
+
+/// All codecs of this build.
+///
+/// A new one is added here and nowhere else.
+enum CodecRegistry {
+    /// In the order in which they are asked.
+    static let all: [any ImageCodec.Type] = []
+
+    /// The codec for a format.
+    static func codec(for format: ImageFormat) throws(EideticError) -> any ImageCodec.Type {
+        guard let codec = all.first(where: { $0.formats.contains(format) }) else {
+            throw EideticError(.unsupportedFormat, "this build has no decoder for \(format.rawValue)")
+        }
+        return codec
+    }
+}

@@ -1,0 +1,31 @@
+import EideticCore
+
+/// What a codec is asked to decode, and when it has to stop.
+struct DecodeTask {
+    /// What the codec's own header function found.
+    let header: ImageHeader
+    /// The size to reach, in stored orientation; never larger than the header's.
+    ///
+    /// A codec may decode to any size from this one up, and picks the cheapest that loses nothing visible.
+    let wanted: PixelSize
+    /// Whether all frames are wanted, or the first one alone.
+    let allFrames: Bool
+    /// Whether a picture that ends too early is to be given as far as it goes; else it is an error.
+    let acceptsPartial: Bool
+    /// What must not be exceeded.
+    let limits: DecodeLimits
+    /// Tells whether the picture is still wanted.
+    let context: WorkContext
+    /// When the time limit is over.
+    let deadline: ContinuousClock.Instant
+
+    /// Throws once nobody wants the picture any more, or it took too long.
+    ///
+    /// Cheap enough for every few rows.
+    func checkpoint() throws(EideticError) {
+        try context.checkCancellation()
+        guard ContinuousClock.now < deadline else {
+            throw EideticError(.limitExceeded, "decoding took longer than the limit of \(limits.duration)")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+public import EideticCore
+
+/// How a picture is to be decoded.
+public struct DecodeOptions: Sendable, Hashable {
+    /// Which frames of an animation are decoded.
+    public enum Frames: String, Sendable, Hashable {
+        /// The first frame, or the still picture that stands for the animation.
+        case first
+        /// All of them.
+        case all
+    }
+
+    /// The size wanted of the upright picture, in pixels; it is never enlarged.
+    ///
+    /// `nil` by default: full size.
+    public var size: PixelSize?
+
+    /// How the picture is fitted to ``size``.
+    ///
+    /// `fit` by default.
+    public var contentMode = ContentMode.fit
+
+    /// Whether the picture is turned as its EXIF orientation says.
+    ///
+    /// True by default.
+    public var appliesOrientation = true
+
+    /// Whether an embedded colour profile is converted to sRGB.
+    ///
+    /// True by default; without it the stored numbers are given, and CMYK becomes RGB by multiplication.
+    public var convertsToSRGB = true
+
+    /// Whether colours are multiplied by alpha, which is what toolkits draw fastest.
+    ///
+    /// True by default; without it they are given as stored, as an encoder without loss wants them.
+    public var premultipliesAlpha = true
+
+    /// Which frames of an animation are decoded.
+    ///
+    /// `first` by default.
+    public var frames = Frames.first
+
+    /// The most memory that the decoded frames may take together; a larger picture is scaled down (F04).
+    ///
+    /// `nil` by default: no scaling.
+    public var byteLimit: ByteCount?
+
+    /// Whether a picture that ends too early is given as far as it goes, marked as partial.
+    ///
+    /// False by default: it is a `truncated` error.
+    public var acceptsPartial = false
+
+    /// Creates the default options.
+    public init() {}
+}
