@@ -98,26 +98,24 @@ private struct Signature {
 
     /// Looks for the `svg` element behind declaration, comments and document type.
     mutating func svg() -> ImageFormat? {
-        let head = String(decoding: bytes.prefix(ImageFormat.longestSignature), as: UTF8.self)
-        var rest = Substring(head)
+        var rest = Substring(String(decoding: bytes.prefix(ImageFormat.longestSignature), as: UTF8.self))
+        mayGrow = bytes.count < ImageFormat.longestSignature
         while true {
             rest = rest.drop { $0.isWhitespace || $0 == "\u{feff}" }
-            guard !rest.isEmpty else { break }
             if rest.hasPrefix("<svg") || rest.hasPrefix("<svg:svg") { return .svg }
-            guard let end = Self.preamble(rest) else { return nil }
-            guard let next = Self.skip(rest, past: end) else { break }
+            guard let opening = Self.preambles.first(where: { rest.hasPrefix($0.opening) }) else { break }
+            let isSubset = opening.closing == ">" && rest.prefix { $0 != ">" }.contains("[")
+            guard let next = Self.skip(rest, past: isSubset ? "]>" : opening.closing) else { return nil }
             rest = next
         }
-        mayGrow = bytes.count < ImageFormat.longestSignature
+        mayGrow = mayGrow && (Self.preambles.map(\.opening) + ["<svg"]).contains { $0.hasPrefix(rest) }
         return nil
     }
 
-    /// What ends the declaration, comment or document type at the beginning of `text`; `nil` where it is none.
-    static func preamble(_ text: Substring) -> String? {
-        for (start, end) in [("<?", "?>"), ("<!--", "-->")] where text.hasPrefix(start) { return end }
-        guard text.hasPrefix("<!DOCTYPE svg") || "<!DOCTYPE svg".hasPrefix(text) else { return nil }
-        return text.prefix(while: { $0 != ">" }).contains("[") ? "]>" : ">"
-    }
+    /// What may stand before the root element, and how it ends.
+    static let preambles = [
+        (opening: "<?", closing: "?>"), (opening: "<!--", closing: "-->"), (opening: "<!DOCTYPE svg", closing: ">"),
+    ]
 
     static func skip(_ text: Substring, past end: String) -> Substring? {
         var rest = text

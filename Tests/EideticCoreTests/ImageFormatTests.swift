@@ -1,0 +1,62 @@
+import EideticCore
+import Testing
+
+@Suite("Formats by content")
+struct ImageFormatTests {
+    static let signatures: [(ImageFormat, [UInt8])] = [
+        (.jpeg, [0xff, 0xd8, 0xff]),
+        (.png, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+        (.gif, Array("GIF89a".utf8)),
+        (.gif, Array("GIF87a".utf8)),
+        (.webp, Array("RIFF\0\0\0\0WEBP".utf8)),
+        (.tiff, [0x49, 0x49, 0x2a, 0]),
+        (.tiff, [0x4d, 0x4d, 0, 0x2a]),
+        (.heic, [0, 0, 0, 20] + Array("ftypmif1\0\0\0\0heic".utf8)),
+        (.heic, [0, 0, 0, 16] + Array("ftypheic\0\0\0\0".utf8)),
+        (.avif, [0, 0, 0, 16] + Array("ftypavif\0\0\0\0".utf8)),
+        (.bmp, Array("BM".utf8)),
+        (.ico, [0, 0, 1, 0]),
+        (.jpegxl, [0xff, 0x0a]),
+        (.svg, Array("<?xml version=\"1.0\"?>\n<!-- a --><svg xmlns=\"\">".utf8)),
+        (.svg, Array("<svg>".utf8)),
+        (.svg, Array("<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"a.dtd\"><svg>".utf8)),
+    ]
+
+    @Test("F01 a format is recognised by its content", arguments: signatures)
+    func recognises(_ format: ImageFormat, _ bytes: [UInt8]) {
+        #expect(ImageFormat.detect(bytes) == .format(format))
+        #expect(ImageFormat.detect(bytes + [1, 2, 3]) == .format(format))
+    }
+
+    @Test("F01 too short and unknown are different answers", arguments: signatures)
+    func tooShort(_ format: ImageFormat, _ bytes: [UInt8]) {
+        let needed = (0...bytes.count).first { ImageFormat.detect(Array(bytes.prefix($0))) == .format(format) }
+        for length in 0..<(needed ?? 0) {
+            let head = Array(bytes.prefix(length))
+            #expect(ImageFormat.detect(head) == .needsMore, "\(length) bytes of \(format)")
+            #expect(ImageFormat.detect(head, isComplete: true) == .unknown)
+        }
+    }
+
+    @Test(
+        "F01 what is no picture is unknown",
+        arguments: ["<!DOCTYPE html><html>", "<html><svg>", "hello, world of text", "{\"a\": 1}", "%PDF-1.4 and more"]
+    )
+    func unknown(_ text: String) {
+        #expect(ImageFormat.detect(Array(text.utf8)) == .unknown)
+    }
+
+    @Test("F01 WebP needs twelve bytes: RIFF…WEBP")
+    func webp() {
+        let bytes = Array("RIFF\0\0\0\0WEBP".utf8)
+        #expect(ImageFormat.detect(Array(bytes.prefix(11))) == .needsMore)
+        #expect(ImageFormat.detect(bytes) == .format(.webp))
+        #expect(ImageFormat.detect(Array("RIFF\0\0\0\0WAVE".utf8)) == .unknown)
+    }
+
+    @Test(
+        "F01 media types",
+        arguments: [(ImageFormat.jpeg, "image/jpeg"), (.svg, "image/svg+xml"), (.heic, "image/heic")]
+    )
+    func mimeTypes(_ format: ImageFormat, _ type: String) { #expect(format.mimeType == type) }
+}

@@ -1,0 +1,75 @@
+import EideticCore
+import Testing
+
+@Suite("Values")
+struct ValueTests {
+    @Test(
+        "C12 a size is written for a person",
+        arguments: [
+            (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1_000, "1.0 KB"), (20_480, "20.5 KB"),
+            (999_949, "999.9 KB"), (999_999, "1.0 MB"), (4_200_000, "4.2 MB"), (-1_500, "-1.5 KB"),
+        ]
+    )
+    func byteCounts(_ bytes: Int, _ text: String) { #expect(ByteCount(bytes).description == text) }
+
+    @Test(
+        "C10 a size is read as people write it",
+        arguments: [("200", 200), ("64K", 65_536), ("64kb", 64_000), ("20MB", 20_000_000), ("1.5GiB", 1_610_612_736)]
+    )
+    func parsesByteCounts(_ text: String, _ bytes: Int) { #expect(ByteCount(parsing: text)?.bytes == bytes) }
+
+    @Test("C10 what is no size is refused", arguments: ["", "x", "-1", "5Q", "1e30G", "99999999999T", "1.2.3K"])
+    func refusesByteCounts(_ text: String) { #expect(ByteCount(parsing: text) == nil) }
+
+    @Test(
+        "F04 a wanted size is fitted without enlarging",
+        arguments: [
+            (PixelSize(width: 4_000, height: 3_000), PixelSize(width: 400, height: 400), ContentMode.fit, "400x300"),
+            (PixelSize(width: 4_000, height: 3_000), PixelSize(width: 400, height: 400), ContentMode.fill, "533x400"),
+            (PixelSize(width: 100, height: 50), PixelSize(width: 400, height: 400), ContentMode.fit, "100x50"),
+            (PixelSize(width: 10_000, height: 1), PixelSize(width: 100, height: 100), ContentMode.fit, "100x1"),
+        ]
+    )
+    func scales(_ size: PixelSize, _ wanted: PixelSize, _ mode: ContentMode, _ result: String) {
+        #expect(size.scaled(to: wanted, mode).description == result)
+    }
+
+    @Test("F04 sizes are read", arguments: [("400x300", "400x300"), ("64", "64x64")])
+    func parsesSizes(_ text: String, _ result: String) { #expect(PixelSize(parsing: text)?.description == result) }
+
+    @Test("F04 a side may be left out")
+    func openSides() throws {
+        let size = try #require(PixelSize(parsing: "400x"))
+        #expect(PixelSize(width: 800, height: 6_000).scaled(to: size, .fit).description == "400x3000")
+    }
+
+    @Test("F04 what is no size is refused", arguments: ["", "x", "0x5", "-4x4", "axb", "4x4x4", "4.5x2"])
+    func refusesSizes(_ text: String) { #expect(PixelSize(parsing: text) == nil) }
+
+    @Test("F07 pixels that do not fit into a number are the largest number")
+    func overflow() { #expect(PixelSize(width: .max, height: 2).pixelCount == .max) }
+
+    @Test("F02 orientations out of range mean upright", arguments: [-1, 0, 9, 65_535])
+    func orientation(_ value: Int) { #expect(ImageOrientation(exif: value) == .up) }
+
+    @Test("L26 levels are read from the environment's text")
+    func logLevels() {
+        #expect(Log.parse("info")[.fetch] == .info)
+        #expect(Log.parse("fetch=debug,store=error") == [.fetch: .debug, .store: .error])
+        #expect(Log.parse("nonsense,fetch=loud").isEmpty)
+    }
+
+    @Test("C04 a key's hash is a pure function of its text")
+    func keys() {
+        #expect(CacheKey("https://example.org/a.png") == CacheKey("https://example.org/a.png"))
+        #expect(CacheKey("a") != CacheKey("b"))
+        #expect(CacheKey("").hexadecimal == "99aa06d3014798d86001c324468d497f")
+    }
+
+    @Test("C09 time stays at its end instead of overflowing")
+    func time() {
+        #expect(Timestamp(nanoseconds: .max) + .seconds(1) == Timestamp(nanoseconds: .max))
+        #expect(Timestamp(seconds: 10) - Timestamp(seconds: 4) == .seconds(6))
+        #expect(Timestamp(nanoseconds: -1).seconds == -1)
+    }
+}

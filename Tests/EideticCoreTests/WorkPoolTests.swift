@@ -1,0 +1,79 @@
+import EideticCore
+import Testing
+
+@Suite("Work pool", .timeLimit(.minutes(1)))
+struct WorkPoolTests {
+    /// How many are inside at once.
+    final class Load: Sendable {
+        private let state = Guarded((now: 0, most: 0))
+        var most: Int { state.withLock { $0.most } }
+        func enter() {
+            state.withLock {
+                $0.now += 1
+                $0.most = max($0.most, $0.now)
+            }
+        }
+        func leave() { state.withLock { $0.now -= 1 } }
+    }
+
+    @Test("L12 no more jobs run at once than the pool is wide")
+    func bounded() async throws {
+        let pool = WorkPool(name: "test", width: 3)
+        let load = Load()
+        let tasks = (0..<50).map { _ in
+            Task {
+                try await pool.run { _ throws(EideticError) in
+                    load.enter()
+                    for _ in 0..<1_000 { _ = SystemTime().uptime }
+                    load.leave()
+                }
+            }
+        }
+        for task in tasks { try await task.value }
+        #expect((1...3).contains(load.most))
+    }
+
+    @Test("L02 the most urgent waiting job goes first, also when its priority rose while it waited")
+    func urgency() async throws {
+        let pool = WorkPool(name: "test", width: 1)
+        let order = Guarded<[Int]>([])
+        let (blocked, unblock) = AsyncStream<Void>.makeStream()
+        let gate = Monitor(false)
+        pool.enqueue {
+            unblock.finish()
+            gate.wait { $0 ? () : nil }
+        }
+        for await _ in blocked {}
+        let contexts = (0..<4).map { _ in WorkContext(priority: .low) }
+        let (done, finish) = AsyncStream<Void>.makeStream()
+        for (index, context) in contexts.enumerated() {
+            pool.enqueue(context) {
+                let count = order.withLock {
+                    $0.append(index); return $0.count
+                }
+                if count == 4 { finish.finish() }
+            }
+        }
+        contexts[3].priority = .high
+        contexts[2].priority = .normal
+        gate.withLock { $0 = true }
+        gate.broadcast()
+        for await _ in done {}
+        #expect(order.withLock { $0 } == [3, 2, 0, 1])
+    }
+
+    @Test("L02 a job cancelled while it waits does not run")
+    func cancelled() async throws {
+        let pool = WorkPool(name: "test", width: 1)
+        let gate = Monitor(false)
+        pool.enqueue { gate.wait { $0 ? () : nil } }
+        let ran = Guarded(false)
+        let task = Task { try await pool.run { _ throws(EideticError) in ran.withLock { $0 = true } } }
+        while pool.waiting == 0 { await Task.yield() }
+        task.cancel()
+        gate.withLock { $0 = true }
+        gate.broadcast()
+        await #expect(throws: EideticError.self) { try await task.value }
+        #expect(!ran.withLock { $0 })
+    }
+}
