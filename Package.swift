@@ -58,7 +58,17 @@ let package = Package(
         ),
 
         // Not shipped.
-        .target(name: "EideticTestSupport", dependencies: ["EideticCore"], swiftSettings: strict),
+        .target(name: "CTestSupport"),
+        .target(
+            name: "EideticTestSupport",
+            dependencies: ["EideticCore", "CTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticTestSupportTests",
+            dependencies: ["EideticTestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "EideticCoreTests",
             dependencies: ["EideticCore", "EideticTestSupport"],

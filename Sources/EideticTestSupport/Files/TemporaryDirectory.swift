@@ -1,0 +1,53 @@
+package import EideticCore
+import Glibc
+
+/// A directory of a test's own; removed with all that is in it when it is given up.
+package final class TemporaryDirectory: Sendable {
+    /// Its absolute path, without a slash at the end.
+    package let path: String
+    private let files = FileSystem()
+
+    /// Makes an empty directory below `TMPDIR`, or below `/tmp` where that is not set.
+    package init(_ name: String = "eidetic") throws(SystemError) {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        path = "\(parent)/\(name)-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
+        try files.makeDirectory(path)
+    }
+
+    deinit { try? Self.remove(path, files) }
+
+    /// The path of `name` in it.
+    package func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Writes a file, and makes the directories above it; gives its path.
+    @discardableResult
+    package func write(_ bytes: [UInt8], to name: String) throws(SystemError) -> String {
+        let target = path(name)
+        if let slash = target.lastIndex(of: "/") { try files.makeDirectories(String(target[..<slash])) }
+        let file = try files.open(target, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        try files.write(bytes.span, to: file)
+        return target
+    }
+
+    /// Reads a file.
+    package func contents(of name: String) throws(SystemError) -> [UInt8] { try files.contents(of: path(name)) }
+
+    /// Removes `path`, and all below it; makes directories that were made unreadable accessible first.
+    private static func remove(_ path: String, _ files: FileSystem) throws(SystemError) {
+        guard try files.linkStatus(of: path).kind == .directory else { return try files.unlink(path) }
+        chmod(path, 0o700)
+        for name in try files.names(in: path) { try remove("\(path)/\(name)", files) }
+        try files.removeDirectory(path)
+    }
+}
+
+extension FileSystem {
+    /// Writes all bytes of a span.
+    fileprivate func write(_ bytes: Span<UInt8>, to file: borrowing FileDescriptor) throws(SystemError) {
+        var failure: SystemError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(SystemError) { try write(buffer, to: file) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+}

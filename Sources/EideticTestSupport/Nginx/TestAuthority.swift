@@ -1,0 +1,35 @@
+import EideticCore
+
+/// A certificate authority of a test's own, with a certificate for `localhost` and `127.0.0.1` signed by it.
+struct TestAuthority: Sendable {
+    /// The authority's own certificate: what a client must trust.
+    let file: String
+    let certificateFile: String
+    let keyFile: String
+
+    /// Makes keys and certificates in a directory, with `openssl`; valid for ten days.
+    init(in directory: TemporaryDirectory) async throws {
+        file = directory.path("authority.pem")
+        certificateFile = directory.path("server.pem")
+        keyFile = directory.path("server.key")
+        let authorityKey = directory.path("authority.key")
+        let common = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "10"]
+        try await Self.openssl(
+            common + ["-subj", "/CN=Eidetic test authority", "-keyout", authorityKey, "-out", file]
+        )
+        try await Self.openssl(
+            common + [
+                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+                "-addext", "basicConstraints=critical,CA:FALSE", "-CA", file, "-CAkey", authorityKey,
+                "-keyout", keyFile, "-out", certificateFile,
+            ]
+        )
+    }
+
+    private static func openssl(_ arguments: [String]) async throws {
+        let result = try await Subprocess.run("openssl", arguments)
+        guard result.status == .exited(0) else {
+            throw EideticError(.tlsFailure, "openssl \(arguments.joined(separator: " ")): \(result.errorText)")
+        }
+    }
+}

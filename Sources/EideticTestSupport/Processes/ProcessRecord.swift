@@ -1,0 +1,132 @@
+import EideticCore
+import Glibc
+
+/// What is known of a running program.
+///
+/// Its threads hold it, so it lives as long as one of them has something to do.
+final class ProcessRecord: Sendable {
+    private enum Stream { case output, errors }
+
+    private struct TextWaiter {
+        let text: [UInt8]
+        let resume: @Sendable (Bool) -> Void
+    }
+
+    private struct State {
+        var output: [UInt8] = []
+        var errors: [UInt8] = []
+        var openStreams = 2
+        var status: ExitStatus?
+        var textWaiters: [TextWaiter] = []
+        var endWaiters: [@Sendable (Subprocess.Result) -> Void] = []
+
+        var result: Subprocess.Result? {
+            guard let status, openStreams == 0 else { return nil }
+            return Subprocess.Result(status: status, output: output, errors: errors)
+        }
+
+        func contains(_ text: [UInt8]) -> Bool { output.contains(text) || errors.contains(text) }
+    }
+
+    private let identifier: pid_t
+    private let state = Guarded(State())
+
+    init(identifier: pid_t) { self.identifier = identifier }
+
+    var soFar: (output: String, errors: String) {
+        state.withLock { (String(decoding: $0.output, as: UTF8.self), String(decoding: $0.errors, as: UTF8.self)) }
+    }
+
+    /// Starts the threads that feed it, read from it and wait for its end.
+    func follow(_ pipes: consuming ProcessPipes, input: [UInt8]) {
+        let ends = pipes.takeParents()
+        Thread.start(name: "input") { Self.feed(input, to: ends.input) }
+        Thread.start(name: "output") { self.read(ends.output, .output) }
+        Thread.start(name: "errors") { self.read(ends.errors, .errors) }
+        Thread.start(name: "process") { self.reap() }
+    }
+
+    func kill(_ signal: Int32) {
+        // With the lock held nobody reaps, so the number cannot belong to another process yet.
+        state.withLock { state in
+            if state.status == nil { _ = Glibc.kill(identifier, signal) }
+        }
+    }
+
+    func finish() async -> Subprocess.Result {
+        await withCheckedContinuation { continuation in
+            let result = state.withLock { state in
+                if state.result == nil { state.endWaiters.append { continuation.resume(returning: $0) } }
+                return state.result
+            }
+            if let result { continuation.resume(returning: result) }
+        }
+    }
+
+    func waitForOutput(_ text: [UInt8]) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let answer: Bool? = state.withLock { state in
+                if state.contains(text) { return true }
+                if state.openStreams == 0 { return false }
+                state.textWaiters.append(TextWaiter(text: text) { continuation.resume(returning: $0) })
+                return nil
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+
+    /// Writes all of the input; a program that does not read it to the end is no failure.
+    private static func feed(_ input: [UInt8], to number: Int32) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let file = FileDescriptor(adopting: number)
+        try? input.withUnsafeBytes { try FileSystem().write($0, to: file) }
+    }
+
+    private func read(_ number: Int32, _ stream: Stream) {
+        let file = FileDescriptor(adopting: number)
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while let count = try? chunk.withUnsafeMutableBytes({ try FileSystem().read(file, into: $0) }), count > 0 {
+            change { state in
+                if stream == .output { state.output += chunk[..<count] } else { state.errors += chunk[..<count] }
+            }
+        }
+        change { $0.openStreams -= 1 }
+    }
+
+    private func reap() {
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        change { state in
+            var status: Int32 = 0
+            waitpid(identifier, &status, 0)
+            state.status = ExitStatus(waitStatus: status)
+        }
+    }
+
+    /// Changes the state, then answers those whose condition has come, without the lock.
+    private func change(_ body: (inout State) -> Void) {
+        let answers: [@Sendable () -> Void] = state.withLock { state in
+            body(&state)
+            var answers: [@Sendable () -> Void] = []
+            var waiting: [TextWaiter] = []
+            for waiter in state.textWaiters {
+                let isThere = state.contains(waiter.text)
+                if isThere || state.openStreams == 0 {
+                    answers.append { waiter.resume(isThere) }
+                } else {
+                    waiting.append(waiter)
+                }
+            }
+            state.textWaiters = waiting
+            if let result = state.result {
+                answers += state.endWaiters.map { resume in { resume(result) } }
+                state.endWaiters = []
+            }
+            return answers
+        }
+        for answer in answers { answer() }
+    }
+}

@@ -1,0 +1,55 @@
+package import EideticCore
+import Glibc
+package import Testing
+
+/// Foreign pictures for tests, named by the environment variable `EIDETIC_CORPUS`.
+package enum Corpus {
+    /// The directory; `nil` where the variable is not set or names no directory.
+    package static let directory = directoryFromEnvironment("EIDETIC_CORPUS")
+
+    /// The paths below the directory of all files whose name ends so (lower case), in order; all files with `nil`.
+    package static func files(_ extensions: Set<String>? = nil) throws(SystemError) -> [String] {
+        guard let directory else { return [] }
+        var found: [String] = []
+        try collect("", in: directory, extensions, &found)
+        return found.sorted()
+    }
+
+    /// The bytes of a file, by its path below the directory.
+    package static func bytes(_ name: String) throws(SystemError) -> [UInt8] {
+        try FileSystem().contents(of: "\(directory ?? "")/\(name)")
+    }
+
+    private static func collect(
+        _ folder: String,
+        in root: String,
+        _ extensions: Set<String>?,
+        _ found: inout [String]
+    ) throws(SystemError) {
+        let files = FileSystem()
+        for name in try files.names(in: "\(root)/\(folder)") {
+            let path = folder.isEmpty ? name : "\(folder)/\(name)"
+            switch try files.linkStatus(of: "\(root)/\(path)").kind {
+            case .directory: try collect(path, in: root, extensions, &found)
+            case .regular:
+                let ending = name.split(separator: ".").last.map { String($0).lowercased() } ?? ""
+                if extensions?.contains(ending) ?? true { found.append(path) }
+            case .symbolicLink, .other: break
+            }
+        }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a test, and says so, where `EIDETIC_CORPUS` names no directory.
+    package static var needsCorpus: Self {
+        .enabled(if: Corpus.directory != nil, "EIDETIC_CORPUS does not name a directory of pictures")
+    }
+}
+
+/// The directory that an environment variable names.
+func directoryFromEnvironment(_ variable: String) -> String? {
+    guard let value = getenv(variable) else { return nil }
+    let path = String(cString: value)
+    return (try? FileSystem().status(of: path).kind) == .directory ? path : nil
+}
