@@ -53,7 +53,10 @@ let package = Package(
         .executableTarget(name: "EideticCommand", dependencies: ["Eidetic"], swiftSettings: strict),
         .executableTarget(
             name: "EideticBench",
-            dependencies: ["Eidetic", "CJPEG"],
+            dependencies: [
+                "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
+                "CJPEG",
+            ],
             swiftSettings: strict
         ),
 

@@ -1,0 +1,90 @@
+/// A command line that cannot be understood.
+struct UsageError: Error {
+    let message: String
+}
+
+/// What the command line asks for.
+struct BenchRequest {
+    private enum Action { case list, help, run }
+
+    /// A suite, and the `--NAME=VALUE` arguments that follow it.
+    private struct Run {
+        let suite: Suite
+        var arguments: [String: String] = [:]
+    }
+
+    private var action = Action.run
+    private var isJSON = false
+    private var runs: [Run] = []
+
+    static let usage = """
+        usage: eidetic-bench [--list] [--json] SUITE [--NAME=VALUE …] …
+               eidetic-bench [--json] all
+
+        Runs suites of benchmarks. Arguments after a suite's name are for that suite; --list names them.
+        --json prints one object a case.
+        """
+
+    init(arguments: [String]) throws(UsageError) {
+        for argument in arguments {
+            switch argument {
+            case "--list": action = .list
+            case "--help", "-h": action = .help
+            case "--json": isJSON = true
+            case "all": runs += Suite.all.map { Run(suite: $0) }
+            case _ where argument.hasPrefix("-"): try takeOption(argument)
+            default: runs.append(Run(suite: try Self.suite(argument)))
+            }
+        }
+        guard action != .run || !runs.isEmpty else { throw UsageError(message: "no suite given\n\(Self.usage)") }
+    }
+
+    /// Does it; gives the exit status: 1 where a suite failed.
+    func perform() async -> Int32 {
+        switch action {
+        case .help: print(Self.usage)
+        case .list:
+            for suite in Suite.all {
+                print("\(suite.name)  \(suite.summary)")
+                for argument in suite.arguments { print("    --\(argument)") }
+            }
+        case .run: return await runAll()
+        }
+        return 0
+    }
+
+    private func runAll() async -> Int32 {
+        var status: Int32 = 0
+        for run in runs {
+            let bench = Bench(suite: run.suite.name, arguments: run.arguments, isJSON: isJSON)
+            do {
+                try await run.suite.run(bench)
+            } catch {
+                printError("eidetic-bench: \(run.suite.name) failed: \(error)")
+                status = 1
+            }
+        }
+        return status
+    }
+
+    /// Keeps a `--NAME=VALUE` argument for the suite before it.
+    private mutating func takeOption(_ argument: String) throws(UsageError) {
+        let parts = argument.drop { $0 == "-" }.split(separator: "=", maxSplits: 1).map(String.init)
+        guard argument.hasPrefix("--"), parts.count == 2, let last = runs.indices.last else {
+            throw UsageError(message: "unknown option \(argument)\n\(Self.usage)")
+        }
+        let suite = runs[last].suite
+        guard suite.arguments.contains(where: { $0.hasPrefix("\(parts[0])=") }) else {
+            throw UsageError(message: "\(suite.name) has no argument --\(parts[0])")
+        }
+        runs[last].arguments[parts[0]] = parts[1]
+    }
+
+    private static func suite(_ name: String) throws(UsageError) -> Suite {
+        guard let suite = Suite.all.first(where: { $0.name == name }) else {
+            let names = Suite.all.map(\.name).joined(separator: ", ")
+            throw UsageError(message: "no suite \"\(name)\"; there are: \(names), all")
+        }
+        return suite
+    }
+}
