@@ -33,12 +33,13 @@ let package = Package(
         .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CGIF", providers: [.apt(["libgif-dev"])]),
         .target(name: "CPixels", cSettings: kernels),
+        .target(name: "CBitmap", cSettings: kernels),
 
         // Swift, from the bottom layer to the top one. Arrows point down only.
         .target(name: "EideticCore", dependencies: ["CLinux", "CXXHash"], swiftSettings: strict),
         .target(
             name: "EideticCodecs",
-            dependencies: ["EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CPixels"],
+            dependencies: ["EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CPixels", "CBitmap"],
             swiftSettings: strict
         ),
         .target(name: "EideticStore", dependencies: ["EideticCore"], swiftSettings: strict),

@@ -1,0 +1,90 @@
+#include "CBitmap.h"
+
+#include <string.h>
+
+void eidetic_bitmap_indexed(
+    uint8_t *pixels, const uint8_t *row, size_t width, unsigned bits, const uint8_t *palette) {
+    const unsigned mask = (1u << bits) - 1;
+    for (size_t x = 0; x < width; x++) {
+        size_t bit = x * bits;
+        unsigned index = row[bit >> 3] >> (8 - bits - (bit & 7)) & mask;
+        memcpy(pixels + 4 * x, palette + 4 * index, 4);
+    }
+}
+
+static uint8_t scaled(uint32_t pixel, const eidetic_bitmap_channel *channel) {
+    if (channel->maximum == 0) return channel->highest;
+    uint64_t value = (pixel & channel->mask) >> channel->shift;
+    return (uint8_t)((value * channel->highest + channel->maximum / 2) / channel->maximum);
+}
+
+void eidetic_bitmap_fields(
+    uint8_t *pixels, const uint8_t *row, size_t width, unsigned stride, const eidetic_bitmap_channel channels[4]) {
+    for (size_t x = 0; x < width; x++, row += stride, pixels += 4) {
+        uint32_t pixel = (uint32_t)row[0] | (uint32_t)row[1] << 8;
+        if (stride > 2) pixel |= (uint32_t)row[2] << 16;
+        if (stride > 3) pixel |= (uint32_t)row[3] << 24;
+        for (int i = 0; i < 4; i++) pixels[i] = scaled(pixel, &channels[i]);
+    }
+}
+
+void eidetic_bitmap_mask(uint8_t *pixels, const uint8_t *row, size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        if (row[x >> 3] >> (7 - (x & 7)) & 1) memset(pixels + 4 * x, 0, 4);
+    }
+}
+
+void eidetic_bitmap_opaque(uint8_t *pixels, size_t width) {
+    for (size_t x = 0; x < width; x++) pixels[4 * x + 3] = 255;
+}
+
+bool eidetic_bitmap_is_clear(const uint8_t *pixels, size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        if (pixels[4 * x + 3]) return false;
+    }
+    return true;
+}
+
+// Writes `count` indices taken from `source`; with `repeats`, from its first byte again and again.
+static void put(
+    eidetic_bitmap_runs *runs, uint8_t *indices, size_t width, unsigned bits, const uint8_t *source, unsigned count,
+    bool repeats) {
+    for (unsigned i = 0; i < count && runs->x < width; i++, runs->x++) {
+        if (bits == 8) indices[runs->x] = source[repeats ? 0 : i];
+        else indices[runs->x] = source[repeats ? 0 : i / 2] >> (i & 1 ? 0 : 4) & 15;
+    }
+}
+
+eidetic_bitmap_runs_result eidetic_bitmap_run_row(
+    eidetic_bitmap_runs *runs, uint8_t *indices, size_t width, unsigned bits) {
+    for (;;) {
+        if (runs->offset > runs->count || runs->count - runs->offset < 2) return EIDETIC_RUNS_TRUNCATED;
+        const uint8_t *code = runs->bytes + runs->offset;
+        runs->offset += 2;
+        if (code[0]) {
+            put(runs, indices, width, bits, code + 1, code[0], true);
+            continue;
+        }
+        switch (code[1]) {
+        case 0:
+            runs->x = 0;
+            runs->y++;
+            return EIDETIC_RUNS_ROW;
+        case 1:
+            return EIDETIC_RUNS_END;
+        case 2:
+            if (runs->count - runs->offset < 2) return EIDETIC_RUNS_TRUNCATED;
+            runs->offset += 2;
+            runs->x += code[2];
+            runs->y += code[3];
+            if (code[3]) return EIDETIC_RUNS_ROW;
+            break;
+        default: {
+            size_t length = bits == 8 ? code[1] : (code[1] + 1u) / 2;
+            if (runs->count - runs->offset < length) return EIDETIC_RUNS_TRUNCATED;
+            put(runs, indices, width, bits, code + 2, code[1], false);
+            runs->offset += length + (length & 1);
+        }
+        }
+    }
+}
