@@ -1,0 +1,97 @@
+/// S3-FIFO in bytes: a small queue for what is new, a main queue for what was used again, and ghosts.
+///
+/// What comes once and never again (a scan) passes through the small queue and leaves the main one alone.
+/// - SeeAlso: Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023.
+package struct S3FIFO: EvictionPolicy {
+    private struct Node: Sendable {
+        var hash: UInt64 = 0
+        var cost = 0
+        var hits: UInt8 = 0
+        var isMain = false
+    }
+
+    private var capacity: Int
+    private var nodes: [Node] = []
+    private var links = SlotLinks()
+    private var small = SlotLinks.List()
+    private var main = SlotLinks.List()
+    private var ghosts: GhostQueue
+
+    /// Creates a policy for a cache of `capacity` bytes.
+    package init(capacity: Int) {
+        self.capacity = capacity
+        ghosts = GhostQueue(capacity: capacity - capacity / 10)
+    }
+
+    /// 0: the policy needs no time.
+    package var clock: Double { 0 }
+
+    package mutating func setCapacity(_ bytes: Int) {
+        capacity = bytes
+        ghosts.capacity = bytes - bytes / 10
+    }
+
+    package mutating func insert(_ slot: Int, hash: UInt64, cost: Int) {
+        while nodes.count <= slot { nodes.append(Node()) }
+        links.reserve(slot)
+        nodes[slot] = Node(hash: hash, cost: cost, hits: 0, isMain: ghosts.take(hash))
+        append(slot)
+    }
+
+    package mutating func remove(_ slot: Int) { unlink(slot) }
+
+    package mutating func evict(use: (Int) -> EntryUse) -> Int? {
+        while true {
+            let prefersSmall = small.cost > capacity / 10 || main.oldest == nil
+            if prefersSmall, let slot = small.oldest {
+                if leavesSmall(slot, use(slot)) { return slot }
+            } else if let slot = main.oldest {
+                if leavesMain(slot, use(slot)) { return slot }
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// Evicts the oldest new entry, or moves it to the main queue where it was hit twice.
+    private mutating func leavesSmall(_ slot: Int, _ use: EntryUse) -> Bool {
+        let node = nodes[slot]
+        unlink(slot)
+        guard use.hits > 1 else {
+            ghosts.insert(node.hash, cost: node.cost)
+            return true
+        }
+        nodes[slot].isMain = true
+        nodes[slot].hits = 0
+        append(slot)
+        return false
+    }
+
+    /// Evicts the oldest entry of the main queue, or gives it another round for one of its hits.
+    private mutating func leavesMain(_ slot: Int, _ use: EntryUse) -> Bool {
+        let hits = min(3, Int(nodes[slot].hits) + use.hits)
+        unlink(slot)
+        guard hits > 0 else { return true }
+        nodes[slot].hits = UInt8(hits - 1)
+        append(slot)
+        return false
+    }
+
+    private mutating func append(_ slot: Int) {
+        let node = nodes[slot]
+        if node.isMain {
+            links.prepend(slot, cost: node.cost, to: &main)
+        } else {
+            links.prepend(slot, cost: node.cost, to: &small)
+        }
+    }
+
+    private mutating func unlink(_ slot: Int) {
+        let node = nodes[slot]
+        if node.isMain {
+            links.remove(slot, cost: node.cost, from: &main)
+        } else {
+            links.remove(slot, cost: node.cost, from: &small)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import EideticCore
+import EideticStore
+import EideticTestSupport
+import Testing
+
+@Suite("Memory limits")
+struct MemoryLimitsTests {
+    /// What the process may use, where `files` stand in a directory that takes the root's place.
+    private func usable(_ files: [String: String]) throws -> ByteCount {
+        let directory = try TemporaryDirectory()
+        let fileSystem = FileSystem()
+        for (path, text) in files {
+            let full = directory.path + path
+            let folder = full.split(separator: "/").dropLast().joined(separator: "/")
+            try fileSystem.makeDirectories("/" + folder)
+            try Array(text.utf8).withUnsafeBytes { try fileSystem.replaceContents(of: full, with: $0) }
+        }
+        return MemoryLimits.usable(root: directory.path)
+    }
+
+    @Test("C01 the lowest version 2 limit up the tree counts")
+    func readsVersion2() throws {
+        let usable = try usable([
+            "/proc/self/cgroup": "0::/user/app\n",
+            "/sys/fs/cgroup/memory.max": "max\n",
+            "/sys/fs/cgroup/user/memory.max": "1048576\n",
+            "/sys/fs/cgroup/user/app/memory.max": "4194304\n",
+        ])
+        #expect(usable == .mebibytes(1))
+    }
+
+    @Test("C01 a version 1 limit counts")
+    func readsVersion1() throws {
+        let usable = try usable([
+            "/proc/self/cgroup": "9:cpu:/x\n4:memory:/app\n0::/\n",
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+            "/sys/fs/cgroup/memory/app/memory.limit_in_bytes": "2097152\n",
+        ])
+        #expect(usable == .mebibytes(2))
+    }
+
+    @Test("C01 without groups the machine's memory counts, and the default takes 15 % of it up to 512 MiB")
+    func readsMachine() throws {
+        let machine = try usable([:])
+        #expect(machine > .mebibytes(64))
+        #expect(MemoryLimits.standard <= .mebibytes(512))
+        #expect(MemoryLimits.standard > .zero)
+        #expect(MemoryLimits.standard(usable: ByteCount(1_000)) == 150)
+        #expect(MemoryLimits.standard(usable: .gibibytes(100)) == .mebibytes(512))
+    }
+}
