@@ -76,6 +76,22 @@ extension FileSystem {
         }
     }
 
+    /// `writev(2)`, as often as needed for all of both parts; told to the observer as `write`.
+    package func write(
+        _ first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer,
+        to file: borrowing FileDescriptor
+    ) throws(SystemError) {
+        let number = file.number
+        let parts = [first, second].map {
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+        }
+        let written = try perform(.write) { writev(number, parts, 2) }
+        if written < first.count { try write(UnsafeRawBufferPointer(rebasing: first[written...]), to: file) }
+        let done = max(0, written - first.count)
+        try write(UnsafeRawBufferPointer(rebasing: second[done...]), to: file)
+    }
+
     /// `pwrite(2)`, as often as needed for all of `bytes`.
     package func write(
         _ bytes: UnsafeRawBufferPointer,
@@ -148,6 +164,11 @@ extension FileSystem {
     /// `unlink(2)`.
     package func unlink(_ path: String) throws(SystemError) {
         _ = try perform(.unlink, path) { Glibc.unlink(path) }
+    }
+
+    /// `access(2)`: fails where the real user may not do all of `wanted`.
+    package func checkAccess(_ path: String, _ wanted: Int32) throws(SystemError) {
+        _ = try perform(.access, path) { access(path, wanted) }
     }
 
     /// `mkdir(2)`.

@@ -1,0 +1,56 @@
+import EideticCore
+import Glibc
+
+/// Makes a cache's directory, or finds out why it cannot be used.
+struct DiskDirectory {
+    let layout: DiskLayout
+    let files: FileSystem
+
+    private static let signature = """
+        Signature: 8a477f597d28d172789f06886806bc55
+        # This file is a cache directory tag created by Eidetic.
+        # For information about cache directory tags, see https://bford.info/cachedir/
+
+        """
+
+    func prepare(isReadOnly: Bool) throws(EideticError) {
+        do throws(SystemError) {
+            if !isReadOnly { try files.makeDirectories(layout.directory) }
+            guard try files.status(of: layout.directory).kind == .directory else {
+                throw SystemError(.stat, ENOTDIR, path: layout.directory)
+            }
+            let wanted = isReadOnly ? R_OK | X_OK : R_OK | W_OK | X_OK
+            try files.checkAccess(layout.directory, wanted)
+        } catch {
+            throw Self.error(error, directory: layout.directory)
+        }
+        if !isReadOnly { writeTag() }
+    }
+
+    /// Tells backup programs to leave the directory out.
+    ///
+    /// A full disk is no reason not to open: the next time will do.
+    private func writeTag() {
+        if (try? files.linkStatus(of: layout.tag)) != nil { return }
+        do throws(SystemError) {
+            try Array(Self.signature.utf8).withUnsafeBufferPointer { bytes throws(SystemError) in
+                try files.replaceContents(of: layout.tag, with: UnsafeRawBufferPointer(bytes))
+            }
+        } catch {
+            Log.write(.warning, .store, "no CACHEDIR.TAG: \(error)")
+        }
+    }
+
+    static func error(_ error: SystemError, directory: String) -> EideticError {
+        let code: EideticError.Code =
+            switch error.number {
+            case ENOTDIR, EEXIST, ENOENT, ELOOP, ENAMETOOLONG: .cacheUnavailable
+            default: EideticError(error).code
+            }
+        return EideticError(
+            code,
+            "cache directory \(directory) cannot be used: \(error)",
+            systemErrorNumber: error.number
+        )
+    }
+}

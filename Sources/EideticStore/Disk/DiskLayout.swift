@@ -1,0 +1,67 @@
+import EideticCore
+
+/// Where things are in a cache's directory.
+///
+/// An entry is at `DIRECTORY/ab/ab…` – the 32 hexadecimal digits of its key's hash, in a folder named after the first
+/// two. So the path is a pure function of the key, and 256 folders stay small up to millions of entries.
+struct DiskLayout: Sendable {
+    static let shards = 0..<256
+
+    let directory: String
+
+    var lock: String { "\(directory)/lock" }
+    var ledger: String { "\(directory)/ledger" }
+    var tag: String { "\(directory)/CACHEDIR.TAG" }
+
+    /// The folder with the entries whose hash begins with this byte.
+    func shard(_ number: Int) -> String { "\(directory)/\(Self.hexadecimal(UInt8(truncatingIfNeeded: number)))" }
+
+    func shard(of key: CacheKey) -> String { shard(key.shard) }
+
+    /// The file of a key.
+    func path(of key: CacheKey) -> String {
+        var directory = directory
+        return directory.withUTF8 { directory in
+            String(unsafeUninitializedCapacity: directory.count + 36) { buffer in
+                _ = buffer.update(fromContentsOf: directory)
+                Self.appendName(key, to: buffer, at: directory.count)
+                return directory.count + 36
+            }
+        }
+    }
+
+    /// Where an entry is written before it gets its name: in the same folder, so that a rename is enough.
+    func temporary(of key: CacheKey, writer: UInt64) -> String {
+        "\(shard(of: key))/.\(String(writer, radix: 16)).tmp"
+    }
+
+    /// The hash that a file's name stands for; `nil` where it is no entry's name.
+    static func key(named name: String) -> CacheKey? {
+        guard name.utf8.count == 32, let high = UInt64(name.prefix(16), radix: 16),
+            let low = UInt64(name.suffix(16), radix: 16), name == CacheKey(high: high, low: low).hexadecimal
+        else { return nil }
+        return CacheKey(high: high, low: low)
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16)
+        return digits.utf8.count == 1 ? "0\(digits)" : digits
+    }
+
+    private static func appendName(_ key: CacheKey, to buffer: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+        buffer[start] = UInt8(ascii: "/")
+        buffer[start + 3] = UInt8(ascii: "/")
+        for index in 0..<32 {
+            let half = index < 16 ? key.high : key.low
+            let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index % 16))) & 15
+            let character = digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a")
+            buffer[start + 4 + index] = character
+            if index < 2 { buffer[start + 1 + index] = character }
+        }
+    }
+}
+
+extension CacheKey {
+    /// The number of the folder that the entry is in.
+    var shard: Int { Int(high >> 56) }
+}

@@ -1,0 +1,140 @@
+import EideticCore
+import Glibc
+
+/// The format of an entry's file: body, key, metadata, trailer.
+///
+/// The body comes first, so that the file can be opened by any program that reads its format, and can be handed out
+/// without a copy. The trailer (64 bytes, little endian) makes the file describe itself:
+///
+/// | offset | bytes | |
+/// |---|---|---|
+/// | 0 | 8 | "EIDETIC" and the version, 1 |
+/// | 8 | 8 | bytes of the body |
+/// | 16 | 4 | bytes of the key |
+/// | 20 | 4 | bytes of the metadata |
+/// | 24 | 8 | time of the write, nanoseconds since 1970 |
+/// | 32 | 8 | time of expiry; the largest number where there is none |
+/// | 40 | 1 | kind |
+/// | 41 | 1 | importance |
+/// | 42 | 6 | 0 |
+/// | 48 | 8 | XXH3 of the body |
+/// | 56 | 8 | XXH3 of key, metadata and the trailer up to here |
+enum EntryFile {
+    static let trailerSize = 64
+    static let magic: UInt64 = 0x01_43_49_54_45_44_49_45
+    /// The longest key, in bytes of UTF-8.
+    static let keyLimit = 1 << 16
+    /// The largest file: the ledger counts in 32 bits.
+    static let sizeLimit = Int(UInt32.max)
+
+    /// Why a file is not an entry.
+    enum Flaw: Error, Hashable, CustomStringConvertible {
+        case tooShort(Int), badMagic, badLengths, badHead, badBody, badMetadata
+        case otherKey(String)
+
+        var description: String {
+            switch self {
+            case .tooShort(let size): "\(size) bytes are too few for an entry"
+            case .badMagic: "it does not end as an entry does: cut off, or not an entry"
+            case .badLengths: "its lengths do not add up to its size"
+            case .badHead: "the checksum of its key and metadata does not match"
+            case .badBody: "the checksum of its bytes does not match"
+            case .badMetadata: "its metadata cannot be read"
+            case .otherKey(let key): "it belongs to another key, \"\(key)\""
+            }
+        }
+    }
+
+    /// The part of a file after the body.
+    struct Head {
+        let key: String
+        let metadata: DiskCache.Metadata
+        let bodySize: Int
+        let bodyChecksum: UInt64
+    }
+
+    /// Makes the part after the body.
+    static func head(of body: UnsafeRawBufferPointer, key: String, _ metadata: DiskCache.Metadata) -> [UInt8] {
+        let key = Array(key.utf8)
+        var head = key
+        MetadataCoding.append(metadata, to: &head)
+        let metadataSize = head.count - key.count
+        head.append(magic)
+        head.append(UInt64(body.count))
+        head.append(UInt32(key.count))
+        head.append(UInt32(metadataSize))
+        head.append(UInt64(bitPattern: metadata.stored.nanoseconds))
+        head.append(UInt64(bitPattern: metadata.expires?.nanoseconds ?? .max))
+        head.append(UInt64(metadata.kind.rawValue) | UInt64(metadata.importance.rawValue) << 8)
+        head.append(Checksum.of(body))
+        head.append(head.withUnsafeBytes { Checksum.of($0) })
+        return head
+    }
+
+    /// The size of the part after the body, from the trailer alone, for a file of `fileSize` bytes.
+    static func headSize(trailer: UnsafeRawBufferPointer, fileSize: Int) throws(Flaw) -> Int {
+        guard trailer.count >= trailerSize else { throw .tooShort(fileSize) }
+        let start = trailer.count - trailerSize
+        guard trailer.number(UInt64.self, at: start) == magic else { throw .badMagic }
+        let body = trailer.number(UInt64.self, at: start + 8)
+        let rest = Int(trailer.number(UInt32.self, at: start + 16)) + Int(trailer.number(UInt32.self, at: start + 20))
+        guard fileSize >= rest + trailerSize, body == UInt64(fileSize - rest - trailerSize) else { throw .badLengths }
+        return rest + trailerSize
+    }
+
+    /// Reads and verifies the part after the body.
+    static func head(_ bytes: UnsafeRawBufferPointer, bodySize: Int) throws(Flaw) -> Head {
+        let trailer = bytes.count - trailerSize
+        let checked = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 8)])
+        guard Checksum.of(checked) == bytes.number(UInt64.self, at: bytes.count - 8) else { throw .badHead }
+        let keySize = Int(bytes.number(UInt32.self, at: trailer + 16))
+        let text = UnsafeRawBufferPointer(rebasing: bytes[keySize..<trailer])
+        guard var metadata = MetadataCoding.metadata(text) else { throw .badMetadata }
+        metadata.stored = Timestamp(nanoseconds: Int64(bitPattern: bytes.number(UInt64.self, at: trailer + 24)))
+        let expires = Int64(bitPattern: bytes.number(UInt64.self, at: trailer + 32))
+        metadata.expires = expires == .max ? nil : Timestamp(nanoseconds: expires)
+        guard let kind = DiskCache.Metadata.Kind(rawValue: bytes[trailer + 40]),
+            let importance = DiskCache.Metadata.Importance(rawValue: bytes[trailer + 41])
+        else { throw .badMetadata }
+        (metadata.kind, metadata.importance) = (kind, importance)
+        return Head(
+            key: String(decoding: bytes[..<keySize], as: UTF8.self),
+            metadata: metadata,
+            bodySize: bodySize,
+            bodyChecksum: bytes.number(UInt64.self, at: trailer + 48)
+        )
+    }
+
+    /// Verifies a whole file, and cuts it down to its body.
+    static func entry(_ file: consuming [UInt8], expecting key: String?) throws(Flaw) -> DiskCache.Entry {
+        let size = file.count
+        let head = try file.withUnsafeBufferPointer { file throws(Flaw) -> Head in
+            let file = UnsafeRawBufferPointer(file)
+            let headSize = try Self.headSize(trailer: file, fileSize: size)
+            let head = try Self.head(UnsafeRawBufferPointer(rebasing: file.suffix(headSize)), bodySize: size - headSize)
+            if let key, !isSame(key, head.key) { throw .otherKey(head.key) }
+            let body = UnsafeRawBufferPointer(rebasing: file[..<head.bodySize])
+            guard Checksum.of(body) == head.bodyChecksum else { throw .badBody }
+            return head
+        }
+        file.removeLast(size - head.bodySize)
+        return DiskCache.Entry(key: head.key, bytes: file, metadata: head.metadata)
+    }
+
+    /// Whether two keys are the same bytes: Swift's `==` would also take equivalent spellings for the same.
+    private static func isSame(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The little-endian number at `offset`.
+    func number<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type, at offset: Int) -> Number {
+        Number(littleEndian: loadUnaligned(fromByteOffset: offset, as: type))
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number in little-endian order.
+    mutating func append(_ number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,50 @@
+/// How an entry's fields and extended data are written into its file.
+///
+/// The number of fields, then each field's two lengths (32 bits, little endian) and texts, then the extended data up
+/// to the end.
+enum MetadataCoding {
+    static func append(_ metadata: DiskCache.Metadata, to bytes: inout [UInt8]) {
+        if metadata.headers.isEmpty, metadata.extendedData.isEmpty { return }
+        bytes.append(UInt32(metadata.headers.count))
+        for field in metadata.headers {
+            bytes.append(UInt32(field.name.utf8.count))
+            bytes.append(UInt32(field.value.utf8.count))
+            bytes.append(contentsOf: field.name.utf8)
+            bytes.append(contentsOf: field.value.utf8)
+        }
+        bytes.append(contentsOf: metadata.extendedData)
+    }
+
+    /// Gives `nil` where the bytes are not what `append` writes.
+    static func metadata(_ bytes: UnsafeRawBufferPointer) -> DiskCache.Metadata? {
+        var metadata = DiskCache.Metadata()
+        var rest = Reader(bytes: bytes)
+        if bytes.isEmpty { return metadata }
+        guard let count = rest.length() else { return nil }
+        for _ in 0..<count {
+            guard let nameSize = rest.length(), let valueSize = rest.length(), let name = rest.text(nameSize),
+                let value = rest.text(valueSize)
+            else { return nil }
+            metadata.headers.append(DiskCache.Metadata.Field(name: name, value: value))
+        }
+        metadata.extendedData = Array(bytes[rest.offset...])
+        return metadata
+    }
+
+    private struct Reader {
+        let bytes: UnsafeRawBufferPointer
+        var offset = 0
+
+        mutating func length() -> Int? {
+            guard bytes.count - offset >= 4 else { return nil }
+            defer { offset += 4 }
+            return Int(bytes.number(UInt32.self, at: offset))
+        }
+
+        mutating func text(_ size: Int) -> String? {
+            guard bytes.count - offset >= size else { return nil }
+            defer { offset += size }
+            return String(decoding: bytes[offset..<(offset + size)], as: UTF8.self)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import EideticCore
+import EideticStore
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("Disk cache")
+struct DiskCacheTests {
+    @Test("C18 a stored entry is read back with all that was stored beside it")
+    func roundTrip() throws {
+        let fixture = try DiskFixture()
+        var metadata = DiskCache.Metadata(headers: [
+            .init(name: "ETag", value: "\"a\""), .init(name: "Vary", value: ""),
+        ])
+        metadata.extendedData = [1, 2, 3]
+        metadata.kind = .derived
+        try fixture.cache.write(pattern(20_000), for: "http://a/b.png?x=1.2", metadata: metadata)
+        let entry = try #require(try fixture.cache.read("http://a/b.png?x=1.2"))
+        #expect(entry.bytes == pattern(20_000))
+        #expect(entry.key == "http://a/b.png?x=1.2")
+        metadata.stored = fixture.time.now
+        #expect(entry.metadata == metadata)
+    }
+
+    @Test("C16 any bytes are stored, none too", arguments: [0, 1, 63, 4_096, 300_000])
+    func sizes(_ size: Int) throws {
+        let fixture = try DiskFixture()
+        try fixture.cache.write(pattern(size), for: "k")
+        #expect(try fixture.cache.read("k")?.bytes == pattern(size))
+        #expect(try fixture.cache.verify().damaged.isEmpty)
+    }
+
+    @Test("C04 an empty or over-long key is safe")
+    func badKeys() throws {
+        let fixture = try DiskFixture()
+        for key in ["", String(repeating: "k", count: 65_537)] {
+            #expect(throws: EideticError.self) { try fixture.cache.write([1], for: key) }
+            #expect(try fixture.cache.read(key) == nil)
+            #expect(try fixture.cache.remove(key) == false)
+        }
+        let longest = String(repeating: "ä", count: 32_768)
+        try fixture.cache.write([1], for: longest)
+        #expect(try fixture.cache.read(longest)?.bytes == [1])
+        #expect(try fixture.cache.info(for: longest)?.key == longest)
+    }
+
+    @Test("C09 an entry is served for a week from its write, or until its own expiry")
+    func expiry() throws {
+        let fixture = try DiskFixture()
+        try fixture.cache.write([1], for: "week")
+        let hour = fixture.time.now + .seconds(3_600)
+        try fixture.cache.write([2], for: "hour", metadata: .init(expires: hour))
+        fixture.time.advance(by: .seconds(3_599))
+        #expect(try fixture.cache.contains("hour"))
+        fixture.time.advance(by: .seconds(1))
+        #expect(try fixture.cache.read("hour") == nil)
+        #expect(try !fixture.cache.contains("hour"))
+        #expect(try fixture.cache.read("hour", allowingExpired: true)?.bytes == [2])
+        fixture.time.advance(by: .seconds(7 * 86_400 - 3_601))
+        #expect(try fixture.cache.read("week")?.bytes == [1])
+        fixture.time.advance(by: .seconds(1))
+        #expect(try fixture.cache.read("week") == nil)
+        #expect(try fixture.cache.removeExpired() == 2)
+        #expect(fixture.cache.usage == DiskCache.Usage())
+    }
+
+    @Test("C12 usage tells number, bytes and allocated bytes")
+    func usage() throws {
+        let fixture = try DiskFixture()
+        #expect(fixture.cache.usage == DiskCache.Usage())
+        try fixture.cache.write(pattern(10_000), for: "a")
+        try fixture.cache.write(pattern(20_000), for: "b")
+        try fixture.cache.write(pattern(100), for: "a")
+        let usage = fixture.cache.usage
+        #expect(usage.entries == 2)
+        #expect(usage.logical.bytes > 20_100 && usage.logical.bytes < 20_400)
+        #expect(usage.allocated.bytes == (20_480 + 4_096))
+        try fixture.cache.removeAll()
+        #expect(fixture.cache.usage == DiskCache.Usage())
+        #expect(try fixture.cache.read("a") == nil)
+    }
+
+    @Test("C03 the default directory follows the rules of XDG")
+    func defaultDirectory() {
+        #expect(DiskCache.defaultDirectory().hasSuffix("/eidetic/default"))
+        #expect(DiskCache.defaultDirectory().hasPrefix("/"))
+        #expect(DiskCache.defaultDirectory(namespace: "a/../b").hasSuffix("/eidetic/a_.._b"))
+        #expect(DiskCache.defaultDirectory(namespace: "..").hasSuffix("/eidetic/_"))
+    }
+
+    @Test("C13 the directory is tagged as a cache")
+    func tag() throws {
+        let fixture = try DiskFixture()
+        let tag = try fixture.directory.contents(of: "cache/CACHEDIR.TAG")
+        #expect(String(decoding: tag, as: UTF8.self).hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
+    }
+
+    @Test("C03 what stands in the way of the directory is named")
+    func badDirectories() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write([1], to: "file")
+        #expect(code { _ = try DiskCache(.init(directory: directory.path("file"))) } == .cacheUnavailable)
+        #expect(code { _ = try DiskCache(.init(directory: directory.path("file/below"))) } == .cacheUnavailable)
+        #expect(code { _ = try DiskCache(.init(directory: "relative")) } == .invalidArgument)
+        let failures: [(SystemCall, Int32, EideticError.Code)] = [
+            (.mkdir, EACCES, .permissionDenied), (.mkdir, EROFS, .permissionDenied), (.mkdir, ENOSPC, .diskFull),
+            (.access, EACCES, .permissionDenied), (.stat, EIO, .fileFailure),
+        ]
+        for (call, number, expected) in failures {
+            let plan = FaultPlan()
+            plan.fail(call, with: number)
+            let made = code {
+                _ = try DiskCache(.init(directory: directory.path("new")), fileSystem: FileSystem(observer: plan))
+            }
+            #expect(made == expected)
+        }
+    }
+
+    @Test("C14 the asynchronous forms give the same answers")
+    func asynchronous() async throws {
+        let fixture = try DiskFixture()
+        try await fixture.cache.insert([1, 2], for: "a")
+        #expect(try await fixture.cache.value(for: "a")?.bytes == [1, 2])
+        #expect(try await fixture.cache.value(for: "b") == nil)
+    }
+}
