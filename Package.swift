@@ -34,12 +34,19 @@ let package = Package(
         .systemLibrary(name: "CGIF", providers: [.apt(["libgif-dev"])]),
         .target(name: "CPixels", cSettings: kernels),
         .target(name: "CBitmap", cSettings: kernels),
+        .target(name: "CCodec"),
+        .target(
+            name: "CTIFF",
+            dependencies: ["CCodec"],
+            cSettings: kernels,
+            linkerSettings: [.linkedLibrary("tiff")]
+        ),
 
         // Swift, from the bottom layer to the top one. Arrows point down only.
         .target(name: "EideticCore", dependencies: ["CLinux", "CXXHash"], swiftSettings: strict),
         .target(
             name: "EideticCodecs",
-            dependencies: ["EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CPixels", "CBitmap"],
+            dependencies: ["EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CPixels", "CBitmap", "CCodec", "CTIFF"],
             swiftSettings: strict
         ),
         .target(name: "EideticStore", dependencies: ["EideticCore"], swiftSettings: strict),

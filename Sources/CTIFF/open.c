@@ -1,0 +1,199 @@
+// Files in memory, errors as values, and what the tags say.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tiff.h"
+
+static tmsize_t tiff_read(thandle_t handle, void *buffer, tmsize_t size) {
+    eidetic_tiff *tiff = handle;
+    uint64_t left = tiff->position < tiff->count ? tiff->count - tiff->position : 0;
+    uint64_t count = (uint64_t)size < left ? (uint64_t)size : left;
+    if (count < (uint64_t)size) tiff->reads_past_end = true;
+    memcpy(buffer, tiff->bytes + (tiff->count - left), count);
+    tiff->position += count;
+    return (tmsize_t)count;
+}
+
+static tmsize_t tiff_write(thandle_t handle, void *buffer, tmsize_t size) {
+    (void)handle, (void)buffer, (void)size;
+    return -1;
+}
+
+static toff_t tiff_seek(thandle_t handle, toff_t offset, int whence) {
+    eidetic_tiff *tiff = handle;
+    uint64_t base = whence == SEEK_CUR ? tiff->position : whence == SEEK_END ? tiff->count : 0;
+    tiff->position = base + offset;
+    return tiff->position;
+}
+
+static int tiff_close(thandle_t handle) {
+    (void)handle;
+    return 0;
+}
+
+static toff_t tiff_size(thandle_t handle) { return ((eidetic_tiff *)handle)->count; }
+
+static int tiff_map(thandle_t handle, void **base, toff_t *size) {
+    eidetic_tiff *tiff = handle;
+    *base = (void *)tiff->bytes;
+    *size = tiff->count;
+    return 1;
+}
+
+static void tiff_unmap(thandle_t handle, void *base, toff_t size) { (void)handle, (void)base, (void)size; }
+
+static int on_error(TIFF *file, void *user, const char *module, const char *format, va_list arguments) {
+    (void)file, (void)module;
+    eidetic_tiff *tiff = user;
+    tiff->error.status = EIDETIC_CODEC_CORRUPT;
+    vsnprintf(tiff->error.message, sizeof tiff->error.message, format, arguments);
+    return 1;
+}
+
+static int on_warning(TIFF *file, void *user, const char *module, const char *format, va_list arguments) {
+    (void)file, (void)user, (void)module, (void)format, (void)arguments;
+    return 1;
+}
+
+// Handlers belong to the handle, not to the process. A file that is not complete is not mapped: then every access goes
+// through `tiff_read`, which notes when more bytes are needed.
+static TIFF *open_file(eidetic_tiff *tiff, bool is_complete) {
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (!options) return NULL;
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)tiff->memory_limit);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, tiff);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, tiff);
+    TIFF *file = TIFFClientOpenExt(
+        "picture", is_complete ? "r" : "rm", tiff, tiff_read, tiff_write, tiff_seek, tiff_close, tiff_size, tiff_map,
+        tiff_unmap, options);
+    TIFFOpenOptionsFree(options);
+    return file;
+}
+
+static uint16_t field(eidetic_tiff *tiff, uint32_t tag, uint16_t absent) {
+    uint16_t value = absent;
+    return TIFFGetFieldDefaulted(tiff->file, tag, &value) ? value : absent;
+}
+
+static void read_palette(eidetic_tiff *tiff) {
+    uint16_t *channels[3];
+    if (!TIFFGetField(tiff->file, TIFFTAG_COLORMAP, &channels[0], &channels[1], &channels[2])) return;
+    unsigned count = 1u << tiff->bits;
+    bool is_narrow = true;  // some writers store 8 bits where 16 belong
+    for (unsigned i = 0; i < count; i++) {
+        for (int c = 0; c < 3; c++) is_narrow = is_narrow && channels[c][i] < 256;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        for (int c = 0; c < 3; c++) {
+            uint32_t value = channels[c][i];
+            tiff->palette[i][c] = (uint8_t)(is_narrow ? value : (value * 255 + 32767) / 65535);
+        }
+        tiff->palette[i][3] = 255;
+    }
+}
+
+// Whether our own code knows the colours; sets `kind` and `colors`.
+static bool find_kind(eidetic_tiff *tiff) {
+    uint16_t *channels[3];
+    switch (tiff->photometric) {
+    case PHOTOMETRIC_MINISBLACK: tiff->kind = GREY, tiff->colors = 1; return true;
+    case PHOTOMETRIC_MINISWHITE: tiff->kind = INVERTED_GREY, tiff->colors = 1; return true;
+    case PHOTOMETRIC_RGB: tiff->kind = RGB, tiff->colors = 3; return tiff->samples >= 3;
+    case PHOTOMETRIC_PALETTE:
+        tiff->kind = PALETTE, tiff->colors = 1;
+        return tiff->bits <= 8 && tiff->format != SAMPLEFORMAT_IEEEFP &&
+            TIFFGetField(tiff->file, TIFFTAG_COLORMAP, &channels[0], &channels[1], &channels[2]);
+    case PHOTOMETRIC_SEPARATED:
+        tiff->kind = CMYK, tiff->colors = 4;
+        return tiff->samples >= 4 && field(tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK;
+    case PHOTOMETRIC_YCBCR:
+        if (tiff->compression != COMPRESSION_JPEG || tiff->planes != PLANARCONFIG_CONTIG || tiff->samples != 3) return false;
+        TIFFSetField(tiff->file, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+        tiff->kind = RGB, tiff->colors = 3;
+        return true;
+    default: return false;
+    }
+}
+
+static bool has_known_samples(const eidetic_tiff *tiff) {
+    switch (tiff->format) {
+    case SAMPLEFORMAT_IEEEFP: return tiff->bits == 16 || tiff->bits == 32 || tiff->bits == 64;
+    case SAMPLEFORMAT_UINT:
+    case SAMPLEFORMAT_INT:
+    case SAMPLEFORMAT_VOID: return (tiff->bits >= 1 && tiff->bits <= 32) || tiff->bits == 64;
+    default: return false;
+    }
+}
+
+static eidetic_tiff_pixels find_alpha(eidetic_tiff *tiff) {
+    uint16_t count = 0, *kinds = NULL;
+    TIFFGetFieldDefaulted(tiff->file, TIFFTAG_EXTRASAMPLES, &count, &kinds);
+    uint16_t kind = count > 0 && kinds ? kinds[0] : EXTRASAMPLE_UNSPECIFIED;
+    bool is_alpha = count > 0 && (kind == EXTRASAMPLE_ASSOCALPHA || kind == EXTRASAMPLE_UNASSALPHA);
+    if (tiff->direct) is_alpha = is_alpha && tiff->samples > tiff->colors && tiff->kind != CMYK;
+    tiff->has_alpha = is_alpha;
+    if (tiff->direct && tiff->kind == CMYK) return EIDETIC_TIFF_CMYK;
+    if (!is_alpha) return EIDETIC_TIFF_OPAQUE;
+    // TIFFRGBAImage multiplies by itself.
+    return kind == EXTRASAMPLE_ASSOCALPHA || !tiff->direct ? EIDETIC_TIFF_PREMULTIPLIED : EIDETIC_TIFF_STRAIGHT;
+}
+
+static bool describe(eidetic_tiff *tiff, eidetic_tiff_info *info, eidetic_codec_outcome *outcome) {
+    TIFFGetField(tiff->file, TIFFTAG_IMAGEWIDTH, &tiff->width);
+    TIFFGetField(tiff->file, TIFFTAG_IMAGELENGTH, &tiff->height);
+    if (tiff->width == 0 || tiff->height == 0) {
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "a TIFF of %ux%u pixels", tiff->width, tiff->height);
+    }
+    tiff->bits = field(tiff, TIFFTAG_BITSPERSAMPLE, 1);
+    tiff->samples = field(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+    tiff->format = field(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    tiff->planes = field(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    tiff->compression = field(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    tiff->photometric = field(
+        tiff, TIFFTAG_PHOTOMETRIC, tiff->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+    tiff->tiled = TIFFIsTiled(tiff->file);
+    tiff->direct = has_known_samples(tiff) && find_kind(tiff);
+    if (tiff->direct && tiff->kind == PALETTE) read_palette(tiff);
+
+    info->width = tiff->width;
+    info->height = tiff->height;
+    info->orientation = field(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    info->pixels = find_alpha(tiff);
+    uint32_t icc_count = 0;
+    void *icc = NULL;
+    if (TIFFGetField(tiff->file, TIFFTAG_ICCPROFILE, &icc_count, &icc)) {
+        info->icc = icc;
+        info->icc_count = icc_count;
+    }
+    return true;
+}
+
+eidetic_tiff *eidetic_tiff_open(
+    const void *bytes, size_t count, bool is_complete, size_t memory_limit, eidetic_tiff_info *info,
+    eidetic_codec_outcome *outcome) {
+    memset(info, 0, sizeof *info);
+    eidetic_tiff *tiff = calloc(1, sizeof *tiff);
+    if (!tiff) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory to read a TIFF");
+        return NULL;
+    }
+    tiff->bytes = bytes;
+    tiff->count = count;
+    tiff->memory_limit = memory_limit;
+    tiff->file = open_file(tiff, is_complete);
+    if (!is_complete && tiff->reads_past_end) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NEEDS_MORE, "the directory is not there yet");
+    } else if (!tiff->file) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", tiff->error.message);
+    } else if (describe(tiff, info, outcome)) {
+        return tiff;
+    }
+    eidetic_tiff_close(tiff);
+    return NULL;
+}
+
+void eidetic_tiff_close(eidetic_tiff *tiff) {
+    if (!tiff) return;
+    if (tiff->file) TIFFClose(tiff->file);
+    free(tiff);
+}

@@ -1,0 +1,175 @@
+// From strips and tiles to rows of pixels.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tiff.h"
+
+// A rectangle that the file codes as one piece.
+typedef struct {
+    uint32_t x, y, width, height;  // within the picture
+    uint32_t row_samples;          // pixels from one row of the piece to the next one
+    uint32_t index;                // in the first plane
+} piece;
+
+typedef struct {
+    eidetic_tiff *tiff;
+    uint8_t *pixels;
+    size_t bytes_per_row;
+    uint8_t *coded;   // one piece as the library gives it
+    size_t coded_size;
+    uint8_t *samples; // one row, brought to 8 bits
+    unsigned used;    // samples a pixel that are looked at
+} reader;
+
+// Colour and alpha samples of one row become pixels.
+static void write_row(const reader *r, const uint8_t *samples, size_t step, size_t count, uint8_t *out) {
+    const eidetic_tiff *tiff = r->tiff;
+    for (size_t i = 0; i < count; i++, samples += step, out += 4) {
+        switch (tiff->kind) {
+        case GREY: out[0] = out[1] = out[2] = samples[0]; break;
+        case INVERTED_GREY: out[0] = out[1] = out[2] = 255 - samples[0]; break;
+        case RGB: out[0] = samples[0], out[1] = samples[1], out[2] = samples[2]; break;
+        case PALETTE: memcpy(out, tiff->palette[samples[0]], 3); break;
+        case CMYK: memcpy(out, samples, 4); continue;
+        }
+        out[3] = tiff->has_alpha ? samples[tiff->colors] : 255;
+    }
+}
+
+static size_t bytes_of(const eidetic_tiff *tiff, uint64_t samples) { return (size_t)((samples * tiff->bits + 7) / 8); }
+
+// One plane of a piece that the library has decoded. Separate planes go to the picture's pixels at once, sample by
+// sample; they become colours in `finish_planes`.
+static void write_piece(reader *r, const piece *p, unsigned plane) {
+    const eidetic_tiff *tiff = r->tiff;
+    bool separate = tiff->planes == PLANARCONFIG_SEPARATE;
+    size_t per_pixel = separate ? 1 : tiff->samples;
+    size_t row_bytes = bytes_of(tiff, (uint64_t)p->row_samples * per_pixel);
+    for (uint32_t y = 0; y < p->height; y++) {
+        const uint8_t *source = r->coded + y * row_bytes;
+        uint8_t *out = r->pixels + (size_t)(p->y + y) * r->bytes_per_row + (size_t)p->x * 4;
+        if (separate) {
+            tiff_unpack(source, p->width, tiff->bits, tiff->format, tiff->kind != PALETTE, out + plane, 4);
+        } else if (tiff->bits == 8 && tiff->format != SAMPLEFORMAT_IEEEFP) {
+            write_row(r, source, tiff->samples, p->width, out);
+        } else {
+            tiff_unpack(
+                source, p->width * per_pixel, tiff->bits, tiff->format, tiff->kind != PALETTE, r->samples, 1);
+            write_row(r, r->samples, tiff->samples, p->width, out);
+        }
+    }
+}
+
+static void finish_planes(reader *r) {
+    uint8_t *copy = r->samples;
+    for (uint32_t y = 0; y < r->tiff->height; y++) {
+        uint8_t *row = r->pixels + y * r->bytes_per_row;
+        memcpy(copy, row, (size_t)r->tiff->width * 4);
+        write_row(r, copy, 4, r->tiff->width, row);
+    }
+}
+
+static bool is_missing(const reader *r, uint32_t index) {
+    uint64_t offset = TIFFGetStrileOffset(r->tiff->file, index), count = TIFFGetStrileByteCount(r->tiff->file, index);
+    return offset >= r->tiff->count || count > r->tiff->count - offset;
+}
+
+// Fax codes are repaired line by line; a bad line is no reason to show nothing.
+static bool is_fax(const eidetic_tiff *tiff) {
+    return tiff->compression == COMPRESSION_CCITTRLE || tiff->compression == COMPRESSION_CCITTFAX3 ||
+        tiff->compression == COMPRESSION_CCITTFAX4 || tiff->compression == COMPRESSION_CCITTRLEW;
+}
+
+static bool read_piece(reader *r, const piece *p, uint32_t planes, uint32_t per_plane, eidetic_codec_outcome *outcome) {
+    for (uint32_t plane = 0; plane < planes; plane++) {
+        uint32_t index = plane * per_plane + p->index;
+        memset(r->coded, 0, r->coded_size);
+        tmsize_t read = r->tiff->tiled
+            ? TIFFReadEncodedTile(r->tiff->file, index, r->coded, (tmsize_t)r->coded_size)
+            : TIFFReadEncodedStrip(r->tiff->file, index, r->coded, (tmsize_t)r->coded_size);
+        if (read < 0 && (!is_fax(r->tiff) || is_missing(r, index))) {
+            return eidetic_codec_fail(
+                outcome, is_missing(r, index) ? EIDETIC_CODEC_TRUNCATED : EIDETIC_CODEC_CORRUPT, "%s",
+                r->tiff->error.message[0] ? r->tiff->error.message : "a part of the TIFF cannot be decoded");
+        }
+        write_piece(r, p, plane);
+    }
+    return true;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static void read_pieces(
+    reader *r, uint32_t width, uint32_t height, eidetic_codec_watch watch, eidetic_codec_outcome *outcome) {
+    eidetic_tiff *tiff = r->tiff;
+    uint32_t across = (tiff->width - 1) / width + 1;
+    uint32_t per_plane = across * ((tiff->height - 1) / height + 1);
+    uint32_t planes = tiff->planes == PLANARCONFIG_SEPARATE ? r->used : 1;
+    for (uint32_t index = 0; index < per_plane; index++) {
+        if (!eidetic_codec_goes_on(&watch, outcome)) return;
+        piece p = {.x = index % across * width, .y = index / across * height, .row_samples = width, .index = index};
+        p.width = least(width, tiff->width - p.x);
+        p.height = least(height, tiff->height - p.y);
+        if (!read_piece(r, &p, planes, per_plane, outcome)) break;
+    }
+    if (tiff->planes == PLANARCONFIG_SEPARATE) finish_planes(r);
+}
+
+static bool prepare(reader *r, uint32_t *width, uint32_t *height, eidetic_codec_outcome *outcome) {
+    eidetic_tiff *tiff = r->tiff;
+    *width = tiff->width, *height = tiff->height;
+    if (tiff->tiled) {
+        TIFFGetField(tiff->file, TIFFTAG_TILEWIDTH, width);
+        TIFFGetField(tiff->file, TIFFTAG_TILELENGTH, height);
+    } else {
+        TIFFGetFieldDefaulted(tiff->file, TIFFTAG_ROWSPERSTRIP, height);
+        *height = least(*height, tiff->height);
+    }
+    if (*width == 0 || *height == 0) return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "tiles without pixels");
+    r->used = tiff->colors + tiff->has_alpha;
+    uint64_t per_row = (uint64_t)*width * (tiff->planes == PLANARCONFIG_SEPARATE ? 1 : tiff->samples);
+    uint64_t size = ((per_row * tiff->bits + 7) / 8) * *height;
+    uint64_t row = per_row > (uint64_t)tiff->width * 4 ? per_row : (uint64_t)tiff->width * 4;
+    tmsize_t expected = tiff->tiled ? TIFFTileSize(tiff->file) : TIFFStripSize(tiff->file);
+    if (expected <= 0) return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", tiff->error.message);
+    r->coded_size = (uint64_t)expected > size ? (uint64_t)expected : size;
+    if (r->coded_size > tiff->memory_limit || row > tiff->memory_limit) {
+        return eidetic_codec_fail(
+            outcome, EIDETIC_CODEC_LIMIT, "one strip or tile needs %zu bytes of memory; the limit is %zu", r->coded_size,
+            tiff->memory_limit);
+    }
+    r->coded = malloc(r->coded_size);
+    r->samples = malloc((size_t)row);
+    return (r->coded && r->samples) || eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a strip");
+}
+
+// YCbCr without JPEG, old-style JPEG, CIE L*a*b* and LogLuv, which the library converts by itself.
+static void read_converted(
+    eidetic_tiff *tiff, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    char message[1024] = "";
+    TIFFRGBAImage image;
+    if (!TIFFRGBAImageOK(tiff->file, message) || !TIFFRGBAImageBegin(&image, tiff->file, 1, message)) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "%s", message);
+        return;
+    }
+    image.req_orientation = image.orientation;
+    bool is_read = bytes_per_row == (size_t)tiff->width * 4 &&
+        TIFFRGBAImageGet(&image, (uint32_t *)(void *)pixels, tiff->width, tiff->height);
+    TIFFRGBAImageEnd(&image);
+    if (!is_read) eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", tiff->error.message);
+}
+
+void eidetic_tiff_read(
+    eidetic_tiff *tiff, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_watch watch,
+    eidetic_codec_outcome *outcome) {
+    tiff->error.message[0] = 0;
+    if (!tiff->direct) {
+        read_converted(tiff, pixels, bytes_per_row, outcome);
+        return;
+    }
+    reader r = {.tiff = tiff, .pixels = pixels, .bytes_per_row = bytes_per_row};
+    uint32_t width, height;
+    if (prepare(&r, &width, &height, outcome)) read_pieces(&r, width, height, watch, outcome);
+    free(r.coded);
+    free(r.samples);
+}

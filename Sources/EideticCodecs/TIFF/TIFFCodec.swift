@@ -1,0 +1,106 @@
+import CCodec
+import CTIFF
+import EideticCore
+
+/// TIFF and BigTIFF, through libtiff; the first page stands for the file.
+enum TIFFCodec: ImageCodec {
+    static var formats: [ImageFormat] { [.tiff] }
+
+    static func header(
+        _ bytes: UnsafeRawBufferPointer,
+        isComplete: Bool,
+        format: ImageFormat
+    ) throws(EideticError) -> ImageHeader? {
+        guard let file = try TIFFFile(bytes, isComplete: isComplete, memoryLimit: headerMemory) else { return nil }
+        let info = file.info
+        return ImageHeader(
+            format: .tiff,
+            size: PixelSize(width: Int(info.width), height: Int(info.height)),
+            orientation: ImageOrientation(exif: Int(info.orientation)),
+            hasAlpha: info.pixels == EIDETIC_TIFF_STRAIGHT || info.pixels == EIDETIC_TIFF_PREMULTIPLIED
+        )
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        guard let file = try TIFFFile(bytes, isComplete: true, memoryLimit: pieceMemory(task)) else {
+            throw EideticError(.truncated, "the TIFF ends within its directory")
+        }
+        var isPartial = false
+        let pixels = try PixelBuffer(size: task.header.size, alpha: file.alpha) { memory, stride throws(EideticError) in
+            isPartial = try file.read(into: memory, stride, task)
+        }
+        let model: CodecPicture.ColorModel = file.info.pixels == EIDETIC_TIFF_CMYK ? .cmyk : .rgb
+        return CodecPicture(pixels, iccProfile: file.iccProfile, colorModel: model, isPartial: isPartial)
+    }
+
+    /// The picture, and one strip or tile.
+    static func workingMemory(_ task: DecodeTask) -> Int {
+        let (pixels, overflow) = task.header.size.pixelCount.multipliedReportingOverflow(by: 4)
+        return overflow ? .max : pixels.addingReportingOverflow(pieceMemory(task)).partialValue
+    }
+
+    /// The most memory of one strip or tile: 16 bytes a pixel of the picture, at least 16 MiB.
+    private static func pieceMemory(_ task: DecodeTask) -> Int {
+        let (bytes, overflow) = task.header.size.pixelCount.multipliedReportingOverflow(by: 16)
+        return overflow ? headerMemory : max(bytes, headerMemory)
+    }
+
+    /// The most memory of one tag's values: 16 MiB.
+    private static var headerMemory: Int { 16 << 20 }
+}
+
+/// An open TIFF in memory.
+private struct TIFFFile: ~Copyable {
+    private let handle: OpaquePointer
+    let info: eidetic_tiff_info
+
+    /// Opens the first page; `nil` where more bytes are needed.
+    init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, memoryLimit: Int) throws(EideticError) {
+        var outcome = eidetic_codec_outcome()
+        var info = eidetic_tiff_info()
+        let handle = eidetic_tiff_open(bytes.baseAddress, bytes.count, isComplete, memoryLimit, &info, &outcome)
+        if outcome.status == EIDETIC_CODEC_NEEDS_MORE, !isComplete { return nil }
+        try outcome.check(.tiff)
+        guard let handle else { return nil }
+        self.handle = handle
+        self.info = info
+    }
+
+    deinit { eidetic_tiff_close(handle) }
+
+    var alpha: PixelBuffer.Alpha {
+        switch info.pixels {
+        case EIDETIC_TIFF_STRAIGHT: .straight
+        case EIDETIC_TIFF_PREMULTIPLIED: .premultiplied
+        default: .opaque
+        }
+    }
+
+    var iccProfile: [UInt8]? {
+        info.icc.map { Array(UnsafeBufferPointer(start: $0, count: info.icc_count)) }
+    }
+
+    /// Decodes all rows; gives whether some are missing, which only a task that accepts it gets to know.
+    func read(
+        into memory: UnsafeMutableRawBufferPointer,
+        _ stride: Int,
+        _ task: DecodeTask
+    ) throws(EideticError) -> Bool {
+        if task.acceptsPartial { memory.initializeMemory(as: UInt8.self, repeating: 0) }
+        do throws(EideticError) {
+            try task.watched(.tiff) { watch, outcome in
+                eidetic_tiff_read(
+                    handle,
+                    memory.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                    stride,
+                    watch,
+                    &outcome
+                )
+            }
+            return false
+        } catch {
+            guard task.acceptsPartial, error.code == .truncated else { throw error }
+            return true
+        }
+    }
+}
