@@ -1,4 +1,32 @@
 #ifndef EIDETIC_CURL_H
 #define EIDETIC_CURL_H
 
+#include <curl/curl.h>
+
+/// `curl_easy_setopt`, `curl_easy_getinfo` and `curl_multi_setopt` take variable arguments, which Swift cannot call.
+/// There is one function here for each kind of argument that Eidetic passes.
+
+CURLcode eidetic_curl_set_long(CURL *easy, CURLoption option, long value);
+CURLcode eidetic_curl_set_offset(CURL *easy, CURLoption option, curl_off_t value);
+CURLcode eidetic_curl_set_string(CURL *easy, CURLoption option, const char *value);
+CURLcode eidetic_curl_set_pointer(CURL *easy, CURLoption option, void *value);
+CURLcode eidetic_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
+
+/// The body goes to `receive`, each line of the head to `receive_header`; `context` is handed to both.
+CURLcode eidetic_curl_set_receivers(CURL *easy, curl_write_callback receive, curl_write_callback receive_header,
+                                    void *context);
+/// `open` makes each socket, and so sees the address that is really used.
+CURLcode eidetic_curl_set_socket_opener(CURL *easy, curl_opensocket_callback open, void *context);
+
+CURLcode eidetic_curl_get_long(CURL *easy, CURLINFO info, long *value);
+CURLcode eidetic_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
+CURLcode eidetic_curl_get_string(CURL *easy, CURLINFO info, const char **value);
+CURLcode eidetic_curl_get_pointer(CURL *easy, CURLINFO info, void **value);
+CURLcode eidetic_curl_get_list(CURL *easy, CURLINFO info, struct curl_slist **value);
+
+CURLMcode eidetic_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
+
+/// Makes `share` hold cookies for all handles that use it.
+CURLSHcode eidetic_curl_share_cookies(CURLSH *share);
+
 #endif

@@ -44,7 +44,10 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     /// `context` is the caller's own: the job is as urgent as the most urgent of its callers' contexts. `onProgress`
     /// is called by the job's thread and must return soon; who joins late is told the latest progress at once.
     /// Throws what the job throws, and `EideticError.cancelled` as soon as the calling task is cancelled.
-    package func value(
+    ///
+    /// The job begins on the calling thread and stays there until it first suspends, so that jobs which queue for something
+    /// do so in the order of the calls. What takes long it must do elsewhere.
+    nonisolated(nonsending) package func value(
         for key: Key,
         context: WorkContext,
         onProgress: (@Sendable (Progress) -> Void)? = nil,
@@ -53,11 +56,10 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         let subscriber = Subscriber(context: context, onProgress: onProgress)
         context.observePriority(subscriber) { [weak self] in self?.updatePriority(key) }
         defer { context.stopObserving(subscriber) }
+        // Before the first suspension, and so on the caller's own thread.
+        subscribe(subscriber, to: key, work: work)
         let outcome: Outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                subscriber.wait(continuation)
-                subscribe(subscriber, to: key, work: work)
-            }
+            await withCheckedContinuation { subscriber.wait($0) }
         } onCancel: {
             leave(key, subscriber)
         }
@@ -65,7 +67,7 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     }
 
     /// Joins or starts the job with a priority that does not change.
-    package func value(
+    nonisolated(nonsending) package func value(
         for key: Key,
         priority: LoadPriority = .normal,
         onProgress: (@Sendable (Progress) -> Void)? = nil,
@@ -80,19 +82,27 @@ extension SharedWork {
     private final class Subscriber: Sendable {
         let context: WorkContext
         let onProgress: (@Sendable (Progress) -> Void)?
-        private let continuation = Guarded<CheckedContinuation<Outcome, Never>?>(nil)
+        private let state = Guarded((waiting: CheckedContinuation<Outcome, Never>?.none, outcome: Outcome?.none))
 
         init(context: WorkContext, onProgress: (@Sendable (Progress) -> Void)?) {
             self.context = context
             self.onProgress = onProgress
         }
 
-        func wait(_ waiting: CheckedContinuation<Outcome, Never>) { continuation.withLock { $0 = waiting } }
+        /// Waits for the answer, which may have come already.
+        func wait(_ continuation: CheckedContinuation<Outcome, Never>) {
+            let outcome = state.withLock { state in
+                if state.outcome == nil { state.waiting = continuation }
+                return state.outcome
+            }
+            if let outcome { continuation.resume(returning: outcome) }
+        }
 
         func answer(_ outcome: Outcome) {
-            let waiting = continuation.withLock { continuation in
-                defer { continuation = nil }
-                return continuation
+            let waiting = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
+                guard state.outcome == nil else { return nil }
+                state.outcome = outcome
+                return state.waiting
             }
             waiting?.resume(returning: outcome)
         }
@@ -130,7 +140,7 @@ extension SharedWork {
     ) {
         let id = running.id
         let job = Job(context: running.context) { [weak self] progress in self?.report(progress, key, id) }
-        let task = Task.detached { [weak self] in
+        let task = Task.immediateDetached { [weak self] in
             let outcome: Outcome
             do throws(EideticError) {
                 outcome = .success(try await work(job))

@@ -22,9 +22,15 @@ package final class WorkContext: Sendable {
         get { LoadPriority(rawValue: urgency.load(ordering: .relaxed)) ?? .normal }
         set {
             guard urgency.exchange(newValue.rawValue, ordering: .relaxed) != newValue.rawValue else { return }
+            Self.changes.add(1, ordering: .relaxed)
             for observer in observers.withLock({ Array($0.values) }) { observer() }
         }
     }
+
+    /// How often any priority of the process has changed: a queue sorts anew only when this has moved.
+    package static var priorityChanges: Int { changes.load(ordering: .relaxed) }
+
+    private static let changes = Atomic<Int>(0)
 
     /// Says that the result is not wanted any more.
     package func cancel() { cancelled.store(true, ordering: .relaxed) }

@@ -1,0 +1,81 @@
+import EideticCore
+
+/// One station of a download on its way through redirects.
+struct Hop: Sendable {
+    let request: FetchRequest
+    let url: String
+    let origin: Origin
+    let headers: HTTPHeaders
+    let credentials: Credentials?
+    let redirects: Int
+
+    init(_ request: FetchRequest) {
+        self.request = request
+        url = request.url
+        origin = request.origin
+        headers = request.headers
+        credentials = request.credentials
+        redirects = 0
+    }
+
+    private init(after hop: Hop, to target: ParsedURL) {
+        request = hop.request
+        url = target.text
+        origin = target.origin
+        let isSameOrigin = target.origin == hop.origin
+        headers = isSameOrigin ? hop.headers : HTTPHeaders(hop.headers.fields.filter { Self.isHarmless($0.name) })
+        credentials = isSameOrigin ? hop.credentials : nil
+        redirects = hop.redirects + 1
+    }
+
+    /// What a stranger may read.
+    ///
+    /// Everything else the caller gave was meant for the first origin: keys and tokens hide in fields of any name.
+    private static func isHarmless(_ name: String) -> Bool {
+        ["accept", "accept-language", "accept-encoding", "user-agent", "cache-control"].contains(name.lowercased())
+    }
+
+    /// The next station, where `head` is a redirect; `nil` where it is not.
+    ///
+    /// - Throws: `badRedirect` for too many, for one to a scheme other than http and https, from https to http, or to
+    ///   nothing that can be read.
+    func following(_ head: ResponseHead, to target: String?, limit: Int) throws(EideticError) -> Hop? {
+        guard [301, 302, 303, 307, 308].contains(head.status) else { return nil }
+        let location = head.headers["Location"]
+        func refusal(_ reason: String) -> EideticError {
+            let place = location.map { " to \($0.prefix(200))" } ?? ""
+            return EideticError(.badRedirect, "\(url): redirect\(place): \(reason)", httpStatus: head.status)
+        }
+        guard redirects < limit else { throw refusal("more than \(limit) in a row") }
+        guard location != nil, let target else { throw refusal("it says not where to") }
+        let parsed: ParsedURL
+        do throws(EideticError) { parsed = try ParsedURL(target) } catch { throw refusal(error.message) }
+        guard origin.scheme == "http" || parsed.origin.scheme == "https" else {
+            throw refusal("from https to http")
+        }
+        return Hop(after: self, to: parsed)
+    }
+
+    /// The answer to hand out.
+    ///
+    /// - Throws: `httpStatus` for a status other than 2xx and 304.
+    func response(_ head: ResponseHead, _ outcome: TransferOutcome) throws(EideticError) -> FetchResponse {
+        guard (200..<300).contains(head.status) || head.status == 304 else {
+            let reason = head.reason.isEmpty ? "" : " \(head.reason)"
+            throw EideticError(
+                .httpStatus,
+                "\(url): the server answered \(head.status)\(reason)",
+                httpStatus: head.status
+            )
+        }
+        var metrics = outcome.metrics
+        metrics.redirects = redirects
+        return FetchResponse(
+            status: head.status,
+            headers: head.headers,
+            bytes: head.status == 304 ? [] : outcome.body,
+            effectiveURL: url,
+            metrics: metrics
+        )
+    }
+}

@@ -1,0 +1,159 @@
+import EideticCore
+
+/// Which exchange starts next: a value without threads, so that its rules can be tested one by one.
+///
+/// - The more urgent goes first; among equals the first or the last that came, as `order` says.
+/// - No more than `maximum` run, and no more than `maximumPerHost` of one origin.
+/// - What has waited longer than `patience` goes before all others, so that nothing starves under a flood.
+/// - A hop that follows a redirect goes before others: its caller has had its turn already.
+struct TransferQueue {
+    struct Entry: Sendable {
+        let order: TransferOrder
+        let context: WorkContext
+        let isContinuation: Bool
+        /// The number of its arrival.
+        var ticket: UInt64 = 0
+        var since: Duration = .zero
+        var rank = 0
+
+        var wantedRank: Int { isContinuation ? Self.ranks - 1 : context.priority.rawValue }
+        static let ranks = LoadPriority.allCases.count + 1
+    }
+
+    var maximum: Int
+    var maximumPerHost: Int
+    var order: Downloader.ExecutionOrder
+    var patience: Duration
+    /// Entries of this priority and below stay where they are.
+    var suspended: LoadPriority?
+
+    private var waiting: [UInt64: Entry] = [:]
+    private var hosts: [Origin: [Lane]] = [:]
+    private var running: [UInt64: Origin] = [:]
+    private var runningPerHost: [Origin: Int] = [:]
+    private var lastTicket: UInt64 = 0
+    private var seenPriorityChanges = 0
+
+    init(maximum: Int, maximumPerHost: Int, order: Downloader.ExecutionOrder, patience: Duration) {
+        self.maximum = maximum
+        self.maximumPerHost = maximumPerHost
+        self.order = order
+        self.patience = patience
+    }
+
+    var waitingCount: Int { waiting.count }
+    var runningCount: Int { running.count }
+    /// The identifiers of what runs.
+    var runningIDs: [UInt64] { Array(running.keys) }
+
+    /// Adds an entry behind those that wait.
+    mutating func add(_ entry: Entry, now: Duration) {
+        var entry = entry
+        lastTicket += 1
+        entry.ticket = lastTicket
+        entry.since = now
+        entry.rank = entry.wantedRank
+        waiting[entry.order.id] = entry
+        append(entry)
+    }
+
+    /// Takes out an entry that waits; `nil` where none does.
+    mutating func remove(_ id: UInt64) -> Entry? { waiting.removeValue(forKey: id) }
+
+    /// Frees the place of an exchange that ran.
+    mutating func finish(_ id: UInt64) {
+        guard let origin = running.removeValue(forKey: id), let count = runningPerHost[origin] else { return }
+        runningPerHost[origin] = count > 1 ? count - 1 : nil
+    }
+
+    /// The entry whose turn it is now; it counts as running from here on.
+    ///
+    /// `nil` where none may start.
+    ///
+    /// - Complexity: O(origins that wait); O(entries) after a priority has changed.
+    mutating func next(now: Duration) -> Entry? {
+        guard running.count < maximum, !waiting.isEmpty else { return nil }
+        followPriorities()
+        guard let chosen = starving(now) ?? best() else { return nil }
+        waiting[chosen.order.id] = nil
+        running[chosen.order.id] = chosen.order.origin
+        runningPerHost[chosen.order.origin, default: 0] += 1
+        return chosen
+    }
+
+    private mutating func append(_ entry: Entry) {
+        hosts[entry.order.origin, default: Array(repeating: Lane(), count: Entry.ranks)][entry.rank].append(entry)
+    }
+
+    /// Sorts entries anew whose priority has changed since they came.
+    private mutating func followPriorities() {
+        let changes = WorkContext.priorityChanges
+        guard changes != seenPriorityChanges else { return }
+        seenPriorityChanges = changes
+        guard waiting.values.contains(where: { $0.rank != $0.wantedRank }) else { return }
+        hosts = [:]
+        for var entry in waiting.values.sorted(by: { $0.ticket < $1.ticket }) {
+            entry.rank = entry.wantedRank
+            waiting[entry.order.id] = entry
+            append(entry)
+        }
+    }
+
+    private mutating func best() -> Entry? {
+        candidates(fromFront: order == .firstInFirstOut) { [order] left, right in
+            if left.rank != right.rank { return left.rank > right.rank }
+            return order == .firstInFirstOut ? left.ticket < right.ticket : left.ticket > right.ticket
+        }
+    }
+
+    private mutating func starving(_ now: Duration) -> Entry? {
+        let oldest = candidates(fromFront: true) { $0.ticket < $1.ticket }
+        return oldest.flatMap { now - $0.since > patience ? $0 : nil }
+    }
+
+    /// The best of what stands at one end of every lane that may start.
+    private mutating func candidates(fromFront: Bool, isBetter: (Entry, Entry) -> Bool) -> Entry? {
+        var best: Entry?
+        for origin in Array(hosts.keys) where runningPerHost[origin, default: 0] < maximumPerHost {
+            var isEmpty = true
+            for rank in 0..<Entry.ranks {
+                guard let entry = end(of: rank, at: origin, fromFront: fromFront) else { continue }
+                isEmpty = false
+                if let suspended, entry.context.priority <= suspended { continue }
+                if best.map({ isBetter(entry, $0) }) ?? true { best = entry }
+            }
+            if isEmpty { hosts[origin] = nil }
+        }
+        return best
+    }
+
+    private mutating func end(of rank: Int, at origin: Origin, fromFront: Bool) -> Entry? {
+        while let id = hosts[origin]?[rank].end(fromFront: fromFront) {
+            if let entry = waiting[id] { return entry }
+            hosts[origin]?[rank].dropEnd(fromFront: fromFront)
+        }
+        return nil
+    }
+}
+
+/// Identifiers in their order of arrival; those that left already are skipped when they come to an end.
+private struct Lane {
+    private var ids: [UInt64] = []
+    private var first = 0
+
+    mutating func append(_ entry: TransferQueue.Entry) { ids.append(entry.order.id) }
+
+    func end(fromFront: Bool) -> UInt64? {
+        guard first < ids.count else { return nil }
+        return fromFront ? ids[first] : ids.last
+    }
+
+    mutating func dropEnd(fromFront: Bool) {
+        guard fromFront else { ids.removeLast(); return }
+        first += 1
+        if first > 64, first > ids.count / 2 {
+            ids.removeFirst(first)
+            first = 0
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import EideticCore
+
+/// Holds exchanges back until they may start, and hands them to the engine.
+///
+/// A slot is taken in the call that adds an exchange, not later on another thread: so the first of a burst starts first
+/// whatever the order of the rest.
+final class TransferScheduler: Sendable {
+    private let queue: Guarded<TransferQueue>
+    private let engine: TransferEngine
+    private let time: any TimeSource
+
+    init(_ queue: TransferQueue, _ engine: TransferEngine, time: any TimeSource) {
+        self.queue = Guarded(queue)
+        self.engine = engine
+        self.time = time
+    }
+
+    var counts: (waiting: Int, running: Int) { queue.withLock { ($0.waitingCount, $0.runningCount) } }
+
+    /// Adds an exchange; it starts at once where a slot is free.
+    func enqueue(_ order: TransferOrder, _ context: WorkContext, isContinuation: Bool) {
+        var order = order
+        let completion = order.completion
+        let id = order.id
+        order.completion = { [weak self] outcome in
+            self?.queue.withLock { $0.finish(id) }
+            self?.startNext()
+            completion(outcome)
+        }
+        let entry = TransferQueue.Entry(order: order, context: context, isContinuation: isContinuation)
+        queue.withLock { [time] in $0.add(entry, now: time.uptime) }
+        startNext()
+    }
+
+    /// Ends an exchange as cancelled, whether it waits or runs; no effect where it has ended.
+    func cancel(_ id: UInt64) {
+        if let entry = queue.withLock({ $0.remove(id) }) {
+            entry.order.completion(.cancelled)
+        } else {
+            engine.cancel(id)
+        }
+    }
+
+    /// Changes a rule of the queue; what may start now does.
+    func change(_ body: @Sendable (inout TransferQueue) -> Void) {
+        queue.withLock { body(&$0) }
+        startNext()
+    }
+
+    /// Reads a rule of the queue.
+    func read<Value: Sendable>(_ body: @Sendable (TransferQueue) -> Value) -> Value { queue.withLock { body($0) } }
+
+    private func startNext() {
+        while let entry = queue.withLock({ [time] in $0.next(now: time.uptime) }) { engine.start(entry.order) }
+    }
+}

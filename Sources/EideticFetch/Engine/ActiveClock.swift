@@ -1,0 +1,31 @@
+/// Time in which this process ran: a stop (SIGSTOP, the freezer, a debugger) between two looks does not count.
+///
+/// The engine looks at least once in `longestWait`. A look that comes later than that by more than `slack` was held up, and
+/// what it was held up by is not the server.
+///
+/// - SeeAlso: Requirement L24.
+struct ActiveClock {
+    /// The longest time the engine sleeps while transfers are under way.
+    static let longestWait: Duration = .milliseconds(500)
+    private static let slack: Duration = .milliseconds(500)
+
+    /// Time that counts, since the clock was made.
+    private(set) var now: Duration = .zero
+    /// How often the process was found to have been stopped.
+    private(set) var stops = 0
+    private var lastLook: Duration
+
+    init(uptime: Duration) { lastLook = uptime }
+
+    /// Moves on to `uptime`; `isIdle` where the engine slept without any transfer, however long.
+    mutating func look(at uptime: Duration, isIdle: Bool = false) {
+        let passed = uptime - lastLook
+        lastLook = uptime
+        if passed > Self.longestWait + Self.slack, !isIdle {
+            stops += 1
+            now += Self.longestWait
+        } else {
+            now += passed
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import CCurl
+import EideticCore
+
+/// The engine's thread: the one place where libcurl runs.
+final class EngineLoop {
+    private let inbox: EngineInbox
+    private let options: EngineOptions
+    private let multi: UnsafeMutableRawPointer
+    private let time = SystemTime()
+    private var clock: ActiveClock
+    private var active: [UInt64: Transfer] = [:]
+    private var isStopping = false
+    /// How long until the first of the time-outs, at most.
+    private var nextTimeout = ActiveClock.longestWait
+
+    init(_ inbox: EngineInbox, _ options: EngineOptions) {
+        self.inbox = inbox
+        self.options = options
+        multi = inbox.multi.handle
+        clock = ActiveClock(uptime: time.uptime)
+        eidetic_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
+        eidetic_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    }
+
+    func run() {
+        while !isStopping {
+            for command in inbox.drain() { obey(command) }
+            var running: Int32 = 0
+            curl_multi_perform(multi, &running)
+            readMessages()
+            checkTime()
+            if !isStopping, inbox.mayPoll() { sleep() }
+        }
+        stop()
+    }
+
+    private func sleep() {
+        let isIdle = active.isEmpty
+        let longest = isIdle ? Int32.max : Int32(nextTimeout.inMilliseconds.rounded(.up))
+        curl_multi_poll(multi, nil, 0, longest, nil)
+        clock.look(at: time.uptime, isIdle: isIdle)
+    }
+
+    private func obey(_ command: EngineCommand) {
+        switch command {
+        case .start(let order): start(order)
+        case .cancel(let id):
+            guard let transfer = active[id] else { return }
+            transfer.fail(.cancelled)
+            finish(transfer, CURLE_ABORTED_BY_CALLBACK)
+        case .stop: isStopping = true
+        }
+    }
+
+    private func start(_ order: TransferOrder) {
+        guard let transfer = Transfer(order, now: clock.now, stops: clock.stops) else {
+            let error = EideticError(.outOfMemory, "no memory for the transfer of \(order.url)")
+            return order.completion(TransferOutcome(error: error))
+        }
+        transfer.configure(options)
+        active[order.id] = transfer
+        let code = curl_multi_add_handle(multi, transfer.easy)
+        guard code == CURLM_OK else {
+            transfer.fail(EideticError(.outOfMemory, "\(order.url): \(String(cString: curl_multi_strerror(code)))"))
+            return finish(transfer, CURLE_OUT_OF_MEMORY)
+        }
+    }
+
+    private func finish(_ transfer: Transfer, _ code: CURLcode) {
+        active[transfer.order.id] = nil
+        let outcome = transfer.outcome(code, stops: clock.stops)
+        curl_multi_remove_handle(multi, transfer.easy)
+        transfer.order.completion(outcome)
+    }
+
+    private func readMessages() {
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(multi, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            let code = message.pointee.data.result
+            var context: UnsafeMutableRawPointer?
+            eidetic_curl_get_pointer(easy, CURLINFO_PRIVATE, &context)
+            guard let context else { continue }
+            finish(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), code)
+        }
+    }
+
+    /// Ends what has waited too long for a byte.
+    private func checkTime() {
+        clock.look(at: time.uptime)
+        nextTimeout = ActiveClock.longestWait
+        for transfer in active.values {
+            if transfer.sawByte {
+                transfer.sawByte = false
+                transfer.lastByte = clock.now
+            }
+            let left = transfer.timeLeft(clock.now)
+            nextTimeout = min(nextTimeout, max(left, .zero))
+            if left <= .zero { finish(transfer, CURLE_OPERATION_TIMEDOUT) }
+        }
+    }
+
+    private func stop() {
+        let late = inbox.close()
+        for transfer in active.values {
+            transfer.fail(.cancelled)
+            finish(transfer, CURLE_ABORTED_BY_CALLBACK)
+        }
+        for case .start(let order) in late { order.completion(.cancelled) }
+    }
+}

@@ -1,0 +1,60 @@
+import CCurl
+import EideticCore
+
+extension Transfer {
+    /// What came of the exchange, after libcurl ended it with `code`.
+    func outcome(_ code: CURLcode, stops: Int) -> TransferOutcome {
+        if code == CURLE_OK, failure == nil { checkCompleteBody() }
+        var outcome = TransferOutcome(head: head, metrics: metrics)
+        outcome.wasStopped = stops != stopsAtStart
+        outcome.error = failure ?? (code == CURLE_OK || isUnwantedBody(code) ? nil : error(for: code))
+        outcome.redirect = string(CURLINFO_REDIRECT_URL)
+        outcome.body = takeBody()
+        return outcome
+    }
+
+    /// An error page longer than we care to read is no failure of its own.
+    private func isUnwantedBody(_ code: CURLcode) -> Bool {
+        code == CURLE_WRITE_ERROR && head.map { !(200..<300).contains($0.status) } ?? false
+    }
+
+    private var metrics: FetchMetrics {
+        var metrics = FetchMetrics()
+        metrics.nameLookup = duration(CURLINFO_NAMELOOKUP_TIME_T)
+        metrics.connect = duration(CURLINFO_CONNECT_TIME_T)
+        metrics.tls = duration(CURLINFO_APPCONNECT_TIME_T)
+        metrics.firstByte = duration(CURLINFO_STARTTRANSFER_TIME_T)
+        metrics.total = duration(CURLINFO_TOTAL_TIME_T)
+        metrics.bodyBytes = Int(offset(CURLINFO_SIZE_DOWNLOAD_T))
+        metrics.headerBytes = long(CURLINFO_HEADER_SIZE)
+        metrics.reusedConnection = head != nil && long(CURLINFO_NUM_CONNECTS) == 0
+        metrics.httpVersion = Self.versions[long(CURLINFO_HTTP_VERSION)] ?? ""
+        if let address = string(CURLINFO_PRIMARY_IP), !address.isEmpty {
+            let host = address.contains(":") ? "[\(address)]" : address
+            metrics.remoteAddress = "\(host):\(long(CURLINFO_PRIMARY_PORT))"
+        }
+        return metrics
+    }
+
+    private static let versions = [1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2"]
+
+    private func duration(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
+
+    private func offset(_ info: CURLINFO) -> Int64 {
+        var value: curl_off_t = 0
+        eidetic_curl_get_offset(easy, info, &value)
+        return Int64(value)
+    }
+
+    func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        eidetic_curl_get_long(easy, info, &value)
+        return value
+    }
+
+    private func string(_ info: CURLINFO) -> String? {
+        var value: UnsafePointer<CChar>?
+        eidetic_curl_get_string(easy, info, &value)
+        return value.map { String(cString: $0) }
+    }
+}

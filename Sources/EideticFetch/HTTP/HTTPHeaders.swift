@@ -1,0 +1,91 @@
+/// The fields of an HTTP head: names without regard to case, order kept, a name may stand more than once.
+///
+/// Two values are equal where each name has the same values in the same order; the order of different names does
+/// not matter.
+///
+/// - SeeAlso: RFC 9110, section 5.
+public struct HTTPHeaders: Sendable {
+    /// One field.
+    public struct Field: Sendable, Hashable {
+        /// The name as it was written.
+        public let name: String
+        /// The value, without white space around it.
+        public let value: String
+
+        /// Creates a field.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// All fields in their order.
+    public private(set) var fields: [Field]
+
+    /// Creates a head with `fields`; empty by default.
+    public init(_ fields: [Field] = []) { self.fields = fields }
+
+    /// Whether there is no field.
+    public var isEmpty: Bool { fields.isEmpty }
+
+    /// The value for `name`; several are joined by a comma, as the standard allows.
+    ///
+    /// Setting replaces every field of that name; `nil` removes them.
+    ///
+    /// - Complexity: O(*n*) in the number of fields.
+    public subscript(name: String) -> String? {
+        get {
+            let values = values(of: name)
+            return values.isEmpty ? nil : values.joined(separator: ", ")
+        }
+        set {
+            fields.removeAll { Self.isSame($0.name, name) }
+            if let newValue { fields.append(Field(name: name, value: newValue)) }
+        }
+    }
+
+    /// Every value for `name`, in order.
+    public func values(of name: String) -> [String] {
+        fields.lazy.filter { Self.isSame($0.name, name) }.map(\.value)
+    }
+
+    /// Adds a field and keeps those of the same name.
+    public mutating func add(_ name: String, _ value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// These fields, with those of `other` in place of the ones that have the same name.
+    public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
+        let kept = fields.filter { mine in !other.fields.contains { Self.isSame($0.name, mine.name) } }
+        return HTTPHeaders(kept + other.fields)
+    }
+
+    /// Compares names as HTTP does: ASCII letters without regard to case.
+    package static func isSame(_ left: String, _ right: String) -> Bool {
+        left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
+
+    /// The fields by lower-case name: what equality and hash look at.
+    package var canonical: [String: [String]] {
+        Dictionary(grouping: fields) { $0.name.lowercased() }.mapValues { $0.map(\.value) }
+    }
+}
+
+extension HTTPHeaders: Hashable {
+    /// Whether each name has the same values.
+    public static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool {
+        left.fields == right.fields || left.canonical == right.canonical
+    }
+
+    /// Feeds the values, without regard to the order of names.
+    public func hash(into hasher: inout Hasher) { hasher.combine(fields.isEmpty ? [:] : canonical) }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+    /// Creates a head from a literal; a name may stand more than once.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init(elements.map { Field(name: $0.0, value: $0.1) })
+    }
+}

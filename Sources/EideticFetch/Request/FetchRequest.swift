@@ -1,0 +1,58 @@
+public import EideticCore
+
+/// What to load, and how: all of it is the identity by which equal downloads are shared.
+public struct FetchRequest: Sendable, Hashable {
+    /// The URL in its normal form: lower-case host, no fragment, no user and password.
+    public let url: String
+
+    /// Scheme, host and port of the URL.
+    public let origin: Origin
+
+    /// Header fields for this request; they replace the downloader's own of the same name.
+    ///
+    /// Empty by default.
+    public var headers = HTTPHeaders()
+
+    /// The longest time without a byte; more than zero, 15 seconds by default.
+    ///
+    /// A long download that keeps coming does not fail. Time in which the process was stopped does not count.
+    public var timeout: Duration = .seconds(15)
+
+    /// The longest time for one attempt as a whole, against servers that send a byte now and then.
+    ///
+    /// `nil`, no limit, by default.
+    public var totalTimeout: Duration?
+
+    /// The most bytes of a body, after decompression; 128 MiB by default.
+    public var byteLimit: ByteCount = .mebibytes(128)
+
+    /// Whether a body that does not begin as a picture is refused as `notAPicture`; true by default.
+    public var requiresPicture = true
+
+    /// Whether any certificate is accepted, for this request only; false by default.
+    public var allowsInvalidCertificates = false
+
+    /// Whether to ask although the URL failed for good before, and to try again after a transport failure (L07).
+    ///
+    /// False by default.
+    public var retriesFailed = false
+
+    /// Whether cookies are sent and kept in the downloader's jar; false by default.
+    public var usesCookies = false
+
+    /// Who asks; `nil` by default, or what the URL itself names (`http://user:password@host/`).
+    public var credentials: Credentials?
+
+    /// Creates a request for `url`.
+    ///
+    /// White space around the text is dropped, and characters that a URL cannot hold are percent-encoded.
+    ///
+    /// - Parameter url: An absolute URL with scheme `http` or `https`, of at most 65,536 bytes.
+    /// - Throws: `invalidURL`, whose message says what is wrong.
+    public init(url: String) throws(EideticError) {
+        let parsed = try ParsedURL(url)
+        self.url = parsed.text
+        origin = parsed.origin
+        credentials = parsed.user.map { .basic(user: $0, password: parsed.password ?? "") }
+    }
+}

@@ -1,0 +1,56 @@
+import CCurl
+import EideticCore
+
+/// A URL as libcurl reads it: the parser is the one that makes the connection, so the two cannot disagree on the host.
+struct ParsedURL {
+    /// The URL in its normal form, without fragment, user and password.
+    let text: String
+    let origin: Origin
+    let user: String?
+    let password: String?
+
+    private static let longest = 65_536
+
+    init(_ source: String) throws(EideticError) {
+        let trimmed = String(source.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        guard trimmed.utf8.count <= Self.longest else {
+            throw EideticError(.invalidURL, "the URL is longer than \(Self.longest) bytes")
+        }
+        guard !trimmed.utf8.contains(0), let handle = curl_url() else { throw Self.refusal(source, "it holds a zero") }
+        defer { curl_url_cleanup(handle) }
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
+        let result = curl_url_set(handle, CURLUPART_URL, trimmed, flags)
+        guard result == CURLUE_OK else { throw Self.refusal(source, String(cString: curl_url_strerror(result))) }
+        try self.init(handle, source)
+    }
+
+    private init(_ handle: OpaquePointer, _ source: String) throws(EideticError) {
+        func part(_ part: CURLUPart, _ flags: Int32 = 0) -> String? {
+            var text: UnsafeMutablePointer<CChar>?
+            guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
+            defer { curl_free(text) }
+            return String(cString: text)
+        }
+        let scheme = part(CURLUPART_SCHEME)?.lowercased() ?? ""
+        guard scheme == "http" || scheme == "https" else {
+            throw Self.refusal(source, "the scheme \"\(scheme)\" cannot be loaded, only http and https")
+        }
+        guard let host = part(CURLUPART_HOST), !host.isEmpty,
+            let port = part(CURLUPART_PORT, CURLU_DEFAULT_PORT).flatMap(Int.init)
+        else { throw Self.refusal(source, "it names no host") }
+        origin = Origin(scheme: scheme, host: host.lowercased(), port: port)
+        user = part(CURLUPART_USER, CURLU_URLDECODE)
+        password = part(CURLUPART_PASSWORD, CURLU_URLDECODE)
+        for unwanted in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
+            curl_url_set(handle, unwanted, nil, 0)
+        }
+        curl_url_set(handle, CURLUPART_HOST, host.lowercased(), 0)
+        guard let text = part(CURLUPART_URL) else { throw Self.refusal(source, "it cannot be written") }
+        self.text = text
+    }
+
+    private static func refusal(_ source: String, _ reason: String) -> EideticError {
+        let shown = source.count > 200 ? "\(source.prefix(200))…" : source
+        return EideticError(.invalidURL, "\"\(shown)\" is no URL that can be loaded: \(reason)")
+    }
+}

@@ -1,0 +1,28 @@
+/// A complete answer: status 2xx with its body, or 304 without one.
+public struct FetchResponse: Sendable {
+    /// The HTTP status.
+    public var status: Int
+    /// The header fields of the last hop.
+    public var headers: HTTPHeaders
+    /// The body, decompressed.
+    public var bytes: [UInt8]
+    /// The URL that answered, after all redirects.
+    public var effectiveURL: String
+    /// Times and counts.
+    public var metrics: FetchMetrics
+
+    /// Creates an answer.
+    public init(
+        status: Int,
+        headers: HTTPHeaders,
+        bytes: [UInt8],
+        effectiveURL: String,
+        metrics: FetchMetrics = FetchMetrics()
+    ) {
+        self.status = status
+        self.headers = headers
+        self.bytes = bytes
+        self.effectiveURL = effectiveURL
+        self.metrics = metrics
+    }
+}

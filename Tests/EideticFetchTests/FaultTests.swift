@@ -1,0 +1,128 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+/// The faults of docs/fetch-outcomes.md: what a server can do, and the one outcome it has.
+@Suite("Faults", .timeLimit(.minutes(1)))
+struct FaultTests {
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let name: String
+        let code: EideticError.Code
+        let steps: [ScriptedOrigin.Step]
+        var message = ""
+
+        var testDescription: String { "\(name) is \(code)" }
+    }
+
+    static let faults: [Fault] = [
+        Fault(name: "404", code: .httpStatus, steps: [.answer(404)], message: "404 Not Found"),
+        Fault(name: "500", code: .httpStatus, steps: [.answer(500)], message: "500"),
+        Fault(
+            name: "a web page with 200",
+            code: .notAPicture,
+            steps: [.answer(200, ["Content-Type": "text/html"], Fixture.webPage)],
+            message: "text/html"
+        ),
+        Fault(name: "an empty body", code: .notAPicture, steps: [.answer(200)], message: "empty"),
+        Fault(
+            name: "fewer bytes than announced",
+            code: .lengthMismatch,
+            steps: [.head(200, ["Content-Length": "2000"]), .send(Fixture.picture(1_000)), .close],
+            message: "2000 bytes were announced"
+        ),
+        Fault(
+            name: "a connection cut by force",
+            code: .connectionLost,
+            steps: [.head(200, ["Content-Length": "9000000"]), .send(Fixture.picture(10)), .reset]
+        ),
+        Fault(
+            name: "a chunked body without its end",
+            code: .connectionLost,
+            steps: [.head(200, ["Transfer-Encoding": "chunked"]), .chunk(Fixture.picture(100)), .close]
+        ),
+        Fault(name: "no answer at all", code: .connectionLost, steps: [.close]),
+        Fault(name: "no HTTP", code: .badResponse, steps: [.send(Array("SSH-2.0-OpenSSH\r\n\r\n".utf8)), .close]),
+        Fault(
+            name: "an endless body",
+            code: .limitExceeded,
+            steps: [.head(200), .send(Fixture.picture(10)), .sendRepeatedly(Array(repeating: 7, count: 65_536))],
+            message: "longer than the limit"
+        ),
+        Fault(
+            name: "more announced than allowed",
+            code: .limitExceeded,
+            steps: [.head(200, ["Content-Length": "99999999"]), .send(Fixture.picture(10))],
+            message: "announces 99999999"
+        ),
+        Fault(
+            name: "a head of 10 MB",
+            code: .badResponse,
+            steps: [
+                .send(Array("HTTP/1.1 200 OK\r\n".utf8)),
+                .sendRepeatedly(Array("X-Filler: \(String(repeating: "x", count: 1_000))\r\n".utf8), times: 10_000),
+            ],
+            message: "head"
+        ),
+        Fault(
+            name: "a redirect to itself",
+            code: .badRedirect,
+            steps: [.answer(302, ["Location": "/again"])],
+            message: "more than 10"
+        ),
+        Fault(
+            name: "a redirect to a file",
+            code: .badRedirect,
+            steps: [.answer(302, ["Location": "file:///etc/passwd"])],
+            message: "only http and https"
+        ),
+        Fault(name: "a redirect to nowhere", code: .badRedirect, steps: [.answer(302)], message: "not where to"),
+    ]
+
+    @Test("L04 each fault has its own outcome and says where it happened", arguments: faults)
+    func outcome(_ fault: Fault) async throws {
+        let origin = try ScriptedOrigin { _ in fault.steps }
+        var request = try FetchRequest(url: origin.url + "/a.png")
+        request.byteLimit = .mebibytes(10)
+        let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
+        #expect(error?.code == fault.code)
+        #expect(error?.message.contains(fault.message) == true)
+        #expect(error?.message.contains("127.0.0.1:\(origin.port)") == true)
+    }
+
+    @Test("L04 a refused connection names host and port")
+    func refused() async throws {
+        let port = try LoopbackPort.free()
+        let error = await failure { () async throws(EideticError) in
+            try await Downloader().fetch("http://127.0.0.1:\(port)/a.png")
+        }
+        #expect(error?.code == .connectionRefused)
+        #expect(error?.message.contains("127.0.0.1:\(port)") == true)
+    }
+
+    @Test("L04 a host that is not there is named")
+    func unknownHost() async throws {
+        let error = await failure { () async throws(EideticError) in
+            try await Downloader().fetch("http://no-such-host.invalid/a.png")
+        }
+        #expect(error?.code == .hostNotFound)
+        #expect(error?.message.contains("no-such-host.invalid") == true)
+    }
+
+    @Test(
+        "L04 no byte for the length of the time-out fails, before the head and within the body",
+        arguments: [true, false]
+    )
+    func silence(beforeHead: Bool) async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { _ in
+            let head: [ScriptedOrigin.Step] = [.head(200, ["Content-Length": "2000"]), .send(Fixture.picture(1_000))]
+            return (beforeHead ? [] : head) + [.wait(gate)]
+        }
+        var request = try FetchRequest(url: origin.url + "/a.png")
+        request.timeout = .milliseconds(200)
+        let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains(beforeHead ? "before the answer" : "middle of the body") == true)
+    }
+}

@@ -1,0 +1,90 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+@Suite("Downloader against nginx", .needsNginx, .timeLimit(.minutes(1)))
+struct NginxTests {
+    @Test("L02 a file arrives byte for byte, with its metrics")
+    func loads() async throws {
+        let server = try await Nginx()
+        let picture = Fixture.picture(300_000)
+        let url = try server.put(picture, at: "a.png")
+        let response = try await Downloader().fetch(url)
+        #expect(response.status == 200)
+        #expect(response.bytes == picture)
+        #expect(response.effectiveURL == url)
+        #expect(response.headers["content-type"] == "image/png")
+        #expect(response.metrics.bodyBytes == picture.count)
+        #expect(response.metrics.httpVersion == "HTTP/1.1")
+        #expect(response.metrics.total >= response.metrics.firstByte)
+        #expect(response.metrics.remoteAddress == "127.0.0.1:\(server.port)")
+    }
+
+    @Test("L02 100 callers of one URL are served by one request")
+    func shares() async throws {
+        let server = try await Nginx(.init(server: "limit_rate 1m;"))
+        let picture = Fixture.picture(200_000)
+        let url = try server.put(picture, at: "a.png")
+        let downloader = Downloader()
+        let request = try FetchRequest(url: url)
+        try await withThrowingTaskGroup(of: FetchResponse.self) { group in
+            for _ in 0..<100 { group.addTask { try await downloader.fetch(request) } }
+            for try await response in group { #expect(response.bytes == picture) }
+        }
+        #expect(try await server.requestCount("/a.png") == 1)
+    }
+
+    @Test("L20 a connection is used again, and says who asks and what can be read")
+    func keepsConnection() async throws {
+        let server = try await Nginx()
+        let downloader = Downloader()
+        for name in ["a", "b", "c"] {
+            let url = try server.put(Fixture.picture(), at: "\(name).png")
+            let response = try await downloader.fetch(url)
+            #expect(response.metrics.reusedConnection == (name != "a"))
+        }
+        let requests = try await server.requests()
+        #expect(Set(requests.map(\.connection)).count == 1)
+        #expect(requests[0].headers["user-agent"] == "eidetic/\(Version.current)")
+        #expect(requests[0].headers["accept"] == "image/*,*/*;q=0.8")
+        #expect(requests[0].headers["accept-encoding"] == "gzip, br")
+        #expect(requests[0].headers["cookie"] == nil)
+    }
+
+    @Test("C20 304 is handed out as an answer of its own")
+    func notModified() async throws {
+        let server = try await Nginx()
+        let url = try server.put(Fixture.picture(), at: "a.png")
+        let downloader = Downloader()
+        let tag = try #require(try await downloader.fetch(url).headers["ETag"])
+        var request = try FetchRequest(url: url)
+        request.headers["If-None-Match"] = tag
+        let response = try await downloader.fetch(request)
+        #expect(response.status == 304)
+        #expect(response.bytes.isEmpty)
+    }
+
+    @Test("L20 a certificate is verified, unless the authority is known or the request waives it")
+    func verifies() async throws {
+        let server = try await Nginx(.init(usesTLS: true))
+        try server.put(Fixture.picture(), at: "a.png")
+        let url = try #require(server.secureURL) + "/a.png"
+        let error = await failure { () async throws(EideticError) in try await Downloader().fetch(url) }
+        #expect(error?.code == .tlsFailure)
+        #expect(error?.message.contains("localhost:") == true)
+
+        var configuration = Downloader.Configuration()
+        configuration.caFile = server.authorityFile
+        let response = try await Downloader(configuration).fetch(url)
+        #expect(response.metrics.httpVersion == "HTTP/2")
+        #expect(response.metrics.tls > .zero)
+
+        var request = try FetchRequest(url: url)
+        request.allowsInvalidCertificates = true
+        let downloader = Downloader()
+        #expect(try await downloader.fetch(request).status == 200)
+        // The waiver is the request's own: the open connection does not serve others.
+        #expect(await failure { () async throws(EideticError) in try await downloader.fetch(url) }?.code == .tlsFailure)
+    }
+}

@@ -1,0 +1,100 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+@Suite("Order of downloads", .timeLimit(.minutes(1)))
+struct OrderTests {
+    /// Asks for /1 … /14 one after the other with one slot, while the first is held back; gives the order at the server.
+    @MainActor
+    private func order(_ executionOrder: Downloader.ExecutionOrder) async throws -> [Int] {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { request in
+            (request.path == "/1" ? [.wait(gate)] : []) + [.answer(200, [:], Fixture.picture())]
+        }
+        var configuration = Downloader.Configuration()
+        configuration.maximumConcurrent = 1
+        configuration.executionOrder = executionOrder
+        let downloader = Downloader(configuration)
+        let tasks = try (1...14).map { number in
+            let request = try FetchRequest(url: "\(origin.url)/\(number)")
+            return Task.immediate { _ = try await downloader.fetch(request) }
+        }
+        #expect(downloader.counts == (waiting: 13, running: 1))
+        gate.open()
+        for task in tasks { try await task.value }
+        return origin.requests.compactMap { Int($0.path.dropFirst()) }
+    }
+
+    @Test("L05 last in, first out: 1, then 14 down to 2")
+    func lastInFirstOut() async throws {
+        #expect(try await order(.lastInFirstOut) == [1] + (2...14).reversed())
+    }
+
+    @Test("L05 first in, first out: 1 to 14")
+    func firstInFirstOut() async throws {
+        #expect(try await order(.firstInFirstOut) == Array(1...14))
+    }
+
+    @Test("L03 six at once, then as many as the limit is changed to")
+    @MainActor
+    func limit() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], Fixture.picture())] }
+        let downloader = Downloader()
+        let tasks = try (1...20).map { number in
+            let request = try FetchRequest(url: "\(origin.url)/\(number)")
+            return Task.immediate { _ = try await downloader.fetch(request) }
+        }
+        await origin.waitForRequests(6)
+        #expect(downloader.counts == (waiting: 14, running: 6))
+        downloader.maximumConcurrent = 9
+        await origin.waitForRequests(9)
+        #expect(downloader.counts == (waiting: 11, running: 9))
+        gate.open()
+        for task in tasks { try await task.value }
+        #expect(downloader.counts == (waiting: 0, running: 0))
+    }
+
+    @Test("L02 99 of 100 callers leave, and the last is served by the one request")
+    func leaving() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, ["Content-Length": "1000"]), .send(Fixture.picture(10)), .wait(gate), .send(Fixture.rest(10))]
+        }
+        let downloader = Downloader()
+        let request = try FetchRequest(url: "\(origin.url)/a.png")
+        let tasks = (0..<100).map { _ in Task { try await downloader.fetch(request) } }
+        await origin.waitForRequests(1)
+        for task in tasks.dropLast() { task.cancel() }
+        for task in tasks.dropLast() {
+            await #expect(throws: EideticError.self) { try await task.value }
+        }
+        gate.open()
+        #expect(try await tasks[99].value.bytes == Fixture.picture())
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test("L02 the last one out ends the download, in the queue and on the wire")
+    @MainActor
+    func abandons() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.picture()), .wait(gate)] }
+        var configuration = Downloader.Configuration()
+        configuration.maximumConcurrent = 1
+        let downloader = Downloader(configuration)
+        let requests = try (1...2).map { try FetchRequest(url: "\(origin.url)/\($0)") }
+        let running = Task.immediate { try await downloader.fetch(requests[0]) }
+        let waiting = Task.immediate { try await downloader.fetch(requests[1]) }
+        await origin.waitForRequests(1)
+        waiting.cancel()
+        await #expect(throws: EideticError.self) { try await waiting.value }
+        #expect(downloader.counts == (waiting: 0, running: 1))
+        running.cancel()
+        await #expect(throws: EideticError.self) { try await running.value }
+        // The slot is free again when the next one gets through.
+        let third = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        #expect(try await downloader.fetch(third.url).status == 200)
+        #expect(origin.requests.map(\.path) == ["/1"])
+    }
+}

@@ -1,0 +1,31 @@
+import EideticCore
+import EideticFetch
+
+/// Bytes that begin as a picture does.
+enum Fixture {
+    /// A PNG signature and as many further bytes as are missing to `count`.
+    static func picture(_ count: Int = 1_000) -> [UInt8] {
+        let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+        return signature + (0..<max(0, count - signature.count)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+    }
+
+    /// What follows the first bytes of `picture()`.
+    static func rest(_ start: Int, of count: Int = 1_000) -> [UInt8] { Array(picture(count)[start...]) }
+
+    static let webPage = Array("<!DOCTYPE html><html><body>Not here</body></html>".utf8)
+}
+
+/// Runs `body` and gives the error it throws; `nil` where it throws none.
+func failure<Value>(of body: () async throws(EideticError) -> Value) async -> EideticError? {
+    do throws(EideticError) {
+        _ = try await body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+extension Downloader {
+    /// Loads a URL.
+    func fetch(_ url: String) async throws(EideticError) -> FetchResponse { try await fetch(FetchRequest(url: url)) }
+}
