@@ -24,6 +24,7 @@ struct Suite: Sendable {
 
     /// Every suite, in the order of `--list`.
     static let all: [Suite] = [
-        cacheKey
+        cacheKey,
+        memoryHit,
     ]
 }

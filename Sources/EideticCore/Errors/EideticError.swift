@@ -1,6 +1,6 @@
 /// What went wrong, for whom, and why.
 ///
-/// Switch on ``code``; log ``message``; follow ``cause`` for what lies beneath.
+/// Switch on ``code``; log ``message``.
 public struct EideticError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it was.
     public let code: Code

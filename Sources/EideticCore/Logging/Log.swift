@@ -3,7 +3,7 @@ import Synchronization
 
 /// Logging: off by default, by part and level, to the standard error output or the journal.
 ///
-/// Set `EIDETIC_LOG` to a level (`info`) or to levels by part (`fetch=debug,store=info`), or call ``configure(_:sink:)``.
+/// Set `EIDETIC_LOG` to a level (`info`) or to levels by part (`fetch=debug,store=info`), or call `configure`.
 public enum Log {
     /// How much is said; each level includes those before it.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
