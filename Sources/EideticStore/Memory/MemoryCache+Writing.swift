@@ -31,6 +31,7 @@ extension MemoryCache {
             }
             makeRoom(for: record.cost, in: &ledger, into: &gone)
             let slot = ledger.insert(record)
+            publishClock(of: ledger)
             ledger.statistics.insertions += 1
             shard(of: key).pointee.withLock { table in
                 table.insert(key, value, slot: slot, canExpire: expires != nil)
@@ -77,6 +78,12 @@ extension MemoryCache {
         }
     }
 
+    /// Tells hits the policy's time.
+    private func publishClock(of ledger: MemoryLedger) {
+        let clock = ledger.policy.clock.bitPattern
+        if policyClock.load(ordering: .relaxed) != clock { policyClock.store(clock, ordering: .relaxed) }
+    }
+
     /// Evicts the entry that the policy names.
     private func evict(
         _ reason: MemoryRemovalReason,
@@ -84,7 +91,6 @@ extension MemoryCache {
         into gone: inout Departures<Value>
     ) -> Bool {
         guard let record = ledger.evict(use: { self.takeUse(of: $0) }) else { return false }
-        policyClock.store(ledger.policy.clock.bitPattern, ordering: .relaxed)
         ledger.statistics.removals[reason, default: 0] += 1
         gone.append(record.key, shard(of: record.key).pointee.withLock { $0.remove(record.key) }, reason)
         return true

@@ -23,11 +23,17 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - costLimit: The most bytes that all values may cost together; ``MemoryLimits/standard`` is a good one.
     ///   - countLimit: The most values; no limit by default.
+    ///   - eviction: Which value goes first when there is no room.
     ///   - time: Where entries with a time to live get the time from.
-    public init(costLimit: ByteCount, countLimit: Int = .max, time: any TimeSource = SystemTime()) {
+    public init(
+        costLimit: ByteCount,
+        countLimit: Int = .max,
+        eviction: EvictionRule = .memory,
+        time: any TimeSource = SystemTime()
+    ) {
         let bytes = max(0, costLimit.bytes)
         ledger = Guarded(
-            MemoryLedger(policy: S3FIFO(capacity: bytes), costLimit: bytes, countLimit: max(0, countLimit))
+            MemoryLedger(policy: eviction.policy(capacity: bytes), costLimit: bytes, countLimit: max(0, countLimit))
         )
         self.time = time
         policyClock = Atomic(0)

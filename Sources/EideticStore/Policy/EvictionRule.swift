@@ -1,0 +1,47 @@
+/// Which entry goes first when a cache is full.
+public struct EvictionRule: Sendable, Hashable, CustomStringConvertible {
+    private enum Kind: Hashable {
+        case lru
+        case s3FIFO
+        case greedyDual(useExponent: Double, sizeExponent: Double, most: Int, remembers: Bool)
+    }
+
+    private let kind: Kind
+
+    /// The rule's name.
+    public let description: String
+
+    /// What was not used for the longest time, as in most caches; a scan empties such a cache.
+    public static let leastRecentlyUsed = Self(kind: .lru, description: "lru")
+
+    /// S3-FIFO: what came lately and was not used twice, then what was not used lately.
+    public static let s3FIFO = Self(kind: .s3FIFO, description: "s3fifo")
+
+    /// GDSF with the square root of the size: what is seldom used for its size.
+    public static let greedyDualSizeFrequency = Self(
+        kind: .greedyDual(useExponent: 1, sizeExponent: 0.5, most: 255, remembers: false),
+        description: "gdsf-sqrt"
+    )
+
+    /// The default of memory caches: the most bytes found, since decoding takes time by the byte.
+    public static let memory = Self(
+        kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.15, most: 15, remembers: true),
+        description: "memory"
+    )
+
+    /// The default of disk caches: the most entries found, since each that is missing takes a round trip.
+    public static let disk = Self(
+        kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.7, most: 15, remembers: true),
+        description: "disk"
+    )
+
+    /// A policy that follows the rule, for a cache of so many bytes.
+    package func policy(capacity: Int) -> any EvictionPolicy {
+        switch kind {
+        case .lru: LRU()
+        case .s3FIFO: S3FIFO(capacity: capacity)
+        case .greedyDual(let useExponent, let sizeExponent, let most, let remembers):
+            GreedyDual(useExponent: useExponent, sizeExponent: sizeExponent, most: most, remembers: remembers)
+        }
+    }
+}

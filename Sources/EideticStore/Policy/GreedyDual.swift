@@ -1,0 +1,76 @@
+internal import Glibc
+
+/// Greedy-Dual eviction by uses and size: lets go what has the least of *clock* + *uses*ᵃ ⁄ *bytes*ᵇ.
+///
+/// The clock is the value of the entry that went last, so what is not used any more falls behind however often it was
+/// used before. *b* says how much small entries are worth: 0 counts bytes alone, 1 entries alone. With a memory of
+/// what went lately, an entry that comes back has its uses back.
+///
+/// With *a* = 1 and no memory this is GDSF.
+/// - SeeAlso: Cherkasova, "Improving WWW proxies performance with Greedy-Dual-Size-Frequency caching policy", 1998.
+package struct GreedyDual: EvictionPolicy {
+    private struct Node: Sendable {
+        var hash: UInt32 = 0
+        /// 1 ⁄ bytesᵇ.
+        var weight: Float = 0
+        var uses: UInt8 = 0
+    }
+
+    private let sizeExponent: Double
+    private let remembers: Bool
+    private let most: Int
+    /// usesᵃ.
+    private let powers: [Double]
+    private var nodes: [Node] = []
+    private var heap = PriorityHeap()
+    private var ghosts = GhostTable()
+
+    /// The value of the entry that went last.
+    package private(set) var clock: Double = 0
+
+    /// Creates a policy.
+    ///
+    /// `most` is where uses stop to count, at most 255; `remembers` says whether uses outlive eviction.
+    package init(useExponent: Double, sizeExponent: Double, most: Int = GhostTable.most, remembers: Bool = true) {
+        self.sizeExponent = sizeExponent
+        self.remembers = remembers
+        self.most = min(most, 255)
+        powers = (0...min(most, 255)).map { pow(Double($0), useExponent) }
+    }
+
+    /// Does nothing: the order does not depend on the capacity.
+    package mutating func setCapacity(_ bytes: Int) {}
+
+    package mutating func insert(_ slot: Int, hash: UInt64, cost: Int) {
+        while nodes.count <= slot { nodes.append(Node()) }
+        let hash = UInt32(truncatingIfNeeded: hash)
+        let known = remembers ? ghosts.take(hash) : 0
+        let weight = Float(pow(Double(max(1, cost)), -sizeExponent))
+        nodes[slot] = Node(hash: hash, weight: weight, uses: UInt8(min(most, known + 1)))
+        heap.insert(slot, clock + value(nodes[slot]))
+    }
+
+    package mutating func remove(_ slot: Int) { heap.remove(slot) }
+
+    package mutating func evict(use: (Int) -> EntryUse) -> Int? {
+        while let (slot, priority) = heap.least {
+            let use = use(slot)
+            guard use.hits > 0 else { return leave(slot, priority) }
+            nodes[slot].uses = UInt8(min(most, Int(nodes[slot].uses) + use.hits))
+            heap.update(slot, max(priority, use.clock + value(nodes[slot])))
+        }
+        return nil
+    }
+
+    private mutating func leave(_ slot: Int, _ priority: Double) -> Int {
+        clock = priority
+        if remembers {
+            ghosts.reserve(heap.count)
+            ghosts.insert(nodes[slot].hash, uses: Int(nodes[slot].uses))
+        }
+        heap.remove(slot)
+        return slot
+    }
+
+    private func value(_ node: Node) -> Double { powers[Int(node.uses)] * Double(node.weight) }
+}

@@ -1,0 +1,156 @@
+import EideticStore
+import Glibc
+import Testing
+
+/// What a cache of the tests notes of its entries: the use since the policy last asked.
+private struct Uses {
+    private var uses: [Int: EntryUse] = [:]
+
+    mutating func hit(_ slot: Int, at clock: Double) {
+        uses[slot] = EntryUse(hits: uses[slot, default: .none].hits + 1, clock: clock)
+    }
+
+    mutating func take(_ slot: Int) -> EntryUse { uses.removeValue(forKey: slot) ?? .none }
+}
+
+/// The same rule as ``GreedyDual``, told of each hit and searched from end to end.
+private struct PlainGreedyDual {
+    struct Entry {
+        var uses: Double
+        var weight: Double
+        var value: Double
+    }
+
+    let useExponent: Double
+    let sizeExponent: Double
+    var clock = 0.0
+    var entries: [Int: Entry] = [:]
+
+    mutating func insert(_ slot: Int, cost: Int) {
+        let weight = Double(Float(pow(Double(cost), -sizeExponent)))
+        entries[slot] = Entry(uses: 1, weight: weight, value: clock + weight)
+    }
+
+    mutating func hit(_ slot: Int) {
+        guard var entry = entries[slot] else { return }
+        entry.uses += 1
+        entry.value = clock + pow(entry.uses, useExponent) * entry.weight
+        entries[slot] = entry
+    }
+
+    mutating func evict() -> Double? {
+        guard let (slot, entry) = entries.min(by: { $0.value.value < $1.value.value }) else { return nil }
+        clock = entry.value
+        entries[slot] = nil
+        return entry.value
+    }
+}
+
+@Suite("Eviction policies")
+struct EvictionPolicyTests {
+    @Test("C01 Greedy-Dual that asks for uses chooses as one that is told of each", arguments: [0.0, 0.15, 0.7, 1])
+    func asksAsWellAsTold(sizeExponent: Double) {
+        var random = SystemRandomNumberGenerator()
+        var policy = GreedyDual(useExponent: 1.5, sizeExponent: sizeExponent, most: 255, remembers: false)
+        var plain = PlainGreedyDual(useExponent: 1.5, sizeExponent: sizeExponent)
+        var uses = Uses()
+        var free = Set(0..<200)
+        for _ in 0..<5_000 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<3:
+                guard let slot = free.randomElement(using: &random) else { continue }
+                free.remove(slot)
+                _ = uses.take(slot)
+                let cost = Int.random(in: 1...1_000_000, using: &random)
+                policy.insert(slot, hash: UInt64(slot), cost: cost)
+                plain.insert(slot, cost: cost)
+            case 3..<8:
+                guard let slot = plain.entries.keys.randomElement(using: &random) else { continue }
+                guard plain.entries[slot]?.uses != 255 else { continue }
+                uses.hit(slot, at: policy.clock)
+                plain.hit(slot)
+            case 8:
+                guard let slot = plain.entries.keys.randomElement(using: &random) else { continue }
+                plain.entries[slot] = nil
+                policy.remove(slot)
+                free.insert(slot)
+            default:
+                let value = plain.entries.values.map(\.value).min()
+                guard let slot = policy.evict(use: { uses.take($0) }) else {
+                    #expect(value == nil)
+                    continue
+                }
+                #expect(plain.entries[slot]?.value == value)
+                plain.entries[slot] = nil
+                plain.clock = value ?? 0
+                #expect(policy.clock == plain.clock)
+                free.insert(slot)
+            }
+        }
+    }
+
+    @Test("C01 an entry that comes back after eviction has its uses back")
+    func remembersUses() {
+        var policy = GreedyDual(useExponent: 1.5, sizeExponent: 0)
+        var uses = Uses()
+        for _ in 0..<5 { uses.hit(0, at: 0) }
+        policy.insert(0, hash: 7, cost: 1)
+        // The second comes when the clock has passed the first one's value, so the first one goes.
+        for slot in 1..<40 {
+            policy.insert(slot, hash: UInt64(100 + slot), cost: 1)
+            if policy.evict(use: { uses.take($0) }) == 0 { break }
+        }
+        policy.insert(50, hash: 7, cost: 1)
+        policy.insert(51, hash: 8, cost: 1)
+        var order: [Int] = []
+        while let slot = policy.evict(use: { uses.take($0) }) { order.append(slot) }
+        #expect(order.last == 50)
+        #expect(order.contains(51))
+    }
+
+    @Test("C01 LRU lets go in the order of last use")
+    func orderOfUse() {
+        var policy = LRU()
+        var uses = Uses()
+        for slot in 0..<4 { policy.insert(slot, hash: 0, cost: 1) }
+        uses.hit(0, at: policy.clock)
+        policy.insert(4, hash: 0, cost: 1)
+        uses.hit(2, at: policy.clock)
+        policy.remove(3)
+        var order: [Int] = []
+        while let slot = policy.evict(use: { uses.take($0) }) { order.append(slot) }
+        #expect(order == [1, 0, 4, 2])
+    }
+
+    @Test(
+        "C01 a scan leaves what is used alone",
+        arguments: [EvictionRule.s3FIFO, .memory, .disk, .greedyDualSizeFrequency]
+    )
+    func resistsScan(_ rule: EvictionRule) {
+        var policy = rule.policy(capacity: 100)
+        var uses = Uses()
+        for slot in 0..<50 { policy.insert(slot, hash: UInt64(slot), cost: 1) }
+        for slot in 0..<50 { for _ in 0..<4 { uses.hit(slot, at: policy.clock) } }
+        for slot in 50..<100 { policy.insert(slot, hash: UInt64(slot), cost: 1) }
+        for number in 0..<150 {
+            guard let slot = policy.evict(use: { uses.take($0) }) else { break }
+            #expect(slot >= 50)
+            policy.insert(slot, hash: UInt64(1_000 + number), cost: 1)
+        }
+    }
+
+    @Test(
+        "C01 every rule lets all entries go, each once",
+        arguments: [EvictionRule.leastRecentlyUsed, .s3FIFO, .memory, .disk, .greedyDualSizeFrequency]
+    )
+    func empties(_ rule: EvictionRule) {
+        var policy = rule.policy(capacity: 1_000)
+        var uses = Uses()
+        for slot in 0..<100 { policy.insert(slot, hash: UInt64(slot), cost: slot) }
+        for slot in stride(from: 0, to: 100, by: 3) { uses.hit(slot, at: policy.clock) }
+        policy.remove(10)
+        var gone: Set<Int> = []
+        while let slot = policy.evict(use: { uses.take($0) }) { #expect(gone.insert(slot).inserted) }
+        #expect(gone == Set(0..<100).subtracting([10]))
+    }
+}
