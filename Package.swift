@@ -23,6 +23,11 @@ let package = Package(
         .executable(name: "eidetic", targets: ["EideticCommand"]),
         .executable(name: "eidetic-bench", targets: ["EideticBench"]),
     ],
+    traits: [
+        .default(enabledTraits: ["AVIF", "HEIF"]),
+        .trait(name: "AVIF", description: "Decodes AVIF, with libavif."),
+        .trait(name: "HEIF", description: "Decodes HEIC, with libheif."),
+    ],
     targets: [
         // C: one target per library. Only its one wrapper may import it.
         .target(name: "CLinux"),
@@ -34,19 +39,34 @@ let package = Package(
         .systemLibrary(name: "CGIF", providers: [.apt(["libgif-dev"])]),
         .target(name: "CPixels", cSettings: kernels),
         .target(name: "CBitmap", cSettings: kernels),
-        .target(name: "CCodec"),
+        .target(name: "CCodec", linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "CTIFF",
             dependencies: ["CCodec"],
             cSettings: kernels,
             linkerSettings: [.linkedLibrary("tiff")]
         ),
+        // Optional formats; their libraries are loaded when first used, so nothing is linked.
+        .target(
+            name: "CAVIF",
+            dependencies: ["CCodec"],
+            cSettings: kernels + [.define("TRAIT_AVIF", .when(traits: ["AVIF"]))]
+        ),
+        .target(
+            name: "CHEIF",
+            dependencies: ["CCodec"],
+            cSettings: kernels + [.define("TRAIT_HEIF", .when(traits: ["HEIF"]))]
+        ),
 
         // Swift, from the bottom layer to the top one. Arrows point down only.
         .target(name: "EideticCore", dependencies: ["CLinux", "CXXHash"], swiftSettings: strict),
         .target(
             name: "EideticCodecs",
-            dependencies: ["EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CPixels", "CBitmap", "CCodec", "CTIFF"],
+            dependencies: [
+                "EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CPixels", "CBitmap", "CCodec", "CTIFF",
+                .target(name: "CAVIF", condition: .when(traits: ["AVIF"])),
+                .target(name: "CHEIF", condition: .when(traits: ["HEIF"])),
+            ],
             swiftSettings: strict
         ),
         .target(name: "EideticStore", dependencies: ["EideticCore"], swiftSettings: strict),

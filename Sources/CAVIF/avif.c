@@ -1,0 +1,236 @@
+#include "CAVIF.h"
+
+#ifdef TRAIT_AVIF
+#include <CCodecLibrary.h>
+#include <avif/avif.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTIONS(X) \
+    X(avifDecoderCreate) \
+    X(avifDecoderDestroy) \
+    X(avifDecoderSetIO) \
+    X(avifDecoderParse) \
+    X(avifDecoderNextImage) \
+    X(avifDecoderNthImageTiming) \
+    X(avifResultToString) \
+    X(avifRGBImageSetDefaults) \
+    X(avifImageYUVToRGB) \
+    X(avifCropRectConvertCleanApertureBox)
+
+#define DECLARE(f) __typeof__(f) *f;
+static struct {
+    FUNCTIONS(DECLARE)
+} lib;
+
+// The headers say which version of the library they belong to; its number counts incompatible changes.
+#if AVIF_VERSION >= 1000000
+#define LIBRARY_NAME "libavif.so.16"
+#define MIRROR(image) (image)->imir.axis
+#else
+#define LIBRARY_NAME "libavif.so.15"
+#define MIRROR(image) (image)->imir.mode
+#endif
+
+static eidetic_codec_library library = {.name = LIBRARY_NAME, .once = PTHREAD_ONCE_INIT};
+
+static void load(void) {
+#define SYMBOL(f) {#f, (void **)&lib.f},
+    static const eidetic_codec_symbol symbols[] = {FUNCTIONS(SYMBOL)};
+    eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
+}
+
+struct eidetic_avif {
+    avifDecoder *decoder;
+    avifIO io;
+    const uint8_t *bytes;
+    size_t count;
+    bool is_complete;
+    avifCropRect crop;       // of the stored picture
+    unsigned turns;          // by 90 degrees, anti-clockwise
+    bool flips, mirrors;     // top to bottom, left to right; after the turns
+};
+
+static avifResult io_read(avifIO *io, uint32_t flags, uint64_t offset, size_t size, avifROData *out) {
+    (void)flags;
+    eidetic_avif *avif = io->data;
+    if (offset > avif->count) return avif->is_complete ? AVIF_RESULT_IO_ERROR : AVIF_RESULT_WAITING_ON_IO;
+    size_t left = avif->count - (size_t)offset;
+    if (size > left) {
+        if (!avif->is_complete) return AVIF_RESULT_WAITING_ON_IO;
+        size = left;
+    }
+    out->data = avif->bytes + offset;
+    out->size = size;
+    return AVIF_RESULT_OK;
+}
+
+static bool fail(eidetic_avif *avif, avifResult result, eidetic_codec_outcome *outcome) {
+    eidetic_codec_status status = EIDETIC_CODEC_CORRUPT;
+    if (result == AVIF_RESULT_WAITING_ON_IO) status = EIDETIC_CODEC_NEEDS_MORE;
+    if (result == AVIF_RESULT_TRUNCATED_DATA || result == AVIF_RESULT_IO_ERROR) status = EIDETIC_CODEC_TRUNCATED;
+    if (result == AVIF_RESULT_OUT_OF_MEMORY) status = EIDETIC_CODEC_NO_MEMORY;
+    if (result == AVIF_RESULT_NOT_IMPLEMENTED || result == AVIF_RESULT_NO_CODEC_AVAILABLE ||
+        result == AVIF_RESULT_UNSUPPORTED_DEPTH) {
+        status = EIDETIC_CODEC_UNSUPPORTED;
+    }
+    const char *detail = avif->decoder->diag.error;
+    return eidetic_codec_fail(
+        outcome, status, "%s%s%s", lib.avifResultToString(result), detail[0] ? ": " : "", detail);
+}
+
+// Crop first, then rotation, then mirroring (ISO/IEC 23000-22, 7.3.6.7).
+static void find_transforms(eidetic_avif *avif) {
+    const avifImage *image = avif->decoder->image;
+    avifDiagnostics ignored;
+    memset(&ignored, 0, sizeof ignored);
+    avifCropRect all = {0, 0, image->width, image->height};
+    avif->crop = all;
+    if (image->transformFlags & AVIF_TRANSFORM_CLAP) {
+        avifCropRect crop;
+        if (lib.avifCropRectConvertCleanApertureBox(
+                &crop, &image->clap, image->width, image->height, image->yuvFormat, &ignored)) {
+            avif->crop = crop;
+        }
+    }
+    if (image->transformFlags & AVIF_TRANSFORM_IROT) avif->turns = image->irot.angle & 3;
+    if (image->transformFlags & AVIF_TRANSFORM_IMIR) {
+        avif->flips = MIRROR(image) == 0;
+        avif->mirrors = MIRROR(image) != 0;
+    }
+}
+
+static void describe(eidetic_avif *avif, eidetic_avif_info *info) {
+    const avifDecoder *decoder = avif->decoder;
+    find_transforms(avif);
+    bool swaps = avif->turns & 1;
+    info->width = swaps ? avif->crop.height : avif->crop.width;
+    info->height = swaps ? avif->crop.width : avif->crop.height;
+    info->has_alpha = decoder->alphaPresent;
+    info->is_premultiplied = decoder->alphaPresent && decoder->image->alphaPremultiplied;
+    info->frames = decoder->imageCount > 1 ? (uint32_t)decoder->imageCount : 1;
+#if AVIF_VERSION >= 1000000
+    info->plays = decoder->repetitionCount >= 0 ? decoder->repetitionCount + 1 : 0;
+#endif
+    info->icc = decoder->image->icc.size ? decoder->image->icc.data : NULL;
+    info->icc_count = decoder->image->icc.size;
+}
+
+static void configure(eidetic_avif *avif, uint32_t most_pixels, uint32_t most_frames) {
+    avifDecoder *decoder = avif->decoder;
+    decoder->ignoreExif = decoder->ignoreXMP = AVIF_TRUE;
+    decoder->strictFlags = AVIF_STRICT_DISABLED;
+    decoder->imageSizeLimit = most_pixels < AVIF_DEFAULT_IMAGE_SIZE_LIMIT ? most_pixels : AVIF_DEFAULT_IMAGE_SIZE_LIMIT;
+    decoder->imageDimensionLimit = 0;
+    decoder->imageCountLimit = most_frames;
+    avif->io.read = io_read;
+    avif->io.sizeHint = avif->is_complete ? avif->count : UINT32_MAX;
+    avif->io.persistent = AVIF_TRUE;
+    avif->io.data = avif;
+    lib.avifDecoderSetIO(decoder, &avif->io);
+}
+
+eidetic_avif *eidetic_avif_open(
+    const void *bytes, size_t count, bool is_complete, uint32_t most_pixels, uint32_t most_frames,
+    eidetic_avif_info *info, eidetic_codec_outcome *outcome) {
+    memset(info, 0, sizeof *info);
+    pthread_once(&library.once, load);
+    if (!library.is_loaded) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "%s", library.message);
+        return NULL;
+    }
+    eidetic_avif *avif = calloc(1, sizeof *avif);
+    if (avif) avif->decoder = lib.avifDecoderCreate();
+    if (!avif || !avif->decoder) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a decoder");
+        eidetic_avif_close(avif);
+        return NULL;
+    }
+    avif->bytes = bytes, avif->count = count, avif->is_complete = is_complete;
+    configure(avif, most_pixels, most_frames);
+    avifResult result = lib.avifDecoderParse(avif->decoder);
+    if (result == AVIF_RESULT_OK) {
+        describe(avif, info);
+        return avif;
+    }
+    fail(avif, result, outcome);
+    eidetic_avif_close(avif);
+    return NULL;
+}
+
+void eidetic_avif_close(eidetic_avif *avif) {
+    if (!avif) return;
+    if (avif->decoder) lib.avifDecoderDestroy(avif->decoder);
+    free(avif);
+}
+
+double eidetic_avif_duration(eidetic_avif *avif, uint32_t frame) {
+    avifImageTiming timing;
+    bool is_known = lib.avifDecoderNthImageTiming(avif->decoder, frame, &timing) == AVIF_RESULT_OK;
+    return is_known && timing.duration > 0 ? timing.duration : 0;
+}
+
+static void copy_row(const uint32_t *source, ptrdiff_t step, uint32_t *out, uint32_t count) {
+    for (uint32_t x = 0; x < count; x++, source += step) out[x] = *source;
+}
+
+// Copies the cropped picture, turned and mirrored: every row of the result is a walk through the source.
+static void transform(const eidetic_avif *avif, const uint8_t *source, size_t stride, uint8_t *pixels, size_t bytes_per_row) {
+    ptrdiff_t right = 4, down = (ptrdiff_t)stride;
+    uint32_t width = avif->crop.width, height = avif->crop.height;
+    source += avif->crop.y * stride + (size_t)avif->crop.x * 4;
+    for (unsigned i = 0; i < avif->turns; i++) {
+        // Anti-clockwise: the right edge becomes the top one.
+        source += right * (ptrdiff_t)(width - 1);
+        ptrdiff_t old = right;
+        right = down, down = -old;
+        uint32_t side = width;
+        width = height, height = side;
+    }
+    if (avif->flips) source += down * (ptrdiff_t)(height - 1), down = -down;
+    if (avif->mirrors) source += right * (ptrdiff_t)(width - 1), right = -right;
+    for (uint32_t y = 0; y < height; y++) {
+        const void *row = source + down * (ptrdiff_t)y;
+        copy_row(row, right / 4, (uint32_t *)(void *)(pixels + y * bytes_per_row), width);
+    }
+}
+
+static bool is_plain(const eidetic_avif *avif) {
+    const avifImage *image = avif->decoder->image;
+    return avif->turns == 0 && !avif->flips && !avif->mirrors && avif->crop.width == image->width &&
+        avif->crop.height == image->height;
+}
+
+static bool convert(eidetic_avif *avif, uint8_t *pixels, size_t stride, eidetic_codec_outcome *outcome) {
+    avifRGBImage rgb;
+    memset(&rgb, 0, sizeof rgb);
+    lib.avifRGBImageSetDefaults(&rgb, avif->decoder->image);
+    rgb.format = AVIF_RGB_FORMAT_RGBA;
+    rgb.depth = 8;
+    rgb.alphaPremultiplied = avif->decoder->image->alphaPremultiplied;
+    rgb.pixels = pixels;
+    rgb.rowBytes = (uint32_t)stride;
+    avifResult result = lib.avifImageYUVToRGB(avif->decoder->image, &rgb);
+    return result == AVIF_RESULT_OK || fail(avif, result, outcome);
+}
+
+bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    uint32_t width = avif->decoder->image->width, height = avif->decoder->image->height;
+    avifResult result = lib.avifDecoderNextImage(avif->decoder);
+    if (result != AVIF_RESULT_OK) return fail(avif, result, outcome);
+    const avifImage *image = avif->decoder->image;
+    if (image->width != width || image->height != height) {
+        return eidetic_codec_fail(
+            outcome, EIDETIC_CODEC_CORRUPT, "a frame of %ux%u pixels where %ux%u were announced", image->width,
+            image->height, width, height);
+    }
+    if (is_plain(avif)) return convert(avif, pixels, bytes_per_row, outcome);
+    size_t stride = (size_t)width * 4;
+    uint8_t *copy = malloc(stride * height);
+    if (!copy) return eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for %ux%u pixels", width, height);
+    bool is_converted = convert(avif, copy, stride, outcome);
+    if (is_converted) transform(avif, copy, stride, pixels, bytes_per_row);
+    free(copy);
+    return is_converted;
+}
+#endif

@@ -1,0 +1,162 @@
+#include "CHEIF.h"
+
+#ifdef TRAIT_HEIF
+#include <CCodecLibrary.h>
+#include <libheif/heif.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTIONS(X) \
+    X(heif_context_alloc) \
+    X(heif_context_free) \
+    X(heif_context_read_from_memory_without_copy) \
+    X(heif_context_get_primary_image_handle) \
+    X(heif_context_set_maximum_image_size_limit) \
+    X(heif_context_set_max_decoding_threads) \
+    X(heif_image_handle_release) \
+    X(heif_image_handle_get_width) \
+    X(heif_image_handle_get_height) \
+    X(heif_image_handle_has_alpha_channel) \
+    X(heif_image_handle_is_premultiplied_alpha) \
+    X(heif_image_handle_get_raw_color_profile_size) \
+    X(heif_image_handle_get_raw_color_profile) \
+    X(heif_image_handle_get_color_profile_type) \
+    X(heif_decoding_options_alloc) \
+    X(heif_decoding_options_free) \
+    X(heif_decode_image) \
+    X(heif_image_get_width) \
+    X(heif_image_get_height) \
+    X(heif_image_get_plane_readonly) \
+    X(heif_image_release)
+
+#define DECLARE(f) __typeof__(f) *f;
+static struct {
+    FUNCTIONS(DECLARE)
+} lib;
+
+static eidetic_codec_library library = {.name = "libheif.so.1", .once = PTHREAD_ONCE_INIT};
+
+static void load(void) {
+#define SYMBOL(f) {#f, (void **)&lib.f},
+    static const eidetic_codec_symbol symbols[] = {FUNCTIONS(SYMBOL)};
+    eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
+}
+
+struct eidetic_heif {
+    struct heif_context *context;
+    struct heif_image_handle *image;
+    eidetic_heif_info info;
+};
+
+static bool fail(struct heif_error error, eidetic_codec_outcome *outcome) {
+    eidetic_codec_status status = EIDETIC_CODEC_CORRUPT;
+    if (error.subcode == heif_suberror_End_of_data) status = EIDETIC_CODEC_TRUNCATED;
+    if (error.subcode == heif_suberror_Security_limit_exceeded) status = EIDETIC_CODEC_LIMIT;
+    if (error.code == heif_error_Unsupported_filetype || error.code == heif_error_Unsupported_feature) {
+        status = EIDETIC_CODEC_UNSUPPORTED;
+    }
+    if (error.code == heif_error_Memory_allocation_error && status != EIDETIC_CODEC_LIMIT) {
+        status = EIDETIC_CODEC_NO_MEMORY;
+    }
+    return eidetic_codec_fail(outcome, status, "%s", error.message ? error.message : "unknown failure");
+}
+
+static bool describe(eidetic_heif *heif, eidetic_heif_info *info, eidetic_codec_outcome *outcome) {
+    int width = lib.heif_image_handle_get_width(heif->image), height = lib.heif_image_handle_get_height(heif->image);
+    if (width <= 0 || height <= 0) {
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "a picture of %dx%d pixels", width, height);
+    }
+    info->width = (uint32_t)width;
+    info->height = (uint32_t)height;
+    info->has_alpha = lib.heif_image_handle_has_alpha_channel(heif->image);
+    info->is_premultiplied = info->has_alpha && lib.heif_image_handle_is_premultiplied_alpha(heif->image);
+    enum heif_color_profile_type type = lib.heif_image_handle_get_color_profile_type(heif->image);
+    if (type == heif_color_profile_type_rICC || type == heif_color_profile_type_prof) {
+        info->icc_count = lib.heif_image_handle_get_raw_color_profile_size(heif->image);
+    }
+    heif->info = *info;
+    return true;
+}
+
+static bool open_primary(eidetic_heif *heif, const void *bytes, size_t count, eidetic_codec_outcome *outcome) {
+    struct heif_error error = lib.heif_context_read_from_memory_without_copy(heif->context, bytes, count, NULL);
+    if (error.code == heif_error_Ok) error = lib.heif_context_get_primary_image_handle(heif->context, &heif->image);
+    return error.code == heif_error_Ok || fail(error, outcome);
+}
+
+eidetic_heif *eidetic_heif_open(
+    const void *bytes, size_t count, eidetic_heif_info *info, eidetic_codec_outcome *outcome) {
+    memset(info, 0, sizeof *info);
+    pthread_once(&library.once, load);
+    if (!library.is_loaded) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "%s", library.message);
+        return NULL;
+    }
+    eidetic_heif *heif = calloc(1, sizeof *heif);
+    if (heif) heif->context = lib.heif_context_alloc();
+    if (!heif || !heif->context) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a decoder");
+    } else if (open_primary(heif, bytes, count, outcome) && describe(heif, info, outcome)) {
+        return heif;
+    }
+    eidetic_heif_close(heif);
+    return NULL;
+}
+
+void eidetic_heif_close(eidetic_heif *heif) {
+    if (!heif) return;
+    if (heif->image) lib.heif_image_handle_release(heif->image);
+    if (heif->context) lib.heif_context_free(heif->context);
+    free(heif);
+}
+
+bool eidetic_heif_icc(eidetic_heif *heif, uint8_t *profile) {
+    return lib.heif_image_handle_get_raw_color_profile(heif->image, profile).code == heif_error_Ok;
+}
+
+static struct heif_error decode(eidetic_heif *heif, struct heif_image **image) {
+    struct heif_decoding_options *options = lib.heif_decoding_options_alloc();
+    if (!options) {
+        return (struct heif_error){heif_error_Memory_allocation_error, heif_suberror_Unspecified, "no memory"};
+    }
+    options->convert_hdr_to_8bit = 1;
+    struct heif_error error = lib.heif_decode_image(
+        heif->image, image, heif_colorspace_RGB, heif_chroma_interleaved_RGBA, options);
+    lib.heif_decoding_options_free(options);
+    return error;
+}
+
+static bool copy_pixels(
+    eidetic_heif *heif, const struct heif_image *image, uint8_t *pixels, size_t bytes_per_row,
+    eidetic_codec_outcome *outcome) {
+    int stride = 0;
+    const uint8_t *plane = lib.heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
+    int width = lib.heif_image_get_width(image, heif_channel_interleaved);
+    int height = lib.heif_image_get_height(image, heif_channel_interleaved);
+    // The header tells one size, the coded video another.
+    if (!plane || width < 0 || height < 0 || (uint32_t)width != heif->info.width ||
+        (uint32_t)height != heif->info.height) {
+        return eidetic_codec_fail(
+            outcome, EIDETIC_CODEC_CORRUPT, "%dx%d pixels where %ux%u were announced", width, height,
+            heif->info.width, heif->info.height);
+    }
+    for (int y = 0; y < height; y++) {
+        memcpy(pixels + (size_t)y * bytes_per_row, plane + (size_t)y * (size_t)stride, (size_t)width * 4);
+    }
+    return true;
+}
+
+bool eidetic_heif_read(
+    eidetic_heif *heif, uint32_t longest_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    lib.heif_context_set_maximum_image_size_limit(
+        heif->context, longest_side < INT32_MAX ? (int)longest_side : INT32_MAX);
+    // Decodes run side by side already; more threads inside one would only be more memory.
+    lib.heif_context_set_max_decoding_threads(heif->context, 0);
+    struct heif_image *image = NULL;
+    struct heif_error error = decode(heif, &image);
+    bool is_read = error.code == heif_error_Ok
+        ? copy_pixels(heif, image, pixels, bytes_per_row, outcome) : fail(error, outcome);
+    if (image) lib.heif_image_release(image);
+    return is_read;
+}
+#endif

@@ -1,0 +1,147 @@
+#if AVIF
+import CAVIF
+import CCodec
+import EideticCore
+
+/// AVIF pictures and sequences, through libavif.
+///
+/// Crop, rotation and mirroring belong to the format and are applied here; an EXIF orientation beside them is a copy of
+/// the same fact, and is ignored.
+enum AVIFCodec: ImageCodec {
+    static var formats: [ImageFormat] { [.avif] }
+
+    static func header(
+        _ bytes: UnsafeRawBufferPointer,
+        isComplete: Bool,
+        format: ImageFormat
+    ) throws(EideticError) -> ImageHeader? {
+        do throws(EideticError) {
+            return try AVIFFile(bytes, isComplete: isComplete, pixels: .max, frames: 0)?.header
+        } catch {
+            return try secondOpinion(error) { codec throws(EideticError) in
+                try codec.header(bytes, isComplete: isComplete, format: .avif)
+            }
+        }
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        let limits = task.limits
+        do throws(EideticError) {
+            let file = try AVIFFile(bytes, isComplete: true, pixels: limits.pixels, frames: limits.frames)
+            guard let picture = try file?.decode(task) else {
+                throw EideticError(.truncated, "avif: the file ends within its headers")
+            }
+            return picture
+        } catch {
+            return try secondOpinion(error) { codec throws(EideticError) in try codec.decode(bytes, task) }
+        }
+    }
+
+    /// Asks libheif, where it is part of the build, for what libavif refuses: grids that use a tile twice, for one.
+    ///
+    /// It is not the first choice because it takes two to eight times as long (docs/decisions/0022).
+    private static func secondOpinion<Answer>(
+        _ error: EideticError,
+        _ ask: (any ImageCodec.Type) throws(EideticError) -> Answer
+    ) throws(EideticError) -> Answer {
+        #if HEIF
+        guard error.code == .corrupt || error.code == .unsupportedFormat else { throw error }
+        do throws(EideticError) {
+            return try ask(HEICCodec.self)
+        } catch let second {
+            throw second.code == .cancelled || second.code == .limitExceeded ? second : error
+        }
+        #else
+        throw error
+        #endif
+    }
+
+    /// The result, the decoder's planes, and a copy to turn.
+    static func workingMemory(_ task: DecodeTask) -> Int {
+        let frame = task.header.size.pixelCount.multipliedReportingOverflow(by: 4)
+        let frames = task.allFrames ? task.header.frameCount + 2 : 3
+        let all = frame.partialValue.multipliedReportingOverflow(by: frames)
+        return frame.overflow || all.overflow ? .max : all.partialValue
+    }
+}
+
+/// An open AVIF in memory.
+private struct AVIFFile: ~Copyable {
+    private let handle: OpaquePointer
+    private let info: eidetic_avif_info
+
+    /// Reads the headers; `nil` where more bytes are needed. 0 frames means without limit.
+    init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, pixels: Int, frames: Int) throws(EideticError) {
+        var outcome = eidetic_codec_outcome()
+        var info = eidetic_avif_info()
+        let handle = eidetic_avif_open(
+            bytes.baseAddress,
+            bytes.count,
+            isComplete,
+            UInt32(clamping: pixels),
+            UInt32(clamping: frames),
+            &info,
+            &outcome
+        )
+        if outcome.status == EIDETIC_CODEC_NEEDS_MORE, !isComplete { return nil }
+        try outcome.check(.avif)
+        guard let handle else { return nil }
+        self.handle = handle
+        self.info = info
+    }
+
+    deinit { eidetic_avif_close(handle) }
+
+    var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
+
+    var loopCount: Int? { info.frames == 1 ? 1 : info.plays == 0 ? nil : Int(info.plays) }
+
+    var header: ImageHeader {
+        ImageHeader(
+            format: .avif,
+            size: size,
+            hasAlpha: info.has_alpha,
+            frameCount: Int(info.frames),
+            loopCount: loopCount,
+            durations: info.frames == 1 ? [] : (0..<info.frames).map { duration($0) }
+        )
+    }
+
+    private func duration(_ frame: UInt32) -> Duration {
+        info.frames == 1 ? .zero : .seconds(min(eidetic_avif_duration(handle, frame), 1e6))
+    }
+
+    func decode(_ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        var frames: [Image.Frame] = []
+        for index in 0..<(task.allFrames ? info.frames : 1) {
+            try task.checkpoint()
+            do throws(EideticError) {
+                frames.append(Image.Frame(pixels: try nextFrame(), duration: duration(index)))
+            } catch {
+                guard task.acceptsPartial, error.code == .truncated, !frames.isEmpty else { throw error }
+                var picture = CodecPicture(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
+                picture.isPartial = true
+                return picture
+            }
+        }
+        return CodecPicture(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
+    }
+
+    private var iccProfile: [UInt8]? {
+        info.icc.map { Array(UnsafeBufferPointer(start: $0, count: info.icc_count)) }
+    }
+
+    private var alpha: PixelBuffer.Alpha {
+        guard info.has_alpha else { return .opaque }
+        return info.is_premultiplied ? .premultiplied : .straight
+    }
+
+    private func nextFrame() throws(EideticError) -> PixelBuffer {
+        try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
+            var outcome = eidetic_codec_outcome()
+            _ = eidetic_avif_next(handle, memory.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, &outcome)
+            try outcome.check(.avif)
+        }
+    }
+}
+#endif

@@ -1,0 +1,86 @@
+#if HEIF
+import CCodec
+import CHEIF
+import EideticCore
+
+/// HEIF pictures coded with HEVC, through libheif.
+///
+/// Crop, rotation and mirroring belong to the format and are applied by the library; an EXIF orientation beside them is
+/// a copy of the same fact, and is ignored.
+enum HEICCodec: ImageCodec {
+    static var formats: [ImageFormat] { [.heic] }
+
+    static func header(
+        _ bytes: UnsafeRawBufferPointer,
+        isComplete: Bool,
+        format: ImageFormat
+    ) throws(EideticError) -> ImageHeader? {
+        do throws(EideticError) {
+            return try HEICFile(bytes)?.header(format)
+        } catch {
+            // The library does not tell a file that goes on from one that is broken.
+            if !isComplete, error.code == .corrupt || error.code == .truncated { return nil }
+            throw error
+        }
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        guard let file = try HEICFile(bytes) else { throw EideticError(.corrupt, "heic: there is no picture") }
+        try task.checkpoint()
+        return try file.decode(task)
+    }
+
+    /// The result, the library's picture, its planes, and the coded pictures that a grid is made of.
+    static func workingMemory(_ task: DecodeTask) -> Int {
+        let (bytes, overflow) = task.header.size.pixelCount.multipliedReportingOverflow(by: 16)
+        return overflow ? .max : bytes
+    }
+}
+
+/// An open HEIF file in memory.
+private struct HEICFile: ~Copyable {
+    private let handle: OpaquePointer
+    private let info: eidetic_heif_info
+
+    init?(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        var outcome = eidetic_codec_outcome()
+        var info = eidetic_heif_info()
+        let handle = eidetic_heif_open(bytes.baseAddress, bytes.count, &info, &outcome)
+        try outcome.check(.heic)
+        guard let handle else { return nil }
+        self.handle = handle
+        self.info = info
+    }
+
+    deinit { eidetic_heif_close(handle) }
+
+    func header(_ format: ImageFormat) -> ImageHeader {
+        ImageHeader(format: format, size: size, hasAlpha: info.has_alpha)
+    }
+
+    private var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
+
+    private var alpha: PixelBuffer.Alpha {
+        guard info.has_alpha else { return .opaque }
+        return info.is_premultiplied ? .premultiplied : .straight
+    }
+
+    func decode(_ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        // The library's limit is one side of a square, and counts the coded blocks at the edges too.
+        let longest = UInt32(clamping: max(size.width, size.height) + 64)
+        let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
+            var outcome = eidetic_codec_outcome()
+            let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            _ = eidetic_heif_read(handle, longest, base, stride, &outcome)
+            try outcome.check(.heic)
+        }
+        return CodecPicture(pixels, iccProfile: iccProfile)
+    }
+
+    private var iccProfile: [UInt8]? {
+        guard info.icc_count > 0 else { return nil }
+        var profile = [UInt8](repeating: 0, count: info.icc_count)
+        return eidetic_heif_icc(handle, &profile) ? profile : nil
+    }
+}
+#endif
