@@ -27,6 +27,8 @@ let package = Package(
         .default(enabledTraits: ["AVIF", "HEIF"]),
         .trait(name: "AVIF", description: "Decodes AVIF, with libavif."),
         .trait(name: "HEIF", description: "Decodes HEIC, with libheif."),
+        .trait(name: "JPEGXL", description: "Decodes JPEG XL, with libjxl."),
+        .trait(name: "SVG", description: "Draws SVG, with librsvg."),
     ],
     targets: [
         // C: one target per library. Only its one wrapper may import it.
@@ -57,6 +59,16 @@ let package = Package(
             dependencies: ["CCodec"],
             cSettings: kernels + [.define("TRAIT_HEIF", .when(traits: ["HEIF"]))]
         ),
+        .target(
+            name: "CJXL",
+            dependencies: ["CCodec"],
+            cSettings: kernels + [.define("TRAIT_JPEGXL", .when(traits: ["JPEGXL"]))]
+        ),
+        .target(
+            name: "CSVG",
+            dependencies: ["CCodec"],
+            cSettings: kernels + [.define("TRAIT_SVG", .when(traits: ["SVG"]))]
+        ),
 
         // Swift, from the bottom layer to the top one. Arrows point down only.
         .target(name: "EideticCore", dependencies: ["CLinux", "CXXHash"], swiftSettings: strict),
@@ -66,6 +78,8 @@ let package = Package(
                 "EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CPixels", "CBitmap", "CCodec", "CTIFF",
                 .target(name: "CAVIF", condition: .when(traits: ["AVIF"])),
                 .target(name: "CHEIF", condition: .when(traits: ["HEIF"])),
+                .target(name: "CJXL", condition: .when(traits: ["JPEGXL"])),
+                .target(name: "CSVG", condition: .when(traits: ["SVG"])),
             ],
             swiftSettings: strict
         ),

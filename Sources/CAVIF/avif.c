@@ -1,7 +1,6 @@
 #include "CAVIF.h"
 
 #ifdef TRAIT_AVIF
-#include <CCodecLibrary.h>
 #include <avif/avif.h>
 #include <stdlib.h>
 #include <string.h>

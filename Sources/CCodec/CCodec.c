@@ -1,9 +1,6 @@
 #include "CCodec.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-
-#include "CCodecLibrary.h"
 
 bool eidetic_codec_load(eidetic_codec_library *library, const eidetic_codec_symbol *symbols, unsigned count) {
     void *handle = dlopen(library->name, RTLD_NOW | RTLD_LOCAL);

@@ -1,7 +1,6 @@
 #include "CHEIF.h"
 
 #ifdef TRAIT_HEIF
-#include <CCodecLibrary.h>
 #include <libheif/heif.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "CCodecLibrary.h"
+
 typedef enum {
     EIDETIC_CODEC_OK,
     EIDETIC_CODEC_NEEDS_MORE,    // the bytes end within what was asked for

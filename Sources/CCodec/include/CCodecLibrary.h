@@ -4,8 +4,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "CCodec.h"
-
 // One function of a library, and where its address goes.
 typedef struct {
     const char *name;

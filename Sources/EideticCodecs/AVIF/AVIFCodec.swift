@@ -70,7 +70,9 @@ private struct AVIFFile: ~Copyable {
     private let handle: OpaquePointer
     private let info: eidetic_avif_info
 
-    /// Reads the headers; `nil` where more bytes are needed. 0 frames means without limit.
+    /// Reads the headers; 0 frames means without limit.
+    ///
+    /// - Returns: `nil` where more bytes are needed.
     init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, pixels: Int, frames: Int) throws(EideticError) {
         var outcome = eidetic_codec_outcome()
         var info = eidetic_avif_info()

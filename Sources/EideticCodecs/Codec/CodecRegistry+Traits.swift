@@ -8,6 +8,12 @@ extension CodecRegistry {
         #if HEIF
         codecs.append(HEICCodec.self)
         #endif
+        #if JPEGXL
+        codecs.append(JPEGXLCodec.self)
+        #endif
+        #if SVG
+        codecs.append(SVGCodec.self)
+        #endif
         return codecs
     }
 }

@@ -1,0 +1,151 @@
+#include "CSVG.h"
+
+#ifdef TRAIT_SVG
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What is used of librsvg 2.52 and cairo 1, declared here: their headers need include paths that only pkg-config knows,
+// and with those the package manager would link the libraries, and 9 MB be resident before the first SVG is seen.
+// All of it is stable: the names of the libraries (.so.2) stand for it.
+typedef struct { double x, y, width, height; } rsvg_rectangle;
+typedef struct { double length; int unit; } rsvg_length;
+typedef struct { uint32_t domain; int code; char *message; } g_error;
+enum { UNIT_PERCENT, UNIT_PX, UNIT_EM, UNIT_EX, UNIT_IN, UNIT_CM, UNIT_MM, UNIT_PT, UNIT_PC };
+enum { FORMAT_ARGB32 = 0 };
+
+static struct {
+    void *(*rsvg_handle_new_from_data)(const uint8_t *, size_t, g_error **);
+    void (*rsvg_handle_set_dpi)(void *, double);
+    int (*rsvg_handle_get_intrinsic_size_in_pixels)(void *, double *, double *);
+    void (*rsvg_handle_get_intrinsic_dimensions)(
+        void *, int *, rsvg_length *, int *, rsvg_length *, int *, rsvg_rectangle *);
+    int (*rsvg_handle_render_document)(void *, void *, const rsvg_rectangle *, g_error **);
+    // Found through librsvg, which is linked with them.
+    void (*g_object_unref)(void *);
+    void (*g_error_free)(g_error *);
+    void *(*cairo_image_surface_create_for_data)(uint8_t *, int, int, int, int);
+    void (*cairo_surface_flush)(void *);
+    void (*cairo_surface_destroy)(void *);
+    void *(*cairo_create)(void *);
+    int (*cairo_status)(void *);
+    void (*cairo_destroy)(void *);
+} lib;
+
+static eidetic_codec_library library = {.name = "librsvg-2.so.2", .once = PTHREAD_ONCE_INIT};
+
+static void load(void) {
+#define SYMBOL(f) {#f, (void **)&lib.f}
+    static const eidetic_codec_symbol symbols[] = {
+        SYMBOL(rsvg_handle_new_from_data), SYMBOL(rsvg_handle_set_dpi),
+        SYMBOL(rsvg_handle_get_intrinsic_size_in_pixels), SYMBOL(rsvg_handle_get_intrinsic_dimensions),
+        SYMBOL(rsvg_handle_render_document), SYMBOL(g_object_unref), SYMBOL(g_error_free),
+        SYMBOL(cairo_image_surface_create_for_data), SYMBOL(cairo_surface_flush), SYMBOL(cairo_surface_destroy),
+        SYMBOL(cairo_create), SYMBOL(cairo_status), SYMBOL(cairo_destroy),
+    };
+    eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
+}
+
+struct eidetic_svg {
+    void *handle;
+};
+
+static bool fail(g_error *error, eidetic_codec_outcome *outcome) {
+    eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", error ? error->message : "it cannot be drawn");
+    if (error) lib.g_error_free(error);
+    return false;
+}
+
+// A length in pixels at 96 dots an inch; 0 where it depends on what is around the picture.
+static double in_pixels(const rsvg_length *length) {
+    static const double units[] = {
+        [UNIT_PX] = 1, [UNIT_EM] = 16, [UNIT_EX] = 8, [UNIT_IN] = 96, [UNIT_CM] = 96 / 2.54, [UNIT_MM] = 96 / 25.4,
+        [UNIT_PT] = 96 / 72.0, [UNIT_PC] = 16,
+    };
+    bool is_known = length->unit > UNIT_PERCENT && length->unit <= UNIT_PC;
+    return is_known && length->length > 0 ? length->length * units[length->unit] : 0;
+}
+
+// What the document asks for; where it tells one side or none, the view box decides, and without one the size that CSS
+// gives to such a picture.
+static void find_size(eidetic_svg *svg, double *width, double *height) {
+    if (lib.rsvg_handle_get_intrinsic_size_in_pixels(svg->handle, width, height)) return;
+    int has_width = 0, has_height = 0, has_box = 0;
+    rsvg_length w = {0}, h = {0};
+    rsvg_rectangle box = {0};
+    lib.rsvg_handle_get_intrinsic_dimensions(svg->handle, &has_width, &w, &has_height, &h, &has_box, &box);
+    bool has_ratio = has_box && box.width > 0 && box.height > 0;
+    *width = has_width ? in_pixels(&w) : 0;
+    *height = has_height ? in_pixels(&h) : 0;
+    if (has_ratio && *width > 0 && *height <= 0) *height = *width * box.height / box.width;
+    if (has_ratio && *height > 0 && *width <= 0) *width = *height * box.width / box.height;
+    if (has_ratio && *width <= 0) *width = box.width, *height = box.height;
+    if (*width <= 0) *width = 300;
+    if (*height <= 0) *height = 150;
+}
+
+eidetic_svg *eidetic_svg_open(
+    const void *bytes, size_t count, double *width, double *height, eidetic_codec_outcome *outcome) {
+    pthread_once(&library.once, load);
+    if (!library.is_loaded) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "%s", library.message);
+        return NULL;
+    }
+    eidetic_svg *svg = calloc(1, sizeof *svg);
+    if (!svg) {
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a document");
+        return NULL;
+    }
+    g_error *error = NULL;
+    svg->handle = lib.rsvg_handle_new_from_data(bytes, count, &error);
+    if (!svg->handle) {
+        fail(error, outcome);
+        eidetic_svg_close(svg);
+        return NULL;
+    }
+    lib.rsvg_handle_set_dpi(svg->handle, 96);
+    find_size(svg, width, height);
+    return svg;
+}
+
+void eidetic_svg_close(eidetic_svg *svg) {
+    if (!svg) return;
+    if (svg->handle) lib.g_object_unref(svg->handle);
+    free(svg);
+}
+
+// cairo has blue, green, red, alpha on a little-endian machine.
+static void swap_colors(uint8_t *pixels, uint32_t width, uint32_t height, size_t bytes_per_row) {
+    for (uint32_t y = 0; y < height; y++) {
+        uint8_t *row = pixels + y * bytes_per_row;
+        for (uint32_t x = 0; x < width; x++, row += 4) {
+            uint8_t blue = row[0];
+            row[0] = row[2];
+            row[2] = blue;
+        }
+    }
+}
+
+bool eidetic_svg_draw(
+    eidetic_svg *svg, uint8_t *pixels, uint32_t width, uint32_t height, size_t bytes_per_row,
+    eidetic_codec_outcome *outcome) {
+    if (width > 32767 || height > 32767) {
+        return eidetic_codec_fail(
+            outcome, EIDETIC_CODEC_LIMIT, "%ux%u pixels; the library draws 32767 a side", width, height);
+    }
+    memset(pixels, 0, bytes_per_row * height);
+    void *surface = lib.cairo_image_surface_create_for_data(
+        pixels, FORMAT_ARGB32, (int)width, (int)height, (int)bytes_per_row);
+    void *cairo = lib.cairo_create(surface);
+    rsvg_rectangle viewport = {0, 0, width, height};
+    g_error *error = NULL;
+    bool is_drawn = lib.cairo_status(cairo) == 0 &&
+        lib.rsvg_handle_render_document(svg->handle, cairo, &viewport, &error);
+    if (!is_drawn) fail(error, outcome);
+    lib.cairo_destroy(cairo);
+    lib.cairo_surface_flush(surface);
+    lib.cairo_surface_destroy(surface);
+    if (is_drawn) swap_colors(pixels, width, height, bytes_per_row);
+    return is_drawn;
+}
+#endif

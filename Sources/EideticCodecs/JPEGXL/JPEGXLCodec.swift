@@ -1,0 +1,137 @@
+#if JPEGXL
+import CCodec
+import CJXL
+import EideticCore
+
+/// JPEG XL pictures and animations, through libjxl.
+///
+/// The library applies the orientation, which belongs to the format.
+enum JPEGXLCodec: ImageCodec {
+    static var formats: [ImageFormat] { [.jpegxl] }
+
+    static func header(
+        _ bytes: UnsafeRawBufferPointer,
+        isComplete: Bool,
+        format: ImageFormat
+    ) throws(EideticError) -> ImageHeader? {
+        let file = try JPEGXLFile(bytes, isComplete: isComplete, wantsPixels: false)
+        return try file?.header()
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        guard let file = try JPEGXLFile(bytes, isComplete: true, wantsPixels: true) else {
+            throw EideticError(.truncated, "jpegxl: the file ends within its header")
+        }
+        return try file.decode(task)
+    }
+
+    /// The frames, and the library's planes of floating-point numbers.
+    static func workingMemory(_ task: DecodeTask) -> Int {
+        let perPixel = 32 + 4 * (task.allFrames ? task.header.frameCount : 1)
+        let (bytes, overflow) = task.header.size.pixelCount.multipliedReportingOverflow(by: perPixel)
+        return overflow ? .max : bytes
+    }
+}
+
+/// An open JPEG XL file in memory.
+private struct JPEGXLFile: ~Copyable {
+    private let handle: OpaquePointer
+    private let info: eidetic_jxl_info
+    private let isComplete: Bool
+
+    /// Reads the size.
+    ///
+    /// - Returns: `nil` where more bytes are needed.
+    init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, wantsPixels: Bool) throws(EideticError) {
+        var outcome = eidetic_codec_outcome()
+        var info = eidetic_jxl_info()
+        let base = bytes.baseAddress
+        let handle = eidetic_jxl_open(base, bytes.count, isComplete, wantsPixels, &info, &outcome)
+        if outcome.status == EIDETIC_CODEC_NEEDS_MORE, !isComplete { return nil }
+        try outcome.check(.jpegxl)
+        guard let handle else { return nil }
+        self.handle = handle
+        self.info = info
+        self.isComplete = isComplete
+    }
+
+    deinit { eidetic_jxl_close(handle) }
+
+    private var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
+
+    private var loopCount: Int? { info.plays == 0 ? nil : Int(info.plays) }
+
+    private var alpha: PixelBuffer.Alpha {
+        guard info.has_alpha else { return .opaque }
+        return info.is_premultiplied ? .premultiplied : .straight
+    }
+
+    /// Counts the frames of an animation, as far as there are bytes.
+    func header() throws(EideticError) -> ImageHeader {
+        var durations: [Duration] = []
+        if info.is_animated {
+            var outcome = eidetic_codec_outcome()
+            var seconds = 0.0
+            while eidetic_jxl_next(handle, &seconds, &outcome) { durations.append(Self.duration(seconds)) }
+        }
+        return ImageHeader(
+            format: .jpegxl,
+            size: size,
+            hasAlpha: info.has_alpha,
+            frameCount: max(1, durations.count),
+            loopCount: durations.count > 1 ? loopCount : 1,
+            durations: durations.count > 1 ? durations : []
+        )
+    }
+
+    private static func duration(_ seconds: Double) -> Duration { .seconds(min(max(seconds, 0), 1e6)) }
+
+    func decode(_ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        var frames: [Image.Frame] = []
+        var profile: [UInt8]?
+        var isPartial = false
+        repeat {
+            try task.checkpoint()
+            var outcome = eidetic_codec_outcome()
+            var seconds = 0.0
+            guard eidetic_jxl_next(handle, &seconds, &outcome) else {
+                if outcome.status == EIDETIC_CODEC_TRUNCATED, task.acceptsPartial, !frames.isEmpty {
+                    isPartial = true; break
+                }
+                try outcome.check(.jpegxl)
+                break
+            }
+            if frames.isEmpty { profile = iccProfile }
+            let (pixels, isWhole) = try frame(acceptsPartial: task.acceptsPartial)
+            frames.append(Image.Frame(pixels: pixels, duration: Self.duration(seconds)))
+            isPartial = !isWhole
+        } while task.allFrames && !isPartial && frames.count < task.header.frameCount
+        guard !frames.isEmpty else { throw EideticError(.corrupt, "jpegxl: there is no frame") }
+        var picture = CodecPicture(frames: frames, loopCount: frames.count > 1 ? loopCount : 1, iccProfile: profile)
+        picture.isPartial = isPartial
+        return picture
+    }
+
+    /// Decodes the frame that was found last, and tells whether it is whole.
+    private func frame(acceptsPartial: Bool) throws(EideticError) -> (PixelBuffer, Bool) {
+        var isWhole = true
+        let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, _ throws(EideticError) in
+            var outcome = eidetic_codec_outcome()
+            var isShown = false
+            let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            isWhole = eidetic_jxl_read(handle, base, memory.count, &isShown, &outcome)
+            if !isWhole, isShown, acceptsPartial { return }
+            try outcome.check(.jpegxl)
+        }
+        return (pixels, isWhole)
+    }
+
+    /// The profile of the pixels; `nil` for sRGB.
+    private var iccProfile: [UInt8]? {
+        let count = eidetic_jxl_icc(handle, nil, 0)
+        guard count > 0 else { return nil }
+        var profile = [UInt8](repeating: 0, count: count)
+        return eidetic_jxl_icc(handle, &profile, count) == count ? profile : nil
+    }
+}
+#endif

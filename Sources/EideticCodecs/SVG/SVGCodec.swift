@@ -1,0 +1,63 @@
+#if SVG
+import CCodec
+import CSVG
+import EideticCore
+
+/// Scalable Vector Graphics, through librsvg, drawn at the wanted size.
+///
+/// Nothing outside the document is read. Entities, references and elements are bounded by the library.
+enum SVGCodec: ImageCodec {
+    static var formats: [ImageFormat] { [.svg] }
+
+    /// Reads the size, which takes a complete document.
+    static func header(
+        _ bytes: UnsafeRawBufferPointer,
+        isComplete: Bool,
+        format: ImageFormat
+    ) throws(EideticError) -> ImageHeader? {
+        guard isComplete else { return nil }
+        return ImageHeader(format: .svg, size: try SVGDocument(bytes).size, hasAlpha: true)
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        let document = try SVGDocument(bytes)
+        try task.checkpoint()
+        return CodecPicture(try document.draw(task.wanted))
+    }
+}
+
+/// A parsed document.
+private struct SVGDocument: ~Copyable {
+    private let handle: OpaquePointer
+    /// The size that the document asks for, rounded up to whole pixels.
+    let size: PixelSize
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        var outcome = eidetic_codec_outcome()
+        var width = 0.0
+        var height = 0.0
+        let handle = eidetic_svg_open(bytes.baseAddress, bytes.count, &width, &height, &outcome)
+        try outcome.check(.svg)
+        guard let handle else { throw EideticError(.corrupt, "svg: there is no document") }
+        self.handle = handle
+        size = PixelSize(width: Self.pixels(width), height: Self.pixels(height))
+    }
+
+    deinit { eidetic_svg_close(handle) }
+
+    private static func pixels(_ length: Double) -> Int {
+        guard length > 0 else { return 1 }
+        return length < 1e9 ? Int(length.rounded(.up)) : 1_000_000_000
+    }
+
+    func draw(_ wanted: PixelSize) throws(EideticError) -> PixelBuffer {
+        try PixelBuffer(size: wanted, alpha: .premultiplied) { memory, stride throws(EideticError) in
+            var outcome = eidetic_codec_outcome()
+            let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            let (width, height) = (UInt32(clamping: wanted.width), UInt32(clamping: wanted.height))
+            _ = eidetic_svg_draw(handle, base, width, height, stride, &outcome)
+            try outcome.check(.svg)
+        }
+    }
+}
+#endif
