@@ -50,3 +50,6 @@ static inline bool eidetic_codec_fail(
     va_end(arguments);
     return false;
 }
+
+// The module's umbrella: clean builds refuse a header that it leaves out.
+#include "CCodecLibrary.h"
