@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "Eidetic", targets: ["Eidetic"]),
         .executable(name: "eidetic", targets: ["EideticCommand"]),
         .executable(name: "eidetic-bench", targets: ["EideticBench"]),
+        .executable(name: "eidetic-conformance", targets: ["EideticConformance"]),
     ],
     traits: [
         .default(enabledTraits: ["AVIF", "HEIF"]),
@@ -39,6 +40,8 @@ let package = Package(
         .target(name: "CPNG", cSettings: kernels, linkerSettings: [.linkedLibrary("png")]),
         .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CGIF", providers: [.apt(["libgif-dev"])]),
+        .systemLibrary(name: "CDeflate", providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(name: "CLCMS", providers: [.apt(["liblcms2-dev"])]),
         .target(name: "CPixels", cSettings: kernels),
         .target(name: "CBitmap", cSettings: kernels),
         .target(name: "CCodec", linkerSettings: [.linkedLibrary("dl")]),
@@ -75,7 +78,8 @@ let package = Package(
         .target(
             name: "EideticCodecs",
             dependencies: [
-                "EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CPixels", "CBitmap", "CCodec", "CTIFF",
+                "EideticCore", "CJPEG", "CPNG", "CWebP", "CGIF", "CDeflate", "CLCMS", "CPixels", "CBitmap", "CCodec",
+                "CTIFF",
                 .target(name: "CAVIF", condition: .when(traits: ["AVIF"])),
                 .target(name: "CHEIF", condition: .when(traits: ["HEIF"])),
                 .target(name: "CJXL", condition: .when(traits: ["JPEGXL"])),
@@ -99,6 +103,12 @@ let package = Package(
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
                 "CJPEG",
             ],
+            swiftSettings: strict
+        ),
+
+        .executableTarget(
+            name: "EideticConformance",
+            dependencies: ["EideticCore", "EideticCodecs"],
             swiftSettings: strict
         ),
 

@@ -1,4 +1,65 @@
 #ifndef EIDETIC_JPEG_H
 #define EIDETIC_JPEG_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+// libjpeg reports errors by longjmp, which Swift cannot import, and its entry points are macros. Every call into the
+// library therefore stays in this target; no Swift frame ever lies between a setjmp and its longjmp.
+
+/// What a call came to.
+typedef enum {
+    EIDETIC_JPEG_OK = 0,
+    EIDETIC_JPEG_FAILED = 1,
+    EIDETIC_JPEG_OUT_OF_MEMORY = 2,
+    EIDETIC_JPEG_UNSUPPORTED = 3,
+} eidetic_jpeg_status;
+
+/// What the four bytes of a decoded pixel are.
+typedef enum { EIDETIC_JPEG_RGBA = 0, EIDETIC_JPEG_CMYK = 1, EIDETIC_JPEG_INVERTED_CMYK = 2 } eidetic_jpeg_model;
+
+/// A decoder that reads from memory, which must outlive it.
+typedef struct eidetic_jpeg_decoder eidetic_jpeg_decoder;
+
+/// NULL where there is no memory.
+eidetic_jpeg_decoder *eidetic_jpeg_decoder_create(const uint8_t *bytes, size_t count);
+void eidetic_jpeg_decoder_destroy(eidetic_jpeg_decoder *decoder);
+
+/// Reads up to the first scan. With `scale` (1, 2, 4 or 8) the picture comes at that many eighths of its size, rounded up.
+eidetic_jpeg_status eidetic_jpeg_read_header(eidetic_jpeg_decoder *decoder, unsigned scale);
+
+/// Absorbs one more row of blocks of a picture with several scans; sets `done` after the last.
+/// A picture with one scan is done at once.
+eidetic_jpeg_status eidetic_jpeg_absorb(eidetic_jpeg_decoder *decoder, int *done);
+
+/// Begins to give rows.
+eidetic_jpeg_status eidetic_jpeg_start(eidetic_jpeg_decoder *decoder);
+
+/// Decodes up to `count` rows of four bytes a pixel; gives the number of rows in `read`, which is at least 1 on success.
+eidetic_jpeg_status eidetic_jpeg_read_rows(
+    eidetic_jpeg_decoder *decoder, uint8_t *rows, size_t bytes_per_row, unsigned count, unsigned *read);
+
+/// Facts, valid after the header.
+uint32_t eidetic_jpeg_stored_width(const eidetic_jpeg_decoder *decoder);
+uint32_t eidetic_jpeg_stored_height(const eidetic_jpeg_decoder *decoder);
+uint32_t eidetic_jpeg_output_width(const eidetic_jpeg_decoder *decoder);
+uint32_t eidetic_jpeg_output_height(const eidetic_jpeg_decoder *decoder);
+eidetic_jpeg_model eidetic_jpeg_output_model(const eidetic_jpeg_decoder *decoder);
+
+/// Whether image data was missing because the bytes ended too early.
+int eidetic_jpeg_is_truncated(const eidetic_jpeg_decoder *decoder);
+/// Whether image data was damaged and the library went on with a guess.
+int eidetic_jpeg_is_damaged(const eidetic_jpeg_decoder *decoder);
+/// The number of bytes that were consumed.
+size_t eidetic_jpeg_offset(const eidetic_jpeg_decoder *decoder);
+/// The library's last error, or its first warning about damage.
+const char *eidetic_jpeg_message(const eidetic_jpeg_decoder *decoder);
+
+/// Encodes rows of four bytes a pixel (the fourth is ignored) into memory that the caller frees with `free`.
+/// `chroma` is 1 for full colour resolution (4:4:4), 2 for half in both directions (4:2:0).
+/// On failure the message is written to `message`, of `capacity` bytes.
+eidetic_jpeg_status eidetic_jpeg_encode(
+    const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height, int quality, int chroma,
+    uint8_t **encoded, size_t *count, char *message, size_t capacity);
+
 #endif

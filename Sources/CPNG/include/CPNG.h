@@ -1,4 +1,45 @@
 #ifndef EIDETIC_PNG_H
 #define EIDETIC_PNG_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+// libpng reports errors by longjmp, which Swift cannot import. Every call into the library stays in this target; no
+// Swift frame ever lies between a setjmp and its longjmp.
+
+/// What a call came to.
+typedef enum {
+    EIDETIC_PNG_OK = 0,
+    EIDETIC_PNG_FAILED = 1,
+    EIDETIC_PNG_TRUNCATED = 2,
+    EIDETIC_PNG_OUT_OF_MEMORY = 3,
+} eidetic_png_status;
+
+/// A decoder that reads from memory, which must outlive it. It knows no APNG chunks.
+typedef struct eidetic_png_decoder eidetic_png_decoder;
+
+/// NULL where there is no memory.
+eidetic_png_decoder *eidetic_png_decoder_create(const uint8_t *bytes, size_t count);
+void eidetic_png_decoder_destroy(eidetic_png_decoder *decoder);
+
+/// Reads up to the pixels and asks for rows of 8-bit R, G, B, A; 16-bit samples are rounded, not cut.
+eidetic_png_status eidetic_png_start(eidetic_png_decoder *decoder, uint32_t *width, uint32_t *height, int *passes);
+
+/// Reads the next `count` rows. All rows are read once in each pass, over what the pass before gave.
+eidetic_png_status eidetic_png_read_rows(
+    eidetic_png_decoder *decoder, uint8_t *rows, size_t bytes_per_row, uint32_t count);
+
+/// Reads what follows the pixels, to the end.
+eidetic_png_status eidetic_png_finish(eidetic_png_decoder *decoder);
+
+/// The number of bytes that were consumed.
+size_t eidetic_png_offset(const eidetic_png_decoder *decoder);
+const char *eidetic_png_message(const eidetic_png_decoder *decoder);
+
+/// Encodes rows of R, G, B, A into memory that the caller frees with `free`; without `has_alpha` the fourth byte is
+/// left out. `level` is zlib's, 0 to 9. On failure the message is written to `message`, of `capacity` bytes.
+eidetic_png_status eidetic_png_encode(
+    const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height, int has_alpha, int level,
+    uint8_t **encoded, size_t *count, char *message, size_t capacity);
+
 #endif

@@ -1,4 +1,75 @@
 #ifndef EIDETIC_PIXELS_H
 #define EIDETIC_PIXELS_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+// Loops over pixels of four bytes: red, green, blue, alpha. In C because the same loops in Swift are hundreds of times
+// slower in debug builds, and because the compiler makes copies of each for newer processors, chosen at run time.
+//
+// All row lengths ("stride") are in bytes. Source and destination are the same memory or do not overlap at all.
+
+/// Multiplies colours by alpha, rounded to nearest.
+void eidetic_pixels_premultiply(
+    const uint8_t *source, size_t source_stride, uint8_t *target, size_t target_stride, size_t width, size_t height);
+
+/// Divides colours by alpha, rounded to nearest; where alpha is 0 all become 0.
+void eidetic_pixels_unpremultiply(
+    const uint8_t *source, size_t source_stride, uint8_t *target, size_t target_stride, size_t width, size_t height);
+
+/// Turns C, M, Y, K, where 255 is full ink, into opaque R, G, B: R = (255 - C)(255 - K) / 255.
+void eidetic_pixels_cmyk_to_rgb(
+    const uint8_t *source, size_t source_stride, uint8_t *target, size_t target_stride, size_t width, size_t height);
+
+/// Replaces each byte v by 255 - v, in place.
+void eidetic_pixels_invert(uint8_t *bytes, size_t count);
+
+/// Lays `source` over `target`, both not premultiplied.
+void eidetic_pixels_blend(
+    const uint8_t *source, size_t source_stride, uint8_t *target, size_t target_stride, size_t width, size_t height);
+
+/// Whether every alpha is 255.
+int eidetic_pixels_are_opaque(const uint8_t *pixels, size_t stride, size_t width, size_t height);
+
+/// Turns a picture of `width` x `height` upright; `orientation` is the EXIF value, 2 to 8.
+void eidetic_pixels_turn(
+    const uint8_t *source, size_t source_stride, size_t width, size_t height, uint8_t *target, size_t target_stride,
+    int orientation);
+
+/// Averages cells of `across` x `down` pixels, each at most 256; cells at the right and lower edge may be cut off.
+/// The target has ceil(width / across) x ceil(height / down) pixels. `scratch` holds 8 * width bytes.
+/// With `premultiply` colours are multiplied by alpha first.
+void eidetic_pixels_box(
+    const uint8_t *source, size_t source_stride, size_t width, size_t height, size_t across, size_t down,
+    int premultiply, uint8_t *target, size_t target_stride, void *scratch);
+
+/// One axis of a convolution: for each target pixel the first source pixel and `taps` weights, which sum to 1 << 14.
+typedef struct {
+    const int32_t *first;
+    const int16_t *weights;
+    size_t taps;
+} eidetic_filter;
+
+/// Filters rows horizontally to `target_width` pixels; channels come out as 16-bit numbers with 6 fractional bits.
+/// `scratch` holds 4 * width bytes.
+void eidetic_pixels_filter_rows(
+    const uint8_t *source, size_t source_stride, size_t width, size_t height, int premultiply, eidetic_filter filter,
+    size_t target_width, int16_t *target, uint8_t *scratch);
+
+/// Filters columns of what `eidetic_pixels_filter_rows` gave. With `has_alpha` colours are cut off at alpha, as
+/// premultiplied ones must be.
+void eidetic_pixels_filter_columns(
+    const int16_t *source, size_t width, eidetic_filter filter, size_t target_height, int has_alpha, uint8_t *target,
+    size_t target_stride);
+
+/// Replaces colour numbers by colours; `colours` has 256 of four bytes.
+void eidetic_pixels_look_up(const uint8_t *indices, size_t count, const uint8_t *colours, uint8_t *target);
+
+/// What a decompression came to. In each case what came before stays valid.
+typedef enum { EIDETIC_LZW_OK = 0, EIDETIC_LZW_TRUNCATED = 1, EIDETIC_LZW_CORRUPT = 2 } eidetic_lzw_status;
+
+/// Decompresses the LZW of GIF from its sub-blocks, at most `capacity` bytes; what is too much is ignored.
+eidetic_lzw_status eidetic_lzw_decompress(
+    const uint8_t *source, size_t count, int code_size, uint8_t *target, size_t capacity, size_t *written);
+
 #endif

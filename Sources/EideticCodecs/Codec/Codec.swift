@@ -42,7 +42,9 @@ extension ImageCodec {
 /// A new one is added here and nowhere else.
 enum CodecRegistry {
     /// In the order in which they are asked.
-    static let all: [any ImageCodec.Type] = [BitmapCodec.self, IconCodec.self, TIFFCodec.self] + optional
+    static let all: [any ImageCodec.Type] =
+        [JPEGCodec.self, PNGCodec.self, WebPCodec.self, GIFCodec.self, BitmapCodec.self, IconCodec.self, TIFFCodec.self]
+        + optional
 
     /// The codec for a format.
     static func codec(for format: ImageFormat) throws(EideticError) -> any ImageCodec.Type {

@@ -11,7 +11,7 @@ struct DecodeTask {
     /// Whether all frames are wanted, or the first one alone.
     let allFrames: Bool
     /// Whether a picture that ends too early is to be given as far as it goes; else it is an error.
-    let acceptsPartial: Bool
+    var acceptsPartial: Bool
     /// What must not be exceeded.
     let limits: DecodeLimits
     /// Tells whether the picture is still wanted.
@@ -27,5 +27,12 @@ struct DecodeTask {
         guard ContinuousClock.now < deadline else {
             throw EideticError(.limitExceeded, "decoding took longer than the limit of \(limits.duration)")
         }
+    }
+
+    /// The same task, but every damage is an error.
+    var refusingPartial: DecodeTask {
+        var task = self
+        task.acceptsPartial = false
+        return task
     }
 }

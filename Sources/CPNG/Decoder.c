@@ -1,0 +1,115 @@
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <png.h>
+
+#include "CPNG.h"
+
+struct eidetic_png_decoder {
+    png_structp library;
+    png_infop info;
+    const uint8_t *bytes;
+    size_t count, offset;
+    eidetic_png_status status;
+    char message[128];
+};
+
+static void note(eidetic_png_decoder *decoder, eidetic_png_status status, const char *message) {
+    decoder->status = status;
+    snprintf(decoder->message, sizeof decoder->message, "%s", message);
+}
+
+static void fail(png_structp library, png_const_charp message) {
+    eidetic_png_decoder *decoder = png_get_error_ptr(library);
+    if (decoder->status == EIDETIC_PNG_OK) note(decoder, EIDETIC_PNG_FAILED, message);
+    png_longjmp(library, 1);
+}
+
+static void keep_silent(png_structp library, png_const_charp message) { (void)library, (void)message; }
+
+static void *take(png_structp library, png_alloc_size_t count) {
+    void *memory = malloc(count);
+    if (!memory) note(png_get_mem_ptr(library), EIDETIC_PNG_OUT_OF_MEMORY, "no memory for the decoder");
+    return memory;
+}
+
+static void give_back(png_structp library, void *memory) {
+    (void)library;
+    free(memory);
+}
+
+static void read_bytes(png_structp library, png_bytep target, size_t count) {
+    eidetic_png_decoder *decoder = png_get_io_ptr(library);
+    if (count > decoder->count - decoder->offset) {
+        decoder->offset = decoder->count;
+        note(decoder, EIDETIC_PNG_TRUNCATED, "the file ends too early");
+        png_error(library, decoder->message);
+    }
+    memcpy(target, decoder->bytes + decoder->offset, count);
+    decoder->offset += count;
+}
+
+/// Chunks that do not change the pixels asked for. The library would inflate and store them.
+static void ignore_metadata(png_structp library) {
+    static const png_byte names[] = "bKGD\0cHRM\0eXIf\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sRGB\0"
+                                    "sTER\0tEXt\0tIME\0zTXt";
+    png_set_keep_unknown_chunks(library, PNG_HANDLE_CHUNK_NEVER, names, (int)(sizeof names / 5));
+}
+
+eidetic_png_decoder *eidetic_png_decoder_create(const uint8_t *bytes, size_t count) {
+    eidetic_png_decoder *decoder = calloc(1, sizeof *decoder);
+    if (!decoder) return NULL;
+    decoder->bytes = bytes;
+    decoder->count = count;
+    decoder->library = png_create_read_struct_2(
+        PNG_LIBPNG_VER_STRING, decoder, fail, keep_silent, decoder, take, give_back);
+    decoder->info = decoder->library ? png_create_info_struct(decoder->library) : NULL;
+    if (!decoder->info) {
+        eidetic_png_decoder_destroy(decoder);
+        return NULL;
+    }
+    return decoder;
+}
+
+void eidetic_png_decoder_destroy(eidetic_png_decoder *decoder) {
+    if (!decoder) return;
+    png_destroy_read_struct(&decoder->library, &decoder->info, NULL);
+    free(decoder);
+}
+
+eidetic_png_status eidetic_png_start(eidetic_png_decoder *decoder, uint32_t *width, uint32_t *height, int *passes) {
+    png_structp library = decoder->library;
+    if (setjmp(png_jmpbuf(library))) return decoder->status;
+    png_set_read_fn(library, decoder, read_bytes);
+    png_set_user_limits(library, PNG_UINT_31_MAX, PNG_UINT_31_MAX); // the caller has checked the size
+    ignore_metadata(library);
+    png_read_info(library, decoder->info);
+    *width = png_get_image_width(library, decoder->info);
+    *height = png_get_image_height(library, decoder->info);
+    png_set_expand(library);
+    png_set_scale_16(library);
+    png_set_gray_to_rgb(library);
+    png_set_add_alpha(library, 0xff, PNG_FILLER_AFTER);
+    *passes = png_set_interlace_handling(library);
+    png_read_update_info(library, decoder->info);
+    if (png_get_rowbytes(library, decoder->info) != 4 * (size_t)*width) png_error(library, "unexpected row length");
+    return EIDETIC_PNG_OK;
+}
+
+eidetic_png_status eidetic_png_read_rows(
+    eidetic_png_decoder *decoder, uint8_t *rows, size_t bytes_per_row, uint32_t count) {
+    if (setjmp(png_jmpbuf(decoder->library))) return decoder->status;
+    for (uint32_t y = 0; y < count; y++) png_read_row(decoder->library, rows + y * bytes_per_row, NULL);
+    return EIDETIC_PNG_OK;
+}
+
+eidetic_png_status eidetic_png_finish(eidetic_png_decoder *decoder) {
+    if (setjmp(png_jmpbuf(decoder->library))) return decoder->status;
+    png_read_end(decoder->library, NULL);
+    return EIDETIC_PNG_OK;
+}
+
+size_t eidetic_png_offset(const eidetic_png_decoder *decoder) { return decoder->offset; }
+const char *eidetic_png_message(const eidetic_png_decoder *decoder) { return decoder->message; }

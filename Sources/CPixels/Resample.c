@@ -1,0 +1,129 @@
+#include <string.h>
+
+#include "CPixels.h"
+#include "Clones.h"
+
+typedef int32_t lanes __attribute__((vector_size(16)));
+typedef uint8_t bytes4 __attribute__((vector_size(4)));
+
+/// v / 255, rounded to nearest, for v up to 65,535.
+EIDETIC_INLINE uint32_t divide(uint32_t v) { return (v + 128 + ((v + 128) >> 8)) >> 8; }
+
+EIDETIC_INLINE void premultiply_row(const uint8_t *from, uint8_t *to, size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        uint32_t alpha = from[4 * x + 3];
+        to[4 * x] = divide(from[4 * x] * alpha);
+        to[4 * x + 1] = divide(from[4 * x + 1] * alpha);
+        to[4 * x + 2] = divide(from[4 * x + 2] * alpha);
+        to[4 * x + 3] = alpha;
+    }
+}
+
+EIDETIC_INLINE void add_row(const uint8_t *row, uint16_t *sums, size_t count, int isFirst) {
+    if (isFirst)
+        for (size_t i = 0; i < count; i++) sums[i] = row[i];
+    else
+        for (size_t i = 0; i < count; i++) sums[i] += row[i];
+}
+
+EIDETIC_INLINE void add_row_premultiplied(const uint8_t *row, uint16_t *sums, size_t width, int isFirst) {
+    for (size_t x = 0; x < width; x++) {
+        uint32_t alpha = row[4 * x + 3];
+        for (int channel = 0; channel < 3; channel++) {
+            uint16_t value = divide(row[4 * x + channel] * alpha);
+            sums[4 * x + channel] = isFirst ? value : sums[4 * x + channel] + value;
+        }
+        sums[4 * x + 3] = isFirst ? alpha : sums[4 * x + 3] + alpha;
+    }
+}
+
+EIDETIC_INLINE void average_cells(
+    const uint16_t *sums, size_t width, size_t across, size_t rows, uint8_t *target) {
+    for (size_t left = 0; left < width; left += across, target += 4) {
+        size_t columns = left + across < width ? across : width - left;
+        uint32_t sum[4] = {0, 0, 0, 0};
+        for (size_t x = left; x < left + columns; x++)
+            for (int channel = 0; channel < 4; channel++) sum[channel] += sums[4 * x + channel];
+        float factor = 1.0f / (float)(columns * rows);
+        for (int channel = 0; channel < 4; channel++) target[channel] = (uint8_t)(sum[channel] * factor + 0.5f);
+    }
+}
+
+EIDETIC_CLONES void eidetic_pixels_box(
+    const uint8_t *source, size_t source_stride, size_t width, size_t height, size_t across, size_t down,
+    int premultiply, uint8_t *target, size_t target_stride, void *scratch) {
+    uint16_t *sums = scratch;
+    for (size_t top = 0; top < height; top += down, target += target_stride) {
+        size_t rows = top + down < height ? down : height - top;
+        for (size_t y = 0; y < rows; y++) {
+            const uint8_t *row = source + (top + y) * source_stride;
+            if (premultiply)
+                add_row_premultiplied(row, sums, width, y == 0);
+            else
+                add_row(row, sums, 4 * width, y == 0);
+        }
+        average_cells(sums, width, across, rows, target);
+    }
+}
+
+EIDETIC_INLINE void filter_row(const uint8_t *row, eidetic_filter filter, size_t target_width, int16_t *target) {
+    for (size_t x = 0; x < target_width; x++) {
+        const uint8_t *from = row + 4 * (size_t)filter.first[x];
+        const int16_t *weights = filter.weights + x * filter.taps;
+        lanes sum = {128, 128, 128, 128};
+        for (size_t tap = 0; tap < filter.taps; tap++) {
+            bytes4 pixel;
+            memcpy(&pixel, from + 4 * tap, 4);
+            sum += __builtin_convertvector(pixel, lanes) * (int32_t)weights[tap];
+        }
+        for (int channel = 0; channel < 4; channel++) target[4 * x + channel] = (int16_t)(sum[channel] >> 8);
+    }
+}
+
+EIDETIC_CLONES void eidetic_pixels_filter_rows(
+    const uint8_t *source, size_t source_stride, size_t width, size_t height, int premultiply, eidetic_filter filter,
+    size_t target_width, int16_t *target, uint8_t *scratch) {
+    for (size_t y = 0; y < height; y++) {
+        const uint8_t *row = source + y * source_stride;
+        if (premultiply) {
+            premultiply_row(row, scratch, width);
+            row = scratch;
+        }
+        filter_row(row, filter, target_width, target + 4 * y * target_width);
+    }
+}
+
+enum { BLOCK = 64 };
+
+/// Weighted sum of `count` (at most BLOCK) numbers down the rows.
+EIDETIC_INLINE void filter_block(
+    const int16_t *source, size_t stride, const int16_t *weights, size_t taps, size_t count, uint8_t *target) {
+    int32_t sum[BLOCK];
+    for (size_t i = 0; i < count; i++) sum[i] = 1 << 19;
+    for (size_t tap = 0; tap < taps; tap++)
+        for (size_t i = 0; i < count; i++) sum[i] += (int32_t)source[tap * stride + i] * weights[tap];
+    for (size_t i = 0; i < count; i++) {
+        int32_t value = sum[i] >> 20;
+        target[i] = value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value;
+    }
+}
+
+EIDETIC_INLINE void cut_off_at_alpha(uint8_t *row, size_t width) {
+    for (size_t x = 0; x < width; x++)
+        for (int channel = 0; channel < 3; channel++)
+            if (row[4 * x + channel] > row[4 * x + 3]) row[4 * x + channel] = row[4 * x + 3];
+}
+
+EIDETIC_CLONES void eidetic_pixels_filter_columns(
+    const int16_t *source, size_t width, eidetic_filter filter, size_t target_height, int has_alpha, uint8_t *target,
+    size_t target_stride) {
+    for (size_t y = 0; y < target_height; y++) {
+        const int16_t *rows = source + 4 * width * (size_t)filter.first[y];
+        const int16_t *weights = filter.weights + y * filter.taps;
+        uint8_t *row = target + y * target_stride;
+        size_t i = 0;
+        for (; i + BLOCK <= 4 * width; i += BLOCK) filter_block(rows + i, 4 * width, weights, filter.taps, BLOCK, row + i);
+        if (i < 4 * width) filter_block(rows + i, 4 * width, weights, filter.taps, 4 * width - i, row + i);
+        if (has_alpha) cut_off_at_alpha(row, width);
+    }
+}

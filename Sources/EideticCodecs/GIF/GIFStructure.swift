@@ -1,0 +1,161 @@
+import EideticCore
+
+/// The blocks of a GIF file, found without decompressing.
+///
+/// - SeeAlso: GIF 89a, appendix A; the Netscape 2.0 application block.
+struct GIFStructure {
+    /// One frame.
+    struct Frame {
+        var area: FrameArea
+        var duration: Duration
+        var disposal: FrameDisposal
+        var transparentIndex: Int?
+        var isInterlaced: Bool
+        /// Red, green and blue of each colour; `nil` where the file has no table for this frame.
+        var palette: UnsafeRawBufferPointer?
+        /// Bits of a pixel's code.
+        var codeSize: Int
+        /// The compressed pixels in their sub-blocks, as far as they are there.
+        var data: UnsafeRawBufferPointer
+        /// Where the frame begins.
+        var offset: Int
+    }
+
+    /// The graphic control block that stands before a frame.
+    private struct Control {
+        var duration = Duration.zero
+        var disposal = FrameDisposal.keep
+        var transparentIndex: Int?
+    }
+
+    private(set) var size = PixelSize(width: 0, height: 0)
+    private(set) var loopCount: Int? = 1
+    /// The frames whose pixels have begun.
+    private(set) var frames: [Frame] = []
+    /// Whether the file's end was reached; a missing trailer behind a whole frame counts as one.
+    private(set) var isComplete = false
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 13
+    private var globalPalette: UnsafeRawBufferPointer?
+    private var control = Control()
+
+    /// Reads as far as the bytes go.
+    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        self.bytes = bytes
+        guard let width = bytes.little16(6), let height = bytes.little16(8), let flags = bytes.uint8(10) else { return }
+        size = PixelSize(width: width, height: height)
+        var palette: UnsafeRawBufferPointer?
+        guard readPalette(flags, &palette) else { return }
+        globalPalette = palette
+        while let block = bytes.uint8(offset) {
+            offset += 1
+            switch block {
+            case 0x21: guard readExtension() else { return }
+            case 0x2c: guard try readFrame() else { return }
+            case 0x3b: isComplete = true; return
+            default: try skipGarbage(block); return
+            }
+        }
+        isComplete = offset == bytes.count && !frames.isEmpty
+    }
+
+    /// Whether some pixel may stay transparent.
+    var hasAlpha: Bool {
+        frames.first.map { $0.area != FrameArea(size) } ?? false
+            || frames.contains { $0.transparentIndex != nil || $0.disposal != .keep }
+    }
+
+    /// What no block begins with ends the file where a frame was seen before; else it is broken.
+    private mutating func skipGarbage(_ block: Int) throws(EideticError) {
+        guard frames.isEmpty else { isComplete = true; return }
+        throw EideticError(.corrupt, "GIF: unknown block \(block) at byte \(offset - 1)")
+    }
+
+    private mutating func readPalette(_ flags: Int, _ palette: inout UnsafeRawBufferPointer?) -> Bool {
+        guard flags & 0x80 != 0 else { return true }
+        let length = 3 << (flags & 7 + 1)
+        guard let table = bytes.slice(offset, length) else { return false }
+        palette = table
+        offset += length
+        return true
+    }
+
+    private mutating func readExtension() -> Bool {
+        guard let label = bytes.uint8(offset) else { return false }
+        offset += 1
+        switch label {
+        case 0xf9: readControl()
+        case 0xff: readApplication()
+        default: break
+        }
+        return skipSubBlocks()
+    }
+
+    private mutating func readControl() {
+        guard let length = bytes.uint8(offset), length >= 4, let flags = bytes.uint8(offset + 1),
+            let hundredths = bytes.little16(offset + 2), let index = bytes.uint8(offset + 4)
+        else { return }
+        control.duration = .milliseconds(10 * hundredths)
+        control.transparentIndex = flags & 1 != 0 ? index : nil
+        switch flags >> 2 & 7 {
+        case 2: control.disposal = .clear
+        case 3: control.disposal = .restore
+        default: control.disposal = .keep
+        }
+    }
+
+    private mutating func readApplication() {
+        guard bytes.contains("\u{b}NETSCAPE2.0", at: offset) || bytes.contains("\u{b}ANIMEXTS1.0", at: offset),
+            let length = bytes.uint8(offset + 12), length >= 3, bytes.uint8(offset + 13) == 1,
+            let repeats = bytes.little16(offset + 14)
+        else { return }
+        // So many repetitions after the first showing, as browsers count.
+        loopCount = repeats == 0 ? nil : repeats + 1
+    }
+
+    private mutating func readFrame() throws(EideticError) -> Bool {
+        let start = offset - 1
+        guard let x = bytes.little16(offset), let y = bytes.little16(offset + 2),
+            let width = bytes.little16(offset + 4),
+            let height = bytes.little16(offset + 6), let flags = bytes.uint8(offset + 8)
+        else { return false }
+        offset += 9
+        var palette = globalPalette
+        guard readPalette(flags, &palette), let codeSize = bytes.uint8(offset) else { return false }
+        offset += 1
+        if frames.isEmpty { try settleSize(x + width, y + height) }
+        let first = offset
+        let isWhole = skipSubBlocks()
+        frames.append(
+            Frame(
+                area: FrameArea(x: x, y: y, size: PixelSize(width: width, height: height)),
+                duration: control.duration,
+                disposal: control.disposal,
+                transparentIndex: control.transparentIndex,
+                isInterlaced: flags & 0x40 != 0,
+                palette: palette,
+                codeSize: codeSize,
+                data: bytes.slice(first, min(offset, bytes.count) - first)
+                    ?? UnsafeRawBufferPointer(start: nil, count: 0),
+                offset: start
+            )
+        )
+        control = Control()
+        return isWhole
+    }
+
+    /// A canvas without a size takes the first frame's.
+    private mutating func settleSize(_ right: Int, _ bottom: Int) throws(EideticError) {
+        if size.width == 0 { size.width = right }
+        if size.height == 0 { size.height = bottom }
+        guard size.isPositive else { throw EideticError(.corrupt, "GIF: a canvas of \(size) pixels") }
+    }
+
+    private mutating func skipSubBlocks() -> Bool {
+        while let length = bytes.uint8(offset) {
+            offset += 1 + length
+            if length == 0 { return true }
+        }
+        return false
+    }
+}

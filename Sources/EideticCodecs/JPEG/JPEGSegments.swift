@@ -1,0 +1,91 @@
+import EideticCore
+
+/// The marker segments of a JPEG from its beginning to its first scan.
+///
+/// - SeeAlso: ITU-T T.81, annex B; ICC.1:2010, annex B.4.
+struct JPEGSegments {
+    /// Width and height as stored.
+    private(set) var size: PixelSize?
+    /// How the stored pixels are to be turned.
+    private(set) var orientation = ImageOrientation.up
+    /// Whether the first scan was reached.
+    private(set) var isComplete = false
+    /// The parts of the colour profile by number, and how many there should be.
+    private var profileParts: [Int: UnsafeRawBufferPointer] = [:]
+    private var profilePartCount = 0
+    private var hasExif = false
+
+    /// Reads as far as the bytes go.
+    ///
+    /// - Throws: `corrupt` where the markers make no sense.
+    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        var offset = 2
+        while let marker = Self.nextMarker(bytes, &offset) {
+            switch marker {
+            case 0x01, 0xd0...0xd8: continue
+            case 0xd9: throw EideticError(.corrupt, "JPEG: ends at byte \(offset) before any scan")
+            case 0xda: isComplete = true; return
+            default: break
+            }
+            guard let length = bytes.big16(offset) else { return }
+            guard length >= 2 else { throw EideticError(.corrupt, "JPEG: segment of \(length) bytes at \(offset)") }
+            guard let body = bytes.slice(offset + 2, length - 2) else { return }
+            try read(marker, body, at: offset)
+            offset += length
+        }
+    }
+
+    /// The embedded colour profile; `nil` where there is none, or a part of it is missing.
+    var iccProfile: [UInt8]? {
+        guard profilePartCount > 0 else { return nil }
+        var profile: [UInt8] = []
+        for index in 1...profilePartCount {
+            guard let part = profileParts[index] else { return nil }
+            profile.append(contentsOf: part)
+        }
+        return profile
+    }
+
+    /// Skips to behind the next marker; bytes that belong to no segment are ignored, as all decoders do.
+    private static func nextMarker(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> UInt8? {
+        while offset + 1 < bytes.count {
+            let marker = bytes[offset + 1]
+            if bytes[offset] == 0xff, marker != 0xff, marker != 0 {
+                offset += 2
+                return marker
+            }
+            offset += 1
+        }
+        return nil
+    }
+
+    private mutating func read(_ marker: UInt8, _ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
+        switch marker {
+        case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf: try readFrame(body, at: offset)
+        case 0xe1 where !hasExif && body.contains("Exif\0\0"):
+            hasExif = true
+            orientation = Exif.orientation(body)
+        case 0xe2 where body.contains("ICC_PROFILE\0"): readProfile(body)
+        default: break
+        }
+    }
+
+    private mutating func readFrame(_ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
+        guard size == nil else { throw EideticError(.corrupt, "JPEG: second frame header at byte \(offset)") }
+        guard let height = body.big16(1), let width = body.big16(3) else {
+            throw EideticError(.corrupt, "JPEG: frame header of \(body.count) bytes at byte \(offset)")
+        }
+        guard width > 0, height > 0 else {
+            throw EideticError(.corrupt, "JPEG: size of \(width)x\(height) at byte \(offset)")
+        }
+        size = PixelSize(width: width, height: height)
+    }
+
+    private mutating func readProfile(_ body: UnsafeRawBufferPointer) {
+        guard let number = body.uint8(12), let count = body.uint8(13), number > 0, number <= count,
+            let part = body.slice(14, body.count - 14)
+        else { return }
+        profilePartCount = count
+        profileParts[number] = part
+    }
+}

@@ -1,0 +1,36 @@
+/// Walks over the chunks of a PNG.
+///
+/// - SeeAlso: PNG (third edition), section 5.3.
+struct PNGChunks: Sequence, IteratorProtocol {
+    /// One chunk, or as much of its content as the bytes hold.
+    struct Chunk {
+        /// Four letters.
+        let name: String
+        /// The content; shorter than announced only where ``isComplete`` is false.
+        let content: UnsafeRawBufferPointer
+        /// Where the chunk begins, with its length.
+        let offset: Int
+        /// Whether content and checksum are there.
+        let isComplete: Bool
+    }
+
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 8
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// The next chunk; `nil` where not even its head is there.
+    mutating func next() -> Chunk? {
+        guard let length = bytes.big32(offset), let name = bytes.slice(offset + 4, 4) else { return nil }
+        let available = bytes.count - offset - 8
+        let content = bytes.slice(offset + 8, Swift.min(length, available))
+        let chunk = Chunk(
+            name: String(decoding: name, as: UTF8.self),
+            content: content ?? UnsafeRawBufferPointer(start: nil, count: 0),
+            offset: offset,
+            isComplete: available >= length + 4
+        )
+        offset += 12 + length
+        return chunk
+    }
+}

@@ -1,0 +1,47 @@
+import CPNG
+import EideticCore
+
+/// Owns one decoder of libpng.
+struct PNGDecoder: ~Copyable {
+    private let handle: OpaquePointer
+    private let byteCount: Int
+
+    /// - Precondition: `bytes` outlives the decoder.
+    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+        guard let handle = eidetic_png_decoder_create(base, bytes.count) else {
+            throw EideticError(.outOfMemory, "PNG: no memory for the decoder")
+        }
+        self.handle = handle
+        byteCount = bytes.count
+    }
+
+    deinit { eidetic_png_decoder_destroy(handle) }
+
+    /// Reads up to the pixels; gives the size and the number of passes in which the rows come.
+    func start() throws(EideticError) -> (size: PixelSize, passes: Int) {
+        var width: UInt32 = 0, height: UInt32 = 0, passes: Int32 = 0
+        try check(eidetic_png_start(handle, &width, &height, &passes))
+        return (PixelSize(width: Int(width), height: Int(height)), Int(passes))
+    }
+
+    /// Reads the next `count` rows of this pass.
+    func readRows(_ rows: UnsafeMutableRawPointer, _ bytesPerRow: Int, _ count: Int) throws(EideticError) {
+        let target = rows.assumingMemoryBound(to: UInt8.self)
+        try check(eidetic_png_read_rows(handle, target, bytesPerRow, UInt32(count)))
+    }
+
+    /// Reads what follows the pixels.
+    func finish() throws(EideticError) { try check(eidetic_png_finish(handle)) }
+
+    private func check(_ status: eidetic_png_status) throws(EideticError) {
+        guard status != EIDETIC_PNG_OK else { return }
+        let place = "before byte \(eidetic_png_offset(handle)) of \(byteCount)"
+        let message = "PNG: \(String(cString: eidetic_png_message(handle))), \(place)"
+        switch status {
+        case EIDETIC_PNG_TRUNCATED: throw EideticError(.truncated, message)
+        case EIDETIC_PNG_OUT_OF_MEMORY: throw EideticError(.outOfMemory, message)
+        default: throw EideticError(.corrupt, message)
+        }
+    }
+}

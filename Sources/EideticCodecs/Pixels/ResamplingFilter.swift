@@ -1,0 +1,54 @@
+import CPixels
+import Glibc
+
+/// The weights of one axis of a Lanczos resampling with three lobes.
+struct ResamplingFilter {
+    private var first: [Int32] = []
+    private var weights: [Int16] = []
+    private let taps: Int
+
+    /// One, in the kernel's fixed-point numbers.
+    private static let one = 1 << 14
+
+    /// Maps `length` source pixels to `target` pixels, no more than `length`.
+    ///
+    /// `extent` is the part of the source axis that the target covers: less than `length` where the last source pixel
+    /// stands for less than a whole one.
+    init(length: Int, extent: Double, target: Int) {
+        let scale = extent / Double(target)
+        let support = 3 * max(1, scale)
+        taps = min(length, 2 * Int(support.rounded(.up)) + 1)
+        for index in 0..<target {
+            let centre = (Double(index) + 0.5) * scale
+            let start = min(max(0, Int((centre - support).rounded(.up))), length - taps)
+            first.append(Int32(start))
+            weights += Self.weights(start: start, taps: taps, centre: centre, scale: max(1, scale))
+        }
+    }
+
+    /// Lends the kernel the weights.
+    func withKernel(_ body: (eidetic_filter) -> Void) {
+        first.withUnsafeBufferPointer { first in
+            weights.withUnsafeBufferPointer { weights in
+                body(eidetic_filter(first: first.baseAddress, weights: weights.baseAddress, taps: taps))
+            }
+        }
+    }
+
+    /// Weights that sum to one exactly, so that an even area stays even.
+    private static func weights(start: Int, taps: Int, centre: Double, scale: Double) -> [Int16] {
+        let values = (0..<taps).map { lanczos((Double(start + $0) + 0.5 - centre) / scale) }
+        let sum = values.reduce(0, +)
+        var fixed = values.map { Int(($0 / sum * Double(one)).rounded()) }
+        let heaviest = fixed.indices.max { fixed[$0] < fixed[$1] } ?? 0
+        fixed[heaviest] += one - fixed.reduce(0, +)
+        return fixed.map { Int16(clamping: $0) }
+    }
+
+    private static func lanczos(_ x: Double) -> Double {
+        guard x != 0 else { return 1 }
+        guard abs(x) < 3 else { return 0 }
+        let angle = x * .pi
+        return 3 * sin(angle) * sin(angle / 3) / (angle * angle)
+    }
+}

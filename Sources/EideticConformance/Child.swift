@@ -1,0 +1,69 @@
+import Glibc
+
+/// One run of this program in a process of its own.
+struct Child {
+    private var output: [UInt8] = []
+    private var status: Int32 = 0
+    private var timedOut = false
+    private var seconds = 0.0
+    private var residentMebibytes = 0
+
+    /// Runs this program with `arguments` and waits for its end, or kills it after `timeout`.
+    static func run(arguments: [String], timeout: Duration) -> Child {
+        var child = Child()
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { return child }
+        let start = ContinuousClock.now
+        let process = spawn(arguments, output: ends[1])
+        close(ends[1])
+        child.read(ends[0], until: start + timeout, killing: process)
+        close(ends[0])
+        var usage = rusage()
+        wait4(process, &child.status, 0, &usage)
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        child.seconds = Double(seconds) + Double(attoseconds) / 1e18
+        child.residentMebibytes = usage.ru_maxrss >> 10
+        return child
+    }
+
+    /// The child's own answer, or what became of it; with time and memory.
+    func json(path: String) -> String {
+        let cost = "\"t\":\(seconds),\"rss\":\(residentMebibytes)}"
+        let head = "{\"path\":\(FileReport.quoted(path)),"
+        if timedOut { return head + "\"st\":\"timeout\"," + cost }
+        let answer = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        guard status == 0, answer.hasPrefix("{"), answer.hasSuffix("}") else {
+            return head + "\"st\":\"crash\",\"msg\":\"wait status \(status)\"," + cost
+        }
+        return head + answer.dropFirst().dropLast() + "," + cost
+    }
+
+    private static func spawn(_ arguments: [String], output: Int32) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        var words = ([CommandLine.arguments[0]] + arguments).map { strdup($0) } + [nil]
+        defer { words.forEach { free($0) } }
+        var process = pid_t()
+        let error = posix_spawn(&process, "/proc/self/exe", &actions, nil, &words, environ)
+        precondition(error == 0, "this program cannot be started again: error \(error)")
+        return process
+    }
+
+    private mutating func read(_ pipe: Int32, until deadline: ContinuousClock.Instant, killing process: pid_t) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let left = deadline - .now
+            var request = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+            guard left > .zero, poll(&request, 1, Int32(left.components.seconds * 1_000 + 1)) > 0 else {
+                timedOut = true
+                kill(process, SIGKILL)
+                return
+            }
+            let count = Glibc.read(pipe, &buffer, buffer.count)
+            guard count > 0 else { return }
+            output += buffer[..<count]
+        }
+    }
+}

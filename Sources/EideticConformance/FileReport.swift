@@ -1,0 +1,91 @@
+import EideticCodecs
+import EideticCore
+
+/// What Eidetic makes of one file, as a line of JSON.
+struct FileReport {
+    private var fields: [(name: String, json: String)] = []
+
+    init(path: String) {
+        do throws(EideticError) {
+            try decode(try Self.contents(of: path))
+        } catch {
+            fields = [("st", Self.quoted("error")), ("code", Self.quoted(error.code.description))]
+            fields.append(("msg", Self.quoted(error.message)))
+        }
+    }
+
+    private static func contents(of path: String) throws(EideticError) -> [UInt8] {
+        do throws(SystemError) { return try FileSystem().contents(of: path) } catch {
+            throw EideticError(error)
+        }
+    }
+
+    var json: String { "{" + fields.map { "\(Self.quoted($0.name)):\($0.json)" }.joined(separator: ",") + "}" }
+
+    /// A string of JSON.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\" + String(scalar)
+            case _ where scalar.value < 32:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    private mutating func decode(_ bytes: [UInt8]) throws(EideticError) {
+        var plain = DecodeOptions()
+        plain.appliesOrientation = false
+        plain.convertsToSRGB = false
+        plain.premultipliesAlpha = false
+        let image = try ImageDecoder.decode(bytes, options: plain)
+        guard let header = try ImageDecoder.header(of: bytes) else { return }
+        fields = [("st", Self.quoted("ok")), ("w", "\(header.size.width)"), ("h", "\(header.size.height)")]
+        add("grid", image.pixels)
+        fields.append(("orientation", "\(header.orientation.rawValue)"))
+        var managed = plain
+        managed.convertsToSRGB = true
+        add("grid_srgb", try ImageDecoder.decode(bytes, options: managed).pixels)
+        if header.orientation != .up {
+            var upright = plain
+            upright.appliesOrientation = true
+            add("grid_upright", try ImageDecoder.decode(bytes, options: upright).pixels)
+        }
+        try addAnimation(bytes, header, plain)
+    }
+
+    private mutating func addAnimation(
+        _ bytes: [UInt8],
+        _ header: ImageHeader,
+        _ options: DecodeOptions
+    ) throws(EideticError) {
+        fields.append(("frames", "\(header.frameCount)"))
+        guard header.frameCount > 1 else { return }
+        fields.append(("loop", storedLoopCount(header)))
+        let milliseconds = header.durations.map { duration in
+            let (seconds, attoseconds) = duration.components
+            return "\(Double(seconds) * 1_000 + Double(attoseconds) / 1e15)"
+        }
+        fields.append(("durations_ms", "[" + milliseconds.joined(separator: ",") + "]"))
+        var all = options
+        all.frames = .all
+        let frames = try ImageDecoder.decode(bytes, options: all).frames
+        let means = frames.prefix(40).map { Self.quoted(PixelGrid.hex(PixelGrid.mean($0.pixels))) }
+        fields.append(("frame_means", "[" + means.joined(separator: ",") + "]"))
+    }
+
+    /// The number in the file: GIF counts repetitions, the others showings; 0 is for ever.
+    private func storedLoopCount(_ header: ImageHeader) -> String {
+        guard let count = header.loopCount else { return "0" }
+        guard header.format == .gif else { return "\(count)" }
+        return count == 1 ? "null" : "\(count - 1)"
+    }
+
+    private mutating func add(_ name: String, _ pixels: PixelBuffer) {
+        fields.append((name, Self.quoted(PixelGrid.hex(PixelGrid.cells(pixels)))))
+    }
+}

@@ -1,0 +1,60 @@
+import EideticCodecs
+import EideticCore
+import Glibc
+
+/// Decodes every file of a directory, each in a process of its own, and writes one line of JSON for each.
+///
+///     eidetic-conformance --dir DIR [--timeout SECONDS] > results.jsonl
+@main
+struct Main {
+    static func main() {
+        let arguments = CommandLine.arguments
+        if arguments.count == 3, arguments[1] == "--one" {
+            limitThisProcess()
+            print(FileReport(path: arguments[2]).json)
+            return
+        }
+        guard let directory = value(of: "--dir", arguments) else {
+            let usage = "usage: eidetic-conformance --dir DIR [--timeout SECONDS]\n"
+            write(2, usage, usage.utf8.count)
+            exit(64)
+        }
+        let timeout = value(of: "--timeout", arguments).flatMap(Int.init) ?? 30
+        for path in files(below: directory) {
+            let outcome = Child.run(arguments: ["--one", directory + "/" + path], timeout: .seconds(timeout))
+            print(outcome.json(path: path))
+        }
+    }
+
+    private static func value(of option: String, _ arguments: [String]) -> String? {
+        guard let index = arguments.firstIndex(of: option), index + 1 < arguments.count else { return nil }
+        return arguments[index + 1]
+    }
+
+    /// No file may take more than 2 GiB of memory or a minute of a processor.
+    private static func limitThisProcess() {
+        var memory = rlimit(rlim_cur: 2 << 30, rlim_max: 2 << 30)
+        setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &memory)
+        var time = rlimit(rlim_cur: 60, rlim_max: 60)
+        setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &time)
+    }
+
+    /// The regular files below a directory, as sorted paths relative to it.
+    private static func files(below directory: String, prefix: String = "") -> [String] {
+        guard let stream = opendir(directory + "/" + prefix) else { return [] }
+        defer { closedir(stream) }
+        var found: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard !name.hasPrefix(".") else { continue }
+            switch Int(entry.pointee.d_type) {
+            case DT_DIR: found += files(below: directory, prefix: prefix + name + "/")
+            case DT_REG: found.append(prefix + name)
+            default: break
+            }
+        }
+        return found.sorted()
+    }
+}
