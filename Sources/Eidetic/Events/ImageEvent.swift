@@ -1,0 +1,22 @@
+public import EideticCore
+public import EideticFetch
+
+/// What happens while a picture is loaded.
+public enum ImageEvent: Sendable {
+    /// So many bytes have come.
+    case progress(FetchProgress)
+
+    /// The picture is there. The last event.
+    case finished(ImageResponse)
+
+    /// The picture could not be loaded. The last event.
+    case failed(EideticError)
+
+    /// Whether no event comes after this one.
+    public var isTerminal: Bool {
+        switch self {
+        case .progress: false
+        case .finished, .failed: true
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import EideticCore
+
+/// Holds low-priority work back while the user scrolls or drags (L22).
+final class InteractionGate: Sendable {
+    private final class Place: Sendable {
+        let context: WorkContext
+        private let continuation = Guarded<CheckedContinuation<Void, Never>?>(nil)
+
+        init(_ context: WorkContext) { self.context = context }
+
+        func wait(_ waiting: CheckedContinuation<Void, Never>) { continuation.withLock { $0 = waiting } }
+
+        func goOn() {
+            let waiting = continuation.withLock { continuation in
+                defer { continuation = nil }
+                return continuation
+            }
+            waiting?.resume()
+        }
+    }
+
+    private let state = Guarded((isClosed: false, waiting: [ObjectIdentifier: Place]()))
+
+    /// Whether the user scrolls or drags now.
+    var isClosed: Bool {
+        get { state.withLock { $0.isClosed } }
+        set {
+            state.withLock { $0.isClosed = newValue }
+            letThrough()
+        }
+    }
+
+    /// Waits while the gate is closed and the work has low priority; throws `cancelled` where the task is.
+    func pass(_ context: WorkContext) async throws(EideticError) {
+        guard isHeld(context) else { return }
+        let place = Place(context)
+        context.observePriority(place) { [weak self] in self?.letThrough() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                place.wait(continuation)
+                state.withLock { $0.waiting[ObjectIdentifier(place)] = place }
+                letThrough()
+                if Task.isCancelled { leave(place) }
+            }
+        } onCancel: {
+            leave(place)
+        }
+        context.stopObserving(place)
+        if Task.isCancelled { throw .cancelled }
+    }
+
+    private func isHeld(_ context: WorkContext) -> Bool { isClosed && context.priority == .low }
+
+    private func letThrough() {
+        let free = state.withLock { state in
+            let free = state.waiting.filter { !state.isClosed || $0.value.context.priority > .low }
+            for key in free.keys { state.waiting[key] = nil }
+            return Array(free.values)
+        }
+        for place in free { place.goOn() }
+    }
+
+    private func leave(_ place: Place) {
+        _ = state.withLock { $0.waiting.removeValue(forKey: ObjectIdentifier(place)) }
+        place.goOn()
+    }
+}

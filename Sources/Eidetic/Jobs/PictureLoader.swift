@@ -1,0 +1,126 @@
+import EideticCodecs
+import EideticCore
+import EideticFetch
+import EideticStore
+
+/// A decoded picture in the memory cache.
+struct CachedPicture: Sendable {
+    let image: Image
+    let byteCount: ByteCount
+}
+
+/// A decoded picture that was just made, and the original that may still be on its way to the disk.
+struct LoadedPicture: Sendable {
+    let image: Image
+    let original: Original
+    let steps: [LoadRecord.Step]
+}
+
+/// Makes decoded pictures from originals, each once for all who want it, and fills the memory cache.
+final class PictureLoader: Sendable {
+    private struct Key: Hashable {
+        let picture: CacheKey
+        let route: OriginalLoader.Route
+        let options: ImageOptions
+    }
+
+    private let originals: OriginalLoader
+    private let memory: MemoryCache<CachedPicture>
+    private let limits: DecodeLimits
+    private let scaleDownLimit: ByteCount
+    private let pool: WorkPool
+    private let gate: InteractionGate
+    private let jobs = SharedWork<Key, FetchProgress, LoadedPicture>()
+
+    init(
+        _ configuration: ImagePipeline.Configuration,
+        _ gate: InteractionGate,
+        originals: OriginalLoader,
+        memory: MemoryCache<CachedPicture>
+    ) {
+        self.gate = gate
+        self.originals = originals
+        self.memory = memory
+        limits = configuration.decodeLimits
+        scaleDownLimit = configuration.scaleDownLimit
+        pool = WorkPool(name: "eidetic decode", width: configuration.decodeWidth)
+    }
+
+    func picture(
+        for request: ImageRequest,
+        context: WorkContext,
+        onProgress: (@Sendable (FetchProgress) -> Void)?
+    ) async throws(EideticError) -> LoadedPicture {
+        let key = Key(
+            picture: request.pictureKey,
+            route: OriginalLoader.Route(request.options),
+            options: request.options.intersection(.ofTransfer)
+        )
+        return try await jobs.value(for: key, context: context, onProgress: onProgress) {
+            job throws(EideticError) in
+            try await self.make(request, job.context, job.report)
+        }
+    }
+
+    /// Answers for which the work of another caller was used.
+    var joined: Int { Int(jobs.statistics.joined) }
+
+    private func make(
+        _ request: ImageRequest,
+        _ context: WorkContext,
+        _ report: @escaping @Sendable (FetchProgress) -> Void
+    ) async throws(EideticError) -> LoadedPicture {
+        let original = try await originals.original(for: request, context: context, onProgress: report)
+        do throws(EideticError) {
+            return try await render(request, original, context)
+        } catch  where original.source == .disk && request.origin.isStored && error.isBrokenPicture {
+            // What the disk had cannot be decoded, so it goes, and the network is asked once.
+            await originals.discard(request)
+            let fresh = try await originals.original(for: request, context: context, onProgress: report)
+            return try await render(request, fresh, context)
+        }
+    }
+
+    private func render(
+        _ request: ImageRequest,
+        _ original: Original,
+        _ context: WorkContext
+    ) async throws(EideticError) -> LoadedPicture {
+        let options = request.rendering.decodeOptions(request.options, byteLimit: scaleDownLimit), limits = limits
+        try await gate.pass(context)
+        let (image, steps) = try await pool.run(context) { context throws(EideticError) in
+            let timer = StepTimer()
+            let image = try original.bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
+                let bytes = UnsafeRawBufferPointer(bytes)
+                return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
+            }
+            // Only bytes that proved to be a picture are stored.
+            original.storeOnce()
+            let decoded = timer.step(.decode, "\(image.format) \(image.sourceSize) to \(image.size)")
+            try context.checkCancellation()
+            return try Self.transform(image, request, [decoded])
+        }
+        let cached = CachedPicture(image: image, byteCount: ByteCount(original.bytes.count))
+        memory.insert(cached, for: request.pictureKey, cost: image.cost)
+        return LoadedPicture(image: image, original: original, steps: original.steps + steps)
+    }
+
+    private static func transform(
+        _ image: Image,
+        _ request: ImageRequest,
+        _ steps: [LoadRecord.Step]
+    ) throws(EideticError) -> (Image, [LoadRecord.Step]) {
+        guard let transform = request.rendering.transform,
+            !image.isAnimated || request.options.contains(.transformAnimatedImage),
+            image.format != .svg || request.options.contains(.transformVectorImage)
+        else { return (image, steps) }
+        let timer = StepTimer()
+        let changed = try transform.apply(to: image)
+        return (changed, steps + [timer.step(.transform, transform.key)])
+    }
+}
+
+extension EideticError {
+    /// Whether the bytes are at fault, and not the request or the machine.
+    var isBrokenPicture: Bool { [.corrupt, .truncated, .notAPicture].contains(code) }
+}

@@ -1,0 +1,75 @@
+public import EideticCore
+import EideticStore
+public import struct FoundationEssentials.URL
+
+/// Loads pictures: from memory, from disk, else from the network, once for all who want the same.
+///
+/// ```swift
+/// let image = try await ImagePipeline.shared.image(for: url)
+/// ```
+///
+/// The steps of a load are memory → disk → network → decode → transform → deliver, and store. Each piece of work is a
+/// job with a full identity that all who want it share; the last one who leaves cancels it.
+public final class ImagePipeline: Sendable {
+    /// The pipeline that programs use unless they make their own; made on first use.
+    public static let shared = ImagePipeline(.standard)
+
+    /// The parts and limits it was made with.
+    public let configuration: Configuration
+
+    let memory: MemoryCache<CachedPicture>
+    let originals: OriginalLoader
+    let pictures: PictureLoader
+    let counters = Counters()
+    private let gate = InteractionGate()
+    private let pressureTask: Task<Void, Never>
+
+    /// Creates a pipeline.
+    public init(_ configuration: Configuration = .standard) {
+        self.configuration = configuration
+        let memory = MemoryCache<CachedPicture>(costLimit: configuration.memoryLimit)
+        self.memory = memory
+        originals = OriginalLoader(configuration, gate)
+        pictures = PictureLoader(configuration, gate, originals: originals, memory: memory)
+        let pressure = configuration.environment.memoryPressure
+        pressureTask = Task { for await level in pressure { memory.respond(to: level) } }
+    }
+
+    deinit { pressureTask.cancel() }
+
+    /// Loads the picture at `url`.
+    public func image(for url: URL) async throws(EideticError) -> Image {
+        try await image(for: ImageRequest(url: url))
+    }
+
+    /// Loads a picture.
+    public func image(for request: ImageRequest) async throws(EideticError) -> Image {
+        try await response(for: request).image
+    }
+
+    /// Loads a picture and says where it came from.
+    ///
+    /// Throws `cancelled` as soon as the calling task is cancelled; the others who want the same picture still get it.
+    public func response(for request: ImageRequest) async throws(EideticError) -> ImageResponse {
+        try await load(request, context: WorkContext(priority: request.priority), onProgress: nil)
+    }
+
+    /// Loads a picture and tells how it goes on; the sequence ends with exactly one terminal event.
+    public func events(for request: ImageRequest) -> ImageEvents {
+        events(for: request, WorkContext(priority: request.priority))
+    }
+
+    /// The picture if it is in memory now; returns at once, on any thread.
+    ///
+    /// - Complexity: O(1); takes no lock for long, allocates nothing.
+    public func cachedImage(for request: ImageRequest) -> Image? { memory.value(for: request.pictureKey)?.image }
+
+    /// Whether the user scrolls or drags; loads of low priority then wait before each of their steps (L22).
+    public var isUserInteracting: Bool {
+        get { gate.isClosed }
+        set { gate.isClosed = newValue }
+    }
+
+    /// Forgets all pictures in memory; the disk keeps its own.
+    public func removeAllFromMemory() { memory.removeAll() }
+}

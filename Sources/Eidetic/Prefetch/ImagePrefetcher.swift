@@ -1,0 +1,104 @@
+import EideticCore
+
+/// Loads pictures before they are needed, at low priority (L19).
+///
+/// A picture that becomes visible while it is prefetched is the same job: the view's request joins it and makes it as
+/// urgent as the view needs.
+public final class ImagePrefetcher: Sendable {
+    /// How far prefetching goes.
+    public enum Destination: Sendable, Hashable {
+        /// Decoded pictures in memory.
+        case memory
+        /// Originals on disk, without decoding.
+        case disk
+    }
+
+    private let pipeline: ImagePipeline
+    private let destination: Destination
+    private let limiter: AsyncLimiter
+
+    /// Creates a prefetcher that loads `width` pictures at a time, 3 by default.
+    public init(_ pipeline: ImagePipeline = .shared, destination: Destination = .memory, width: Int = 3) {
+        self.pipeline = pipeline
+        self.destination = destination
+        limiter = AsyncLimiter(width: width)
+    }
+
+    /// Whether no further picture is begun; those under way go on.
+    public var isPaused: Bool {
+        get { limiter.isPaused }
+        set { limiter.isPaused = newValue }
+    }
+
+    /// Prefetches `requests` in their order.
+    @discardableResult
+    public func prefetch(_ requests: [ImageRequest]) -> PrefetchGroup {
+        let (stream, continuation) = AsyncStream<PrefetchProgress>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let task = Task.detached(priority: .utility) { [self] in
+            var count = PrefetchProgress(finished: 0, skipped: 0, total: requests.count)
+            await withTaskGroup(of: Bool.self) { group in
+                for request in requests { group.addTask { [self] in await bring(request) } }
+                for await isThere in group {
+                    count.finished += 1
+                    if !isThere { count.skipped += 1 }
+                    continuation.yield(count)
+                }
+            }
+            continuation.finish()
+            return count
+        }
+        return PrefetchGroup(progress: stream, task: task)
+    }
+
+    private func bring(_ request: ImageRequest) async -> Bool {
+        guard (try? await limiter.enter()) != nil else { return false }
+        defer { limiter.leave() }
+        let request = request.with(priority: .low)
+        do throws(EideticError) {
+            switch destination {
+            case .memory: _ = try await pipeline.response(for: request)
+            case .disk: try await pipeline.bringToDisk(request)
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+}
+
+/// How far a group of prefetches is.
+public struct PrefetchProgress: Sendable, Hashable {
+    /// Pictures that are done, with or without success.
+    public var finished: Int
+    /// Pictures among them that failed or were cancelled.
+    public var skipped: Int
+    /// Pictures in all.
+    public let total: Int
+
+    /// Creates a progress.
+    public init(finished: Int, skipped: Int, total: Int) {
+        self.finished = finished
+        self.skipped = skipped
+        self.total = total
+    }
+}
+
+/// Pictures that are prefetched together.
+public final class PrefetchGroup: Sendable {
+    /// How far it is, after each picture; the newest only where the reader is slow.
+    ///
+    /// Ends when all are done or cancelled.
+    public let progress: AsyncStream<PrefetchProgress>
+    private let task: Task<PrefetchProgress, Never>
+
+    init(progress: AsyncStream<PrefetchProgress>, task: Task<PrefetchProgress, Never>) {
+        self.progress = progress
+        self.task = task
+    }
+
+    /// Begins no further picture and leaves those under way.
+    public func cancel() { task.cancel() }
+
+    /// Waits until all pictures are done or skipped; always comes to an end.
+    public func finish() async -> PrefetchProgress { await task.value }
+}

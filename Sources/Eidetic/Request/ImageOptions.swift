@@ -1,0 +1,79 @@
+/// What a request wants done differently from the default (L06).
+public struct ImageOptions: OptionSet, Sendable, Hashable {
+    /// The bits.
+    public let rawValue: UInt32
+
+    /// Creates options from bits.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    // MARK: Where from and where to
+
+    /// Nothing is stored on disk.
+    public static let cacheMemoryOnly = ImageOptions(rawValue: 1 << 0)
+
+    /// The network is never asked; a picture that no cache has is the error `cacheMiss`.
+    public static let fromCacheOnly = ImageOptions(rawValue: 1 << 1)
+
+    /// No cache is asked; what comes is stored all the same.
+    public static let fromLoaderOnly = ImageOptions(rawValue: 1 << 2)
+
+    /// The answer comes after the picture is stored, and says whether that failed.
+    public static let waitStoreCache = ImageOptions(rawValue: 1 << 3)
+
+    /// The encoded bytes come with the picture also when it was in memory.
+    public static let queryMemoryData = ImageOptions(rawValue: 1 << 4)
+
+    /// Any certificate is accepted, for this request only.
+    public static let allowInvalidCertificates = ImageOptions(rawValue: 1 << 5)
+
+    /// A background task is open as long as the load goes on; when its time is used up, the load ends as cancelled.
+    public static let continueInBackground = ImageOptions(rawValue: 1 << 6)
+
+    // MARK: How it is decoded
+
+    /// The decoded bytes are limited, to 60 MB unless the configuration says otherwise; part of the identity.
+    public static let scaleDownLargeImages = ImageOptions(rawValue: 1 << 8)
+
+    /// All frames of an animation are decoded into memory; otherwise the first one only.
+    public static let preloadAllFrames = ImageOptions(rawValue: 1 << 9)
+
+    /// The first frame only, also together with `preloadAllFrames`.
+    public static let firstFrameOnly = ImageOptions(rawValue: 1 << 10)
+
+    /// A picture with a single frame is the error `unsupportedFormat`.
+    public static let matchAnimatedImage = ImageOptions(rawValue: 1 << 11)
+
+    /// The transform is applied to animated pictures too, frame by frame.
+    public static let transformAnimatedImage = ImageOptions(rawValue: 1 << 12)
+
+    /// The transform is applied to vector pictures too.
+    public static let transformVectorImage = ImageOptions(rawValue: 1 << 13)
+
+    // MARK: How a slot shows it
+
+    /// The placeholder is shown only after the load has failed or ended without a picture.
+    public static let delayPlaceholder = ImageOptions(rawValue: 1 << 16)
+
+    /// What is shown stays until the new picture is there, instead of the placeholder.
+    public static let keepCurrentImage = ImageOptions(rawValue: 1 << 17)
+
+    /// The picture is not shown; the completion does that.
+    public static let avoidAutoSetImage = ImageOptions(rawValue: 1 << 18)
+
+    /// The slot's earlier load is not cancelled.
+    public static let avoidAutoCancel = ImageOptions(rawValue: 1 << 19)
+
+    /// The transition runs also for a picture that was in memory.
+    public static let forceTransition = ImageOptions(rawValue: 1 << 20)
+
+    /// The completion is called after the transition.
+    public static let waitTransition = ImageOptions(rawValue: 1 << 21)
+
+    /// The options that change pixels, and so belong to the identity of a decoded picture.
+    static let ofIdentity: ImageOptions = [
+        .scaleDownLargeImages, .preloadAllFrames, .firstFrameOnly, .transformAnimatedImage, .transformVectorImage,
+    ]
+
+    /// The options that change how the original is brought, so that those who differ in them share no download.
+    static let ofTransfer: ImageOptions = [.cacheMemoryOnly, .allowInvalidCertificates]
+}

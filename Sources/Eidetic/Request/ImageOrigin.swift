@@ -1,0 +1,76 @@
+public import EideticCore
+public import EideticFetch
+import FoundationEssentials
+
+/// Where the bytes of a picture come from.
+public enum ImageOrigin: Sendable {
+    /// A server. The original is kept in the disk cache.
+    case remote(FetchRequest)
+
+    /// Several servers' URLs of one picture, best first; the next one is asked when one fails.
+    ///
+    /// The picture has the identity of the first.
+    case firstOf([FetchRequest])
+
+    /// A file of this machine. It is not copied into the disk cache.
+    case file(LocalFile)
+
+    /// Bytes that are there already, as those of a `data:` URL. Not copied into the disk cache.
+    case bytes([UInt8])
+
+    /// A function of the caller's that makes the bytes; equal names mean equal bytes. Kept in the disk cache.
+    case provider(name: String, @Sendable () async throws(EideticError) -> [UInt8])
+
+    /// Reads a URL: `http`, `https`, `file` or `data`; throws `invalidURL` for all else.
+    public init(url: String) throws(EideticError) {
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        switch scheme {
+        case "file": self = .file(try LocalFile(url: url))
+        case "data": self = .bytes(try DataURL(url).bytes)
+        default: self = .remote(try FetchRequest(url: url))
+        }
+    }
+
+    /// A name for messages.
+    var name: String {
+        switch self {
+        case .remote(let request): request.url
+        case .firstOf(let requests): requests.first?.url ?? "no URL"
+        case .file(let file): file.path
+        case .bytes(let bytes): "\(bytes.count) bytes"
+        case .provider(let name, _): name
+        }
+    }
+
+    /// Whether the original belongs into the disk cache.
+    var isStored: Bool {
+        switch self {
+        case .remote, .firstOf, .provider: true
+        case .file, .bytes: false
+        }
+    }
+}
+
+extension ImageOrigin {
+    /// The identity of the bytes, without the query items that `ignored` names.
+    func identity(ignoring ignored: Set<String>) -> String {
+        switch self {
+        case .remote(let request): Self.identity(of: request, ignored)
+        case .firstOf(let requests): requests.first.map { Self.identity(of: $0, ignored) } ?? ""
+        case .file(let file): "file:\(file.path)\n\(file.version)"
+        case .bytes(let bytes): "data:\(bytes.withUnsafeBytes { CacheKey(hashing: $0) }.hexadecimal)"
+        case .provider(let name, _): "provider:\(name)"
+        }
+    }
+
+    /// Two users with different headers or passwords never share a picture, so all that the caller set is part of it.
+    ///
+    /// It is hashed, because the identity is written to disk, where no secret belongs.
+    private static func identity(of request: FetchRequest, _ ignored: Set<String>) -> String {
+        let url = ignored.isEmpty ? request.url : SignedURL.withoutItems(ignored, request.url)
+        guard !request.headers.isEmpty || request.credentials != nil else { return url }
+        let fields = request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
+        let secret = fields.joined(separator: "\n") + (request.credentials.map { "\n\($0)" } ?? "")
+        return "\(url)\n\(CacheKey(secret).hexadecimal)"
+    }
+}

@@ -1,0 +1,52 @@
+internal import EideticCodecs
+public import EideticCore
+
+extension ImageRequest {
+    /// How a picture is made of its bytes; all of it is part of the identity.
+    public struct Rendering: Sendable {
+        /// The size in upright pixels at which the picture is seen; `nil`, the default, for its full size.
+        ///
+        /// The picture is never enlarged and keeps its proportions.
+        public var size: PixelSize?
+
+        /// How the picture is fitted to ``size``; `fit` by default.
+        public var contentMode: ContentMode
+
+        /// Whether colours are converted to sRGB; true by default.
+        public var convertsToSRGB: Bool
+
+        /// What is done to the decoded picture; nothing by default.
+        public var transform: (any ImageTransform)?
+
+        /// Creates a rendering; the default is the picture as it is.
+        public init(
+            size: PixelSize? = nil,
+            contentMode: ContentMode = .fit,
+            convertsToSRGB: Bool = true,
+            transform: (any ImageTransform)? = nil
+        ) {
+            self.size = size
+            self.contentMode = contentMode
+            self.convertsToSRGB = convertsToSRGB
+            self.transform = transform
+        }
+
+        func identity(of original: String, _ options: ImageOptions) -> CacheKey {
+            let flags = options.intersection(.ofIdentity).rawValue
+            guard size != nil || flags != 0 || !convertsToSRGB || transform != nil else { return CacheKey(original) }
+            let wanted = size.map { "\($0) \(contentMode.rawValue)" } ?? "full"
+            return CacheKey("\(original)\n\(wanted) \(flags) \(convertsToSRGB) \(transform?.key ?? "")")
+        }
+
+        /// What the decoder is asked for.
+        func decodeOptions(_ options: ImageOptions, byteLimit: ByteCount) -> DecodeOptions {
+            var decode = DecodeOptions()
+            decode.size = size
+            decode.contentMode = contentMode
+            decode.convertsToSRGB = convertsToSRGB
+            decode.frames = options.contains(.preloadAllFrames) && !options.contains(.firstFrameOnly) ? .all : .first
+            decode.byteLimit = options.contains(.scaleDownLargeImages) ? byteLimit : nil
+            return decode
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import EideticCodecs
+public import EideticCore
+import EideticFetch
+public import struct FoundationEssentials.URL
+
+/// Which picture is wanted, how large, and how.
+///
+/// Making a request prepares its identity, so that asking the memory cache for it later costs some nanoseconds: keep
+/// requests that are asked for often.
+public struct ImageRequest: Sendable, Hashable {
+    /// Where the bytes come from.
+    public let origin: ImageOrigin
+
+    /// How the picture is to be made of the bytes.
+    public let rendering: Rendering
+
+    /// What is to be done differently from the default.
+    public let options: ImageOptions
+
+    /// How urgent the picture is at first; `normal` by default.
+    public var priority: LoadPriority
+
+    /// Names of query items that change while the picture stays the same, as those of a signature.
+    ///
+    /// They are sent, and left out of the identity. `*` at the end of a name stands for any ending.
+    public let ignoredQueryItems: Set<String>
+
+    /// The identity of the original's bytes.
+    let originalKey: String
+
+    /// The identity of the decoded picture: the original's, and all that changes a pixel.
+    let pictureKey: CacheKey
+
+    /// Creates a request.
+    public init(
+        _ origin: ImageOrigin,
+        rendering: Rendering = Rendering(),
+        priority: LoadPriority = .normal,
+        options: ImageOptions = [],
+        ignoredQueryItems: Set<String> = []
+    ) {
+        self.origin = origin
+        self.rendering = rendering
+        self.priority = priority
+        self.options = options
+        self.ignoredQueryItems = ignoredQueryItems
+        originalKey = origin.identity(ignoring: ignoredQueryItems)
+        pictureKey = rendering.identity(of: originalKey, options)
+    }
+
+    /// Creates a request for a URL given as text; throws `invalidURL` where it is none that can be loaded.
+    public init(
+        _ url: String,
+        size: PixelSize? = nil,
+        contentMode: ContentMode = .fit,
+        priority: LoadPriority = .normal,
+        options: ImageOptions = []
+    ) throws(EideticError) {
+        let rendering = Rendering(size: size, contentMode: contentMode)
+        self.init(try ImageOrigin(url: url), rendering: rendering, priority: priority, options: options)
+    }
+
+    /// Creates a request for a URL; throws `invalidURL` where it is none that can be loaded.
+    public init(
+        url: URL,
+        size: PixelSize? = nil,
+        contentMode: ContentMode = .fit,
+        priority: LoadPriority = .normal,
+        options: ImageOptions = []
+    ) throws(EideticError) {
+        let text = url.absoluteString
+        try self.init(text, size: size, contentMode: contentMode, priority: priority, options: options)
+    }
+
+    /// The URL, or another name where it comes from elsewhere.
+    public var name: String { origin.name }
+
+    /// The same picture, made in another way.
+    public func with(
+        rendering: Rendering? = nil,
+        options: ImageOptions? = nil,
+        priority: LoadPriority? = nil
+    ) -> ImageRequest {
+        ImageRequest(
+            origin,
+            rendering: rendering ?? self.rendering,
+            priority: priority ?? self.priority,
+            options: options ?? self.options,
+            ignoredQueryItems: ignoredQueryItems
+        )
+    }
+
+    /// Requests are equal when they want the same picture in the same way, however urgent.
+    public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
+        left.pictureKey == right.pictureKey && left.options == right.options && left.originalKey == right.originalKey
+    }
+
+    /// Feeds the identity to `hasher`.
+    public func hash(into hasher: inout Hasher) { hasher.combine(pictureKey) }
+}

@@ -1,0 +1,174 @@
+public import EideticCore
+public import EideticFetch
+
+/// A place where one picture at a time is seen, with the rules that every view needs and no view should repeat.
+///
+/// - A new load cancels the earlier one, whose completion says `cancelled` before the new one begins; its late result
+///   never appears (L14).
+/// - A picture in memory appears before ``set(_:_:progress:completion:)`` returns, without placeholder or transition (L15).
+/// - While the application is in the background nothing is drawn; on return the last state is drawn once (L25).
+///
+/// A view that shows several pictures has several slots. The slot does not keep its display alive; when the display is
+/// gone, the load is cancelled by giving the slot up.
+@MainActor
+public final class ImageSlot {
+    /// What the slot does now.
+    public private(set) var state = State.empty
+
+    /// What it loads or shows.
+    public private(set) var request: ImageRequest?
+
+    /// The load that goes on; its priority may be changed.
+    public private(set) var load: ImageLoad?
+
+    private weak var display: (any ImageDisplay)?
+    private let pipeline: ImagePipeline
+    private let gate: DisplayGate
+    private var turn: UInt64 = 0
+
+    /// Creates a slot for `display`.
+    public init(
+        _ display: any ImageDisplay,
+        pipeline: ImagePipeline = .shared,
+        gate: DisplayGate = .shared
+    ) {
+        self.display = display
+        self.pipeline = pipeline
+        self.gate = gate
+    }
+
+    isolated deinit {
+        load?.cancel()
+        gate.forget(self)
+    }
+
+    /// Loads a picture and shows it; with `nil` the slot is emptied.
+    ///
+    /// `completion` is called exactly once where there is a request.
+    public func set(
+        _ request: ImageRequest?,
+        _ presentation: Presentation = Presentation(),
+        completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)? = nil
+    ) {
+        set(request, presentation, progress: nil, completion: completion)
+    }
+
+    /// Loads a picture, tells how far it is, and shows it.
+    ///
+    /// `completion` is called exactly once where there is a request.
+    public func set(
+        _ request: ImageRequest?,
+        _ presentation: Presentation = Presentation(),
+        progress: (@MainActor (FetchProgress) -> Void)?,
+        completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
+    ) {
+        turn += 1
+        let mine = turn
+        if request?.options.contains(.avoidAutoCancel) != true { load?.cancel() }
+        // The cancelled load's completion may have given the slot another request.
+        guard turn == mine else { completion?(.failure(.cancelled)); return }
+        self.request = request
+        load = nil
+        guard let request else { return empty(presentation) }
+        state = .loading
+        if pipeline.cachedImage(for: request) == nil { begin(request, presentation) }
+        let begun = pipeline.load(request) { [weak self] update in
+            if self?.turn == mine { self?.showProgress(update, presentation) }
+            progress?(update)
+        } completion: { [weak self] result in
+            let finish: @MainActor () -> Void = { completion?(result) }
+            // A load that this slot no longer waits for ends without being seen.
+            guard let self, self.turn == mine else { return finish() }
+            self.end(result, request, presentation, then: finish)
+        }
+        if turn == mine, begun.result == nil { load = begun }
+    }
+
+    /// Ends the load; what is shown stays.
+    public func cancel() { load?.cancel() }
+}
+
+// MARK: What is seen
+extension ImageSlot {
+    private func empty(_ presentation: Presentation) {
+        state = .empty
+        show(presentation.placeholder)
+        showIndicator(nil)
+    }
+
+    private func begin(_ request: ImageRequest, _ presentation: Presentation) {
+        if let preview = presentation.preview.flatMap({ pipeline.cachedImage(for: $0) }) {
+            show(preview)
+        } else if request.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]) {
+            show(presentation.placeholder)
+        }
+        switch presentation.indicator {
+        case .none: showIndicator(nil)
+        case .spinner: showIndicator(.spinner)
+        case .progress: showIndicator(.progress(nil))
+        }
+    }
+
+    private func showProgress(_ update: FetchProgress, _ presentation: Presentation) {
+        guard presentation.indicator == .progress else { return }
+        let part = update.expected.map { $0 > 0 ? min(1, Double(update.received) / Double($0)) : 1 }
+        showIndicator(.progress(part))
+    }
+
+    private func end(
+        _ result: Result<ImageResponse, EideticError>,
+        _ request: ImageRequest,
+        _ presentation: Presentation,
+        then finish: @escaping @MainActor () -> Void
+    ) {
+        load = nil
+        showIndicator(nil)
+        switch result {
+        case .success(let response):
+            state = .shown(response.source)
+            succeed(response, request, presentation, then: finish)
+        case .failure(let error):
+            state = error.code == .cancelled ? .empty : .failed(error)
+            if error.code != .cancelled { fail(request, presentation) }
+            finish()
+        }
+    }
+
+    private func succeed(
+        _ response: ImageResponse,
+        _ request: ImageRequest,
+        _ presentation: Presentation,
+        then finish: @escaping @MainActor () -> Void
+    ) {
+        guard !request.options.contains(.avoidAutoSetImage) else { return finish() }
+        let isAnimated = response.source != .memory || request.options.contains(.forceTransition)
+        let transition = isAnimated ? presentation.transition : nil
+        guard transition != nil, request.options.contains(.waitTransition), !gate.isHeld else {
+            show(response.image, transition)
+            return finish()
+        }
+        show(response.image, transition, then: finish)
+    }
+
+    private func fail(_ request: ImageRequest, _ presentation: Presentation) {
+        if let image = presentation.failureImage {
+            show(image)
+        } else if request.options.contains(.delayPlaceholder) {
+            show(presentation.placeholder)
+        }
+    }
+
+    private func show(
+        _ image: Image?,
+        _ transition: ImageTransition? = nil,
+        then completion: @escaping @MainActor () -> Void = {}
+    ) {
+        gate.draw(self, .image) { [weak display] isLate in
+            display?.display(image, transition: isLate ? nil : transition, completion: completion)
+        }
+    }
+
+    private func showIndicator(_ indicator: ImageIndicator?) {
+        gate.draw(self, .indicator) { [weak display] _ in display?.displayIndicator(indicator) }
+    }
+}

@@ -1,0 +1,45 @@
+import EideticCore
+
+/// The statistics of one pipeline; any thread may add to them.
+final class Counters: Sendable {
+    private let state = Guarded(PipelineStatistics())
+
+    var current: PipelineStatistics { state.withLock { $0 } }
+
+    func countLoad() { state.withLock { $0.loads += 1 } }
+
+    func count(_ response: ImageResponse) {
+        state.withLock { statistics in
+            switch response.source {
+            case .memory: statistics.memoryHits += 1
+            case .disk, .shared: statistics.diskHits += 1
+            case .network: statistics.networkLoads += 1
+            }
+            if response.source != .network { statistics.savedBytes += response.byteCount.bytes }
+            for step in response.record.steps { statistics.stages[step.stage, default: .init()].add(step.duration) }
+        }
+    }
+
+    func count(_ error: EideticError) {
+        state.withLock { statistics in
+            if error.code == .cancelled { statistics.cancelled += 1 } else { statistics.failures += 1 }
+        }
+    }
+}
+
+extension PipelineStatistics.Stage {
+    fileprivate mutating func add(_ duration: Duration) {
+        count += 1
+        total += duration
+        longest = max(longest, duration)
+    }
+}
+
+extension ImagePipeline {
+    /// What this pipeline has done since it was made.
+    public var statistics: PipelineStatistics {
+        var statistics = counters.current
+        statistics.joined = originals.joined + pictures.joined
+        return statistics
+    }
+}
