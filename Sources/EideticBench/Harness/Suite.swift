@@ -24,7 +24,7 @@ struct Suite: Sendable {
 
     /// Every suite, in the order of `--list`.
     static let all: [Suite] = [
-        cacheKey,
+        cacheKey, memoryCache,
         memoryHit,
     ]
 }

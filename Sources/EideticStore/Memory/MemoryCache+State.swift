@@ -32,11 +32,9 @@ extension MemoryCache {
     /// What the cache has done so far.
     public var statistics: MemoryStatistics {
         var statistics = ledger.withLock { $0.statistics }
-        for number in 0..<Shards<Value>.count {
-            let (hits, misses) = Shards<Value>[shards, number].pointee.withLock { ($0.hits, $0.misses) }
-            statistics.hits += hits
-            statistics.misses += misses
-        }
+        let lookUps = stripes.total
+        statistics.hits = lookUps.hits - statistics.expiredHits
+        statistics.misses = lookUps.misses + statistics.expiredHits
         return statistics
     }
 }

@@ -1,14 +1,5 @@
 public import EideticCore
-internal import Synchronization
-
-/// Values that left the cache, kept until all locks are free again.
-struct Departures<Value: Sendable>: Sendable {
-    private var values: [(key: CacheKey, value: Value, reason: MemoryRemovalReason)] = []
-
-    mutating func append(_ key: CacheKey, _ value: Value?, _ reason: MemoryRemovalReason) {
-        if let value { values.append((key, value, reason)) }
-    }
-}
+public import Synchronization
 
 extension MemoryCache {
     /// Keeps `value` for `key`, in place of what was there, and lets others go as far as the limits ask.
@@ -18,32 +9,38 @@ extension MemoryCache {
     /// one it does not expire.
     ///
     /// - Complexity: O(1) amortised, and O(1) for each value that has to go.
+    @inlinable
     public func insert(_ value: Value, for key: CacheKey, cost: ByteCount, timeToLive: Duration? = nil) {
         let now = time.now
         let expires = timeToLive.map { now + $0 }
-        let record = MemoryLedger.Record(key: key, cost: max(0, cost.bytes), stored: now, expires: expires)
+        let record = MemoryLedger.Record(key, cost: max(0, cost.bytes), stored: now, expires: expires)
         var gone = Departures<Value>()
         ledger.withLock { ledger in
             take(key, .replaced, from: &ledger, into: &gone)
             guard ledger.accepts(record.cost) else {
                 ledger.statistics.refusals += 1
-                return
+                return collect(&gone)
             }
             makeRoom(for: record.cost, in: &ledger, into: &gone)
             let slot = ledger.insert(record)
             publishClock(of: ledger)
             ledger.statistics.insertions += 1
-            shard(of: key).pointee.withLock { table in
-                table.insert(key, value, slot: slot, canExpire: expires != nil)
+            stripes.withAll {
+                gone.collect(from: table)
+                table.pointee.insert(key, value, slot: slot, canExpire: expires != nil)
             }
         }
         withExtendedLifetime(gone) {}
     }
 
     /// Lets the value of `key` go; no effect where there is none.
+    @inlinable
     public func remove(_ key: CacheKey) {
         var gone = Departures<Value>()
-        ledger.withLock { take(key, .removed, from: &$0, into: &gone) }
+        ledger.withLock { ledger in
+            take(key, .removed, from: &ledger, into: &gone)
+            collect(&gone)
+        }
         withExtendedLifetime(gone) {}
     }
 
@@ -60,18 +57,27 @@ extension MemoryCache {
         reduce(toCost: Int(kept), count: count, .pressure)
     }
 
+    @inlinable
     func reduce(toCost cost: Int, count: Int, _ reason: MemoryRemovalReason) {
         var gone = Departures<Value>()
         ledger.withLock { ledger in
             while ledger.totalCost > cost || ledger.count > count {
-                guard evict(reason, from: &ledger, into: &gone) else { return }
+                guard evict(reason, from: &ledger, into: &gone) else { break }
             }
+            collect(&gone)
         }
         withExtendedLifetime(gone) {}
     }
 
+    @inlinable
+    func collect(_ gone: inout Departures<Value>) {
+        guard gone.first != nil else { return }
+        stripes.withAll { gone.collect(from: table) }
+    }
+
     /// Evicts until an entry of `cost` bytes fits.
-    private func makeRoom(for cost: Int, in ledger: inout MemoryLedger, into gone: inout Departures<Value>) {
+    @inlinable
+    func makeRoom(for cost: Int, in ledger: inout MemoryLedger, into gone: inout Departures<Value>) {
         while !ledger.hasRoom(for: cost) {
             let reason: MemoryRemovalReason = ledger.count >= ledger.countLimit ? .countLimit : .costLimit
             guard evict(reason, from: &ledger, into: &gone) else { return }
@@ -79,47 +85,39 @@ extension MemoryCache {
     }
 
     /// Tells hits the policy's time.
-    private func publishClock(of ledger: MemoryLedger) {
-        let clock = ledger.policy.clock.bitPattern
+    @inlinable
+    func publishClock(of ledger: MemoryLedger) {
+        let clock = ledger.clock.bitPattern
         if policyClock.load(ordering: .relaxed) != clock { policyClock.store(clock, ordering: .relaxed) }
     }
 
     /// Evicts the entry that the policy names.
-    private func evict(
+    @inlinable
+    func evict(
         _ reason: MemoryRemovalReason,
         from ledger: inout MemoryLedger,
         into gone: inout Departures<Value>
     ) -> Bool {
-        guard let record = ledger.evict(use: { self.takeUse(of: $0) }) else { return false }
-        ledger.statistics.removals[reason, default: 0] += 1
-        gone.append(record.key, shard(of: record.key).pointee.withLock { $0.remove(record.key) }, reason)
+        guard let record = ledger.evict(use: { table.pointee.find($0)?.pointee.takeUse() ?? .none }) else {
+            return false
+        }
+        ledger.statistics.count(reason)
+        gone.append(record.key, reason)
         return true
     }
 
     /// Takes the entry of `key` out, if there is one.
+    @inlinable
     func take(
         _ key: CacheKey,
         _ reason: MemoryRemovalReason,
         from ledger: inout MemoryLedger,
         into gone: inout Departures<Value>
     ) {
-        let found = shard(of: key).pointee.withLock { table -> (slot: Int, value: Value?)? in
-            guard let slot = table.find(key)?.pointee.slot else { return nil }
-            return (Int(slot), table.remove(key))
-        }
-        guard let found else { return }
-        ledger.remove(found.slot)
-        ledger.statistics.removals[reason, default: 0] += 1
-        gone.append(key, found.value, reason)
-    }
-
-    private func takeUse(of key: CacheKey) -> EntryUse {
-        shard(of: key).pointee.withLock { table in
-            guard let entry = table.find(key) else { return .none }
-            let use = EntryUse(hits: Int(entry.pointee.hits), clock: entry.pointee.clock)
-            entry.pointee.hits = 0
-            return use
-        }
+        guard let slot = table.pointee.find(key)?.pointee.slot else { return }
+        ledger.remove(Int(slot))
+        ledger.statistics.count(reason)
+        gone.append(key, reason)
     }
 
     /// Gives a value back that was found and can expire, unless it has.
@@ -128,16 +126,15 @@ extension MemoryCache {
         let now = time.now
         var gone = Departures<Value>()
         let isExpired = ledger.withLock { ledger in
-            let slot = shard(of: key).pointee.withLock { $0.find(key)?.pointee.slot }
-            guard let slot, let expires = ledger.records[Int(slot)]?.expires, expires <= now else { return false }
+            guard let slot = table.pointee.find(key)?.pointee.slot,
+                let expires = ledger.records[Int(slot)]?.expires, expires <= now
+            else { return false }
             take(key, .expired, from: &ledger, into: &gone)
+            collect(&gone)
+            ledger.statistics.expiredHits += 1
             return true
         }
-        guard isExpired else { return value }
-        shard(of: key).pointee.withLock { table in
-            table.hits -= 1
-            table.misses += 1
-        }
-        return nil
+        withExtendedLifetime(gone) {}
+        return isExpired ? nil : value
     }
 }

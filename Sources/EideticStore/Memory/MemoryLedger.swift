@@ -1,25 +1,35 @@
-internal import EideticCore
+public import EideticCore
 
 /// What the memory cache knows of its entries beside their values: costs, ages, limits and the order of eviction.
 ///
 /// Guarded by one lock, which writers take and hits do not: so limits are exact at every instant over all shards.
+@usableFromInline
 struct MemoryLedger: Sendable {
     /// One entry.
+    @usableFromInline
     struct Record: Sendable {
-        var key: CacheKey
-        var cost: Int
-        var stored: Timestamp
-        var expires: Timestamp?
+        @usableFromInline var key: CacheKey
+        @usableFromInline var cost: Int
+        @usableFromInline var stored: Timestamp
+        @usableFromInline var expires: Timestamp?
+
+        @usableFromInline
+        init(_ key: CacheKey, cost: Int, stored: Timestamp, expires: Timestamp?) {
+            self.key = key
+            self.cost = cost
+            self.stored = stored
+            self.expires = expires
+        }
     }
 
     var policy: any EvictionPolicy
-    var costLimit: Int
-    var countLimit: Int
-    private(set) var totalCost = 0
-    private(set) var count = 0
+    @usableFromInline var costLimit: Int
+    @usableFromInline var countLimit: Int
+    @usableFromInline private(set) var totalCost = 0
+    @usableFromInline private(set) var count = 0
     private(set) var records: [Record?] = []
     private var free: [Int] = []
-    var statistics = MemoryStatistics()
+    @usableFromInline var statistics = MemoryStatistics()
 
     init(policy: any EvictionPolicy, costLimit: Int, countLimit: Int) {
         self.policy = policy
@@ -27,13 +37,19 @@ struct MemoryLedger: Sendable {
         self.countLimit = countLimit
     }
 
+    /// The policy's time.
+    @usableFromInline var clock: Double { policy.clock }
+
     /// Whether an entry of `cost` bytes may ever be held.
+    @usableFromInline
     func accepts(_ cost: Int) -> Bool { cost <= costLimit && countLimit > 0 }
 
     /// Whether an entry of `cost` bytes fits beside the others now.
+    @usableFromInline
     func hasRoom(for cost: Int) -> Bool { totalCost <= costLimit - cost && count < countLimit }
 
     /// Enters a record, and gives its slot.
+    @usableFromInline
     mutating func insert(_ record: Record) -> Int {
         let slot = free.popLast() ?? records.count
         if slot == records.count { records.append(record) } else { records[slot] = record }
@@ -44,17 +60,26 @@ struct MemoryLedger: Sendable {
     }
 
     /// Takes the record of an entry out that goes for another reason than eviction.
+    @usableFromInline
     mutating func remove(_ slot: Int) {
         policy.remove(slot)
         forget(slot)
     }
 
     /// Takes the record of the entry out that the policy lets go.
+    @usableFromInline
     mutating func evict(use: (CacheKey) -> EntryUse) -> Record? {
+        guard let slot = victim(use: use) else { return nil }
+        let record = records[slot]
+        forget(slot)
+        return record
+    }
+
+    /// The policy reads the records while it is changed itself, so from a second reference, which ends here: were it
+    /// alive at the next change of the records, all of them would be copied.
+    private mutating func victim(use: (CacheKey) -> EntryUse) -> Int? {
         let records = records
-        guard let slot = policy.evict(use: { slot in records[slot].map { use($0.key) } ?? .none }) else { return nil }
-        defer { forget(slot) }
-        return records[slot]
+        return policy.evict { slot in records[slot].map { use($0.key) } ?? .none }
     }
 
     private mutating func forget(_ slot: Int) {

@@ -10,8 +10,10 @@ public struct MemoryStatistics: Sendable, Hashable {
     public var refusals = 0
     /// Hits on values that were evicted, but were still in use elsewhere.
     public var revivals = 0
-    /// Values that went, by the reason for which they went.
-    public var removals: [MemoryRemovalReason: Int] = [:]
+    /// Look-ups that found an expired value, and were counted as hits at first.
+    var expiredHits = 0
+    // One number for each reason, in the order of `allCases`.
+    private var removals = [Int](repeating: 0, count: MemoryRemovalReason.allCases.count)
 
     /// Creates statistics in which nothing has happened.
     public init() {}
@@ -20,11 +22,14 @@ public struct MemoryStatistics: Sendable, Hashable {
     public var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
 
     /// How many values went for one reason.
-    public func removals(for reason: MemoryRemovalReason) -> Int { removals[reason, default: 0] }
+    public func removals(for reason: MemoryRemovalReason) -> Int { removals[reason.rawValue] }
+
+    @usableFromInline
+    mutating func count(_ reason: MemoryRemovalReason) { removals[reason.rawValue] += 1 }
 }
 
 /// Why a value left the memory cache.
-public enum MemoryRemovalReason: String, Sendable, Hashable, CaseIterable {
+public enum MemoryRemovalReason: Int, Sendable, Hashable, CaseIterable {
     /// There were more bytes than the limit allows.
     case costLimit
     /// There were more entries than the limit allows.

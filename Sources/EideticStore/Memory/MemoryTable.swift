@@ -1,51 +1,49 @@
 public import EideticCore
+public import Synchronization
 
-/// One shard of the memory cache: open addressing with linear probing, and deletion that shifts entries back.
+/// Keys and values of the memory cache: open addressing with linear probing, and deletion that shifts entries back.
 ///
-/// The key is a hash already, so its lower half is the place; the upper half chose the shard. At most half of the
-/// places are taken. Guarded by the shard's lock.
+/// The key is a hash already, so its lower half is the place. At most half of the places are taken.
+///
+/// Only one thread at a time changes the table, with all of ``MemoryStripes`` locked. Who holds one stripe may look
+/// entries up, and note a hit, for which the entry has atomic fields.
 @usableFromInline
-struct MemoryTable<Value: Sendable>: ~Copyable, @unchecked Sendable {
-    // Safe to send: the table alone owns its memory.
-
+struct MemoryTable<Value: Sendable>: ~Copyable {
     @usableFromInline
-    struct Entry {
+    struct Entry: ~Copyable {
         @usableFromInline var low: UInt64 = 0
         @usableFromInline var high: UInt64 = 0
-        /// `nil` marks a free place.
         @usableFromInline var value: Value?
-        /// The policy's clock at the latest hit.
-        @usableFromInline var clock: Double = 0
-        /// The entry's number in the ledger.
+        /// The policy's clock at the latest hit, as its bits.
+        @usableFromInline let clock = Atomic<UInt64>(0)
+        /// The entry's number in the ledger; -1 marks a free place.
         @usableFromInline var slot: Int32 = -1
         /// Hits since the policy last asked.
-        @usableFromInline var hits: UInt8 = 0
+        @usableFromInline let hits = Atomic<UInt8>(0)
         /// Whether the ledger knows a time at which it expires.
         @usableFromInline var canExpire = false
 
         @inlinable
-        init(_ key: CacheKey, _ value: Value?, slot: Int, canExpire: Bool) {
+        init() {}
+
+        @inlinable
+        init(_ key: CacheKey, _ value: Value, slot: Int, canExpire: Bool) {
             low = key.low
             high = key.high
             self.value = value
             self.slot = Int32(truncatingIfNeeded: slot)
             self.canExpire = canExpire
         }
-
-        @inlinable
-        init() {}
     }
 
     @usableFromInline var entries: UnsafeMutablePointer<Entry>
     @usableFromInline var mask: Int
     @usableFromInline var count = 0
-    @usableFromInline var hits = 0
-    @usableFromInline var misses = 0
 
     @inlinable
     init() {
-        mask = 7
-        entries = Self.allocate(8)
+        mask = 63
+        entries = Self.allocate(64)
     }
 
     @inlinable
@@ -57,7 +55,7 @@ struct MemoryTable<Value: Sendable>: ~Copyable, @unchecked Sendable {
     @inlinable
     static func allocate(_ places: Int) -> UnsafeMutablePointer<Entry> {
         let entries = UnsafeMutablePointer<Entry>.allocate(capacity: places)
-        entries.initialize(repeating: Entry(), count: places)
+        for place in 0..<places { (entries + place).initialize(to: Entry()) }
         return entries
     }
 
@@ -70,7 +68,7 @@ struct MemoryTable<Value: Sendable>: ~Copyable, @unchecked Sendable {
             let entry = entries + place
             if entry.pointee.low == key.low, entry.pointee.high == key.high, entry.pointee.slot >= 0 { return entry }
             if entry.pointee.slot < 0 { return nil }
-            place = (place + 1) & mask
+            place = (place &+ 1) & mask
         }
     }
 
@@ -85,7 +83,7 @@ struct MemoryTable<Value: Sendable>: ~Copyable, @unchecked Sendable {
     @inlinable
     func freePlace(for low: UInt64) -> UnsafeMutablePointer<Entry> {
         var place = Int(truncatingIfNeeded: low) & mask
-        while entries[place].slot >= 0 { place = (place + 1) & mask }
+        while entries[place].slot >= 0 { place = (place &+ 1) & mask }
         return entries + place
     }
 
@@ -95,11 +93,10 @@ struct MemoryTable<Value: Sendable>: ~Copyable, @unchecked Sendable {
         let places = mask + 1
         entries = Self.allocate(places * 2)
         mask = places * 2 - 1
-        for place in 0..<places where old[place].slot >= 0 {
-            freePlace(for: old[place].low).moveUpdate(from: old + place, count: 1)
-            (old + place).initialize(to: Entry())
+        for place in 0..<places {
+            let entry = (old + place).move()
+            if entry.slot >= 0 { freePlace(for: entry.low).pointee = entry }
         }
-        old.deinitialize(count: places)
         old.deallocate()
     }
 
@@ -118,14 +115,36 @@ struct MemoryTable<Value: Sendable>: ~Copyable, @unchecked Sendable {
     @inlinable
     func closeGap(_ gap: Int) {
         var gap = gap
-        var place = (gap + 1) & mask
+        var place = (gap &+ 1) & mask
         while entries[place].slot >= 0 {
             let home = Int(truncatingIfNeeded: entries[place].low) & mask
             if (place &- home) & mask >= (place &- gap) & mask {
-                swap(&entries[gap], &entries[place])
+                entries[gap] = (entries + place).move()
+                (entries + place).initialize(to: Entry())
                 gap = place
             }
-            place = (place + 1) & mask
+            place = (place &+ 1) & mask
         }
+    }
+}
+
+extension MemoryTable.Entry {
+    /// Counts a hit, up to 15, which is all that a policy asks for.
+    ///
+    /// What is used often is then only read, and threads that use it do not take its cache line from each other. When
+    /// two count at once, one hit may be lost.
+    @inlinable
+    @inline(__always)
+    func noteHit(clock now: UInt64) {
+        let count = hits.load(ordering: .relaxed)
+        if count < 15 { hits.store(count &+ 1, ordering: .relaxed) }
+        if clock.load(ordering: .relaxed) != now { clock.store(now, ordering: .relaxed) }
+    }
+
+    /// The use since the last call.
+    @inlinable
+    func takeUse() -> EntryUse {
+        let count = hits.exchange(0, ordering: .relaxed)
+        return EntryUse(hits: Int(count), clock: Double(bitPattern: clock.load(ordering: .relaxed)))
     }
 }

@@ -1,18 +1,20 @@
 /// What a cache tells its policy about the use of one entry since the policy last asked.
+@usableFromInline
 package struct EntryUse: Sendable, Hashable {
-    /// Hits since the policy last asked; counting may stop at 255.
+    /// Hits since the policy last asked; counting may stop at 15.
     package var hits: Int
     /// The policy's ``EvictionPolicy/clock`` at the latest hit; 0 where there was none.
     package var clock: Double
 
     /// Creates a report.
+    @usableFromInline
     package init(hits: Int, clock: Double) {
         self.hits = hits
         self.clock = clock
     }
 
     /// No use since the policy last asked.
-    package static let none = EntryUse(hits: 0, clock: 0)
+    @usableFromInline package static let none = EntryUse(hits: 0, clock: 0)
 }
 
 /// Chooses the entry that goes when a cache is full, in terms of bytes.

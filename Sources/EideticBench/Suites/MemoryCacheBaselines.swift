@@ -1,0 +1,80 @@
+import EideticCore
+import Foundation
+import Synchronization
+
+/// The least that can be called a cache: a lock, open addressing, and a mark on what was used.
+final class BareTable<Value: Sendable>: Sendable {
+    private struct Entry {
+        var key = CacheKey("")
+        var value: Value?
+        var isUsed = false
+    }
+
+    private struct State {
+        var entries: [Entry]
+    }
+
+    private let mask: Int
+    private let state: Mutex<State>
+
+    init(capacity: Int = 16_384) {
+        mask = capacity - 1
+        state = Mutex(State(entries: Array(repeating: Entry(), count: capacity)))
+    }
+
+    func insert(_ value: Value, for key: CacheKey) {
+        state.withLock { state in
+            var place = Int(truncatingIfNeeded: key.low) & mask
+            while state.entries[place].value != nil { place = (place + 1) & mask }
+            state.entries[place] = Entry(key: key, value: value)
+        }
+    }
+
+    func value(for key: CacheKey) -> Value? {
+        state.withLock { state in
+            var place = Int(truncatingIfNeeded: key.low) & mask
+            while let value = state.entries[place].value {
+                if state.entries[place].key == key {
+                    state.entries[place].isUsed = true
+                    return value
+                }
+                place = (place + 1) & mask
+            }
+            return nil
+        }
+    }
+}
+
+/// A dictionary with `String` keys behind a lock.
+final class LockedDictionary<Value: Sendable>: Sendable {
+    private let values = Mutex<[String: Value]>([:])
+
+    func insert(_ value: Value, for key: String) { values.withLock { $0[key] = value } }
+
+    func value(for key: String) -> Value? { values.withLock { $0[key] } }
+}
+
+/// Foundation's cache.
+struct FoundationCache: @unchecked Sendable {
+    // Safe to send: `NSCache` has a lock of its own.
+    private let cache = NSCache<NSString, AnyObject>()
+
+    init(costLimit: Int = 0) { cache.totalCostLimit = costLimit }
+
+    func insert(_ value: AnyObject, for key: NSString, cost: Int) { cache.setObject(value, forKey: key, cost: cost) }
+
+    func value(for key: NSString) -> AnyObject? { cache.object(forKey: key) }
+}
+
+/// A generator of numbers that are the same in every run.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

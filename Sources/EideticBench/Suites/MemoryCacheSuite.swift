@@ -1,0 +1,167 @@
+import EideticCore
+import EideticStore
+import Foundation
+
+extension Suite {
+    /// What a look-up and an insertion in the memory cache cost.
+    static let memoryCache = Suite(
+        "memory-cache",
+        "hits, misses and insertions against a bare locked table, a locked Dictionary and Foundation's NSCache",
+        arguments: ["entries=NUMBER  how many values are kept; 4096 by default"]
+    ) { bench in
+        let measured = MemoryCacheMeasurement(entries: try bench.number("entries", default: 4_096))
+        await measured.hits(bench)
+        await measured.stringHits(bench)
+        await measured.threads(bench)
+        await measured.misses(bench)
+        await measured.insertions(bench)
+    }
+}
+
+/// A value as large caches hold it: an object.
+private final class Value: Sendable {}
+
+/// The same work for the memory cache and for what it is compared with.
+private struct MemoryCacheMeasurement {
+    private static let operations = 200_000
+
+    private let texts: [String]
+    private let keys: [CacheKey]
+    private let missing: [CacheKey]
+    private let cache: MemoryCache<Value>
+    private let bare = BareTable<Value>()
+    private let dictionary = LockedDictionary<Value>()
+    private let foundation = FoundationCache()
+    private let order: [Int]
+
+    init(entries: Int) {
+        texts = (0..<entries).map {
+            "https://pictures.example.org/albums/2026/holiday/large/IMG_\(1_000_000 + $0).jpeg"
+        }
+        keys = texts.map { CacheKey($0) }
+        missing = (0..<entries).map { CacheKey("missing \($0)") }
+        cache = MemoryCache(costLimit: .gibibytes(1))
+        var random = SplitMix(state: 1)
+        order = (0..<Self.operations).map { _ in Int(random.next() % UInt64(entries)) }
+        for (text, key) in zip(texts, keys) {
+            let value = Value()
+            cache.insert(value, for: key, cost: 1_000)
+            bare.insert(value, for: key)
+            dictionary.insert(value, for: text)
+            foundation.insert(value, for: text as NSString, cost: 1_000)
+        }
+    }
+
+    func hits(_ bench: Bench) async {
+        await bench.compare(
+            Case("hit, prepared key", .nanoseconds, goal: .ratio(1.3)),
+            operations: Self.operations,
+            with: "bare lock + open addressing",
+            ours: { lookUp { cache.value(for: keys[$0]) } },
+            theirs: { lookUp { bare.value(for: keys[$0]) } }
+        )
+        let prepared = texts.map { $0 as NSString }
+        await bench.compare(
+            Case("hit, prepared key, NSCache", .nanoseconds, goal: .ratio(0.06)),
+            operations: Self.operations,
+            with: "NSCache with prepared NSString",
+            ours: { lookUp { cache.value(for: keys[$0]) } },
+            theirs: { lookUp { foundation.value(for: prepared[$0]) } }
+        )
+    }
+
+    func stringHits(_ bench: Bench) async {
+        await bench.compare(
+            Case("hit from a String", .nanoseconds, goal: .ratio(0.75)),
+            operations: Self.operations,
+            with: "Mutex + Dictionary<String, …>",
+            ours: { lookUp { cache.value(for: CacheKey(texts[$0])) } },
+            theirs: { lookUp { dictionary.value(for: texts[$0]) } }
+        )
+    }
+
+    /// Throughput of two threads on different halves of the requests, against one thread's.
+    func threads(_ bench: Bench) async {
+        await bench.compare(
+            Case("hits a second with 2 threads", .perSecond, better: .higher, goal: .ratio(1.7)),
+            operations: 2 * Self.operations * 5,
+            with: "1 thread",
+            ours: { lookUp(threads: 2, times: 5) },
+            theirs: { lookUp(threads: 1, times: 10) }
+        )
+    }
+
+    func misses(_ bench: Bench) async {
+        let prepared = missing.map { $0.hexadecimal as NSString }
+        await bench.compare(
+            Case("miss", .nanoseconds, goal: .ratio(0.2)),
+            operations: Self.operations,
+            with: "NSCache with prepared NSString",
+            ours: { lookUp { cache.value(for: missing[$0]) } },
+            theirs: { lookUp { foundation.value(for: prepared[$0]) } }
+        )
+    }
+
+    func insertions(_ bench: Bench) async {
+        let count = 20_000
+        let fresh = (0..<count * 2).map { CacheKey("fresh \($0)") }
+        let prepared = fresh.map { $0.hexadecimal as NSString }
+        let full = MemoryCache<Value>(costLimit: ByteCount(keys.count * 1_000))
+        let theirs = FoundationCache(costLimit: keys.count * 1_000)
+        for number in 0..<keys.count {
+            full.insert(Value(), for: keys[number], cost: 1_000)
+            theirs.insert(Value(), for: texts[number] as NSString, cost: 1_000)
+        }
+        var round = (ours: 0, theirs: 0)
+        await bench.compare(
+            Case("insertion with eviction", .nanoseconds, goal: .ratio(0.15)),
+            operations: count,
+            with: "NSCache with prepared NSString",
+            ours: {
+                let start = count * (round.ours % 2)
+                for number in start..<start + count { full.insert(Value(), for: fresh[number], cost: 1_000) }
+                round.ours += 1
+            },
+            theirs: {
+                let start = count * (round.theirs % 2)
+                for number in start..<start + count { theirs.insert(Value(), for: prepared[number], cost: 1_000) }
+                round.theirs += 1
+            }
+        )
+    }
+
+    @inline(__always)
+    private func lookUp<Found>(_ body: (Int) -> Found?) {
+        var found = 0
+        for index in order where body(index) != nil { found += 1 }
+        use(found)
+    }
+
+    /// Each thread has its own order of keys and its own reference to the cache, and so shares nothing but the cache.
+    private func lookUp(threads: Int, times: Int) {
+        let runs = (0..<threads).map { thread in
+            Run(cache: cache, keys: order.indices.map { keys[order[($0 + thread * 7_919) % order.count]] })
+        }
+        DispatchQueue.concurrentPerform(iterations: threads) { thread in
+            let run = runs[thread]
+            for _ in 0..<times { run.perform() }
+        }
+    }
+
+    private final class Run: Sendable {
+        private let cache: MemoryCache<Value>
+        private let keys: [CacheKey]
+
+        init(cache: MemoryCache<Value>, keys: [CacheKey]) {
+            self.cache = cache
+            self.keys = keys
+        }
+
+        func perform() {
+            let cache = cache
+            var found = 0
+            for key in keys where cache.value(for: key) != nil { found += 1 }
+            use(found)
+        }
+    }
+}

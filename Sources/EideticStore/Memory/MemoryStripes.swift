@@ -1,0 +1,74 @@
+public import EideticCore
+internal import Glibc
+
+/// A lock in as many parts as the machine has processors, for what is read much more often than it is changed.
+///
+/// A reader locks the part of the processor that it runs on, so readers on two processors neither wait for each other
+/// nor write to one cache line. A writer locks all parts. Each part counts the hits and misses of its readers.
+@usableFromInline
+struct MemoryStripes: ~Copyable, Sendable {
+    /// Look-ups by the readers of one stripe.
+    @usableFromInline
+    struct Counters: Sendable {
+        @usableFromInline var hits = 0
+        @usableFromInline var misses = 0
+    }
+
+    @usableFromInline typealias Stripe = Guarded<Counters>
+
+    // Safe to share: neither changes after `init`, and what lies behind the pointer is locks.
+    @usableFromInline nonisolated(unsafe) let memory: UnsafeMutableRawPointer
+    @usableFromInline let count: Int
+
+    /// Two cache lines, since processors fetch them in pairs.
+    @inlinable static var stride: Int { 128 }
+
+    @usableFromInline
+    init() {
+        let processors = min(64, max(1, sysconf(Int32(_SC_NPROCESSORS_CONF))))
+        var count = 1
+        while count < processors { count *= 2 }
+        self.count = count
+        memory = .allocate(byteCount: count * Self.stride, alignment: Self.stride)
+        precondition(MemoryLayout<Stripe>.size <= Self.stride)
+        for number in 0..<count {
+            (memory + number * Self.stride).bindMemory(to: Stripe.self, capacity: 1).initialize(to: Stripe(Counters()))
+        }
+    }
+
+    deinit {
+        for number in 0..<count { self[number].deinitialize(count: 1) }
+        memory.deallocate()
+    }
+
+    @inlinable
+    @inline(__always)
+    subscript(_ number: Int) -> UnsafeMutablePointer<Stripe> {
+        (memory + number &* Self.stride).assumingMemoryBound(to: Stripe.self)
+    }
+
+    /// The stripe of the processor that the calling thread runs on, or ran on just now.
+    @inlinable
+    @inline(__always)
+    var mine: UnsafeMutablePointer<Stripe> { self[Processor.current & (count &- 1)] }
+
+    /// Runs `body` with all stripes locked.
+    @usableFromInline
+    func withAll(_ body: () -> Void) { lock(from: 0, body) }
+
+    private func lock(from number: Int, _ body: () -> Void) {
+        guard number < count else { return body() }
+        self[number].pointee.withLock { _ in lock(from: number + 1, body) }
+    }
+
+    /// The look-ups of all readers.
+    var total: Counters {
+        var total = Counters()
+        for number in 0..<count {
+            let counters = self[number].pointee.withLock { $0 }
+            total.hits += counters.hits
+            total.misses += counters.misses
+        }
+        return total
+    }
+}
