@@ -96,7 +96,11 @@ let package = Package(
         ),
 
         // Programs.
-        .executableTarget(name: "EideticCommand", dependencies: ["Eidetic"], swiftSettings: strict),
+        .executableTarget(
+            name: "EideticCommand",
+            dependencies: ["Eidetic", "EideticCore", "EideticCodecs", "EideticStore"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "EideticBench",
             dependencies: [
@@ -151,7 +155,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticCommandTests",
-            dependencies: ["EideticCommand", "EideticTestSupport"],
+            dependencies: ["EideticCommand", "EideticCodecs", "EideticCore", "EideticTestSupport"],
             swiftSettings: strict
         ),
     ],

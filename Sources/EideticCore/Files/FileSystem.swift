@@ -230,17 +230,25 @@ extension FileSystem {
 
     /// Reads a whole file; fails with `EFBIG` where it is larger than `limit`.
     package func contents(of path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
-        let file = try open(path, O_RDONLY)
+        do throws(SystemError) {
+            return try contents(of: try open(path, O_RDONLY), limit: limit)
+        } catch {
+            throw SystemError(error.call, error.number, path: path)
+        }
+    }
+
+    /// Reads an open file from where it stands to its end; fails with `EFBIG` where that is more than `limit`.
+    package func contents(of file: borrowing FileDescriptor, limit: Int = .max) throws(SystemError) -> [UInt8] {
         let size = try status(of: file).size
-        guard size <= limit else { throw SystemError(.read, EFBIG, path: path) }
+        guard size <= limit else { throw SystemError(.read, EFBIG) }
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: max(1, min(size + 1, 1 << 20)))
+        var chunk = [UInt8](repeating: 0, count: max(4_096, min(size + 1, 1 << 20)))
         bytes.reserveCapacity(size)
         while true {
             let count = try read(file, into: &chunk)
             if count == 0 { return bytes }
             bytes.append(contentsOf: chunk[..<count])
-            guard bytes.count <= limit else { throw SystemError(.read, EFBIG, path: path) }
+            guard bytes.count <= limit else { throw SystemError(.read, EFBIG) }
         }
     }
 

@@ -1,0 +1,16 @@
+/// A command line that was understood: every value in it has been checked against its description.
+struct Arguments: Sendable {
+    /// What is no option, in order.
+    var operands: [String] = []
+    /// The names of the options that were given, with their values; the last one counts.
+    var values: [String: String?] = [:]
+
+    /// Whether an option was given, with or without a value.
+    func contains(_ option: Option) -> Bool { values[option.name] != nil }
+
+    /// The value of an option; `nil` where it was not given, or stands alone.
+    subscript<Value>(_ setting: Setting<Value>) -> Value? {
+        guard let text = values[setting.option.name] ?? nil else { return nil }
+        return setting.read(text)
+    }
+}

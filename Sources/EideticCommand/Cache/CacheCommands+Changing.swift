@@ -1,0 +1,82 @@
+import EideticCodecs
+import EideticCore
+import EideticStore
+
+extension CacheCommands {
+    /// Where `get` writes.
+    static let out = Setting<String>("out", "FILE", help: "write to this file", completion: .files)
+
+    static let get = make(
+        "get",
+        "write an entry's bytes to the standard output or a file",
+        operands: Operands(synopsis: "KEY", help: "the key: a URL", count: 1...1, completion: .nothing),
+        options: [out.option]
+    ) { cache, arguments throws(EideticError) in
+        let key = arguments.operands[0]
+        guard let entry = try cache.read(key) else {
+            Report.problem("\(key): not in the cache")
+            return .failure
+        }
+        let file = arguments[out] ?? "-"
+        if file == "-", TextStream.output.isTerminal {
+            Report.problem("\(key): the bytes of a picture are not for a terminal; use --out FILE")
+            return .failure
+        }
+        try FileBytes.write(entry.bytes, to: file)
+        return .success
+    }
+
+    static let put = make(
+        "put",
+        "keep a file's bytes under a key",
+        operands: Operands(
+            synopsis: "KEY FILE",
+            help: "the key, which is a URL, and a picture file; - is the standard input",
+            count: 2...2,
+            completion: .files
+        ),
+        notes: ["What is put by hand goes last when the cache is full."]
+    ) { cache, arguments throws(EideticError) in
+        let (key, file) = (arguments.operands[0], arguments.operands[1])
+        do throws(EideticError) {
+            let bytes = try FileBytes.read(file, limit: DecodeLimits.standard.encodedBytes)
+            _ = try ImageDecoder.header(of: bytes)
+            var metadata = DiskCache.Metadata()
+            metadata.importance = .user
+            try cache.write(bytes, for: key, metadata: metadata)
+        } catch {
+            throw EideticError(error.code, "\(file): \(error.message)")
+        }
+        return .success
+    }
+
+    static let remove = make("remove", "forget entries", operands: keys) { cache, arguments throws(EideticError) in
+        var status = ExitStatus.success
+        for key in arguments.operands where !(try cache.remove(key)) {
+            Report.problem("\(key): not in the cache")
+            status = .failure
+        }
+        return status
+    }
+
+    static let clean = make("clean", "remove what is too old to be used") { cache, _ throws(EideticError) in
+        try reportFreed(cache) { () throws(EideticError) in _ = try cache.removeExpired() }
+    }
+
+    static let clear = make("clear", "remove all entries") { cache, _ throws(EideticError) in
+        try reportFreed(cache) { () throws(EideticError) in try cache.removeAll() }
+    }
+
+    private static func reportFreed(
+        _ cache: DiskCache,
+        _ body: () throws(EideticError) -> Void
+    ) throws(EideticError) -> ExitStatus {
+        let before = cache.usage
+        try body()
+        let after = cache.usage
+        let count = max(0, before.entries - after.entries)
+        let freed = ByteCount(max(0, before.allocated.bytes - after.allocated.bytes))
+        TextStream.output.line("\(count == 1 ? "1 entry" : "\(count) entries") removed, \(freed) freed")
+        return .success
+    }
+}

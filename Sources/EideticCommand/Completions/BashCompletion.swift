@@ -1,0 +1,88 @@
+/// Completion for bash, by one function that walks the command line.
+enum BashCompletion {
+    static func script(for root: Command) -> String {
+        let name = root.name
+        return """
+            # Completes \(name)'s command lines in bash.
+            _\(name)() {
+                local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+                local command='' index
+                # "--name=value" comes as three words.
+                if [[ $current == '=' ]]; then
+                    current=''
+                elif [[ $previous == '=' ]]; then
+                    previous=${COMP_WORDS[COMP_CWORD - 2]}
+                fi
+                for ((index = 1; index < COMP_CWORD; index++)); do
+                    case "$command ${COMP_WORDS[index]}" in
+            \(steps(root))
+                    esac
+                done
+                COMPREPLY=()
+                if [[ $current != -* ]]; then
+                    case "$command:$previous" in
+            \(values(root))
+                    esac
+                fi
+                local words='' files=''
+                case "$command" in
+            \(offers(root))
+                esac
+                mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+                if [[ -n $files && $current != -* ]]; then
+                    compopt -o filenames
+                    mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen "$files" -- "$current")
+                fi
+            }
+            complete -F _\(name) \(name)
+            """
+    }
+
+    /// How a word leads from one command to one below it.
+    private static func steps(_ root: Command) -> String {
+        root.all.filter { !$0.words.isEmpty }.map { words, _ in
+            let parent = words.dropLast().joined(separator: " ")
+            return "            '\(parent) \(words[words.count - 1])') command='\(words.joined(separator: " "))' ;;"
+        }.joined(separator: "\n")
+    }
+
+    /// What follows an option that takes a value.
+    private static func values(_ root: Command) -> String {
+        let rules = root.all.flatMap { words, command in
+            command.options.compactMap { option in
+                option.value.map { value in
+                    let names = ["--\(option.name)"] + (option.letter.map { ["-\($0)"] } ?? [])
+                    let patterns = names.map { "'\(words.joined(separator: " ")):\($0)'" }.joined(separator: " | ")
+                    return "            \(patterns)) \(reply(value.completion)) ;;"
+                }
+            }
+        }
+        return rules.joined(separator: "\n")
+    }
+
+    private static func reply(_ completion: Completion) -> String {
+        switch completion {
+        case .nothing: "return"
+        case .files: "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$current\"); return"
+        case .directories: "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$current\"); return"
+        case .words(let words):
+            "mapfile -t COMPREPLY < <(compgen -W '\(words.joined(separator: " "))' -- \"$current\"); return"
+        }
+    }
+
+    /// What may stand anywhere in a command's line.
+    private static func offers(_ root: Command) -> String {
+        root.all.map { words, command in
+            let version = words.isEmpty ? ["--version"] : []
+            let offered = command.offeredWords + command.allOptions.map { "--\($0.name)" } + version
+            let files =
+                switch command.operands.completion {
+                case .files: " files=-f"
+                case .directories: " files=-d"
+                default: ""
+                }
+            let path = words.joined(separator: " ")
+            return "        '\(path)') words='\(offered.joined(separator: " "))'\(files) ;;"
+        }.joined(separator: "\n")
+    }
+}

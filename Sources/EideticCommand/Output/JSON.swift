@@ -1,0 +1,80 @@
+/// A JSON value to be written; objects keep the order of their members.
+///
+/// - SeeAlso: RFC 8259.
+enum JSON: Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int)
+    case number(Double)
+    case string(String)
+    case array([JSON])
+    case object([(name: String, value: JSON)])
+
+    /// The string, or null.
+    static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
+
+    /// The number, or null.
+    static func optional(_ number: Int?) -> JSON { number.map(JSON.integer) ?? .null }
+
+    /// The value as text in one line.
+    var text: String {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func write(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes += "null".utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .integer(let value): bytes += String(value).utf8
+        case .number(let value): bytes += Self.decimal(value).utf8
+        case .string(let value): Self.write(value, to: &bytes)
+        case .array(let values):
+            Self.write(values, between: "[", "]", to: &bytes) { $0.write(to: &$1) }
+        case .object(let members):
+            Self.write(members, between: "{", "}", to: &bytes) { member, bytes in
+                Self.write(member.name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.write(to: &bytes)
+            }
+        }
+    }
+
+    private static func write<Element>(
+        _ elements: [Element],
+        between start: Unicode.Scalar,
+        _ end: Unicode.Scalar,
+        to bytes: inout [UInt8],
+        element: (Element, inout [UInt8]) -> Void
+    ) {
+        bytes.append(UInt8(ascii: start))
+        for (index, value) in elements.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            element(value, &bytes)
+        }
+        bytes.append(UInt8(ascii: end))
+    }
+
+    /// At most three digits after the point; what is not finite has no form in JSON and becomes null.
+    private static func decimal(_ value: Double) -> String {
+        guard value.isFinite, abs(value) < 1e15 else { return "null" }
+        let rounded = (value * 1_000).rounded() / 1_000
+        return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
+    }
+
+    private static func write(_ text: String, to bytes: inout [UInt8]) {
+        let digits = Array("0123456789abcdef".utf8)
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case UInt8(ascii: "\n"): bytes += "\\n".utf8
+            case UInt8(ascii: "\t"): bytes += "\\t".utf8
+            case 0..<0x20, 0x7f: bytes += "\\u00".utf8 + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
