@@ -36,6 +36,7 @@ let package = Package(
         .target(name: "CLinux"),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .target(name: "CNetwork"),
         .target(name: "CJPEG", cSettings: kernels, linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CPNG", cSettings: kernels, linkerSettings: [.linkedLibrary("png")]),
         .systemLibrary(name: "CWebP", providers: [.apt(["libwebp-dev"])]),
@@ -88,7 +89,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "EideticStore", dependencies: ["EideticCore"], swiftSettings: strict),
-        .target(name: "EideticFetch", dependencies: ["EideticCore", "CCurl"], swiftSettings: strict),
+        .target(name: "EideticFetch", dependencies: ["EideticCore", "CCurl", "CNetwork"], swiftSettings: strict),
         .target(
             name: "Eidetic",
             dependencies: ["EideticCore", "EideticCodecs", "EideticStore", "EideticFetch"],

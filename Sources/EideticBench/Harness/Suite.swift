@@ -26,5 +26,6 @@ struct Suite: Sendable {
     static let all: [Suite] = [
         cacheKey, memoryCache,
         memoryHit,
+        fetch,
     ]
 }

@@ -19,7 +19,7 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         let id: UInt64
         let context: WorkContext
         var task: Task<Void, Never>?
-        var latest: Progress?
+        let listeners = Listeners()
         var subscribers: [ObjectIdentifier: Subscriber]
     }
 
@@ -78,6 +78,38 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
 }
 
 extension SharedWork {
+    /// Who wants to know how far a job is.
+    ///
+    /// Apart from the table of jobs, since a download reports often, and finding a job by its key takes long.
+    private final class Listeners: Sendable {
+        private struct State {
+            var latest: Progress?
+            var handlers: [ObjectIdentifier: @Sendable (Progress) -> Void] = [:]
+        }
+
+        private let state = Guarded(State())
+
+        /// Adds a listener; gives the latest progress, to be told to it.
+        func add(_ handler: (@Sendable (Progress) -> Void)?, _ id: ObjectIdentifier) -> Progress? {
+            state.withLock { state in
+                state.handlers[id] = handler
+                return state.latest
+            }
+        }
+
+        func remove(_ id: ObjectIdentifier) { state.withLock { $0.handlers[id] = nil } }
+
+        func removeAll() { state.withLock { $0.handlers = [:] } }
+
+        func report(_ progress: Progress) {
+            let handlers = state.withLock { state in
+                state.latest = progress
+                return state.handlers
+            }
+            for handler in handlers.values { handler(progress) }
+        }
+    }
+
     /// One who waits: answered exactly once, by whoever comes first – the job or the caller's cancellation.
     private final class Subscriber: Sendable {
         let context: WorkContext
@@ -119,11 +151,12 @@ extension SharedWork {
             if let job = state.running[key] {
                 state.joined += 1
                 state.running[key]?.subscribers[id] = subscriber
-                return (nil, job.latest)
+                return (nil, job.listeners.add(subscriber.onProgress, id))
             }
             state.started += 1
             let context = WorkContext(priority: subscriber.context.priority)
             let job = Running(id: state.started, context: context, subscribers: [id: subscriber])
+            _ = job.listeners.add(subscriber.onProgress, id)
             state.running[key] = job
             return (job, nil)
         }
@@ -139,7 +172,7 @@ extension SharedWork {
         _ work: @escaping @Sendable (Job) async throws(EideticError) -> Value
     ) {
         let id = running.id
-        let job = Job(context: running.context) { [weak self] progress in self?.report(progress, key, id) }
+        let job = Job(context: running.context) { [listeners = running.listeners] in listeners.report($0) }
         let task = Task.immediateDetached { [weak self] in
             let outcome: Outcome
             do throws(EideticError) {
@@ -157,19 +190,11 @@ extension SharedWork {
         if !isStillWanted { task.cancel() }
     }
 
-    private func report(_ progress: Progress, _ key: Key, _ id: UInt64) {
-        let handlers = state.withLock { state in
-            guard state.running[key]?.id == id else { return [@Sendable (Progress) -> Void]() }
-            state.running[key]?.latest = progress
-            return state.running[key]?.subscribers.values.compactMap(\.onProgress) ?? []
-        }
-        for handler in handlers { handler(progress) }
-    }
-
     private func finish(_ key: Key, _ id: UInt64, _ outcome: Outcome) {
         let waiting = state.withLock { state in
             guard let job = state.running[key], job.id == id else { return [Subscriber]() }
             state.running[key] = nil
+            job.listeners.removeAll()
             return Array(job.subscribers.values)
         }
         for subscriber in waiting { subscriber.answer(outcome) }
@@ -178,8 +203,10 @@ extension SharedWork {
     private func leave(_ key: Key, _ subscriber: Subscriber) {
         let abandoned = state.withLock { state -> Running? in
             guard state.running[key]?.subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil,
-                let job = state.running[key], job.subscribers.isEmpty
+                let job = state.running[key]
             else { return nil }
+            job.listeners.remove(ObjectIdentifier(subscriber))
+            guard job.subscribers.isEmpty else { return nil }
             state.running[key] = nil
             return job
         }
@@ -192,7 +219,7 @@ extension SharedWork {
     private func updatePriority(_ key: Key) {
         let change = state.withLock { state -> (WorkContext, LoadPriority)? in
             guard let job = state.running[key] else { return nil }
-            guard let highest = job.subscribers.values.map(\.context.priority).max() else { return nil }
+            guard let highest = job.subscribers.values.map({ $0.context.priority }).max() else { return nil }
             return (job.context, highest)
         }
         if let (context, priority) = change { context.priority = priority }

@@ -22,6 +22,8 @@ extension EideticError.Code {
     public static let refused = Self("refused")
 
     // Network.
+    /// Not asked: the downloader is offline.
+    public static let offline = Self("offline")
     /// The host's name could not be resolved.
     public static let hostNotFound = Self("hostNotFound")
     /// Nobody listens at the address, or it cannot be reached.

@@ -1,68 +1,70 @@
 import EideticCore
 
 extension Downloader {
-    /// Makes the exchanges of one download: the first, and one for each redirect.
+    /// One attempt that failed, and what it leaves to the next.
+    struct Failure: Error {
+        let error: EideticError
+        var retryAfter: Duration?
+        var partial: PartialBody?
+        /// Whether the process was stopped meanwhile: then the server is not to blame.
+        var wasStopped = false
+    }
+
+    /// Makes the attempts of one download.
     func load(_ request: FetchRequest, _ job: Job) async throws(EideticError) -> FetchResponse {
-        var hop = Hop(request)
+        try checkOnline(request)
+        if !request.retriesFailed { try failures.check(request) }
+        state.depositAttempt()
+        do throws(EideticError) {
+            return try await finish(try await attempt(request, job), request)
+        } catch {
+            failures.note(error, for: request)
+            throw error
+        }
+    }
+
+    private func attempt(_ request: FetchRequest, _ job: Job) async throws(EideticError) -> FetchResponse {
+        var partial = await partials.take(request)
+        var attempts = 1
+        // A stop of the process is nobody's failure, but a debugger must not keep a download alive for ever.
+        var freeAttempts = 3
         while true {
-            let outcome = await exchange(hop, job)
-            if let error = outcome.error { throw error }
-            guard let head = outcome.head else {
-                throw EideticError(.badResponse, "\(hop.url): the server sent no answer")
+            do throws(Failure) {
+                var response = try await follow(request, job, partial)
+                response.metrics.attempts = attempts
+                return response
+            } catch {
+                partial = error.partial
+                if error.wasStopped, error.error.isTransient, freeAttempts > 0 {
+                    freeAttempts -= 1
+                } else if let delay = delay(after: error, attempts, request) {
+                    Log.write(.info, .fetch, "again in \(delay): \(error.error.message)")
+                    await state.wait(delay)
+                } else {
+                    await partials.keep(partial, of: request, after: error.error)
+                    throw error.error
+                }
+                attempts += 1
+                try job.context.checkCancellation()
+                try checkOnline(request)
             }
-            guard let next = try hop.following(head, to: outcome.redirect, limit: configuration.redirectLimit) else {
-                return try hop.response(head, outcome)
-            }
-            hop = next
         }
     }
 
-    private func exchange(_ hop: Hop, _ job: Job) async -> TransferOutcome {
-        let id = nextID()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let order = order(id, hop, job) { continuation.resume(returning: $0) }
-                scheduler.enqueue(order, job.context, isContinuation: hop.redirects > 0)
-                // A cancellation that came before the exchange was in the queue found nothing to end.
-                if job.context.isCancelled || Task.isCancelled { scheduler.cancel(id) }
-            }
-        } onCancel: {
-            scheduler.cancel(id)
-        }
-    }
-
-    private func order(
-        _ id: UInt64,
-        _ hop: Hop,
-        _ job: Job,
-        _ completion: @escaping @Sendable (TransferOutcome) -> Void
-    ) -> TransferOrder {
-        TransferOrder(
-            id: id,
-            url: hop.url,
-            origin: hop.origin,
-            headers: headers(for: hop),
-            timeout: hop.request.timeout,
-            totalTimeout: hop.request.totalTimeout,
-            byteLimit: hop.request.byteLimit.bytes,
-            requiresPicture: hop.request.requiresPicture,
-            allowsInvalidCertificates: hop.request.allowsInvalidCertificates,
-            usesCookies: hop.request.usesCookies,
-            credentials: hop.credentials,
-            onProgress: report(to: job),
-            completion: completion
+    private func delay(after failure: Failure, _ attempts: Int, _ request: FetchRequest) -> Duration? {
+        guard request.retriesFailed || configuration.alwaysRetries, failure.error.isTransient else { return nil }
+        let random = Double.random(in: 0..<1)
+        let delay = configuration.retry.delay(
+            afterAttempt: attempts,
+            retryAfter: failure.retryAfter,
+            random: random
         )
+        guard let delay, state.withdrawAttempt() else { return nil }
+        return delay
     }
 
-    private func report(to job: Job) -> @Sendable (FetchProgress) -> Void {
-        guard configuration.minimumProgressInterval > .zero else { return job.report }
-        let throttle = ProgressThrottle(interval: configuration.minimumProgressInterval, time: configuration.time)
-        return { if throttle.lets($0) { job.report($0) } }
-    }
-
-    private func headers(for hop: Hop) -> HTTPHeaders {
-        let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
-        let own: HTTPHeaders = ["Accept": types]
-        return own.merging(configuration.headers).merging(hop.headers)
+    func checkOnline(_ request: FetchRequest) throws(EideticError) {
+        guard state.isOffline else { return }
+        throw EideticError(.offline, "\(request.url): not asked, the downloader is offline")
     }
 }

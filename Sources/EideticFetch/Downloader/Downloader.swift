@@ -11,21 +11,30 @@ public final class Downloader: Sendable {
     /// What holds for all downloads, as it was given.
     public let configuration: Configuration
 
+    /// The URLs that failed for good and are not asked again for a while.
+    public let failures: FailureList
+
     let scheduler: TransferScheduler
+    let state: DownloaderState
+    let partials: PartialKeeper
+    let pool = WorkPool(name: "eidetic-fetched", width: 2)
     private let shared = SharedWork<FetchRequest, FetchProgress, FetchResponse>()
     private let lastID = Atomic<UInt64>(0)
 
     /// Creates a downloader with its own thread, connections and queue.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
-        let options = EngineOptions(caFile: configuration.caFile, userAgent: configuration.userAgent)
-        let queue = TransferQueue(
-            maximum: max(1, configuration.maximumConcurrent),
-            maximumPerHost: max(1, configuration.maximumPerHost),
-            order: configuration.executionOrder,
-            patience: configuration.patience
-        )
-        scheduler = TransferScheduler(queue, TransferEngine(options), time: configuration.time)
+        let failures = FailureList(configuration.failurePolicy, time: configuration.time)
+        let state = DownloaderState(configuration)
+        var options = EngineOptions(configuration)
+        options.onNetworkChange = {
+            failures.removeAll()
+            state.networkCameBack()
+        }
+        self.failures = failures
+        self.state = state
+        scheduler = TransferScheduler(TransferQueue(configuration), TransferEngine(options), configuration.time)
+        partials = PartialKeeper(PartialStore(configuration), pool)
     }
 
     /// Loads what `request` names.
@@ -52,39 +61,20 @@ public final class Downloader: Sendable {
         context: WorkContext,
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
-        try request.headers.validate()
+        let request = try await modified(request)
         return try await shared.value(for: request, context: context, onProgress: onProgress) {
             [self] job async throws(EideticError) -> FetchResponse in
             try await load(request, job)
         }
     }
 
-    /// The most downloads at once.
-    ///
-    /// May be changed while downloads run; those above a lower limit are not stopped.
-    public var maximumConcurrent: Int {
-        get { scheduler.read { $0.maximum } }
-        set { scheduler.change { $0.maximum = max(1, newValue) } }
+    /// The request as it is really made.
+    nonisolated(nonsending) func modified(_ request: FetchRequest) async throws(EideticError) -> FetchRequest {
+        var request = request
+        if let modify = configuration.requestModifier { request = try await modify(request) }
+        try request.headers.validate()
+        return request
     }
-
-    /// The most downloads at once from one origin.
-    ///
-    /// May be changed while downloads run.
-    public var maximumPerHost: Int {
-        get { scheduler.read { $0.maximumPerHost } }
-        set { scheduler.change { $0.maximumPerHost = max(1, newValue) } }
-    }
-
-    /// Which of equally urgent downloads starts first.
-    ///
-    /// May be changed while downloads wait.
-    public var executionOrder: ExecutionOrder {
-        get { scheduler.read { $0.order } }
-        set { scheduler.change { $0.order = newValue } }
-    }
-
-    /// How many downloads wait for a slot, and how many run.
-    public var counts: (waiting: Int, running: Int) { scheduler.counts }
 
     func nextID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 }

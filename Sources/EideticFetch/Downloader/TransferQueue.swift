@@ -29,22 +29,22 @@ struct TransferQueue {
 
     private var waiting: [UInt64: Entry] = [:]
     private var hosts: [Origin: [Lane]] = [:]
-    private var running: [UInt64: Origin] = [:]
+    private var running: [UInt64: Entry] = [:]
     private var runningPerHost: [Origin: Int] = [:]
     private var lastTicket: UInt64 = 0
     private var seenPriorityChanges = 0
 
-    init(maximum: Int, maximumPerHost: Int, order: Downloader.ExecutionOrder, patience: Duration) {
-        self.maximum = maximum
-        self.maximumPerHost = maximumPerHost
-        self.order = order
-        self.patience = patience
+    init(_ configuration: Downloader.Configuration) {
+        maximum = max(1, configuration.maximumConcurrent)
+        maximumPerHost = max(1, configuration.maximumPerHost)
+        order = configuration.executionOrder
+        patience = configuration.patience
     }
 
     var waitingCount: Int { waiting.count }
     var runningCount: Int { running.count }
-    /// The identifiers of what runs.
-    var runningIDs: [UInt64] { Array(running.keys) }
+    /// What runs, and whether it is to take bytes.
+    var runningEntries: [(entry: Entry, isSuspended: Bool)] { running.values.map { ($0, isSuspended($0)) } }
 
     /// Adds an entry behind those that wait.
     mutating func add(_ entry: Entry, now: Duration) {
@@ -62,7 +62,9 @@ struct TransferQueue {
 
     /// Frees the place of an exchange that ran.
     mutating func finish(_ id: UInt64) {
-        guard let origin = running.removeValue(forKey: id), let count = runningPerHost[origin] else { return }
+        guard let origin = running.removeValue(forKey: id)?.order.origin, let count = runningPerHost[origin] else {
+            return
+        }
         runningPerHost[origin] = count > 1 ? count - 1 : nil
     }
 
@@ -76,10 +78,12 @@ struct TransferQueue {
         followPriorities()
         guard let chosen = starving(now) ?? best() else { return nil }
         waiting[chosen.order.id] = nil
-        running[chosen.order.id] = chosen.order.origin
+        running[chosen.order.id] = chosen
         runningPerHost[chosen.order.origin, default: 0] += 1
         return chosen
     }
+
+    private func isSuspended(_ entry: Entry) -> Bool { suspended.map { entry.context.priority <= $0 } ?? false }
 
     private mutating func append(_ entry: Entry) {
         hosts[entry.order.origin, default: Array(repeating: Lane(), count: Entry.ranks)][entry.rank].append(entry)
@@ -119,7 +123,7 @@ struct TransferQueue {
             for rank in 0..<Entry.ranks {
                 guard let entry = end(of: rank, at: origin, fromFront: fromFront) else { continue }
                 isEmpty = false
-                if let suspended, entry.context.priority <= suspended { continue }
+                if isSuspended(entry) { continue }
                 if best.map({ isBetter(entry, $0) }) ?? true { best = entry }
             }
             if isEmpty { hosts[origin] = nil }

@@ -5,11 +5,14 @@ import EideticCore
 /// A slot is taken in the call that adds an exchange, not later on another thread: so the first of a burst starts first
 /// whatever the order of the rest.
 final class TransferScheduler: Sendable {
+    /// Stands for an exchange among those who observe a priority.
+    private final class Watch: Sendable {}
+
     private let queue: Guarded<TransferQueue>
     private let engine: TransferEngine
     private let time: any TimeSource
 
-    init(_ queue: TransferQueue, _ engine: TransferEngine, time: any TimeSource) {
+    init(_ queue: TransferQueue, _ engine: TransferEngine, _ time: any TimeSource) {
         self.queue = Guarded(queue)
         self.engine = engine
         self.time = time
@@ -22,7 +25,10 @@ final class TransferScheduler: Sendable {
         var order = order
         let completion = order.completion
         let id = order.id
+        let watch = Watch()
+        context.observePriority(watch) { [weak self] in self?.followSuspension() }
         order.completion = { [weak self] outcome in
+            context.stopObserving(watch)
             self?.queue.withLock { $0.finish(id) }
             self?.startNext()
             completion(outcome)
@@ -38,6 +44,29 @@ final class TransferScheduler: Sendable {
             entry.order.completion(.cancelled)
         } else {
             engine.cancel(id)
+        }
+    }
+
+    /// Lets nothing of this priority and below start or take bytes; `nil` lets everything go on.
+    func suspend(_ priority: LoadPriority?) {
+        queue.withLock { $0.suspended = priority }
+        tellSuspension()
+        startNext()
+    }
+
+    /// Tells the engine something that concerns no exchange.
+    func tell(_ command: EngineCommand) { engine.post(command) }
+
+    /// A download that has become more urgent than the suspension goes on.
+    private func followSuspension() {
+        guard queue.withLock({ $0.suspended != nil }) else { return }
+        tellSuspension()
+        startNext()
+    }
+
+    private func tellSuspension() {
+        for (entry, isSuspended) in queue.withLock({ $0.runningEntries }) {
+            engine.post(.suspend(entry.order.id, isSuspended))
         }
     }
 

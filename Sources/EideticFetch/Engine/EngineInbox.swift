@@ -4,6 +4,12 @@ import EideticCore
 enum EngineCommand: Sendable {
     case start(TransferOrder)
     case cancel(UInt64)
+    /// The reader of a body has caught up.
+    case readerReady(UInt64)
+    /// Whether an exchange is to take no bytes.
+    case suspend(UInt64, Bool)
+    case limitRate(Int?)
+    case removeCookies
     case stop
 }
 

@@ -7,17 +7,22 @@ final class EngineLoop {
     private let options: EngineOptions
     private let multi: UnsafeMutableRawPointer
     private let time = SystemTime()
+    private let jar = CookieJar()
+    private let news: NetworkNews?
     private var clock: ActiveClock
+    private var rate: RateLimit?
     private var active: [UInt64: Transfer] = [:]
     private var isStopping = false
     /// How long until the first of the time-outs, at most.
-    private var nextTimeout = ActiveClock.longestWait
+    private var nextLook = ActiveClock.longestWait
 
     init(_ inbox: EngineInbox, _ options: EngineOptions) {
         self.inbox = inbox
         self.options = options
         multi = inbox.multi.handle
+        news = options.observesNetwork ? NetworkNews() : nil
         clock = ActiveClock(uptime: time.uptime)
+        rate = options.bytesPerSecond.map { RateLimit(bytesPerSecond: $0, now: .zero) }
         eidetic_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
         eidetic_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     }
@@ -28,7 +33,7 @@ final class EngineLoop {
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             readMessages()
-            checkTime()
+            lookAround()
             if !isStopping, inbox.mayPoll() { sleep() }
         }
         stop()
@@ -36,8 +41,12 @@ final class EngineLoop {
 
     private func sleep() {
         let isIdle = active.isEmpty
-        let longest = isIdle ? Int32.max : Int32(nextTimeout.inMilliseconds.rounded(.up))
-        curl_multi_poll(multi, nil, 0, longest, nil)
+        let longest = isIdle ? Int32.max : Int32(nextLook.inMilliseconds.rounded(.up))
+        if let news {
+            if news.wait(multi, longest) { options.onNetworkChange() }
+        } else {
+            curl_multi_poll(multi, nil, 0, longest, nil)
+        }
         clock.look(at: time.uptime, isIdle: isIdle)
     }
 
@@ -48,16 +57,35 @@ final class EngineLoop {
             guard let transfer = active[id] else { return }
             transfer.fail(.cancelled)
             finish(transfer, CURLE_ABORTED_BY_CALLBACK)
+        case .readerReady(let id): active[id]?.lift(.reader)
+        case .suspend(let id, true): active[id]?.hold(.suspended)
+        case .suspend(let id, false): active[id]?.lift(.suspended)
+        case .limitRate(let limit):
+            rate = limit.map { RateLimit(bytesPerSecond: $0, now: clock.now) }
+            if rate == nil { for transfer in active.values { transfer.lift(.rate) } }
+        case .removeCookies: jar.removeAll()
         case .stop: isStopping = true
         }
     }
 
+    private func stop() {
+        let late = inbox.close()
+        for transfer in active.values {
+            transfer.fail(.cancelled)
+            finish(transfer, CURLE_ABORTED_BY_CALLBACK)
+        }
+        for case .start(let order) in late { order.completion(.cancelled) }
+    }
+}
+
+// MARK: Exchanges
+extension EngineLoop {
     private func start(_ order: TransferOrder) {
         guard let transfer = Transfer(order, now: clock.now, stops: clock.stops) else {
             let error = EideticError(.outOfMemory, "no memory for the transfer of \(order.url)")
             return order.completion(TransferOutcome(error: error))
         }
-        transfer.configure(options)
+        transfer.configure(options, jar)
         active[order.id] = transfer
         let code = curl_multi_add_handle(multi, transfer.easy)
         guard code == CURLM_OK else {
@@ -85,27 +113,25 @@ final class EngineLoop {
         }
     }
 
-    /// Ends what has waited too long for a byte.
-    private func checkTime() {
+    /// Ends what has waited too long for a byte, and holds back what comes too fast.
+    private func lookAround() {
         clock.look(at: time.uptime)
-        nextTimeout = ActiveClock.longestWait
+        nextLook = ActiveClock.longestWait
+        var newBytes = 0
         for transfer in active.values {
-            if transfer.sawByte {
-                transfer.sawByte = false
-                transfer.lastByte = clock.now
-            }
+            newBytes += transfer.newBytes
             let left = transfer.timeLeft(clock.now)
-            nextTimeout = min(nextTimeout, max(left, .zero))
+            nextLook = min(nextLook, max(left, .zero))
             if left <= .zero { finish(transfer, CURLE_OPERATION_TIMEDOUT) }
         }
+        limitRate(newBytes)
     }
 
-    private func stop() {
-        let late = inbox.close()
-        for transfer in active.values {
-            transfer.fail(.cancelled)
-            finish(transfer, CURLE_ABORTED_BY_CALLBACK)
-        }
-        for case .start(let order) in late { order.completion(.cancelled) }
+    private func limitRate(_ newBytes: Int) {
+        guard rate != nil else { return }
+        rate?.note(newBytes, now: clock.now)
+        let wait = rate?.wait ?? .zero
+        for transfer in active.values { if wait > .zero { transfer.hold(.rate) } else { transfer.lift(.rate) } }
+        if wait > .zero { nextLook = min(nextLook, wait) }
     }
 }

@@ -1,6 +1,25 @@
 /// What all transfers of an engine have in common.
 struct EngineOptions: Sendable {
-    var caFile: String?
-    var userAgent: String
     var name = "eidetic-fetch"
+    let caFile: String?
+    let userAgent: String
+    let pins: [String: [String]]
+    let proxy: Downloader.Proxy
+    let addressFamily: Downloader.AddressFamily
+    let refusesPrivateNetworks: Bool
+    let bytesPerSecond: Int?
+    let observesNetwork: Bool
+    /// Called on the engine's thread when an interface, an address or a route came.
+    var onNetworkChange: @Sendable () -> Void = {}
+
+    init(_ configuration: Downloader.Configuration) {
+        caFile = configuration.caFile
+        userAgent = configuration.userAgent
+        pins = Dictionary(uniqueKeysWithValues: configuration.pins.map { ($0.key.lowercased(), $0.value) })
+        proxy = configuration.proxy
+        addressFamily = configuration.addressFamily
+        refusesPrivateNetworks = configuration.refusesPrivateNetworks
+        bytesPerSecond = configuration.bytesPerSecond
+        observesNetwork = configuration.observesNetwork
+    }
 }

@@ -46,13 +46,23 @@ extension Transfer {
     }
 
     /// How long the exchange may still go on without a byte; where that is no time at all, it fails.
+    ///
+    /// Time in which we take no bytes is not the server's.
     func timeLeft(_ now: Duration) -> Duration {
+        if newBytes > 0 || !pauses.isEmpty { lastByte = now }
+        newBytes = 0
         let silence = order.timeout - (now - lastByte)
         if silence <= .zero { fail(timeoutError(order.timeout, total: false)) }
         guard let limit = order.totalTimeout else { return silence }
         let rest = limit - (now - started)
         if rest <= .zero { fail(timeoutError(limit, total: true)) }
         return min(silence, rest)
+    }
+
+    /// Refuses to connect to an address that is not public.
+    func refuseAddress(_ address: UnsafePointer<sockaddr>) {
+        let text = NetworkAddress(address).map(\.description) ?? "an unknown family"
+        fail(EideticError(.refused, "\(order.origin) leads into a private network (\(text)), which is not allowed"))
     }
 
     private func timeoutError(_ limit: Duration, total: Bool) -> EideticError {

@@ -4,18 +4,20 @@ import EideticCore
 extension Transfer {
     /// What came of the exchange, after libcurl ended it with `code`.
     func outcome(_ code: CURLcode, stops: Int) -> TransferOutcome {
-        if code == CURLE_OK, failure == nil { checkCompleteBody() }
+        if code == CURLE_OK, failure == nil { finishBody() }
         var outcome = TransferOutcome(head: head, metrics: metrics)
         outcome.wasStopped = stops != stopsAtStart
         outcome.error = failure ?? (code == CURLE_OK || isUnwantedBody(code) ? nil : error(for: code))
         outcome.redirect = string(CURLINFO_REDIRECT_URL)
+        outcome.isWrongRange = isWrongRange
+        outcome.metrics.resumedBytes = head?.status == 206 ? order.partial?.bytes.count ?? 0 : 0
         outcome.body = takeBody()
         return outcome
     }
 
     /// An error page longer than we care to read is no failure of its own.
     private func isUnwantedBody(_ code: CURLcode) -> Bool {
-        code == CURLE_WRITE_ERROR && head.map { !(200..<300).contains($0.status) } ?? false
+        code == CURLE_WRITE_ERROR && head?.isSuccess == false
     }
 
     private var metrics: FetchMetrics {

@@ -1,9 +1,10 @@
 import CCurl
 import EideticCore
+import Glibc
 
 extension Transfer {
     /// Tells libcurl everything about the exchange.
-    func configure(_ options: EngineOptions) {
+    func configure(_ options: EngineOptions, _ jar: CookieJar) {
         set(CURLOPT_URL, order.url)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_NOSIGNAL, 1)
@@ -18,8 +19,14 @@ extension Transfer {
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_USERAGENT, options.userAgent)
         setSecurity(options)
+        setRoute(options)
         setCredentials()
         setHeaders()
+        if order.usesCookies {
+            // The empty name of a file to read from is how libcurl is told to know cookies at all.
+            set(CURLOPT_COOKIEFILE, "")
+            eidetic_curl_set_pointer(easy, CURLOPT_SHARE, jar.handle)
+        }
         eidetic_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
         let context = Unmanaged.passUnretained(self).toOpaque()
         eidetic_curl_set_pointer(easy, CURLOPT_PRIVATE, context)
@@ -32,16 +39,35 @@ extension Transfer {
         if let caFile = options.caFile { set(CURLOPT_CAINFO, caFile) }
         set(CURLOPT_SSL_VERIFYPEER, order.allowsInvalidCertificates ? 0 : 1)
         set(CURLOPT_SSL_VERIFYHOST, order.allowsInvalidCertificates ? 0 : 2)
+        if let pins = options.pins[order.origin.host] {
+            set(CURLOPT_PINNEDPUBLICKEY, pins.joined(separator: ";"))
+        }
+    }
+
+    private func setRoute(_ options: EngineOptions) {
+        switch options.proxy {
+        case .environment: break
+        case .none: set(CURLOPT_PROXY, "")
+        case .url(let url): set(CURLOPT_PROXY, url)
+        }
+        switch options.addressFamily {
+        case .any: break
+        case .ipv4: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
+        case .ipv6: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
+        }
+        guard options.refusesPrivateNetworks else { return }
+        set(CURLOPT_PROXY, "")
+        eidetic_curl_set_socket_opener(easy, openPublicSocket, Unmanaged.passUnretained(self).toOpaque())
     }
 
     private func setCredentials() {
         switch order.credentials {
         case .basic(let user, let password):
-            set(CURLOPT_HTTPAUTH, Int(bitPattern: UInt(1) << 0))
+            set(CURLOPT_HTTPAUTH, 1 << 0 /* CURLAUTH_BASIC, a macro with a cast */)
             set(CURLOPT_USERNAME, user)
             set(CURLOPT_PASSWORD, password)
         case .digest(let user, let password):
-            set(CURLOPT_HTTPAUTH, Int(bitPattern: UInt(1) << 1))
+            set(CURLOPT_HTTPAUTH, 1 << 1 /* CURLAUTH_DIGEST */)
             set(CURLOPT_USERNAME, user)
             set(CURLOPT_PASSWORD, password)
         case .bearer, nil: break
@@ -81,8 +107,11 @@ private func receiveBody(
 ) -> Int {
     guard let context, let bytes else { return size * count }
     let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    let isTaken = transfer.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
-    return isTaken ? size * count : refusal
+    switch transfer.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) {
+    case .taken: return size * count
+    case .refused: return refusal
+    case .later: return Int(CURL_WRITEFUNC_PAUSE)
+    }
 }
 
 private func receiveHeadLine(
@@ -95,4 +124,22 @@ private func receiveHeadLine(
     let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
     let isTaken = transfer.receive(headLine: UnsafeRawBufferPointer(start: bytes, count: size * count))
     return isTaken ? size * count : refusal
+}
+
+/// Opens a socket to a public address alone.
+///
+/// This is the address that is connected to: no second look at a name server can lead elsewhere in between.
+private func openPublicSocket(
+    _ context: UnsafeMutableRawPointer?,
+    _ purpose: curlsocktype,
+    _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let context, let address else { return CURL_SOCKET_BAD }
+    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    guard let target = NetworkAddress(&address.pointee.addr), target.isPublic else {
+        transfer.refuseAddress(&address.pointee.addr)
+        return CURL_SOCKET_BAD
+    }
+    let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    return socket(address.pointee.family, type, address.pointee.protocol)
 }

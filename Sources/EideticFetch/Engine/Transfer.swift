@@ -5,6 +5,21 @@ import EideticCore
 ///
 /// Lives on the engine's thread alone.
 final class Transfer {
+    /// Why a transfer takes no bytes for now.
+    struct Pause: OptionSet {
+        let rawValue: Int
+
+        /// Who reads the body is behind.
+        static let reader = Pause(rawValue: 1)
+        /// Downloads are suspended.
+        static let suspended = Pause(rawValue: 2)
+        /// The rate limit is used up.
+        static let rate = Pause(rawValue: 4)
+    }
+
+    /// What becomes of a piece of the body.
+    enum Reception { case taken, refused, later }
+
     /// A head with more bytes than this, all its lines together, is refused.
     static let headLimit = 262_144
     /// Of an answer that is not wanted (an error page) so much is read, so that the connection can be used again.
@@ -19,16 +34,21 @@ final class Transfer {
     private(set) var body: [UInt8] = []
     /// Why a callback ended the exchange.
     private(set) var failure: EideticError?
+    private(set) var isWrongRange = false
+    var pauses: Pause = []
+    /// Bytes that came since the engine last looked.
+    var newBytes = 0
     /// When the last byte came, by the engine's clock.
     var lastByte: Duration
     let started: Duration
     let stopsAtStart: Int
-    /// Set by callbacks, read and cleared by the engine: a byte came.
-    var sawByte = false
 
     private var incoming = ResponseHead()
     private var headBytes = 0
     private var unwantedBytes = 0
+    private var receivedBytes = 0
+    /// The length of the whole body; `nil` where it is not known.
+    private var expectedLength: Int?
     private var isRecognised = false
 
     init?(_ order: TransferOrder, now: Duration, stops: Int) {
@@ -47,32 +67,29 @@ final class Transfer {
         errorText.deallocate()
     }
 
-    /// Ends the exchange from the engine, or from a callback.
+    /// Ends the exchange from the engine, or from a callback; the first reason counts.
     func fail(_ error: EideticError) { if failure == nil { failure = error } }
 }
 
-// MARK: Receiving
+// MARK: The head
 extension Transfer {
     /// Takes one line of the head; gives false to end the exchange.
     func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
-        sawByte = true
+        newBytes += line.count
         headBytes += line.count
+        // An address was refused, and libcurl found another one.
+        if failure != nil { return false }
         guard headBytes <= Self.headLimit else {
             fail(EideticError(.badResponse, "\(order.url): the answer's head is longer than \(Self.headLimit) bytes"))
             return false
         }
-        let text = Substring(decoding: line, as: UTF8.self).dropLast(while: \.isNewline)
-        if text.isEmpty { return finishHead() }
-        if text.hasPrefix("HTTP/") {
-            let parts = text.split(separator: " ", maxSplits: 2)
-            incoming = ResponseHead(
-                status: parts.count > 1 ? Int(parts[1]) ?? 0 : 0,
-                reason: parts.count > 2 ? String(parts[2]) : ""
-            )
+        if line.starts(with: "HTTP/".utf8) {
+            incoming = ResponseHead(statusLine: line)
             head = nil
-        } else if head == nil, let colon = text.firstIndex(of: ":") {
-            let value = text[text.index(after: colon)...].trimmed
-            incoming.headers.add(String(text[..<colon].trimmed), String(value))
+        } else if line.trimmed.isEmpty {
+            return finishHead()
+        } else if head == nil, let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+            incoming.headers.add(line[..<colon].text, line[(colon + 1)...].text)
         }
         return true
     }
@@ -80,83 +97,124 @@ extension Transfer {
     private func finishHead() -> Bool {
         guard incoming.status >= 200, head == nil else { return true }
         head = incoming
-        body = []
-        guard isWanted, !incoming.isEncoded, let length = incoming.contentLength else { return true }
-        guard length <= order.byteLimit else {
+        guard incoming.isSuccess else { return true }
+        guard beginBody(incoming) else { return false }
+        guard !incoming.isEncoded, let length = incoming.contentLength else { return true }
+        // Each alone is below the limit of an array, so the sum cannot overflow.
+        guard length <= order.byteLimit, body.count + length <= order.byteLimit else {
             fail(tooLong("announces \(length) bytes"))
             return false
         }
-        body.reserveCapacity(min(length, 16 << 20))
-        order.onProgress(FetchProgress(received: 0, expected: length))
+        expectedLength = body.count + length
+        if order.channel == nil { body.reserveCapacity(body.count + min(length, 16 << 20)) }
+        order.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
         return true
     }
 
-    /// Takes a piece of the body; gives false to end the exchange.
-    func receive(body piece: UnsafeRawBufferPointer) -> Bool {
-        sawByte = true
-        guard isWanted else {
-            unwantedBytes += piece.count
-            return unwantedBytes <= Self.unwantedLimit
+    /// Begins with what is there already, where the server continues it; gives false where it sends something else.
+    private func beginBody(_ head: ResponseHead) -> Bool {
+        body = []
+        receivedBytes = 0
+        expectedLength = nil
+        guard head.status == 206 else { return true }
+        if let partial = order.partial {
+            if partial.isContinued(by: head) {
+                body = partial.bytes
+                receivedBytes = body.count
+                return true
+            }
+        } else if order.headers["Range"] != nil {
+            return true
         }
-        guard body.count + piece.count <= order.byteLimit else {
-            fail(tooLong("is longer than the limit"))
-            return false
-        }
-        body.append(contentsOf: piece)
-        guard isRecognised || checkPicture(isComplete: false) else { return false }
-        order.onProgress(FetchProgress(received: body.count, expected: expectedLength))
-        return true
-    }
-
-    private var expectedLength: Int? { head.flatMap { $0.isEncoded ? nil : $0.contentLength } }
-
-    private var isWanted: Bool { head.map { (200..<300).contains($0.status) } ?? false }
-
-    private func tooLong(_ what: String) -> EideticError {
-        EideticError(.limitExceeded, "\(order.url): the body \(what); the limit is \(order.byteLimit) bytes")
+        isWrongRange = true
+        let range = head.headers["Content-Range"] ?? "none"
+        fail(EideticError(.badResponse, "\(order.url): the server sent a range that was not asked for (\(range))"))
+        return false
     }
 }
 
-// MARK: Recognising
+// MARK: The body
 extension Transfer {
-    /// Refuses a body that does not begin as a picture, as soon as that can be told.
-    private func checkPicture(isComplete: Bool) -> Bool {
-        guard order.requiresPicture, isWanted else {
-            isRecognised = true
-            return true
+    /// Takes a piece of the body, unless it is to come later or the exchange is to end.
+    func receive(body piece: UnsafeRawBufferPointer) -> Reception {
+        guard pauses.isEmpty else { return .later }
+        guard head?.isSuccess == true else {
+            newBytes += piece.count
+            unwantedBytes += piece.count
+            return unwantedBytes <= Self.unwantedLimit ? .taken : .refused
         }
-        switch ImageFormat.detect(body, isComplete: isComplete) {
-        case .format: isRecognised = true
-        case .needsMore: break
-        case .unknown:
-            let type = head?.headers["Content-Type"] ?? "no content type"
-            let size = body.isEmpty ? "an empty body" : "a body that is no picture"
-            fail(EideticError(.notAPicture, "\(order.url): \(size) (\(type))", httpStatus: head?.status))
-            return false
+        guard receivedBytes + piece.count <= order.byteLimit else {
+            fail(tooLong("is longer than the limit"))
+            return .refused
+        }
+        if let channel = order.channel, isRecognised {
+            guard channel.offer(piece) else {
+                pauses.insert(.reader)
+                return .later
+            }
+        } else {
+            body.append(contentsOf: piece)
+            guard isRecognised || recognise(isComplete: false) else { return .refused }
+        }
+        newBytes += piece.count
+        receivedBytes += piece.count
+        order.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
+        return .taken
+    }
+
+    /// Refuses a body that does not begin as a picture, as soon as that can be told.
+    private func recognise(isComplete: Bool) -> Bool {
+        if order.requiresPicture {
+            switch ImageFormat.detect(body, isComplete: isComplete) {
+            case .format: break
+            case .needsMore: return true
+            case .unknown:
+                fail(.notAPicture(order.url, head?.headers, isEmpty: body.isEmpty, status: head?.status))
+                return false
+            }
+        }
+        isRecognised = true
+        if let channel = order.channel, let head {
+            channel.begin(head)
+            if !body.isEmpty { _ = takeBody().withUnsafeBytes { channel.offer($0) } }
         }
         return true
     }
 
     /// The last look at a complete body.
-    func checkCompleteBody() { if !isRecognised { _ = checkPicture(isComplete: true) } }
+    func finishBody() { if head?.isSuccess == true, !isRecognised { _ = recognise(isComplete: true) } }
 
     /// Gives the body away, without a copy.
     func takeBody() -> [UInt8] {
         defer { body = [] }
         return body
     }
+
+    private func tooLong(_ what: String) -> EideticError {
+        EideticError(.limitExceeded, "\(order.url): the body \(what); the limit is \(order.byteLimit) bytes")
+    }
 }
 
-extension Substring {
-    var trimmed: Substring {
-        var result = drop { $0.isWhitespace }
-        while result.last?.isWhitespace == true { result.removeLast() }
-        return result
+extension ResponseHead {
+    /// Reads `HTTP/1.1 404 Not Found`.
+    fileprivate init(statusLine: UnsafeRawBufferPointer) {
+        let parts = statusLine.split(separator: UInt8(ascii: " "), maxSplits: 2)
+        status = parts.count > 1 ? Int(parts[1].text) ?? 0 : 0
+        reason = parts.count > 2 ? parts[2].text : ""
+    }
+}
+
+extension Collection<UInt8> where SubSequence == Slice<UnsafeRawBufferPointer> {
+    /// The bytes without white space at their ends.
+    fileprivate var trimmed: SubSequence {
+        var rest = self[...]
+        while let first = rest.first, Self.isWhite(first) { rest = rest.dropFirst() }
+        while let last = rest.last, Self.isWhite(last) { rest = rest.dropLast() }
+        return rest
     }
 
-    fileprivate func dropLast(while isUnwanted: (Character) -> Bool) -> Substring {
-        var result = self
-        while let last = result.last, isUnwanted(last) { result.removeLast() }
-        return result
-    }
+    /// The bytes as text, without white space at its ends.
+    fileprivate var text: String { String(decoding: UnsafeRawBufferPointer(rebasing: trimmed), as: UTF8.self) }
+
+    private static func isWhite(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
 }

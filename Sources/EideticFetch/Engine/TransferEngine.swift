@@ -20,4 +20,7 @@ final class TransferEngine: Sendable {
 
     /// Ends an exchange as cancelled; no effect where it has ended.
     func cancel(_ id: UInt64) { _ = inbox.post(.cancel(id)) }
+
+    /// Tells the engine anything else.
+    func post(_ command: EngineCommand) { _ = inbox.post(command) }
 }

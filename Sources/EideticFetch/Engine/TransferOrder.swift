@@ -6,18 +6,34 @@ struct TransferOrder: Sendable {
     let url: String
     let origin: Origin
     /// All fields that go out, the downloader's own included.
-    var headers: HTTPHeaders
+    var headers = HTTPHeaders()
     let timeout: Duration
     let totalTimeout: Duration?
     let byteLimit: Int
-    let requiresPicture: Bool
+    var requiresPicture = true
     let allowsInvalidCertificates: Bool
     let usesCookies: Bool
-    let credentials: Credentials?
+    var credentials: Credentials?
+    /// What is there already; the rest was asked for.
+    var partial: PartialBody?
+    /// Where the body goes piece by piece; `nil` where it is collected.
+    var channel: BodyChannel?
     /// Called on the engine's thread.
-    var onProgress: @Sendable (FetchProgress) -> Void
-    /// Called once, on the engine's thread.
+    var onProgress: @Sendable (FetchProgress) -> Void = { _ in }
+    /// Called once, on the engine's thread or on that of the one who cancels.
     var completion: @Sendable (TransferOutcome) -> Void
+
+    init(id: UInt64, hop: Hop, completion: @escaping @Sendable (TransferOutcome) -> Void) {
+        self.id = id
+        url = hop.url
+        origin = hop.origin
+        timeout = hop.request.timeout
+        totalTimeout = hop.request.totalTimeout
+        byteLimit = hop.request.byteLimit.bytes
+        allowsInvalidCertificates = hop.request.allowsInvalidCertificates
+        usesCookies = hop.request.usesCookies
+        self.completion = completion
+    }
 }
 
 /// The head of an answer.
@@ -25,6 +41,9 @@ struct ResponseHead: Sendable, Hashable {
     var status = 0
     var reason = ""
     var headers = HTTPHeaders()
+
+    /// Whether the body is wanted: that of an error page is not.
+    var isSuccess: Bool { (200..<300).contains(status) }
 
     /// The length that the head announces; `nil` where it has none, or one that cannot be read.
     var contentLength: Int? { headers["Content-Length"].flatMap(Int.init).flatMap { $0 < 0 ? nil : $0 } }
@@ -46,6 +65,8 @@ struct TransferOutcome: Sendable {
     var redirect: String?
     /// Whether the process was stopped while the exchange was under way.
     var wasStopped = false
+    /// Whether the server sent another part of the body than it was asked for.
+    var isWrongRange = false
 
     static let cancelled = TransferOutcome(error: .cancelled)
 }

@@ -35,8 +35,11 @@ public struct HTTPHeaders: Sendable {
     /// - Complexity: O(*n*) in the number of fields.
     public subscript(name: String) -> String? {
         get {
-            let values = values(of: name)
-            return values.isEmpty ? nil : values.joined(separator: ", ")
+            var result: String?
+            for field in fields where Self.isSame(field.name, name) {
+                result = result.map { "\($0), \(field.value)" } ?? field.value
+            }
+            return result
         }
         set {
             fields.removeAll { Self.isSame($0.name, name) }
@@ -46,7 +49,7 @@ public struct HTTPHeaders: Sendable {
 
     /// Every value for `name`, in order.
     public func values(of name: String) -> [String] {
-        fields.lazy.filter { Self.isSame($0.name, name) }.map(\.value)
+        fields.filter { Self.isSame($0.name, name) }.map { $0.value }
     }
 
     /// Adds a field and keeps those of the same name.
@@ -56,13 +59,15 @@ public struct HTTPHeaders: Sendable {
 
     /// These fields, with those of `other` in place of the ones that have the same name.
     public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
+        if other.isEmpty { return self }
         let kept = fields.filter { mine in !other.fields.contains { Self.isSame($0.name, mine.name) } }
         return HTTPHeaders(kept + other.fields)
     }
 
     /// Compares names as HTTP does: ASCII letters without regard to case.
     package static func isSame(_ left: String, _ right: String) -> Bool {
-        left.utf8.count == right.utf8.count && zip(left.utf8, right.utf8).allSatisfy { lowercase($0) == lowercase($1) }
+        guard left.utf8.count == right.utf8.count else { return false }
+        return left == right || left.utf8.elementsEqual(right.utf8) { lowercase($0) == lowercase($1) }
     }
 
     private static func lowercase(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }

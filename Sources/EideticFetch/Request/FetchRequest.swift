@@ -55,4 +55,7 @@ public struct FetchRequest: Sendable, Hashable {
         origin = parsed.origin
         credentials = parsed.user.map { .basic(user: $0, password: parsed.password ?? "") }
     }
+
+    /// Feeds the URL alone: requests that differ in the rest are few.
+    public func hash(into hasher: inout Hasher) { hasher.combine(url) }
 }

@@ -12,7 +12,10 @@ struct ParsedURL {
     private static let longest = 65_536
 
     init(_ source: String) throws(EideticError) {
-        let trimmed = String(source.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        var ends = source[...]
+        while ends.first?.isWhitespace == true { ends.removeFirst() }
+        while ends.last?.isWhitespace == true { ends.removeLast() }
+        let trimmed = String(ends)
         guard trimmed.utf8.count <= Self.longest else {
             throw EideticError(.invalidURL, "the URL is longer than \(Self.longest) bytes")
         }

@@ -1,0 +1,60 @@
+public import EideticCore
+
+/// What may be changed while downloads run.
+extension Downloader {
+    /// The most downloads at once.
+    ///
+    /// Those above a lower limit are not stopped.
+    public var maximumConcurrent: Int {
+        get { scheduler.read { $0.maximum } }
+        set { scheduler.change { $0.maximum = max(1, newValue) } }
+    }
+
+    /// The most downloads at once from one origin.
+    public var maximumPerHost: Int {
+        get { scheduler.read { $0.maximumPerHost } }
+        set { scheduler.change { $0.maximumPerHost = max(1, newValue) } }
+    }
+
+    /// Which of equally urgent downloads starts first.
+    public var executionOrder: ExecutionOrder {
+        get { scheduler.read { $0.order } }
+        set { scheduler.change { $0.order = newValue } }
+    }
+
+    /// How many downloads wait for a slot, and how many run.
+    public var counts: (waiting: Int, running: Int) { scheduler.counts }
+
+    /// Lets no download of this priority and below start, and stops those that run from taking bytes.
+    ///
+    /// Their connections stay open, and the time does not count for their time-outs. A download that becomes more urgent
+    /// goes on. Each call replaces the one before.
+    ///
+    /// - Parameter priority: `high`, all of them, by default.
+    public func suspend(_ priority: LoadPriority = .high) { scheduler.suspend(priority) }
+
+    /// Lets all downloads go on.
+    public func resume() { scheduler.suspend(nil) }
+
+    /// Whether nothing is asked of the network: every download fails at once as `offline`.
+    ///
+    /// Downloads that run already go on. False by default.
+    public var isOffline: Bool {
+        get { state.isOffline }
+        set { state.isOffline = newValue }
+    }
+
+    /// Says that the network came back: the list of failures is cleared, and waits before further attempts end.
+    ///
+    /// The downloader does so by itself where it observes the network.
+    public func networkCameBack() {
+        failures.removeAll()
+        state.networkCameBack()
+    }
+
+    /// Limits all downloads together to so many bytes a second; `nil` for no limit.
+    public func limitRate(_ bytesPerSecond: Int?) { scheduler.tell(.limitRate(bytesPerSecond)) }
+
+    /// Throws all cookies away.
+    public func removeCookies() { scheduler.tell(.removeCookies) }
+}

@@ -1,0 +1,96 @@
+import EideticCore
+
+extension Downloader {
+    /// Makes the exchanges of one attempt: the first, and one for each redirect.
+    func follow(
+        _ request: FetchRequest,
+        _ job: Job,
+        _ partial: PartialBody?
+    ) async throws(Failure) -> FetchResponse {
+        var hop = Hop(request)
+        var partial = partial
+        while true {
+            let outcome = try await exchange(hop, job, partial)
+            guard let head = outcome.head else { throw Failure(error: .noAnswer(hop.url)) }
+            if partial != nil, outcome.isWrongRange || head.status == 416 {
+                // What we have is of no use to this server: once more, from the beginning.
+                partial = nil
+                continue
+            }
+            if let error = outcome.error {
+                throw Failure(error: error, partial: PartialBody(outcome), wasStopped: outcome.wasStopped)
+            }
+            do throws(EideticError) {
+                let next = try hop.following(head, to: outcome.redirect, limit: configuration.redirectLimit)
+                guard let next else { return try hop.response(head, outcome) }
+                hop = next
+            } catch {
+                throw Failure(error: error, retryAfter: head.retryAfter(now: configuration.time.now.seconds))
+            }
+        }
+    }
+
+    /// One exchange, where the origin's breaker lets it through.
+    private func exchange(_ hop: Hop, _ job: Job, _ partial: PartialBody?) async throws(Failure) -> TransferOutcome {
+        do throws(EideticError) {
+            try state.admit(hop.origin, insists: hop.request.retriesFailed)
+        } catch {
+            throw Failure(error: error)
+        }
+        let outcome = await run(hop, job, partial)
+        state.note(hop.origin, outcome.wasStopped ? nil : outcome.error)
+        if outcome.head == nil, let error = outcome.error {
+            throw Failure(error: error, partial: partial, wasStopped: outcome.wasStopped)
+        }
+        return outcome
+    }
+
+    private func run(_ hop: Hop, _ job: Job, _ partial: PartialBody?) async -> TransferOutcome {
+        let id = nextID()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let order = order(id, hop, job, partial) { continuation.resume(returning: $0) }
+                scheduler.enqueue(order, job.context, isContinuation: hop.redirects > 0)
+                // A cancellation that came before the exchange was in the queue found nothing to end.
+                if job.context.isCancelled || Task.isCancelled { scheduler.cancel(id) }
+            }
+        } onCancel: {
+            scheduler.cancel(id)
+        }
+    }
+
+    private func order(
+        _ id: UInt64,
+        _ hop: Hop,
+        _ job: Job,
+        _ partial: PartialBody?,
+        _ completion: @escaping @Sendable (TransferOutcome) -> Void
+    ) -> TransferOrder {
+        var order = TransferOrder(id: id, hop: hop, completion: completion)
+        order.headers = headers(for: hop, partial)
+        order.credentials = hop.credentials ?? configuration.credentials?(hop.origin)
+        order.requiresPicture = hop.request.requiresPicture && !changesBodies
+        order.partial = partial
+        order.onProgress = report(to: job)
+        return order
+    }
+
+    func headers(for hop: Hop, _ partial: PartialBody?) -> HTTPHeaders {
+        let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
+        let own: HTTPHeaders = ["Accept": types]
+        let asked = own.merging(configuration.headers).merging(hop.headers)
+        return partial.map { asked.merging($0.headers) } ?? asked
+    }
+
+    private func report(to job: Job) -> @Sendable (FetchProgress) -> Void {
+        guard configuration.minimumProgressInterval > .zero else { return job.report }
+        let throttle = ProgressThrottle(interval: configuration.minimumProgressInterval, time: configuration.time)
+        return { if throttle.lets($0) { job.report($0) } }
+    }
+}
+
+extension EideticError {
+    fileprivate static func noAnswer(_ url: String) -> EideticError {
+        EideticError(.badResponse, "\(url): the server sent no answer")
+    }
+}

@@ -1,0 +1,76 @@
+public import EideticCore
+
+extension Downloader {
+    /// Begins to load what `request` names, and gives the answer as soon as it is known to be what was asked for.
+    ///
+    /// For bodies that are used while they come: previews, large files. The stream takes one of the slots until it ends.
+    /// Hooks that look at bodies are not asked.
+    ///
+    /// - Parameters:
+    ///   - request: What to load; `retriesFailed` only overrides the list of failures here.
+    ///   - priority: How urgent it is.
+    /// - Returns: The answer's head, with its body to be read.
+    /// - Throws: As ``fetch(_:priority:onProgress:)`` does; what goes wrong later is thrown by the stream.
+    public func stream(
+        _ request: FetchRequest,
+        priority: LoadPriority = .normal
+    ) async throws(EideticError) -> FetchStream {
+        try await stream(request, context: WorkContext(priority: priority))
+    }
+
+    /// Begins to load what `request` names, as urgently as `context` says at any time.
+    package func stream(
+        _ request: FetchRequest,
+        context: WorkContext
+    ) async throws(EideticError) -> FetchStream {
+        let request = try await modified(request)
+        try checkOnline(request)
+        if !request.retriesFailed { try failures.check(request) }
+        do throws(EideticError) {
+            return try await begin(request, context)
+        } catch {
+            failures.note(error, for: request)
+            throw error
+        }
+    }
+
+    private func begin(_ request: FetchRequest, _ context: WorkContext) async throws(EideticError) -> FetchStream {
+        var hop = Hop(request)
+        while true {
+            try state.admit(hop.origin, insists: request.retriesFailed)
+            let source = FetchStream.Source(nextID(), BodyChannel(), scheduler)
+            enqueue(hop, source, context)
+            let outcome = await withTaskCancellationHandler {
+                await source.channel.start()
+            } onCancel: {
+                scheduler.cancel(source.id)
+            }
+            if let head = source.channel.head { return FetchStream(head, hop, source) }
+            if let error = outcome?.error { throw error }
+            guard let outcome, let head = outcome.head else {
+                throw EideticError(.badResponse, "\(hop.url): the server sent no answer")
+            }
+            let next = try hop.following(head, to: outcome.redirect, limit: configuration.redirectLimit)
+            guard let next else {
+                // Complete already, and without a body.
+                _ = try hop.response(head, outcome)
+                return FetchStream(head, hop, source)
+            }
+            hop = next
+        }
+    }
+
+    private func enqueue(_ hop: Hop, _ source: FetchStream.Source, _ context: WorkContext) {
+        let (state, channel) = (state, source.channel)
+        var order = TransferOrder(id: source.id, hop: hop) { outcome in
+            state.note(hop.origin, outcome.wasStopped ? nil : outcome.error)
+            channel.finish(outcome)
+        }
+        order.headers = headers(for: hop, nil)
+        order.credentials = hop.credentials ?? configuration.credentials?(hop.origin)
+        order.requiresPicture = hop.request.requiresPicture
+        order.channel = channel
+        scheduler.enqueue(order, context, isContinuation: hop.redirects > 0)
+        if Task.isCancelled { scheduler.cancel(source.id) }
+    }
+}

@@ -1,0 +1,59 @@
+import EideticCore
+
+/// What a downloader remembers between downloads: troubled origins, and the budget for further attempts.
+final class DownloaderState: Sendable {
+    private struct State {
+        var breaker = CircuitBreaker()
+        var budget: RetryBudget
+        var isOffline = false
+    }
+
+    private let state: Guarded<State>
+    private let network = NetworkSignal()
+    private let time: any TimeSource
+    private let clock: any RetryClock
+
+    init(_ configuration: Downloader.Configuration) {
+        state = Guarded(State(budget: RetryBudget(capacity: configuration.retryBudget)))
+        time = configuration.time
+        clock = configuration.retryClock
+    }
+
+    var isOffline: Bool {
+        get { state.withLock { $0.isOffline } }
+        set { state.withLock { $0.isOffline = newValue } }
+    }
+
+    func networkCameBack() {
+        state.withLock { $0.breaker.reset() }
+        network.fire()
+    }
+
+    /// Lets `delay` pass, or less where the network comes back before.
+    func wait(_ delay: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [clock] in await clock.wait(delay) }
+            group.addTask { [network] in await network.wait() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    func depositAttempt() { state.withLock { $0.budget.deposit() } }
+
+    func withdrawAttempt() -> Bool { state.withLock { $0.budget.withdraw() } }
+
+    /// Lets an exchange through, or throws what its origin failed with last.
+    func admit(_ origin: Origin, insists: Bool) throws(EideticError) {
+        let now = time.uptime
+        try state.withLock { state throws(EideticError) in
+            try state.breaker.admit(origin, now: now, insists: insists)
+        }
+    }
+
+    /// Notes how an exchange with an origin ended.
+    func note(_ origin: Origin, _ error: EideticError?) {
+        let now = time.uptime
+        state.withLock { $0.breaker.note(origin, error, now: now) }
+    }
+}

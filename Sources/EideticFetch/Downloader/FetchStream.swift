@@ -1,0 +1,71 @@
+public import EideticCore
+
+/// An answer whose body is read piece by piece while it comes.
+///
+/// The download is held back when the reader is more than 256 KiB behind, and ends when the stream is given up. It is not
+/// shared with others, and not tried again. Iterate once.
+public struct FetchStream: AsyncSequence, Sendable {
+    /// The HTTP status: 2xx, or 304.
+    public let status: Int
+    /// The header fields of the last hop.
+    public let headers: HTTPHeaders
+    /// The URL that answers, after all redirects.
+    public let effectiveURL: String
+    /// The length of the body, where the server announced it and it is not compressed.
+    public let expectedLength: Int?
+
+    private let source: Source
+
+    init(_ head: ResponseHead, _ hop: Hop, _ source: Source) {
+        status = head.status
+        headers = head.headers
+        effectiveURL = hop.url
+        expectedLength = head.isEncoded ? nil : head.contentLength
+        self.source = source
+    }
+
+    /// The reader's end of a download; when nobody holds it any more, the download ends.
+    final class Source: Sendable {
+        let id: UInt64
+        let channel: BodyChannel
+        let scheduler: TransferScheduler
+
+        init(_ id: UInt64, _ channel: BodyChannel, _ scheduler: TransferScheduler) {
+            self.id = id
+            self.channel = channel
+            self.scheduler = scheduler
+        }
+
+        deinit { scheduler.cancel(id) }
+    }
+
+    /// Reads the body.
+    public struct Iterator: AsyncIteratorProtocol {
+        let source: Source
+
+        /// The next piece of the body, of at most 256 KiB and what one read brings; `nil` at the end.
+        ///
+        /// Throws what the download fails with; `cancelled` when the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(EideticError) -> [UInt8]? {
+            let source = source
+            let item = await withTaskCancellationHandler {
+                await source.channel.next()
+            } onCancel: {
+                source.scheduler.cancel(source.id)
+            }
+            switch item {
+            case .bytes(let bytes, let wasFull):
+                if wasFull { source.scheduler.tell(.readerReady(source.id)) }
+                return bytes
+            case .end(let outcome):
+                if let error = outcome.error { throw error }
+                return nil
+            }
+        }
+    }
+
+    /// Begins to read.
+    public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
+}

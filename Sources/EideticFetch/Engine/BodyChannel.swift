@@ -1,0 +1,91 @@
+import EideticCore
+
+/// Carries a body from the engine to one reader, and holds the engine back when the reader is behind.
+final class BodyChannel: Sendable {
+    private struct State {
+        var head: ResponseHead?
+        var bytes: [UInt8] = []
+        var isFull = false
+        var end: TransferOutcome?
+        var reader: CheckedContinuation<Void, Never>?
+    }
+
+    /// What a reader finds.
+    enum Item {
+        /// A piece of the body; `wasFull` where the engine waits to be told to go on.
+        case bytes([UInt8], wasFull: Bool)
+        case end(TransferOutcome)
+    }
+
+    /// Above so many bytes the engine waits for the reader.
+    static let capacity = 262_144
+
+    private let state = Guarded(State())
+
+    /// The head, once the answer is known to be what was asked for.
+    var head: ResponseHead? { state.withLock { $0.head } }
+
+    /// Takes a piece from the engine; gives false where the reader is behind, and the engine must offer it again.
+    func offer(_ piece: UnsafeRawBufferPointer) -> Bool {
+        let (isTaken, reader) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
+            guard state.bytes.isEmpty || state.bytes.count + piece.count <= Self.capacity else {
+                state.isFull = true
+                return (false, nil)
+            }
+            state.bytes.append(contentsOf: piece)
+            defer { state.reader = nil }
+            return (true, state.reader)
+        }
+        reader?.resume()
+        return isTaken
+    }
+
+    /// Tells the reader what kind of answer comes.
+    func begin(_ head: ResponseHead) { change { $0.head = head } }
+
+    /// Tells the reader that no more comes.
+    func finish(_ outcome: TransferOutcome) { change { $0.end = outcome } }
+
+    /// Suspends until the head is there, or the exchange is over: then gives what came of it.
+    func start() async -> TransferOutcome? {
+        await wait { $0.head != nil || $0.end != nil }
+        return state.withLock { $0.head == nil ? $0.end : nil }
+    }
+
+    /// Suspends until there is a piece of the body, or its end.
+    func next() async -> Item {
+        while true {
+            await wait { !$0.bytes.isEmpty || $0.end != nil }
+            let item = state.withLock { state -> Item? in
+                if state.bytes.isEmpty { return state.end.map(Item.end) }
+                defer {
+                    state.bytes = []
+                    state.isFull = false
+                }
+                return .bytes(state.bytes, wasFull: state.isFull)
+            }
+            if let item { return item }
+        }
+    }
+
+    private func wait(until isReady: @Sendable (State) -> Bool) async {
+        while !state.withLock({ isReady($0) }) {
+            await withCheckedContinuation { continuation in
+                let isLate = state.withLock { state in
+                    if !isReady(state) { state.reader = continuation }
+                    return isReady(state)
+                }
+                if isLate { continuation.resume() }
+            }
+        }
+    }
+
+    private func change(_ body: @Sendable (inout State) -> Void) {
+        let reader = state.withLock { state in
+            body(&state)
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume()
+    }
+}

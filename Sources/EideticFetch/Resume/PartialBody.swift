@@ -1,0 +1,68 @@
+import CCurl
+
+/// The beginning of a body whose rest did not come, and what proves that a rest belongs to it.
+struct PartialBody: Sendable, Hashable {
+    var bytes: [UInt8]
+    /// A strong validator: what stands in `If-Range`.
+    let validator: String
+    /// The length of the whole, where the server said so.
+    let total: Int?
+
+    init(bytes: [UInt8], validator: String, total: Int?) {
+        self.bytes = bytes
+        self.validator = validator
+        self.total = total
+    }
+
+    /// What can be kept of an exchange that broke off; `nil` where a rest could not be told from the rest of another body.
+    ///
+    /// A compressed body is not kept: its rest is the rest of other bytes than those we have.
+    init?(_ outcome: TransferOutcome) {
+        guard let head = outcome.head, head.status == 200 || head.status == 206, !outcome.body.isEmpty,
+            !head.isEncoded, head.headers["Accept-Ranges"]?.lowercased() != "none",
+            let validator = head.strongValidator
+        else { return nil }
+        let range = head.headers["Content-Range"].flatMap(ContentRange.init)
+        self.init(bytes: outcome.body, validator: validator, total: range?.total ?? head.contentLength)
+        if let total, bytes.count >= total { return nil }
+    }
+
+    /// The fields that ask for the rest.
+    var headers: HTTPHeaders {
+        ["Range": "bytes=\(bytes.count)-", "If-Range": validator, "Accept-Encoding": "identity"]
+    }
+
+    /// Whether an answer with status 206 holds the rest of this body.
+    func isContinued(by head: ResponseHead) -> Bool {
+        guard let range = head.headers["Content-Range"].flatMap(ContentRange.init), range.first == bytes.count else {
+            return false
+        }
+        if let total, let announced = range.total, total != announced { return false }
+        guard let tag = head.headers["ETag"], validator.hasPrefix("\"") else { return true }
+        return tag == validator
+    }
+}
+
+extension ResponseHead {
+    /// The validator that proves two bodies equal byte for byte.
+    ///
+    /// A date does so where it is at least a minute older than the answer itself: within a second a file may change twice.
+    ///
+    /// - SeeAlso: RFC 9110, section 8.8.
+    fileprivate var strongValidator: String? {
+        if let tag = headers["ETag"] { return tag.hasPrefix("\"") && tag.utf8.count >= 2 ? tag : nil }
+        guard let modified = headers["Last-Modified"], let date = headers["Date"] else { return nil }
+        let (changed, answered) = (curl_getdate(modified, nil), curl_getdate(date, nil))
+        return changed >= 0 && answered >= 0 && answered - changed >= 60 ? modified : nil
+    }
+
+    /// How long the server asks to be left alone, in seconds or until a date.
+    ///
+    /// - SeeAlso: RFC 9110, section 10.2.3.
+    func retryAfter(now: Int64) -> Duration? {
+        guard [429, 503].contains(status), let field = headers["Retry-After"] else { return nil }
+        if let seconds = Int64(field) { return seconds < 0 ? nil : .seconds(min(seconds, 1 << 32)) }
+        let date = Int64(curl_getdate(field, nil))
+        return date < 0 ? nil : .seconds(max(0, date - now))
+    }
+}
