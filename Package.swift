@@ -106,10 +106,11 @@ let package = Package(
             name: "EideticBench",
             dependencies: [
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-                "CJPEG",
+                "CBareJPEG",
             ],
             swiftSettings: strict
         ),
+        .target(name: "CBareJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
 
         .executableTarget(
             name: "EideticConformance",

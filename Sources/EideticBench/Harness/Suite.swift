@@ -24,8 +24,10 @@ struct Suite: Sendable {
 
     /// Every suite, in the order of `--list`.
     static let all: [Suite] = [
-        cacheKey, memoryCache,
+        cacheKey,
+        memoryCache,
         memoryHit,
+        jpegDecode,
         fetch,
     ]
 }

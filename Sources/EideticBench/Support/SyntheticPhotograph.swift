@@ -1,0 +1,73 @@
+import CBareJPEG
+import EideticCore
+import Glibc
+
+/// A picture with the statistics of a photograph: structure of every size, soft colours, noise of a sensor.
+///
+/// Made from a fixed seed, so that each run decodes the same.
+enum SyntheticPhotograph {
+    /// The JPEG of a 12-megapixel photograph, some megabytes.
+    static func jpeg(_ size: PixelSize = PixelSize(width: 4_000, height: 3_000)) throws(EideticError) -> [UInt8] {
+        let pixels = pixels(size)
+        var count = 0
+        let bytes = eidetic_bare_jpeg_encode(pixels, UInt32(size.width), UInt32(size.height), 88, &count)
+        guard let bytes else { throw EideticError(.encodingFailed, "the JPEG library gave no picture") }
+        defer { free(bytes) }
+        return Array(UnsafeBufferPointer(start: bytes, count: count))
+    }
+
+    /// Red, green, blue, alpha.
+    private static func pixels(_ size: PixelSize) -> [UInt8] {
+        let layers = [512, 128, 32, 8].map { ValueNoise(cell: $0, size: size) }
+        let colours = [ValueNoise(cell: 700, size: size), ValueNoise(cell: 300, size: size)]
+        var sensor = SplitMix(state: 7)
+        var pixels = [UInt8](repeating: 255, count: 4 * size.pixelCount)
+        for y in 0..<size.height {
+            for x in 0..<size.width {
+                var light = Float(sensor.next() & 7)
+                for (octave, layer) in layers.enumerated() { light += 58 * layer.value(x, y) / Float(1 << octave) }
+                let offset = 4 * (y * size.width + x)
+                pixels[offset] = UInt8(clamping: Int(light + 60 * colours[0].value(x, y)))
+                pixels[offset + 1] = UInt8(clamping: Int(light + 50))
+                pixels[offset + 2] = UInt8(clamping: Int(light + 60 * colours[1].value(x, y)))
+            }
+        }
+        return pixels
+    }
+}
+
+/// Random values on a grid, and between them what lies between them.
+private struct ValueNoise {
+    private let cell: Int
+    private let columns: Int
+    private let values: [Float]
+
+    init(cell: Int, size: PixelSize) {
+        self.cell = cell
+        columns = size.width / cell + 2
+        var random = SplitMix(state: UInt64(cell))
+        values = (0..<columns * (size.height / cell + 2)).map { _ in Float(random.next() & 0xffff) / 65_535 }
+    }
+
+    /// From 0 to 1.
+    func value(_ x: Int, _ y: Int) -> Float {
+        let index = y / cell * columns + x / cell
+        let (right, down) = (Float(x % cell) / Float(cell), Float(y % cell) / Float(cell))
+        let upper = values[index] + right * (values[index + 1] - values[index])
+        let lower = values[index + columns] + right * (values[index + columns + 1] - values[index + columns])
+        return upper + down * (lower - upper)
+    }
+}
+
+/// A small generator with a seed.
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+        return value ^ (value >> 31)
+    }
+}
