@@ -26,7 +26,6 @@ struct Suite: Sendable {
     static let all: [Suite] = [
         cacheKey,
         memoryCache,
-        memoryHit,
         jpegDecode,
         fetch,
     ]

@@ -1,0 +1,10 @@
+import Eidetic
+
+let request = try ImageRequest(CommandLine.arguments[1], size: PixelSize(width: 400, height: 300))
+for await event in ImagePipeline.shared.events(for: request) {
+    switch event {
+    case .progress(let progress): print("\(progress.received) of \(progress.expected ?? 0) bytes")
+    case .finished(let response): print("\(response.image.size) pixels from \(response.source)")
+    case .failed(let error): print("\(error.code): \(error.message)")
+    }
+}
