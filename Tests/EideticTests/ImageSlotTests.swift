@@ -1,0 +1,202 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+/// A view that remembers what it was told to show.
+@MainActor
+final class RecordingDisplay: ImageDisplay {
+    enum Seen: Equatable {
+        case nothing
+        case image(PixelSize, hasTransition: Bool)
+        case indicator(ImageIndicator?)
+    }
+
+    private(set) var seen: [Seen] = []
+    private var transitions: [@MainActor () -> Void] = []
+
+    var images: [Seen] {
+        seen.filter { if case .indicator = $0 { false } else { true } }
+    }
+
+    func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
+        seen.append(image.map { .image($0.size, hasTransition: transition != nil) } ?? .nothing)
+        transition == nil ? completion() : transitions.append(completion)
+    }
+
+    func displayIndicator(_ indicator: ImageIndicator?) { seen.append(.indicator(indicator)) }
+
+    /// Lets the transitions that were begun come to their end.
+    func finishTransitions() {
+        let ending = transitions
+        transitions = []
+        for end in ending { end() }
+    }
+}
+
+@MainActor
+@Suite("Image slot", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+struct ImageSlotTests {
+    let display = RecordingDisplay()
+    let small = PixelSize(width: 64, height: 48)
+
+    private func placeholder() throws -> Image {
+        let pixels = try Picture.pixels(width: 1, height: 1)
+        return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
+    }
+
+    /// Sets the slot and waits for its completion.
+    private func set(
+        _ slot: ImageSlot,
+        _ request: ImageRequest,
+        _ presentation: ImageSlot.Presentation = .init()
+    ) async -> Result<ImageResponse, EideticError> {
+        await withCheckedContinuation { continuation in
+            slot.set(request, presentation) { continuation.resume(returning: $0) }
+        }
+    }
+
+    @Test("L01 the placeholder is seen, then the picture with its transition")
+    func shows() async throws {
+        let fixture = try await Fixture(), request = try fixture.put()
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        _ = await set(slot, request, .init(placeholder: try placeholder(), transition: .crossFade()))
+        let one = PixelSize(width: 1, height: 1)
+        #expect(display.images == [.image(one, hasTransition: false), .image(small, hasTransition: true)])
+        guard case .shown(.network) = slot.state else { Issue.record("\(slot.state)"); return }
+    }
+
+    @Test("L15 a picture in memory is seen before the call returns, without placeholder or transition")
+    func memoryHit() async throws {
+        let fixture = try await Fixture(), request = try fixture.put()
+        _ = try await fixture.pipeline.image(for: request)
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        var ends = 0
+        slot.set(request, .init(placeholder: try placeholder(), transition: .crossFade())) { _ in ends += 1 }
+        #expect(ends == 1)
+        #expect(display.images == [.image(small, hasTransition: false)])
+        let forced = request.with(options: .forceTransition)
+        slot.set(forced, .init(transition: .crossFade()))
+        #expect(display.images.last == .image(small, hasTransition: true))
+    }
+
+    @Test("L14 a new load cancels the earlier one: its completion comes first, its picture never")
+    func reuse() async throws {
+        let fixture = try await Fixture(.init(server: "location /slow/ { limit_rate 2k; }"))
+        let slow = try fixture.put("slow/a.png", width: 300, height: 300), fast = try fixture.put()
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        var order: [String] = []
+        slot.set(slow) { result in order.append((try? result.get()) == nil ? "slow cancelled" : "slow shown") }
+        await withCheckedContinuation { continuation in
+            slot.set(fast) { _ in
+                order.append("fast")
+                continuation.resume()
+            }
+        }
+        #expect(order == ["slow cancelled", "fast"])
+        #expect(display.images == [.nothing, .nothing, .image(small, hasTransition: false)])
+    }
+
+    @Test("L14 one thousand reuses with cancels and deaths in between: only the last picture is seen")
+    func storm() async throws {
+        let fixture = try await Fixture()
+        let requests = try (0..<10).map { try fixture.put("\($0).png", width: 40 + $0, height: 40) }
+        var slot: ImageSlot? = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        var ends = 0
+        for turn in 0..<1_000 {
+            slot?.set(requests[turn % 9]) { _ in ends += 1 }
+            if turn % 7 == 0 { slot?.cancel() }
+            if turn % 31 == 0 { slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate()) }
+            if turn % 5 == 0 { await Task.yield() }
+        }
+        let last = try #require(slot)
+        _ = await set(last, requests[9])
+        await until { ends == 1_000 }
+        #expect(display.images.last == .image(PixelSize(width: 49, height: 40), hasTransition: false))
+    }
+
+    @Test("L06 keepCurrentImage, delayPlaceholder and the failure's picture")
+    func placeholders() async throws {
+        let fixture = try await Fixture(), good = try fixture.put()
+        let bad = try ImageRequest(fixture.server.url + "/missing.png")
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        _ = await set(slot, good.with(options: .keepCurrentImage), .init(placeholder: try placeholder()))
+        #expect(display.images == [.image(small, hasTransition: false)])
+        _ = await set(slot, bad.with(options: .delayPlaceholder), .init(placeholder: try placeholder()))
+        let one = PixelSize(width: 1, height: 1)
+        #expect(display.images.dropFirst() == [.image(one, hasTransition: false)])
+        guard case .failed(let error) = slot.state else { Issue.record("\(slot.state)"); return }
+        #expect(error.httpStatus == 404)
+    }
+
+    @Test("L06 avoidAutoSetImage leaves showing to the completion")
+    func avoidAutoSet() async throws {
+        let fixture = try await Fixture(), request = try fixture.put(options: [.avoidAutoSetImage, .keepCurrentImage])
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        let result = await set(slot, request)
+        #expect(try result.get().image.size == small)
+        #expect(display.images.isEmpty)
+    }
+
+    @Test("L06 waitTransition: the completion comes after the transition")
+    func waitTransition() async throws {
+        let fixture = try await Fixture(), request = try fixture.put(options: .waitTransition)
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        var ends = 0
+        slot.set(request, .init(transition: .crossFade())) { _ in ends += 1 }
+        await until { display.images.last == .image(small, hasTransition: true) }
+        #expect(ends == 0)
+        display.finishTransitions()
+        #expect(ends == 1)
+    }
+
+    @Test("L16 the indicator begins, fills and goes")
+    func indicator() async throws {
+        let fixture = try await Fixture(), request = try fixture.put(width: 300, height: 300)
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        _ = await set(slot, request, .init(indicator: .progress))
+        let indicators = display.seen.filter { if case .indicator = $0 { true } else { false } }
+        #expect(indicators.first == .indicator(.progress(nil)))
+        #expect(indicators.contains(.indicator(.progress(1))))
+        #expect(indicators.last == .indicator(nil))
+    }
+
+    @Test("L23 a slot starts from the picture that is in memory in another size")
+    func preview() async throws {
+        let fixture = try await Fixture(), full = try fixture.put()
+        let thumbnail = full.with(rendering: .init(size: PixelSize(width: 16, height: 16)))
+        _ = try await fixture.pipeline.image(for: thumbnail)
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        _ = await set(slot, full, .init(placeholder: try placeholder(), preview: thumbnail))
+        let preview = PixelSize(width: 16, height: 12)
+        #expect(display.images == [.image(preview, hasTransition: false), .image(small, hasTransition: false)])
+    }
+
+    @Test("L25 in the background nothing is drawn, and on return the last state once")
+    func background() async throws {
+        let fixture = try await Fixture(), gate = DisplayGate()
+        let one = try fixture.put("1.png", width: 10, height: 10), two = try fixture.put("2.png", width: 20, height: 20)
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: gate)
+        gate.hold()
+        _ = await set(slot, one, .init(transition: .crossFade()))
+        _ = await set(slot, two, .init(transition: .crossFade()))
+        #expect(display.seen.isEmpty)
+        gate.release()
+        #expect(display.images == [.image(PixelSize(width: 20, height: 20), hasTransition: false)])
+    }
+
+    @Test("L17 callbacks may call back: a completion that gives its slot the next request")
+    func reentrancy() async throws {
+        let fixture = try await Fixture()
+        let one = try fixture.put("1.png", width: 10, height: 10), two = try fixture.put("2.png", width: 20, height: 20)
+        _ = try await (fixture.pipeline.image(for: one), fixture.pipeline.image(for: two))
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        var ends: [Int] = []
+        slot.set(one) { _ in
+            ends.append(1)
+            slot.set(two) { _ in ends.append(2) }
+        }
+        #expect(ends == [1, 2])
+        #expect(display.images.last == .image(PixelSize(width: 20, height: 20), hasTransition: false))
+        #expect(slot.request == two)
+    }
+}

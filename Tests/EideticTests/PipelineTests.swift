@@ -1,0 +1,217 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+@Suite("Pipeline", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+struct PipelineTests {
+    @Test("L09 the first answer comes from the network, the next from memory, and the next run's from disk")
+    func sources() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache)
+        let first = try await fixture.pipeline.response(for: request)
+        #expect(first.source == .network)
+        #expect(first.storeError == nil)
+        #expect(first.image.size == PixelSize(width: 64, height: 48))
+        #expect(first.image.pixels[63, 47] == SIMD4(63, 47, 7, 255))
+        #expect(try await fixture.pipeline.response(for: request).source == .memory)
+        let second = try await fixture.nextRun().response(for: request)
+        #expect(second.source == .disk)
+        #expect(second.image.pixels[63, 47] == SIMD4(63, 47, 7, 255))
+        #expect(try await fixture.server.requestCount("/a.png") == 1)
+    }
+
+    @Test("L02 one hundred callers of one URL: one request, one hundred pictures")
+    func oneHundredCallers() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(), pipeline = fixture.pipeline
+        let sizes = try await withThrowingTaskGroup(of: PixelSize.self) { group in
+            for _ in 0..<100 { group.addTask { try await pipeline.image(for: request).size } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(sizes == Array(repeating: PixelSize(width: 64, height: 48), count: 100))
+        #expect(try await fixture.server.requestCount("/a.png") == 1)
+    }
+
+    @Test("L02 one URL in ten sizes at once: one request, ten right sizes")
+    func tenSizes() async throws {
+        let fixture = try await Fixture()
+        let original = try fixture.put(width: 640, height: 480), pipeline = fixture.pipeline
+        let widths = try await withThrowingTaskGroup(of: Int.self) { group in
+            for width in 1...10 {
+                let size = PixelSize(width: width * 10, height: 1_000)
+                let request = original.with(rendering: .init(size: size))
+                group.addTask { try await pipeline.image(for: request).size.width }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(widths.sorted() == (1...10).map { $0 * 10 })
+        #expect(try await fixture.server.requestCount("/a.png") == 1)
+    }
+
+    @Test("L02 two users with different headers never share a picture")
+    func headersAreIdentity() async throws {
+        let fixture = try await Fixture()
+        let url = try fixture.put().name
+        func request(_ user: String) throws -> ImageRequest {
+            var source = try FetchRequest(url: url)
+            source.headers = ["Authorization": "Bearer \(user)"]
+            return ImageRequest(.remote(source))
+        }
+        let one = try request("one"), two = try request("two")
+        #expect(one != two)
+        async let first = fixture.pipeline.response(for: one)
+        async let second = fixture.pipeline.response(for: two)
+        #expect(try await first.source == .network)
+        #expect(try await second.source == .network)
+        #expect(fixture.pipeline.cachedImage(for: one) != nil)
+        #expect(fixture.pipeline.cachedImage(for: try request("three")) == nil)
+        #expect(try await fixture.server.requestCount("/a.png") == 2)
+    }
+
+    @Test("L15 a picture in memory is delivered synchronously")
+    func synchronousHit() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put()
+        #expect(fixture.pipeline.cachedImage(for: request) == nil)
+        _ = try await fixture.pipeline.image(for: request)
+        #expect(fixture.pipeline.cachedImage(for: request)?.size == PixelSize(width: 64, height: 48))
+        fixture.pipeline.removeAllFromMemory()
+        #expect(fixture.pipeline.cachedImage(for: request) == nil)
+    }
+
+    @Test("L21 events end with exactly one terminal event, after progress")
+    func events() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(width: 300, height: 300)
+        var terminal = 0, received = 0
+        for await event in fixture.pipeline.events(for: request) {
+            switch event {
+            case .progress(let progress): received = progress.received
+            case .finished(let response):
+                terminal += 1
+                #expect(response.byteCount.bytes == received)
+            case .failed(let error): Issue.record(error)
+            }
+        }
+        #expect(terminal == 1)
+    }
+
+    @Test("L21 a task that is cancelled while it waits for events gets one terminal event: cancelled")
+    func cancelledEvents() async throws {
+        let fixture = try await Fixture(.init(server: "limit_rate 1k;"))
+        let request = try fixture.put(width: 300, height: 300), pipeline = fixture.pipeline
+        let task = Task {
+            var ends: [EideticError.Code] = []
+            for await event in pipeline.events(for: request) {
+                if case .failed(let error) = event { ends.append(error.code) }
+                if case .progress = event { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+            return ends
+        }
+        #expect(await task.value == [.cancelled])
+        await until { pipeline.statistics.cancelled == 1 }
+    }
+
+    @Test("L06 fromCacheOnly never asks the network: a miss is cacheMiss")
+    func fromCacheOnly() async throws {
+        let fixture = try await Fixture()
+        let online = try fixture.put(options: .waitStoreCache)
+        let offline = online.with(options: .fromCacheOnly)
+        let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: offline) }
+        #expect(error?.code == .cacheMiss)
+        _ = try await fixture.pipeline.image(for: online)
+        #expect(try await fixture.nextRun().response(for: offline).source == .disk)
+        #expect(try await fixture.server.requestCount("/a.png") == 1)
+    }
+
+    @Test("L06 fromLoaderOnly asks no cache but stores")
+    func fromLoaderOnly() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: [.fromLoaderOnly, .waitStoreCache])
+        for _ in 0..<2 { #expect(try await fixture.pipeline.response(for: request).source == .network) }
+        #expect(try await fixture.nextRun().response(for: request.with(options: [])).source == .disk)
+        #expect(try await fixture.server.requestCount("/a.png") == 2)
+    }
+
+    @Test("L06 cacheMemoryOnly stores nothing on disk")
+    func cacheMemoryOnly() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: [.cacheMemoryOnly, .waitStoreCache])
+        _ = try await fixture.pipeline.image(for: request)
+        #expect(try await fixture.pipeline.response(for: request).source == .memory)
+        #expect(try await fixture.nextRun().response(for: request).source == .network)
+    }
+
+    @Test("L06 scaleDownLargeImages limits the decoded bytes and is part of the identity")
+    func scaleDown() async throws {
+        let fixture = try await Fixture()
+        let full = try fixture.put(width: 400, height: 300)
+        var configuration = ImagePipeline.Configuration()
+        configuration.scaleDownLimit = ByteCount(200 * 150 * 4)
+        let pipeline = ImagePipeline(configuration)
+        let small = full.with(options: .scaleDownLargeImages)
+        let image = try await pipeline.image(for: small)
+        #expect(image.cost.bytes <= 200 * 150 * 4)
+        #expect(image.sourceSize == PixelSize(width: 400, height: 300))
+        #expect(try await pipeline.image(for: full).size == PixelSize(width: 400, height: 300))
+    }
+
+    @Test("C18 an entry on disk that cannot be decoded goes, and the network is asked once")
+    func brokenEntry() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache)
+        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path("cache")))
+        let good = try Picture.png(width: 64, height: 48)
+        try await disk.insert(Array(good.prefix(good.count / 2)), for: request.name)
+        let response = try await fixture.pipeline.response(for: request)
+        #expect(response.source == .network)
+        #expect(try await fixture.nextRun().response(for: request).source == .disk)
+        #expect(try await fixture.server.requestCount("/a.png") == 1)
+    }
+
+    @Test("C02 memory pressure shrinks the memory cache")
+    func memoryPressure() async throws {
+        let environment = PressureEnvironment()
+        var configuration = ImagePipeline.Configuration()
+        configuration.environment = environment
+        let pipeline = ImagePipeline(configuration)
+        let fixture = try await Fixture()
+        let request = try fixture.put()
+        _ = try await pipeline.image(for: request)
+        environment.send(.critical)
+        await until { pipeline.cachedImage(for: request) == nil }
+    }
+
+    @Test("L26 statistics count every answer once")
+    func statistics() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put()
+        _ = try await fixture.pipeline.image(for: request)
+        _ = try await fixture.pipeline.image(for: request)
+        _ = try? await fixture.pipeline.image(for: try ImageRequest(fixture.server.url + "/missing.png"))
+        let statistics = fixture.pipeline.statistics
+        #expect(statistics.loads == 3)
+        #expect(statistics.networkLoads == 1)
+        #expect(statistics.memoryHits == 1)
+        #expect(statistics.failures == 1)
+    }
+}
+
+/// An environment whose memory pressure a test sets.
+final class PressureEnvironment: ApplicationEnvironment {
+    let memoryPressure: AsyncStream<MemoryPressure>
+    private let continuation: AsyncStream<MemoryPressure>.Continuation
+
+    init() { (memoryPressure, continuation) = AsyncStream.makeStream() }
+
+    func send(_ level: MemoryPressure) { continuation.yield(level) }
+
+    var phases: AsyncStream<ApplicationPhase> { AsyncStream { $0.finish() } }
+
+    func beginBackgroundTask(
+        named name: String,
+        expirationHandler: @escaping @Sendable () -> Void
+    ) -> BackgroundTaskIdentifier { .invalid }
+
+    func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {}
+}

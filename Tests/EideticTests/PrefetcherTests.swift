@@ -1,0 +1,86 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+@Suite("Prefetcher", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+struct PrefetcherTests {
+    @Test("L19 a list is prefetched: progress counts, failures are skipped, the end always comes")
+    func prefetches() async throws {
+        let fixture = try await Fixture()
+        var requests = try (0..<20).map { try fixture.put("\($0).png") }
+        requests.append(try ImageRequest(fixture.server.url + "/missing.png"))
+        let group = ImagePrefetcher(fixture.pipeline).prefetch(requests)
+        var last: PrefetchProgress?
+        for await progress in group.progress { last = progress }
+        #expect(last == PrefetchProgress(finished: 21, skipped: 1, total: 21))
+        #expect(await group.finish() == last)
+        for request in requests.dropLast() { #expect(fixture.pipeline.cachedImage(for: request) != nil) }
+    }
+
+    @Test("L19 to disk only: nothing is decoded into memory, and the next run needs no network")
+    func toDisk() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put()
+        let result = await ImagePrefetcher(fixture.pipeline, destination: .disk).prefetch([request]).finish()
+        #expect(result == PrefetchProgress(finished: 1, skipped: 0, total: 1))
+        #expect(fixture.pipeline.cachedImage(for: request) == nil)
+        #expect(try await fixture.nextRun().response(for: request).source == .disk)
+    }
+
+    @Test("L19 a cancelled group ends, and its pictures count as skipped")
+    func cancels() async throws {
+        let fixture = try await Fixture(.init(server: "limit_rate 1k;"))
+        let requests = try (0..<9).map { try fixture.put("\($0).png", width: 200, height: 200) }
+        let group = ImagePrefetcher(fixture.pipeline).prefetch(requests)
+        group.cancel()
+        #expect(await group.finish() == PrefetchProgress(finished: 9, skipped: 9, total: 9))
+    }
+
+    @Test("L19 a paused prefetcher begins nothing until it goes on")
+    func pauses() async throws {
+        let fixture = try await Fixture()
+        let prefetcher = ImagePrefetcher(fixture.pipeline)
+        prefetcher.isPaused = true
+        let request = try fixture.put()
+        let group = prefetcher.prefetch([request])
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(try await fixture.server.requestCount("/a.png") == 0)
+        prefetcher.isPaused = false
+        #expect(await group.finish().skipped == 0)
+    }
+
+    @Test("L19 nothing to do ends at once")
+    func empty() async throws {
+        let fixture = try await Fixture()
+        #expect(await ImagePrefetcher(fixture.pipeline).prefetch([]).finish().total == 0)
+    }
+}
+
+@Suite("Scrolling", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+struct InteractionTests {
+    @Test("L22 while the user scrolls, loads of low priority wait; a visible one goes on, and takes its twin along")
+    func waits() async throws {
+        let fixture = try await Fixture(), pipeline = fixture.pipeline
+        let one = try fixture.put("1.png").with(priority: .low), two = try fixture.put("2.png").with(priority: .low)
+        pipeline.isUserInteracting = true
+        let first = Task { try await pipeline.response(for: one) }
+        let second = Task { try await pipeline.response(for: two) }
+        await until { pipeline.statistics.loads == 2 }
+        #expect(try await pipeline.response(for: two.with(priority: .normal)).source == .network)
+        #expect(try await second.value.image.size == PixelSize(width: 64, height: 48))
+        #expect(try await fixture.server.requestCount("/1.png") == 0)
+        pipeline.isUserInteracting = false
+        #expect(try await first.value.source == .network)
+    }
+
+    @Test("L22 who waits can be cancelled")
+    func cancels() async throws {
+        let fixture = try await Fixture(), pipeline = fixture.pipeline
+        let request = try fixture.put().with(priority: .low)
+        pipeline.isUserInteracting = true
+        let task = Task { try await pipeline.response(for: request) }
+        await until { pipeline.statistics.loads == 1 }
+        task.cancel()
+        await #expect(throws: EideticError.self) { try await task.value }
+    }
+}

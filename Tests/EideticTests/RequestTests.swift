@@ -1,0 +1,146 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+@Suite("Requests")
+struct RequestTests {
+    private let url = "https://example.org/a.png"
+
+    @Test("L02 what changes a pixel is part of the identity, what does not is not")
+    func identity() throws {
+        let plain = try ImageRequest(url)
+        #expect(try plain == ImageRequest(url, priority: .high))
+        #expect(try plain != ImageRequest(url, size: PixelSize(width: 10, height: 10)))
+        #expect(plain != plain.with(options: .scaleDownLargeImages))
+        let fit = try ImageRequest(url, size: PixelSize(width: 10, height: 10))
+        #expect(try fit != ImageRequest(url, size: PixelSize(width: 10, height: 10), contentMode: .fill))
+        #expect(plain != plain.with(rendering: .init(transform: Negative())))
+    }
+
+    @Test(
+        "L06 query items of a signature are left out of the identity",
+        arguments: [
+            ("https://a.b/c.png?id=1&X-Amz-Date=2&X-Amz-Signature=3", "https://a.b/c.png?id=1&X-Amz-Date=9"),
+            ("https://a.b/c.png?sig=1", "https://a.b/c.png"),
+            ("https://a.b/c.png?sig=1&id=4", "https://a.b/c.png?id=4&sig=2"),
+        ]
+    )
+    func signedURLs(_ one: String, _ two: String) throws {
+        let ignored: Set = ["X-Amz-*", "sig"]
+        let requests = try [one, two].map { ImageRequest(try ImageOrigin(url: $0), ignoredQueryItems: ignored) }
+        #expect(requests[0] == requests[1])
+        #expect(requests.map(\.name) == [one, two])
+        #expect(try ImageRequest(one) != ImageRequest(two))
+    }
+
+    @Test("L18 a data URL's picture is decoded, in base64 and in percent signs")
+    func dataURLs() async throws {
+        let png = try Picture.png(width: 3, height: 2)
+        let pipeline = ImagePipeline(.init())
+        let percent = png.map { "%" + String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+        for text in ["data:image/png;base64,\(Base64.of(png))", "data:,\(percent)"] {
+            #expect(try await pipeline.image(for: ImageRequest(text)).size == PixelSize(width: 3, height: 2))
+        }
+    }
+
+    @Test("L18 broken data URLs are refused", arguments: ["data:image/png;base64", "data:;base64,%%%", "data:,%4"])
+    func brokenDataURLs(_ text: String) {
+        let error = #expect(throws: EideticError.self) { try ImageRequest(text) }
+        #expect(error?.code == .invalidURL)
+    }
+
+    @Test("L18 a file's picture is loaded, and a changed file is another picture")
+    func files() async throws {
+        let directory = try TemporaryDirectory("files"), pipeline = ImagePipeline(.init())
+        try directory.write(try Picture.png(width: 3, height: 2), to: "a b.png")
+        let url = "file://" + directory.path("a%20b.png")
+        let first = try ImageRequest(url)
+        #expect(try await pipeline.response(for: first).source == .disk)
+        try directory.write(try Picture.png(width: 5, height: 4), to: "a b.png")
+        let second = try ImageRequest(url)
+        #expect(first != second)
+        #expect(try await pipeline.image(for: second).size == PixelSize(width: 5, height: 4))
+        let missing = #expect(throws: EideticError.self) { try ImageRequest("file:///nowhere/a.png") }
+        #expect(missing?.code == .notFound)
+    }
+
+    @Test("L18 a caller's function is asked once for all who want its picture")
+    func providers() async throws {
+        let calls = Guarded(0), png = try Picture.png(width: 3, height: 2), pipeline = ImagePipeline(.init())
+        let request = ImageRequest(
+            .provider(name: "chart") { () throws(EideticError) in
+                calls.withLock { $0 += 1 }
+                return png
+            }
+        )
+        async let one = pipeline.image(for: request)
+        async let two = pipeline.image(for: request)
+        _ = try await (one, two)
+        #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test("L13 a transform runs once, after decoding, and its result has a key of its own")
+    func transforms() async throws {
+        let directory = try TemporaryDirectory("files"), pipeline = ImagePipeline(.init())
+        try directory.write(try Picture.png(width: 3, height: 2), to: "a.png")
+        let plain = try ImageRequest("file://" + directory.path("a.png"))
+        let changed = plain.with(rendering: .init(transform: TransformChain([Negative(), Negative(), Negative()])))
+        #expect(try await pipeline.image(for: changed).pixels[2, 1] == SIMD4(253, 254, 248, 255))
+        #expect(try await pipeline.image(for: plain).pixels[2, 1] == SIMD4(2, 1, 7, 255))
+        #expect(pipeline.cachedImage(for: changed)?.pixels[2, 1] == SIMD4(253, 254, 248, 255))
+    }
+
+    @Test("L20 a request processor changes what is loaded, or refuses")
+    func processors() async throws {
+        var configuration = ImagePipeline.Configuration()
+        configuration.requestProcessors = [onlySecure]
+        let pipeline = ImagePipeline(configuration)
+        let error = await #expect(throws: EideticError.self) {
+            try await pipeline.image(for: ImageRequest("http://example.org/a.png"))
+        }
+        #expect(error?.code == .refused)
+    }
+
+    @Test("L18 a load explains its steps")
+    func explains() async throws {
+        let directory = try TemporaryDirectory("files"), pipeline = ImagePipeline(.init())
+        try directory.write(try Picture.png(width: 3, height: 2), to: "a.png")
+        let request = try ImageRequest("file://" + directory.path("a.png"))
+        let first = try await pipeline.response(for: request).record
+        #expect(first.steps.map(\.stage) == [.memory, .origin, .decode])
+        #expect(first.steps.map(\.note).first == "miss")
+        #expect(try await pipeline.response(for: request).record.steps.map(\.note) == ["hit"])
+    }
+}
+
+@Sendable
+private func onlySecure(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+    guard request.name.hasPrefix("https:") else { throw EideticError(.refused, "https only") }
+    return request
+}
+
+/// Turns every colour into its opposite.
+private struct Negative: ImageTransform {
+    let key = "negative"
+
+    func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        try PixelBuffer(size: pixels.size, alpha: pixels.alpha) { target, _ throws(EideticError) in
+            pixels.withUnsafeBytes { source in
+                for index in 0..<source.count { target[index] = index % 4 == 3 ? source[index] : 255 - source[index] }
+            }
+        }
+    }
+}
+
+private enum Base64 {
+    static func of(_ bytes: [UInt8]) -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+        var text = ""
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let part = bytes[start..<min(start + 3, bytes.count)]
+            let number = (Array(part) + [0, 0]).prefix(3).reduce(0) { $0 << 8 | Int($1) }
+            for digit in 0..<4 { text.append(digit <= part.count ? digits[number >> (18 - 6 * digit) & 63] : "=") }
+        }
+        return text
+    }
+}

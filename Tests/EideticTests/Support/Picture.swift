@@ -1,0 +1,64 @@
+import Eidetic
+
+/// Pictures made for tests, without the encoders that are tested elsewhere.
+enum Picture {
+    /// Pixels that say where they are: (x, y, 7) modulo 256.
+    static func pixels(width: Int, height: Int) throws -> PixelBuffer {
+        let rows = self.rows(width: width, height: height)
+        return try PixelBuffer(size: PixelSize(width: width, height: height), alpha: .opaque) { pixels, bytesPerRow in
+            for (y, row) in rows.enumerated() {
+                for (offset, value) in row.enumerated() { pixels[y * bytesPerRow + offset] = value }
+            }
+        }
+    }
+
+    /// The same pixels as a PNG whose data is stored, not compressed.
+    static func png(width: Int, height: Int) throws -> [UInt8] {
+        let raw: [UInt8] = rows(width: width, height: height).flatMap { row -> [UInt8] in [0] + row }
+        let header = bigEndian(UInt32(width)) + bigEndian(UInt32(height)) + [8, 6, 0, 0, 0]
+        return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+            + chunk("IHDR", header) + chunk("IDAT", stored(raw)) + chunk("IEND", [])
+    }
+
+    private static func rows(width: Int, height: Int) -> [[UInt8]] {
+        (0..<height).map { y in
+            (0..<width).flatMap { x -> [UInt8] in [UInt8(truncatingIfNeeded: x), UInt8(truncatingIfNeeded: y), 7, 255] }
+        }
+    }
+
+    private static func stored(_ bytes: [UInt8]) -> [UInt8] {
+        var stream: [UInt8] = [0x78, 0x01]
+        var rest = bytes[...]
+        repeat {
+            let block = rest.prefix(65_535)
+            rest = rest.dropFirst(block.count)
+            let length = UInt16(block.count)
+            stream.append(rest.isEmpty ? 1 : 0)
+            for number in [length, ~length] { stream += [UInt8(number & 255), UInt8(number >> 8)] }
+            stream += block
+        } while !rest.isEmpty
+        var (low, high): (UInt32, UInt32) = (1, 0)
+        for byte in bytes {
+            low = (low + UInt32(byte)) % 65_521
+            high = (high + low) % 65_521
+        }
+        return stream + bigEndian(high << 16 | low)
+    }
+
+    static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
+        let content = Array(name.utf8) + data
+        return bigEndian(UInt32(data.count)) + content + bigEndian(checksum(content[...]))
+    }
+
+    /// The checksum of a chunk's name and data.
+    static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+        var sum: UInt32 = .max
+        for byte in bytes {
+            sum ^= UInt32(byte)
+            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xedb8_8320 : sum >> 1 }
+        }
+        return ~sum
+    }
+
+    private static func bigEndian(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+}
