@@ -6,11 +6,11 @@ extension MemoryCache {
         get { ledger.withLock { ByteCount($0.costLimit) } }
         set {
             let bytes = max(0, newValue.bytes)
-            ledger.withLock { ledger in
+            change { ledger, gone in
                 ledger.costLimit = bytes
                 ledger.policy.setCapacity(bytes)
+                shrink(&ledger, toCost: bytes, .costLimit, &gone)
             }
-            reduce(toCost: bytes, count: .max, .costLimit)
         }
     }
 
@@ -18,8 +18,10 @@ extension MemoryCache {
     public var countLimit: Int {
         get { ledger.withLock { $0.countLimit } }
         set {
-            ledger.withLock { $0.countLimit = max(0, newValue) }
-            reduce(toCost: .max, count: max(0, newValue), .countLimit)
+            change { ledger, gone in
+                ledger.countLimit = max(0, newValue)
+                shrink(&ledger, toCount: ledger.countLimit, .countLimit, &gone)
+            }
         }
     }
 
@@ -33,8 +35,50 @@ extension MemoryCache {
     public var statistics: MemoryStatistics {
         var statistics = ledger.withLock { $0.statistics }
         let lookUps = stripes.total
-        statistics.hits = lookUps.hits - statistics.expiredHits
-        statistics.misses = lookUps.misses + statistics.expiredHits
+        statistics.hits = lookUps.hits + statistics.lateHits
+        statistics.misses = lookUps.misses - statistics.lateHits
         return statistics
+    }
+
+    /// Whether there is a value for `key` that has not expired; counts as no look-up.
+    public func contains(_ key: CacheKey) -> Bool {
+        let now = time.now
+        return ledger.withLock { ledger in
+            guard let slot = table.pointee.find(key)?.pointee.slot else { return false }
+            return ledger.records[Int(slot)]?.expires.map { $0 > now } ?? true
+        }
+    }
+
+    /// A value, and what the cache knows of it.
+    public struct Entry: Sendable {
+        /// Its key.
+        public let key: CacheKey
+        /// The value.
+        public let value: Value
+        /// Its cost.
+        public let cost: ByteCount
+        /// When it was put in.
+        public let stored: Timestamp
+        /// When it is not found any more; `nil` for never.
+        public let expires: Timestamp?
+    }
+
+    /// All values as they are at one moment, in no order; counts as no look-up.
+    ///
+    /// - Complexity: O(*n*); writers wait meanwhile, look-ups do not.
+    public var entries: [Entry] {
+        ledger.withLock { ledger in
+            ledger.all.compactMap { record in
+                table.pointee.find(record.key)?.pointee.value.map { value in
+                    Entry(
+                        key: record.key,
+                        value: value,
+                        cost: ByteCount(record.cost),
+                        stored: record.stored,
+                        expires: record.expires
+                    )
+                }
+            }
+        }
     }
 }

@@ -8,79 +8,83 @@ extension MemoryCache {
     /// kept; what was there for the key goes all the same. After `timeToLive` the value is not found any more; without
     /// one it does not expire.
     ///
-    /// - Complexity: O(1) amortised, and O(1) for each value that has to go.
+    /// - Complexity: O(1) amortised, and O(log *n*) for each value that has to go.
     @inlinable
     public func insert(_ value: Value, for key: CacheKey, cost: ByteCount, timeToLive: Duration? = nil) {
+        hooks.willInsert?(key, value, cost)
         let now = time.now
-        let expires = timeToLive.map { now + $0 }
-        let record = MemoryLedger.Record(key, cost: max(0, cost.bytes), stored: now, expires: expires)
+        let record = MemoryLedger.Record(
+            key,
+            cost: max(0, cost.bytes),
+            stored: now,
+            expires: timeToLive.map { now + $0 }
+        )
         var gone = Departures<Value>()
-        ledger.withLock { ledger in
+        let isKept = ledger.withLock { ledger in
             take(key, .replaced, from: &ledger, into: &gone)
-            guard ledger.accepts(record.cost) else {
-                ledger.statistics.refusals += 1
-                return collect(&gone)
-            }
-            makeRoom(for: record.cost, in: &ledger, into: &gone)
-            let slot = ledger.insert(record)
-            publishClock(of: ledger)
-            ledger.statistics.insertions += 1
-            stripes.withAll {
-                gone.collect(from: table)
-                table.pointee.insert(key, value, slot: slot, canExpire: expires != nil)
-            }
+            return place(value, record, in: &ledger, into: &gone)
         }
-        withExtendedLifetime(gone) {}
+        finish(gone)
+        if isKept { hooks.didInsert?(key, value, cost) }
     }
 
     /// Lets the value of `key` go; no effect where there is none.
     @inlinable
     public func remove(_ key: CacheKey) {
+        if let willRemove = hooks.willRemove, let value = peek(key) { willRemove(key, value, .removed) }
         var gone = Departures<Value>()
         ledger.withLock { ledger in
             take(key, .removed, from: &ledger, into: &gone)
             collect(&gone)
         }
-        withExtendedLifetime(gone) {}
+        finish(gone)
     }
 
-    /// Lets all values go.
-    public func removeAll() { reduce(toCost: 0, count: 0, .removed) }
-
-    /// Lets values go, as if the limit were lower, until they cost no more than `cost` together.
-    public func trim(toCost cost: ByteCount) { reduce(toCost: max(0, cost.bytes), count: .max, .trimmed) }
-
-    /// Lets go what the pressure on memory asks for: the level's part of what is there now stays.
-    public func respond(to pressure: MemoryPressure) {
-        let kept = Double(totalCost.bytes) * pressure.keptFraction
-        let count = pressure == .critical ? 0 : Int.max
-        reduce(toCost: Int(kept), count: count, .pressure)
-    }
-
+    /// Puts a value in whose key is free, after room was made for it; gives whether it was taken.
     @inlinable
-    func reduce(toCost cost: Int, count: Int, _ reason: MemoryRemovalReason) {
-        var gone = Departures<Value>()
-        ledger.withLock { ledger in
-            while ledger.totalCost > cost || ledger.count > count {
-                guard evict(reason, from: &ledger, into: &gone) else { break }
-            }
+    func place(
+        _ value: Value,
+        _ record: MemoryLedger.Record,
+        in ledger: inout MemoryLedger,
+        into gone: inout Departures<Value>
+    ) -> Bool {
+        guard ledger.accepts(record.cost) else {
+            ledger.statistics.refusals += 1
             collect(&gone)
+            if inUse != nil { track(value, record, &gone) }
+            return false
         }
-        withExtendedLifetime(gone) {}
+        while !ledger.hasRoom(for: record.cost) {
+            let reason: MemoryRemovalReason = ledger.count >= ledger.countLimit ? .countLimit : .costLimit
+            guard evict(reason, from: &ledger, into: &gone) else { break }
+        }
+        let slot = ledger.insert(record)
+        publishClock(of: ledger)
+        ledger.statistics.insertions += 1
+        if inUse != nil { trackEvicted(&gone) }
+        stripes.withAll {
+            gone.collect(from: table)
+            table.pointee.insert(record.key, value, slot: slot, canExpire: record.expires != nil)
+        }
+        return true
     }
 
+    /// Takes what was named out of the table.
     @inlinable
     func collect(_ gone: inout Departures<Value>) {
         guard gone.first != nil else { return }
+        if inUse != nil { trackEvicted(&gone) }
         stripes.withAll { gone.collect(from: table) }
     }
 
-    /// Evicts until an entry of `cost` bytes fits.
+    /// Tells the hooks of what went, and releases it; with no lock held.
     @inlinable
-    func makeRoom(for cost: Int, in ledger: inout MemoryLedger, into gone: inout Departures<Value>) {
-        while !ledger.hasRoom(for: cost) {
-            let reason: MemoryRemovalReason = ledger.count >= ledger.countLimit ? .countLimit : .costLimit
-            guard evict(reason, from: &ledger, into: &gone) else { return }
+    func finish(_ gone: Departures<Value>) {
+        guard hooks.willRemove != nil || hooks.didRemove != nil else { return withExtendedLifetime(gone) {} }
+        gone.forEach { departure in
+            guard let value = departure.value else { return }
+            if departure.reason != .removed { hooks.willRemove?(departure.record.key, value, departure.reason) }
+            hooks.didRemove?(departure.record.key, value, departure.reason)
         }
     }
 
@@ -91,7 +95,7 @@ extension MemoryCache {
         if policyClock.load(ordering: .relaxed) != clock { policyClock.store(clock, ordering: .relaxed) }
     }
 
-    /// Evicts the entry that the policy names.
+    /// Names the entry that the policy lets go.
     @inlinable
     func evict(
         _ reason: MemoryRemovalReason,
@@ -102,11 +106,11 @@ extension MemoryCache {
             return false
         }
         ledger.statistics.count(reason)
-        gone.append(record.key, reason)
+        gone.append(record, reason)
         return true
     }
 
-    /// Takes the entry of `key` out, if there is one.
+    /// Names the entry of `key`, if there is one; what is tracked for the key is forgotten.
     @inlinable
     func take(
         _ key: CacheKey,
@@ -114,27 +118,15 @@ extension MemoryCache {
         from ledger: inout MemoryLedger,
         into gone: inout Departures<Value>
     ) {
-        guard let slot = table.pointee.find(key)?.pointee.slot else { return }
-        ledger.remove(Int(slot))
+        inUse?.remove(key)
+        guard let slot = table.pointee.find(key)?.pointee.slot, let record = ledger.remove(Int(slot)) else { return }
         ledger.statistics.count(reason)
-        gone.append(key, reason)
+        gone.append(record, reason)
     }
 
-    /// Gives a value back that was found and can expire, unless it has.
-    @usableFromInline
-    func unexpired(_ value: Value?, for key: CacheKey) -> Value? {
-        let now = time.now
-        var gone = Departures<Value>()
-        let isExpired = ledger.withLock { ledger in
-            guard let slot = table.pointee.find(key)?.pointee.slot,
-                let expires = ledger.records[Int(slot)]?.expires, expires <= now
-            else { return false }
-            take(key, .expired, from: &ledger, into: &gone)
-            collect(&gone)
-            ledger.statistics.expiredHits += 1
-            return true
-        }
-        withExtendedLifetime(gone) {}
-        return isExpired ? nil : value
+    /// The value of `key`, without a trace of the look-up.
+    @inlinable
+    func peek(_ key: CacheKey) -> Value? {
+        ledger.withLock { _ in table.pointee.find(key)?.pointee.value }
     }
 }

@@ -9,15 +9,14 @@ public import Synchronization
 ///
 /// No value is ever released, and nobody is called, with a lock held.
 public final class MemoryCache<Value: Sendable>: Sendable {
-    /// Told of a value that went and why, after it went, with no lock held.
-    public typealias RemovalHandler = @Sendable (CacheKey, Value, MemoryRemovalReason) -> Void
-
     // Safe to share: the pointer never changes; who may do what with the table is said there.
     @usableFromInline nonisolated(unsafe) let table: UnsafeMutablePointer<MemoryTable<Value>>
     @usableFromInline let stripes = MemoryStripes()
     @usableFromInline let ledger: Guarded<MemoryLedger>
     @usableFromInline let time: any TimeSource
     @usableFromInline let policyClock: Atomic<UInt64>
+    @usableFromInline let inUse: InUseMap<Value>?
+    @usableFromInline let hooks: MemoryHooks<Value>
 
     /// Creates an empty cache.
     ///
@@ -25,11 +24,15 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     ///   - costLimit: The most bytes that all values may cost together; ``MemoryLimits/standard`` is a good one.
     ///   - countLimit: The most values; no limit by default.
     ///   - eviction: Which value goes first when there is no room.
+    ///   - tracking: How values that went are found again while somebody else holds them; not at all by default.
+    ///   - hooks: Who is told of what comes and goes.
     ///   - time: Where entries with a time to live get the time from.
     public init(
         costLimit: ByteCount,
         countLimit: Int = .max,
         eviction: EvictionRule = .memory,
+        tracking: InUseTracking<Value>? = nil,
+        hooks: MemoryHooks<Value> = MemoryHooks(),
         time: any TimeSource = SystemTime()
     ) {
         let bytes = max(0, costLimit.bytes)
@@ -38,6 +41,8 @@ public final class MemoryCache<Value: Sendable>: Sendable {
         )
         self.time = time
         policyClock = Atomic(0)
+        inUse = tracking.map { InUseMap($0) }
+        self.hooks = hooks
         table = .allocate(capacity: 1)
         table.initialize(to: MemoryTable())
     }
@@ -62,6 +67,10 @@ public final class MemoryCache<Value: Sendable>: Sendable {
             entry.pointee.noteHit(clock: clock)
             return (entry.pointee.value, entry.pointee.canExpire)
         }
+        if value == nil, let inUse { return inUse.isEmpty ? nil : revive(key) }
         return canExpire ? unexpired(value, for: key) : value
     }
+
+    /// The value of `key`, if it is there and has not expired.
+    public subscript(_ key: CacheKey) -> Value? { value(for: key) }
 }

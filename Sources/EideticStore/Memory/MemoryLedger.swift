@@ -2,7 +2,7 @@ public import EideticCore
 
 /// What the memory cache knows of its entries beside their values: costs, ages, limits and the order of eviction.
 ///
-/// Guarded by one lock, which writers take and hits do not: so limits are exact at every instant over all shards.
+/// Guarded by one lock, which writers take and hits do not: so limits are exact at every instant over all entries.
 @usableFromInline
 struct MemoryLedger: Sendable {
     /// One entry.
@@ -27,7 +27,7 @@ struct MemoryLedger: Sendable {
     @usableFromInline var countLimit: Int
     @usableFromInline private(set) var totalCost = 0
     @usableFromInline private(set) var count = 0
-    private(set) var records: [Record?] = []
+    @usableFromInline private(set) var records: [Record?] = []
     private var free: [Int] = []
     @usableFromInline var statistics = MemoryStatistics()
 
@@ -39,6 +39,9 @@ struct MemoryLedger: Sendable {
 
     /// The policy's time.
     @usableFromInline var clock: Double { policy.clock }
+
+    /// The records of all entries.
+    var all: [Record] { records.compactMap { $0 } }
 
     /// Whether an entry of `cost` bytes may ever be held.
     @usableFromInline
@@ -61,9 +64,11 @@ struct MemoryLedger: Sendable {
 
     /// Takes the record of an entry out that goes for another reason than eviction.
     @usableFromInline
-    mutating func remove(_ slot: Int) {
+    mutating func remove(_ slot: Int) -> Record? {
+        let record = records[slot]
         policy.remove(slot)
         forget(slot)
+        return record
     }
 
     /// Takes the record of the entry out that the policy lets go.

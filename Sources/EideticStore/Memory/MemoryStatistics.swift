@@ -10,8 +10,8 @@ public struct MemoryStatistics: Sendable, Hashable {
     public var refusals = 0
     /// Hits on values that were evicted, but were still in use elsewhere.
     public var revivals = 0
-    /// Look-ups that found an expired value, and were counted as hits at first.
-    var expiredHits = 0
+    /// Look-ups that turned out to be hits, less those that turned out to be misses, after they were counted.
+    var lateHits = 0
     // One number for each reason, in the order of `allCases`.
     private var removals = [Int](repeating: 0, count: MemoryRemovalReason.allCases.count)
 
@@ -44,4 +44,12 @@ public enum MemoryRemovalReason: Int, Sendable, Hashable, CaseIterable {
     case removed
     /// The caller asked for fewer bytes, or for nothing older than a date.
     case trimmed
+
+    /// Whether it went only for want of room.
+    var isEviction: Bool {
+        switch self {
+        case .costLimit, .countLimit, .pressure, .trimmed: true
+        case .expired, .replaced, .removed: false
+        }
+    }
 }

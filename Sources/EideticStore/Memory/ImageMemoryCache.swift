@@ -1,0 +1,141 @@
+public import EideticCore
+
+/// Decoded pictures in memory: found by their own key, by any larger decode, and as long as somebody shows them.
+///
+/// A picture is put in under the key of the decode that made it, and under the base key of what it was decoded from:
+/// the identity of its bytes and of all options but the size.
+public final class ImageMemoryCache: Sendable {
+    /// What happens when the application goes into the background.
+    public enum BackgroundBehavior: Sendable, Hashable {
+        /// Nothing.
+        case keep
+        /// All but a part goes, 0 to 1.
+        case shrink(toFraction: Double)
+        /// Everything goes; what is shown is found again all the same.
+        case empty
+    }
+
+    /// The pictures by the keys of their decodes.
+    public let pictures: MemoryCache<Image>
+
+    /// So much memory must stay available when a picture from disk is put in.
+    public let watermark: ByteCount
+
+    private let variants = ImageVariants()
+    private let room: AvailableMemory
+
+    /// Creates an empty cache.
+    ///
+    /// - Parameters:
+    ///   - costLimit: The most bytes of pixels; ``MemoryLimits/standard`` by default.
+    ///   - countLimit: The most pictures; no limit by default.
+    ///   - eviction: Which picture goes first when there is no room.
+    ///   - watermark: So much memory must stay available; 64 MiB by default.
+    ///   - hooks: Who is told of what comes and goes.
+    ///   - time: Where entries with a time to live get the time from.
+    public convenience init(
+        costLimit: ByteCount = MemoryLimits.standard,
+        countLimit: Int = .max,
+        eviction: EvictionRule = .memory,
+        watermark: ByteCount = .mebibytes(64),
+        hooks: MemoryHooks<Image> = MemoryHooks(),
+        time: any TimeSource = SystemTime()
+    ) {
+        let pictures = MemoryCache<Image>(
+            costLimit: costLimit,
+            countLimit: countLimit,
+            eviction: eviction,
+            tracking: .images,
+            hooks: hooks,
+            time: time
+        )
+        self.init(pictures, watermark: watermark, room: AvailableMemory(time: time))
+    }
+
+    package init(_ pictures: MemoryCache<Image>, watermark: ByteCount, room: AvailableMemory) {
+        self.pictures = pictures
+        self.watermark = watermark
+        self.room = room
+    }
+
+    /// The picture of exactly this decode.
+    ///
+    /// - Complexity: O(1); no allocation.
+    public func image(for key: CacheKey) -> Image? { pictures.value(for: key) }
+
+    /// The picture of this decode, or of a larger one of the same bytes.
+    ///
+    /// - Parameters:
+    ///   - key: The decode that is wanted.
+    ///   - base: What is decoded.
+    ///   - size: The size that is wanted; `nil` for the picture's own.
+    ///   - mode: How the picture is fitted to the size.
+    /// - Returns: The smallest of those that have all pixels that are wanted.
+    public func image(for key: CacheKey, base: CacheKey, size: PixelSize?, mode: ContentMode = .fit) -> Image? {
+        if let image = pictures.value(for: key) { return image }
+        for variant in variants.all(of: base) where variant.key != key && variant.covers(size, mode) {
+            if let image = pictures.value(for: variant.key) { return image }
+            variants.remove(variant, of: base)
+        }
+        return nil
+    }
+
+    /// The largest complete picture that was decoded from `base` and is still there: to be shown until a better comes.
+    public func anyImage(base: CacheKey) -> Image? {
+        for variant in variants.all(of: base).reversed() {
+            if let image = pictures.value(for: variant.key) { return image }
+            variants.remove(variant, of: base)
+        }
+        return nil
+    }
+
+    /// Keeps a picture under the key of its decode, and so that smaller decodes of `base` find it.
+    ///
+    /// A partial picture is found by its own key alone.
+    public func insert(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
+        pictures.insert(image, for: key, cost: image.cost, timeToLive: timeToLive)
+        guard let base, !image.isPartial else { return }
+        let variant = ImageVariants.Variant(key: key, size: image.size, sourceSize: image.sourceSize)
+        variants.insert(variant, of: base) { [pictures] in pictures.contains($0) }
+    }
+
+    /// Keeps a picture that was read from disk; makes room first where less memory than the watermark is available.
+    ///
+    /// What goes for it is as large as what comes and what is lacking, so that the process does not grow.
+    public func insertFromDisk(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
+        let lacking = watermark.bytes + image.cost.bytes - room.bytes
+        if lacking > 0 {
+            let wanted = max(lacking, image.cost.bytes)
+            pictures.trim(toCost: ByteCount(max(0, pictures.totalCost.bytes - wanted)))
+        }
+        insert(image, for: key, base: base, timeToLive: timeToLive)
+    }
+
+    /// Does what the application's life asks for, from now on: shrinks under memory pressure and in the background.
+    ///
+    /// Ends when the environment's streams end, or with the first event after the cache is gone.
+    public func follow(_ environment: any ApplicationEnvironment, inBackground behavior: BackgroundBehavior = .empty) {
+        let (phases, pressures) = (environment.phases, environment.memoryPressure)
+        Task { [weak self] in
+            for await phase in phases {
+                guard let self else { return }
+                if phase == .background { self.enterBackground(behavior) }
+            }
+        }
+        Task { [weak self] in
+            for await pressure in pressures {
+                guard let self else { return }
+                self.pictures.respond(to: pressure)
+            }
+        }
+    }
+
+    /// Does what was chosen for the time in the background.
+    public func enterBackground(_ behavior: BackgroundBehavior = .empty) {
+        switch behavior {
+        case .keep: break
+        case .shrink(let fraction): pictures.shrink(toFraction: fraction)
+        case .empty: pictures.shrink(toFraction: 0)
+        }
+    }
+}
