@@ -1,4 +1,27 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 void eidetic_set_thread_name(pthread_t thread, const char *name) { pthread_setname_np(thread, name); }
+
+int eidetic_allocate(int descriptor, long offset, long count) {
+    return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);
+}
+
+static struct flock one_byte(long offset, int type) {
+    struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
+    return lock;
+}
+
+int eidetic_lock_byte(int descriptor, long offset, int type) {
+    struct flock lock = one_byte(offset, type);
+    return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int eidetic_is_byte_locked(int descriptor, long offset) {
+    struct flock lock = one_byte(offset, F_WRLCK);
+    if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+    return lock.l_type != F_UNLCK;
+}

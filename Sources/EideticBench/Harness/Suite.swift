@@ -28,5 +28,6 @@ struct Suite: Sendable {
         memoryCache,
         jpegDecode,
         fetch,
+        diskCache,
     ]
 }

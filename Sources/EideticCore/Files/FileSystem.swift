@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The file layer: one function for each system call, so that a test can make any of them fail or count them.
@@ -133,6 +134,32 @@ extension FileSystem {
         _ = try perform(.ftruncate) { ftruncate(number, size) }
     }
 
+    /// `fallocate(2)`, keeping the size: takes room on the device for what will be written.
+    package func allocate(_ file: borrowing FileDescriptor, from offset: Int, count: Int) throws(SystemError) {
+        let number = file.number
+        _ = try perform(.fallocate) { eidetic_allocate(number, offset, count) }
+    }
+
+    /// Takes one byte of a file as a lock of this descriptor, or fails with `EAGAIN` where another holds it.
+    ///
+    /// The system gives it up when the descriptor is closed, so also when the process dies.
+    package func lockByte(_ offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
+        let number = file.number
+        _ = try perform(.flock) { eidetic_lock_byte(number, offset, F_WRLCK) }
+    }
+
+    /// Gives a byte up that `lockByte` took.
+    package func unlockByte(_ offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
+        let number = file.number
+        _ = try perform(.flock) { eidetic_lock_byte(number, offset, F_UNLCK) }
+    }
+
+    /// Whether another descriptor holds a byte of a file.
+    package func isByteLocked(_ offset: Int, of file: borrowing FileDescriptor) throws(SystemError) -> Bool {
+        let number = file.number
+        return try perform(.flock) { eidetic_is_byte_locked(number, offset) } == 1
+    }
+
     /// `flock(2)`; with `LOCK_NB` fails with `EWOULDBLOCK` where another holds the lock.
     package func lock(_ file: borrowing FileDescriptor, _ operation: Int32) throws(SystemError) {
         let number = file.number
@@ -187,12 +214,32 @@ extension FileSystem {
         _ = try perform(.utimensat, path) { utimensat(AT_FDCWD, path, times, 0) }
     }
 
-    /// `statvfs(3)`: the bytes and inodes that this user may still take on the file system of `path`.
-    package func freeSpace(at path: String) throws(SystemError) -> (bytes: Int, total: Int, inodes: Int) {
+    /// What this user may still take on a file system.
+    package struct FreeSpace: Sendable, Hashable {
+        /// Bytes that are free.
+        package let bytes: Int
+        /// Bytes in all.
+        package let total: Int
+        /// Inodes that are free.
+        package let inodes: Int
+        /// Whether the file system counts inodes at all.
+        package let hasInodes: Bool
+        /// The unit in which it gives room, in bytes.
+        package let block: Int
+    }
+
+    /// `statvfs(3)`, of the file system of `path`.
+    package func freeSpace(at path: String) throws(SystemError) -> FreeSpace {
         var info = statvfs()
         _ = try perform(.statvfs, path) { statvfs(path, &info) }
         let unit = Int(info.f_frsize)
-        return (Int(info.f_bavail) * unit, Int(info.f_blocks) * unit, Int(info.f_favail))
+        return FreeSpace(
+            bytes: Int(info.f_bavail) * unit,
+            total: Int(info.f_blocks) * unit,
+            inodes: Int(info.f_favail),
+            hasInodes: info.f_files > 0,
+            block: unit
+        )
     }
 }
 

@@ -8,15 +8,25 @@ extension DiskCache {
         /// An absolute path; made with mode 0700, with the directories above it, where it is not there.
         public var directory: String
 
-        /// The most bytes that the directory takes on the device, over all processes that use it.
+        /// The most bytes that the entries take on the device, over all processes that use the directory.
         ///
-        /// Allocated bytes of the entries, more than zero; `nil`, the default, is 2 % of what is free on the file
-        /// system when the cache is opened, between 64 and 512 MiB.
+        /// More than zero; `nil`, the default, is 2 % of what is free on the file system when the cache is opened,
+        /// between 64 and 512 MiB. An entry may take half of it.
         public var sizeLimit: ByteCount?
+
+        /// The part of the size limit that derived entries may take when originals want it too.
+        ///
+        /// From 0 to 1; a quarter by default.
+        public var derivedShare = 0.25
+
+        /// The bytes of the file system that stay free for others.
+        ///
+        /// `nil`, the default, is 1 % of the file system, at most 256 MiB.
+        public var minimumFreeSpace: ByteCount?
 
         /// How long an entry is served, counted from its write, where it has no expiry of its own.
         ///
-        /// One week by default.
+        /// More than zero; one week by default.
         public var maximumAge: Duration = .seconds(7 * 24 * 3_600)
 
         /// Whether a write is on the device before it is reported as done (`fdatasync`).
@@ -31,6 +41,23 @@ extension DiskCache {
 
         /// Creates a configuration with the defaults.
         public init(directory: String) { self.directory = directory }
+
+        /// Throws `invalidArgument` for what cannot work.
+        func check() throws(EideticError) {
+            if !directory.hasPrefix("/") || directory.utf8.contains(0) {
+                throw Self.invalid("directory \"\(directory)\" is not an absolute path")
+            }
+            if let sizeLimit, sizeLimit <= .zero { throw Self.invalid("size limit \(sizeLimit.bytes) is not above 0") }
+            if !(0...1).contains(derivedShare) { throw Self.invalid("derived share \(derivedShare) is not in 0…1") }
+            if let minimumFreeSpace, minimumFreeSpace < .zero {
+                throw Self.invalid("minimum free space \(minimumFreeSpace.bytes) is below 0")
+            }
+            if maximumAge <= .zero { throw Self.invalid("maximum age \(maximumAge) is not above 0") }
+        }
+
+        private static func invalid(_ reason: String) -> EideticError {
+            EideticError(.invalidArgument, "disk cache: \(reason)")
+        }
     }
 
     /// The directory for a namespace by the rules of XDG: `$XDG_CACHE_HOME/eidetic/NAMESPACE`.

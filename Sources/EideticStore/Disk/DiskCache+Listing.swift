@@ -1,7 +1,15 @@
 public import EideticCore
-import Glibc
 
 extension DiskCache {
+    /// What the cache holds, over all processes that use the directory; blocks on file work.
+    ///
+    /// Where the ledger cannot be read, what was known last. Complexity: O(1), and what others wrote since.
+    public var usage: Usage {
+        if configuration.isReadOnly { return countedUsage() }
+        if let usage = try? change({ $0.usage }) { return usage }
+        return ledger.withLock { $0.usage }
+    }
+
     /// All entries, in no order; blocks on file work.
     ///
     /// Complexity: O(*n*) file reads.
@@ -9,7 +17,7 @@ extension DiskCache {
         do throws(SystemError) {
             var entries: [EntryInfo] = []
             for path in try entryFiles() {
-                if case .success(let info)? = try existing(path) { entries.append(info) }
+                if case .success(let heading)? = try reader.heading(of: path) { entries.append(info(heading, path)) }
             }
             return entries
         } catch {
@@ -24,7 +32,7 @@ extension DiskCache {
         var result: (checked: Int, damaged: [Damage]) = (0, [])
         do throws(SystemError) {
             for path in try entryFiles() {
-                guard let file = try contents(path) else { continue }
+                guard let file = try reader.contents(of: path) else { continue }
                 result.checked += 1
                 if let reason = flaw(in: file.bytes, at: path) {
                     result.damaged.append(Damage(file: path, reason: reason))
@@ -45,8 +53,8 @@ extension DiskCache {
         }
     }
 
-    /// What the cache holds.
-    public var usage: Usage {
+    /// The usage of a directory whose ledger may not be touched.
+    private func countedUsage() -> Usage {
         var usage = Usage()
         for path in (try? entryFiles()) ?? [] {
             guard let status = try? files.linkStatus(of: path) else { continue }
@@ -57,33 +65,26 @@ extension DiskCache {
         return usage
     }
 
-    private func existing(_ path: String) throws(SystemError) -> Result<EntryInfo, EntryFile.Flaw>? {
-        do throws(SystemError) {
-            return try info(at: path)
-        } catch {
-            guard [ENOENT, ELOOP].contains(error.number) else { throw error }
-            return nil
-        }
-    }
-
     /// The files that have the name of an entry.
     func entryFiles() throws(SystemError) -> [String] {
         var paths: [String] = []
         for number in DiskLayout.shards {
             let shard = layout.shard(number)
-            for name in try names(in: shard) where DiskLayout.key(named: name)?.shard == number {
+            for name in try files.existingNames(in: shard) where DiskLayout.key(named: name)?.shard == number {
                 paths.append("\(shard)/\(name)")
             }
         }
         return paths
     }
+}
 
-    private func names(in shard: String) throws(SystemError) -> [String] {
-        do throws(SystemError) {
-            return try files.names(in: shard)
-        } catch {
-            guard [ENOENT, ENOTDIR].contains(error.number) else { throw error }
-            return []
-        }
+extension Ledger {
+    /// What the index adds up to.
+    fileprivate var usage: DiskCache.Usage {
+        var usage = DiskCache.Usage()
+        usage.entries = index.count
+        usage.logical = ByteCount(index.logical)
+        usage.allocated = ByteCount(index.allocated)
+        return usage
     }
 }

@@ -1,5 +1,4 @@
 public import EideticCore
-import Glibc
 
 extension DiskCache {
     /// Reads an entry; blocks on file work.
@@ -13,32 +12,16 @@ extension DiskCache {
     /// - Returns: `nil` where there is no such entry, or it is too old.
     /// - Throws: `permissionDenied`, or `fileFailure` where the device fails; never for a damaged entry.
     public func read(_ key: String, allowingExpired: Bool = false) throws(EideticError) -> Entry? {
-        guard !key.isEmpty, key.utf8.count <= EntryFile.keyLimit else { return nil }
+        guard Self.isKey(key) else { return nil }
         let hash = CacheKey(key)
-        let path = layout.path(of: hash)
         do throws(SystemError) {
-            guard let file = try contents(path) else { return nil }
-            return verified(file, key, hash, path, allowingExpired)
-        } catch {
-            throw EideticError(error)
-        }
-    }
-
-    private func verified(
-        _ file: LoadedFile,
-        _ key: String,
-        _ hash: CacheKey,
-        _ path: String,
-        _ allowingExpired: Bool
-    ) -> Entry? {
-        do throws(EntryFile.Flaw) {
-            let entry = try EntryFile.entry(file.bytes, expecting: key)
+            guard let file = try reader.contents(of: layout.path(of: hash)) else { return nil }
+            guard let entry = verified(file, key, hash) else { return nil }
             guard allowingExpired || expiry(of: entry.metadata) > time.now else { return nil }
+            noteUse(hash)
             return entry
         } catch {
-            Log.write(.warning, .store, "\(path) is dropped: \(error)")
-            discard(hash, inode: file.inode)
-            return nil
+            throw EideticError(error)
         }
     }
 
@@ -53,99 +36,60 @@ extension DiskCache {
     ///
     /// Gives `nil` where there is no such entry; one that is too old is given, and says so.
     public func info(for key: String) throws(EideticError) -> EntryInfo? {
-        guard !key.isEmpty, key.utf8.count <= EntryFile.keyLimit else { return nil }
+        guard Self.isKey(key) else { return nil }
+        let path = path(for: key)
         do throws(SystemError) {
-            guard case .success(let info) = try info(at: path(for: key)), info.key == key else { return nil }
-            return info
+            guard case .success(let heading)? = try reader.heading(of: path) else { return nil }
+            guard heading.head.key.utf8.elementsEqual(key.utf8) else { return nil }
+            return info(heading, path)
         } catch {
-            if error.number == ENOENT { return nil }
             throw EideticError(error)
         }
     }
 
-    /// Reads what stands after an entry's bytes.
-    func info(at path: String) throws(SystemError) -> Result<EntryInfo, EntryFile.Flaw> {
-        let file = try files.open(path, O_RDONLY | O_NOFOLLOW)
-        let status = try files.status(of: file)
+    func info(_ heading: EntryReader.Heading, _ path: String) -> EntryInfo {
+        EntryInfo(
+            key: heading.head.key,
+            file: path,
+            size: ByteCount(heading.head.bodySize),
+            allocated: ByteCount(heading.status.allocated),
+            metadata: heading.head.metadata,
+            isExpired: expiry(of: heading.head.metadata) <= time.now
+        )
+    }
+
+    private func verified(_ file: EntryReader.LoadedFile, _ key: String, _ hash: CacheKey) -> Entry? {
         do throws(EntryFile.Flaw) {
-            let head = try readHead(of: file, size: status.size)
-            let isExpired = expiry(of: head.metadata) <= time.now
-            return .success(
-                EntryInfo(
-                    key: head.key,
-                    file: path,
-                    size: ByteCount(head.bodySize),
-                    allocated: ByteCount(status.allocated),
-                    metadata: head.metadata,
-                    isExpired: isExpired
-                )
-            )
+            return try EntryFile.entry(file.bytes, expecting: key)
         } catch {
-            return .failure(error)
-        }
-    }
-
-    private func readHead(of file: borrowing FileDescriptor, size: Int) throws(EntryFile.Flaw) -> EntryFile.Head {
-        guard size <= EntryFile.sizeLimit else { throw .badLengths }
-        var tail = files.tail(of: file, size: size, count: min(size, 512))
-        let headSize = try tail.withUnsafeBufferPointer { tail throws(EntryFile.Flaw) in
-            try EntryFile.headSize(trailer: UnsafeRawBufferPointer(tail), fileSize: size)
-        }
-        if headSize > tail.count { tail = files.tail(of: file, size: size, count: headSize) }
-        guard tail.count >= headSize else { throw .tooShort(tail.count) }
-        return try tail.withUnsafeBufferPointer { tail throws(EntryFile.Flaw) in
-            let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(tail).suffix(headSize))
-            return try EntryFile.head(head, bodySize: size - headSize)
-        }
-    }
-}
-
-/// A file's bytes, and which file it was.
-struct LoadedFile {
-    let bytes: [UInt8]
-    let inode: UInt64
-}
-
-extension DiskCache {
-    /// Reads a file whole; `nil` where there is none.
-    func contents(_ path: String) throws(SystemError) -> LoadedFile? {
-        do throws(SystemError) {
-            let file = try files.open(path, O_RDONLY | O_NOFOLLOW)
-            let status = try files.status(of: file)
-            guard status.kind == .regular, status.size <= EntryFile.sizeLimit else {
-                return LoadedFile(bytes: [], inode: status.inode)
-            }
-            return LoadedFile(bytes: try files.bytes(of: file, count: status.size), inode: status.inode)
-        } catch {
-            // A symbolic link or a folder in an entry's place is no entry.
-            guard [ENOENT, ELOOP, EISDIR].contains(error.number) else { throw error }
+            Log.write(.warning, .store, "\(layout.path(of: hash)) is dropped: \(error)")
+            discard(hash, inode: file.inode)
             return nil
         }
     }
-}
 
-extension FileSystem {
-    /// Reads `count` bytes from the beginning, or fewer where the file ends before.
-    func bytes(of file: borrowing FileDescriptor, count: Int, from offset: Int = 0) throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            do throws(SystemError) {
-                while filled < count {
-                    let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
-                    let read = try self.read(file, at: offset + filled, into: rest)
-                    if read == 0 { break }
-                    filled += read
-                }
-            } catch {
-                failure = error
-            }
+    /// Takes a damaged file away, unless another has taken its place meanwhile.
+    private func discard(_ key: CacheKey, inode: UInt64) {
+        if configuration.isReadOnly { return }
+        let path = layout.path(of: key)
+        _ = try? change { ledger throws(SystemError) in
+            guard try ledger.files.linkStatus(of: path).inode == inode else { return }
+            _ = try ledger.remove(key)
         }
-        if let failure { throw failure }
-        return bytes
     }
 
-    /// The last `count` bytes of a file of `size` bytes; none where they cannot be read.
-    fileprivate func tail(of file: borrowing FileDescriptor, size: Int, count: Int) -> [UInt8] {
-        (try? bytes(of: file, count: count, from: size - count)) ?? []
+    private func noteUse(_ key: CacheKey) {
+        guard marks.note(key), !configuration.isReadOnly else { return }
+        pool.enqueue(WorkContext(priority: .low)) { [weak self] in self?.writeUses() }
+    }
+
+    /// Tells the ledger what was read.
+    private func writeUses() {
+        let uses = marks.take()
+        do throws(SystemError) {
+            try change { ledger throws(SystemError) in try ledger.append(ledger.note(uses)) }
+        } catch {
+            Log.write(.debug, .store, "\(uses.count) uses are not written down: \(error)")
+        }
     }
 }

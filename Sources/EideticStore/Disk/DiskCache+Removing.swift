@@ -1,5 +1,4 @@
 public import EideticCore
-import Glibc
 
 extension DiskCache {
     /// Removes an entry; blocks on file work.
@@ -7,12 +6,10 @@ extension DiskCache {
     /// Gives whether there was one.
     @discardableResult
     public func remove(_ key: String) throws(EideticError) -> Bool {
-        do throws(SystemError) {
-            try files.unlink(path(for: key))
-            return true
-        } catch {
-            if error.number == ENOENT { return false }
-            throw EideticError(error)
+        guard Self.isKey(key) else { return false }
+        let hash = CacheKey(key)
+        return try burst.run { () throws(EideticError) in
+            try changePublicly { ledger throws(SystemError) in try ledger.remove(hash) }
         }
     }
 
@@ -20,10 +17,8 @@ extension DiskCache {
     ///
     /// Files that are not the cache's own stay.
     public func removeAll() throws(EideticError) {
-        do throws(SystemError) {
-            for path in try entryFiles() { try files.unlink(path) }
-        } catch {
-            throw EideticError(error)
+        try burst.run { () throws(EideticError) in
+            try changePublicly { ledger throws(SystemError) in try ledger.removeAll() }
         }
     }
 
@@ -31,18 +26,76 @@ extension DiskCache {
     ///
     /// Gives how many went.
     @discardableResult
-    public func removeExpired() throws(EideticError) -> Int {
-        var count = 0
-        for entry in try entries() where entry.isExpired {
-            if try remove(entry.key) { count += 1 }
+    public func removeExpired() throws(EideticError) -> Int { try removeExpired(WorkContext()) }
+
+    /// Evicts what is worth least until the entries take at most `size` on the device; blocks on file work.
+    ///
+    /// Derived entries go first, what the user put in goes last. Gives how many went.
+    @discardableResult
+    public func trim(to size: ByteCount) throws(EideticError) -> Int { try trim(to: size, WorkContext()) }
+
+    /// Removes what is too old, step by step; stops between two steps when it is cancelled.
+    func removeExpired(_ context: WorkContext) throws(EideticError) -> Int {
+        try burst.run(optional: context) { () throws(EideticError) in
+            let now = UInt32(clamping: time.now.seconds)
+            let keys = try changePublicly { $0.index.keys { $0.expires <= now } }
+            var count = 0
+            for start in stride(from: 0, to: keys.count, by: Self.step) where !context.isCancelled {
+                let step = keys[start..<min(keys.count, start + Self.step)]
+                count += try changePublicly { ledger throws(SystemError) in try ledger.removeExpired(step, now) }
+            }
+            return count
         }
-        return count
     }
 
-    /// Takes a damaged file away, unless another has taken its place meanwhile.
-    func discard(_ key: CacheKey, inode: UInt64) {
-        let path = layout.path(of: key)
-        guard !configuration.isReadOnly, (try? files.linkStatus(of: path).inode) == inode else { return }
-        try? files.unlink(path)
+    /// Evicts step by step; stops between two steps when it is cancelled.
+    func trim(to size: ByteCount, _ context: WorkContext) throws(EideticError) -> Int {
+        try burst.run(optional: context) { () throws(EideticError) in
+            var count = 0
+            while !context.isCancelled {
+                let step = try changePublicly { ledger throws(SystemError) in
+                    try ledger.evictStep(to: size.bytes, most: Self.step)
+                }
+                count += step
+                if step < Self.step { break }
+            }
+            return count
+        }
+    }
+
+    /// Entries that are removed before others get their turn.
+    private static let step = 64
+
+    /// Removes what is too old, on a thread of the cache (C11).
+    func startSweep() {
+        let context = WorkContext(priority: .low)
+        guard (try? burst.enter(optional: context)) != nil else { return }
+        pool.enqueue(context) { [burst, weak self] in
+            defer { burst.leave(optional: context) }
+            do throws(EideticError) {
+                guard let self else { return }
+                let count = try self.removeExpired(context)
+                Log.write(.info, .store, "sweep: \(count) expired entries removed")
+            } catch {
+                Log.write(.warning, .store, "sweep: \(error)")
+            }
+        }
+    }
+}
+
+extension Ledger {
+    /// Removes those of `keys` that are still there and too old; gives how many.
+    fileprivate func removeExpired(_ keys: ArraySlice<CacheKey>, _ now: UInt32) throws(SystemError) -> Int {
+        let expired = keys.filter { index.entry($0).map { $0.expires <= now } ?? false }
+        let entries = expired.compactMap { index.remove($0) }
+        if !entries.isEmpty { try removeFiles(entries, .remove) }
+        return entries.count
+    }
+
+    /// Evicts at most `most` entries as long as more than `size` bytes are taken; gives how many.
+    fileprivate func evictStep(to size: Int, most: Int) throws(SystemError) -> Int {
+        let count = index.count
+        try evict(derivedFirst: true) { self.index.allocated > size && count - self.index.count < most }
+        return count - index.count
     }
 }

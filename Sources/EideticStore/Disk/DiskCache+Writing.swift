@@ -12,40 +12,86 @@ extension DiskCache {
     ///   - key: From 1 to 65,536 bytes of UTF-8.
     ///   - metadata: Stored beside the bytes.
     /// - Throws: `invalidArgument` for a key that is empty or too long, `limitExceeded` for an entry that is larger
-    ///   than an eighth of the limit, `diskFull`, `permissionDenied`, `fileFailure`.
+    ///   than half of the limit or than 4 GiB, `diskFull`, `permissionDenied`, `fileFailure`, `cancelled` where the
+    ///   time in the background is used up.
     public func write(
         _ bytes: [UInt8],
         for key: String,
         metadata: Metadata = Metadata()
     ) throws(EideticError) {
-        guard !key.isEmpty, key.utf8.count <= EntryFile.keyLimit else {
+        try burst.run { () throws(EideticError) in try store(bytes, for: key, metadata) }
+    }
+
+    /// Stores bytes, within a burst that the caller entered.
+    func store(_ bytes: [UInt8], for key: String, _ metadata: Metadata) throws(EideticError) {
+        guard Self.isKey(key) else {
             throw EideticError(.invalidArgument, "a key of \(key.utf8.count) bytes cannot be stored")
         }
+        try checkWritable()
         var metadata = metadata
         if metadata.stored.nanoseconds == 0 { metadata.stored = time.now }
-        let hash = CacheKey(key)
         try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
             let body = UnsafeRawBufferPointer(bytes)
             let head = EntryFile.head(of: body, key: key, metadata)
+            try checkSize(body.count + head.count)
+            let hash = CacheKey(key)
+            let entry = limits.indexEntry(hash, fileSize: body.count + head.count, metadata)
             try head.withUnsafeBufferPointer { head throws(EideticError) in
-                try store(body, UnsafeRawBufferPointer(head), hash)
+                try store(entry, body, UnsafeRawBufferPointer(head))
             }
         }
     }
 
+    private func checkSize(_ size: Int) throws(EideticError) {
+        guard size > min(limits.total / 2, EntryFile.sizeLimit) else { return }
+        let limit = ByteCount(limits.total)
+        throw EideticError(.limitExceeded, "an entry of \(ByteCount(size)) is too large for a cache of \(limit)")
+    }
+
+    /// Writes a file; evicts once and tries again where the file system is full.
     private func store(
+        _ entry: IndexEntry,
         _ body: UnsafeRawBufferPointer,
-        _ head: UnsafeRawBufferPointer,
-        _ key: CacheKey
+        _ head: UnsafeRawBufferPointer
     ) throws(EideticError) {
-        let temporary = layout.temporary(of: key, writer: UInt64.random(in: 0...UInt64.max))
         do throws(SystemError) {
-            try writeFile(temporary, body, head, key)
-            try files.rename(temporary, to: layout.path(of: key))
+            do throws(SystemError) {
+                try attempt(entry, body, head)
+            } catch {
+                guard error.number == ENOSPC || error.number == EDQUOT else { throw error }
+                let size = Int(entry.size)
+                let madeRoom = try change { ledger throws(SystemError) in try ledger.makeRoomOnFullDisk(for: size) }
+                guard madeRoom else { throw error }
+                try attempt(entry, body, head)
+            }
         } catch {
-            try? files.unlink(temporary)
+            health.note(error)
             throw EideticError(error)
         }
+    }
+
+    private func attempt(
+        _ entry: IndexEntry,
+        _ body: UnsafeRawBufferPointer,
+        _ head: UnsafeRawBufferPointer
+    ) throws(SystemError) {
+        let uses = marks.take()
+        let size = Int(entry.size)
+        let writer = try change { ledger throws(SystemError) in try ledger.begin(entry.key, size: size, uses: uses) }
+        let temporary = layout.temporary(of: entry.key, writer: writer)
+        do throws(SystemError) {
+            try writeFile(temporary, body, head, entry.key)
+            try change { ledger throws(SystemError) in try ledger.commit(writer, entry, from: temporary) }
+        } catch {
+            try? files.unlink(temporary)
+            giveUp(writer)
+            throw error
+        }
+    }
+
+    /// Gives the room of a write that failed back, where need be with the next change only.
+    private func giveUp(_ writer: UInt64) {
+        if (try? change { $0.abandon(writer) }) == nil { ledger.withLock { $0.abandonLater(writer) } }
     }
 
     private func writeFile(

@@ -5,7 +5,8 @@ public import EideticCore
 /// - Each file holds its key, its lengths and checksums of all its bytes. What does not match is a miss, and goes.
 /// - A write goes to a temporary file and is renamed, so nobody ever sees half of an entry.
 /// - Key → path is a pure function: a read needs no index, takes no lock and writes nothing.
-/// - Several processes may use one directory at the same time.
+/// - Several processes may use one directory at the same time; the size limit holds for all of them together, at
+///   every moment. The file system must be local.
 ///
 /// The plain functions block on file work, and must not be called on the main actor or from asynchronous code; the
 /// `async` forms run on threads of the cache.
@@ -14,25 +15,37 @@ public final class DiskCache: Sendable {
     /// How the cache works.
     public let configuration: Configuration
 
+    /// The most bytes that the entries take on the device; what ``Configuration/sizeLimit`` left open is set here.
+    public let sizeLimit: ByteCount
+
     let layout: DiskLayout
     let files: FileSystem
+    let reader: EntryReader
+    let limits: DiskLimits
     let time: any TimeSource
-    let environment: any ApplicationEnvironment
+    let ledger: Monitor<Ledger>
+    let marks = AccessMarks()
+    let health: DiskHealth
+    let burst: DiskBurst
     let pool = WorkPool(name: "eidetic-disk", width: 4)
+    private let observation = Guarded<Task<Void, Never>?>(nil)
 
     /// Opens the cache at a directory, and makes the directory where it is not there.
     ///
     /// Nothing is scanned: the time does not depend on the number of entries. Throws `cacheUnavailable` where a file
     /// stands in the directory's place, `permissionDenied` where the user may not use it, `diskFull` where there is
-    /// no room to make it, and `invalidArgument` for a path that is not absolute or limits that are not above zero.
-    public convenience init(_ configuration: Configuration) throws(EideticError) {
-        try self.init(configuration, fileSystem: FileSystem())
+    /// no room to make it, and `invalidArgument` for a configuration that cannot work.
+    public convenience init(
+        _ configuration: Configuration,
+        environment: any ApplicationEnvironment = ForegroundOnly()
+    ) throws(EideticError) {
+        try self.init(configuration, fileSystem: FileSystem(), environment: environment)
     }
 
     /// Opens the cache with other means than the system's own.
     package init(
         _ configuration: Configuration,
-        fileSystem: FileSystem = FileSystem(),
+        fileSystem: FileSystem,
         time: any TimeSource = SystemTime(),
         environment: any ApplicationEnvironment = ForegroundOnly()
     ) throws(EideticError) {
@@ -40,10 +53,17 @@ public final class DiskCache: Sendable {
         self.configuration = configuration
         layout = DiskLayout(directory: configuration.directory)
         files = fileSystem
+        reader = EntryReader(files: fileSystem)
         self.time = time
-        self.environment = environment
-        try DiskDirectory(layout: layout, files: files).prepare(isReadOnly: configuration.isReadOnly)
+        limits = try DiskDirectory(layout: layout, files: files).prepare(configuration)
+        sizeLimit = ByteCount(limits.total)
+        ledger = Monitor(Ledger(layout: layout, files: fileSystem, limits: limits))
+        health = DiskHealth(time: time)
+        burst = DiskBurst(environment)
+        if !configuration.isReadOnly { observe(environment) }
     }
+
+    deinit { observation.withLock { $0?.cancel() } }
 
     /// The absolute path of the file in which `key` is stored, or would be.
     ///
@@ -52,19 +72,49 @@ public final class DiskCache: Sendable {
 
     /// When an entry with this metadata stops being served.
     func expiry(of metadata: Metadata) -> Timestamp { metadata.expires ?? metadata.stored + configuration.maximumAge }
+
+    /// Sweeps when the application leaves the foreground (C11).
+    private func observe(_ environment: any ApplicationEnvironment) {
+        let phases = environment.phases
+        let task = Task.detached { [weak self] in
+            for await phase in phases where phase == .background { self?.startSweep() }
+        }
+        observation.withLock { $0 = task }
+    }
 }
 
-extension DiskCache.Configuration {
-    /// Throws `invalidArgument` for what cannot work.
-    func check() throws(EideticError) {
-        guard directory.hasPrefix("/"), !directory.utf8.contains(0) else {
-            throw EideticError(.invalidArgument, "cache directory \"\(directory)\": not an absolute path")
+// MARK: The ledger
+extension DiskCache {
+    /// Whether a text can be a key: 1 to 65,536 bytes.
+    static func isKey(_ text: String) -> Bool { (1...EntryFile.keyLimit).contains(text.utf8.count) }
+
+    /// Changes the directory, with nobody else at it.
+    func change<Value: Sendable>(
+        _ body: (Ledger) throws(SystemError) -> Value
+    ) throws(SystemError) -> Value {
+        try ledger.withLock { ledger throws(SystemError) in
+            let ledger = ledger
+            return try ledger.transaction { () throws(SystemError) in try body(ledger) }
         }
-        if let sizeLimit, sizeLimit <= .zero {
-            throw EideticError(.invalidArgument, "size limit of the disk cache: \(sizeLimit.bytes) is not above zero")
+    }
+
+    /// As `change`, for who may write, with the errors that users see.
+    func changePublicly<Value: Sendable>(
+        _ body: (Ledger) throws(SystemError) -> Value
+    ) throws(EideticError) -> Value {
+        try checkWritable()
+        do throws(SystemError) {
+            return try change(body)
+        } catch {
+            health.note(error)
+            throw EideticError(error)
         }
-        guard maximumAge > .zero else {
-            throw EideticError(.invalidArgument, "maximum age of the disk cache: \(maximumAge) is not above zero")
+    }
+
+    func checkWritable() throws(EideticError) {
+        guard !configuration.isReadOnly else {
+            throw EideticError(.permissionDenied, "the cache at \(layout.directory) was opened for reading only")
         }
+        try health.check()
     }
 }

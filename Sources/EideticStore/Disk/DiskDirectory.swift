@@ -13,17 +13,23 @@ struct DiskDirectory {
 
         """
 
-    func prepare(isReadOnly: Bool) throws(EideticError) {
+    /// Makes the directory usable, and gives the limits that hold in it.
+    func prepare(_ configuration: DiskCache.Configuration) throws(EideticError) -> DiskLimits {
         do throws(SystemError) {
-            if !isReadOnly { try files.makeDirectories(layout.directory) }
-            guard try files.status(of: layout.directory).kind == .directory else {
-                throw SystemError(.stat, ENOTDIR, path: layout.directory)
-            }
-            let wanted = isReadOnly ? R_OK | X_OK : R_OK | W_OK | X_OK
-            try files.checkAccess(layout.directory, wanted)
+            try open(isReadOnly: configuration.isReadOnly)
+            return try DiskLimits(configuration, files: files)
         } catch {
             throw Self.error(error, directory: layout.directory)
         }
+    }
+
+    private func open(isReadOnly: Bool) throws(SystemError) {
+        if !isReadOnly { try files.makeDirectories(layout.directory) }
+        guard try files.status(of: layout.directory).kind == .directory else {
+            throw SystemError(.stat, ENOTDIR, path: layout.directory)
+        }
+        let wanted = isReadOnly ? R_OK | X_OK : R_OK | W_OK | X_OK
+        try files.checkAccess(layout.directory, wanted)
         if !isReadOnly { writeTag() }
     }
 

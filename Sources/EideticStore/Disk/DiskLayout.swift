@@ -43,6 +43,12 @@ struct DiskLayout: Sendable {
         return CacheKey(high: high, low: low)
     }
 
+    /// The writer that a temporary file's name stands for; `nil` where it is none.
+    static func writer(named name: String) -> UInt64? {
+        guard name.hasPrefix("."), name.hasSuffix(".tmp") else { return nil }
+        return UInt64(name.dropFirst().dropLast(4), radix: 16)
+    }
+
     private static func hexadecimal(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16)
         return digits.utf8.count == 1 ? "0\(digits)" : digits

@@ -37,3 +37,29 @@ func code(_ body: () throws -> Void) -> EideticError.Code? {
         return (error as? EideticError)?.code
     }
 }
+
+extension DiskFixture {
+    /// What stands in the directory, counted.
+    func realUsage() throws -> DiskCache.Usage {
+        var usage = DiskCache.Usage()
+        let root = cache.configuration.directory
+        let files = FileSystem()
+        for shard in try files.names(in: root) where shard.utf8.count == 2 {
+            for name in try files.names(in: "\(root)/\(shard)") {
+                let status = try files.linkStatus(of: "\(root)/\(shard)/\(name)")
+                usage.entries += 1
+                usage.logical = usage.logical + ByteCount(status.size)
+                usage.allocated = usage.allocated + ByteCount(status.allocated)
+            }
+        }
+        return usage
+    }
+}
+
+/// Removes a directory with all that is in it.
+func removeTree(_ path: String) throws {
+    let files = FileSystem()
+    guard try files.linkStatus(of: path).kind == .directory else { return try files.unlink(path) }
+    for name in try files.names(in: path) { try removeTree("\(path)/\(name)") }
+    try files.removeDirectory(path)
+}

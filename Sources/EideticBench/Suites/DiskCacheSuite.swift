@@ -1,0 +1,210 @@
+import EideticCore
+import EideticStore
+import Glibc
+
+extension Suite {
+    /// The disk cache beside the bare system calls that do the same without any safety.
+    static let diskCache = Suite(
+        "disk-cache",
+        "writes, reads, misses, opening and trims of the disk cache, against bare system calls",
+        arguments: [
+            "directory=PATH  where to work (default: TMPDIR or /tmp)",
+            "entries=COUNT  entries for opening (default: 100000)",
+        ]
+    ) { bench in
+        let parent = bench.arguments["directory"] ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let root = "\(parent)/eidetic-bench-\(getpid())"
+        defer { RawFiles.removeTree(root) }
+        try DiskBench(root: root).transfers(bench)
+        try DiskBench(root: root).trims(bench)
+        try DiskBench(root: root).opening(bench, entries: try bench.number("entries", default: 100_000))
+    }
+}
+
+/// Cases with real files.
+private struct DiskBench {
+    let root: String
+    private static let count = 1_000
+    private let body = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
+
+    private func cache(_ name: String) throws -> DiskCache {
+        var configuration = DiskCache.Configuration(directory: "\(root)/\(name)")
+        configuration.sizeLimit = .gibibytes(16)
+        return try DiskCache(configuration)
+    }
+
+    /// Writing, reading, missing: ours and bare calls in turn, on the same file system.
+    func transfers(_ bench: Bench) throws {
+        let cache = try cache("ours")
+        let raw = RawFiles(root: "\(root)/raw")
+        let keys = (0..<Self.count).map { "https://pictures.example.org/albums/2026/IMG_\(1_000_000 + $0).jpeg" }
+        var failures = 0
+        bench.compareNow(
+            Case("write 20 KB", .microseconds, goal: .ratio(1.25)),
+            operations: Self.count,
+            with: "create + write + close + rename",
+            ours: { for key in keys { try? cache.write(body, for: key) } },
+            theirs: { for key in keys where !raw.write(body, key) { failures += 1 } }
+        )
+        bench.compareNow(
+            Case("read 20 KB, verified", .microseconds, goal: .ratio(1.25)),
+            operations: Self.count,
+            with: "open + read + close",
+            ours: { for key in keys { use(try? cache.read(key)) } },
+            theirs: { for key in keys where !raw.read(key, body.count) { failures += 1 } }
+        )
+        let missing = keys.map { $0 + "?missing" }
+        bench.compareNow(
+            Case("miss", .microseconds, goal: .ratio(1.3)),
+            operations: Self.count,
+            with: "failed open",
+            ours: { for key in missing { use(try? cache.read(key)) } },
+            theirs: { for key in missing where raw.read(key, 1) { failures += 1 } }
+        )
+        guard failures == 0, try cache.read(keys[0])?.bytes == body else {
+            throw EideticError(.fileFailure, "raw files")
+        }
+    }
+
+    /// Removing 5,000 of 10,000 entries, against unlinking as many files.
+    func trims(_ bench: Bench) throws {
+        var ours: [Double] = []
+        var theirs: [Double] = []
+        for round in 0..<5 {
+            let cache = try cache("trim\(round)")
+            let raw = RawFiles(root: "\(root)/trimraw\(round)")
+            for index in 0..<10_000 {
+                try cache.write(body, for: "\(index)")
+                _ = raw.write(body, "\(index)")
+            }
+            let half = ByteCount(cache.usage.allocated.bytes / 2)
+            ours.append(try Self.microseconds { use(try cache.trim(to: half)) } / 5_000)
+            theirs.append(Self.microseconds { for index in 0..<5_000 { raw.unlink("\(index)") } } / 5_000)
+            guard cache.usage.entries == 5_000 else { throw EideticError(.fileFailure, "trim: \(cache.usage)") }
+        }
+        bench.report(
+            Case("trim 5,000 of 10,000", .microseconds, goal: .ratio(1.3)),
+            Samples(values: ours),
+            baseline: ("unlink", Samples(values: theirs))
+        )
+    }
+
+    /// Opening a directory with many entries and reading one: no scan, so the time does not depend on their number.
+    func opening(_ bench: Bench, entries: Int) throws {
+        let first = try cache("many")
+        for index in 0..<entries { try first.write([1, 2, 3], for: "\(index)") }
+        var times: [Double] = []
+        var counts: [Double] = []
+        var scans = 0
+        for round in 0..<15 {
+            let counter = CallCounter()
+            times.append(
+                try Self.microseconds {
+                    let cache = try DiskCache(first.configuration, fileSystem: FileSystem(observer: counter))
+                    guard try cache.read("\(round)") != nil else { throw EideticError(.cacheMiss, "\(round)") }
+                } / 1_000
+            )
+            counts.append(Double(counter.count))
+            scans += counter.scans
+        }
+        guard scans == 0 else { throw EideticError(.fileFailure, "opening scanned a directory") }
+        bench.report(Case("open \(entries) entries, first get", .milliseconds, goal: .value(5)), Samples(values: times))
+        bench.report(Case("system calls of that", .count), Samples(values: counts))
+    }
+
+    private static func microseconds(_ body: () throws -> Void) rethrows -> Double {
+        let clock = ContinuousClock()
+        let start = clock.now
+        try body()
+        return (clock.now - start).inSeconds * 1e6
+    }
+}
+
+extension Bench {
+    /// As `compare`, for what does not suspend.
+    fileprivate func compareNow(
+        _ kase: Case,
+        operations: Int,
+        with baseline: String,
+        ours: () -> Void,
+        theirs: () -> Void
+    ) {
+        var samples: (ours: [Double], theirs: [Double]) = ([], [])
+        let clock = ContinuousClock()
+        ours()
+        theirs()
+        for _ in 0..<9 {
+            samples.ours.append(kase.unit.value(clock.measure(ours).inSeconds / Double(operations)))
+            samples.theirs.append(kase.unit.value(clock.measure(theirs).inSeconds / Double(operations)))
+        }
+        report(kase, Samples(values: samples.ours), baseline: (baseline, Samples(values: samples.theirs)))
+    }
+}
+
+/// Counts system calls.
+private final class CallCounter: SystemCallObserver {
+    private let state = Guarded((all: 0, scans: 0))
+
+    var count: Int { state.withLock { $0.all } }
+    var scans: Int { state.withLock { $0.scans } }
+
+    func willCall(_ call: SystemCall, path: String?) -> Int32? {
+        state.withLock { state in
+            state.all += 1
+            if call == .readdir { state.scans += 1 }
+        }
+        return nil
+    }
+}
+
+/// Files without any safety: what the bare system calls cost.
+private struct RawFiles {
+    private let root: String
+
+    init(root: String) {
+        self.root = root
+        try? FileSystem().makeDirectories(root)
+        for shard in 0..<256 { mkdir("\(root)/\(shard < 16 ? "0" : "")\(String(shard, radix: 16))", 0o700) }
+    }
+
+    private func path(_ key: String) -> String {
+        let name = CacheKey(key).hexadecimal
+        return "\(root)/\(name.prefix(2))/\(name)"
+    }
+
+    func write(_ body: [UInt8], _ key: String) -> Bool {
+        let path = path(key)
+        let temporary = path + ".tmp"
+        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return false }
+        let written = Glibc.write(file, body, body.count)
+        close(file)
+        return written == body.count && rename(temporary, path) == 0
+    }
+
+    func read(_ key: String, _ size: Int) -> Bool {
+        let file = open(path(key), O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        let body = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            count = max(0, Glibc.read(file, buffer.baseAddress, size))
+        }
+        close(file)
+        return body.count == size
+    }
+
+    func unlink(_ key: String) { _ = Glibc.unlink(path(key)) }
+
+    /// Removes a directory with all that is in it.
+    static func removeTree(_ path: String) {
+        let files = FileSystem()
+        for name in (try? files.names(in: path)) ?? [] {
+            let child = "\(path)/\(name)"
+            if (try? files.linkStatus(of: child).kind) == .directory {
+                removeTree(child)
+            } else {
+                try? files.unlink(child)
+            }
+        }
+        try? files.removeDirectory(path)
+    }
+}

@@ -1,0 +1,195 @@
+import EideticCore
+
+/// What the ledger knows of an entry.
+struct IndexEntry: Sendable, Hashable {
+    var key = CacheKey(high: 0, low: 0)
+    /// Bytes of the file.
+    var size: UInt32 = 0
+    /// Seconds since 1970, rounded up.
+    var expires: UInt32 = .max
+    /// How far its latest use is behind the clock of the order of eviction: 0 for now, else less; see ``DiskOrder``.
+    var age: Float = 0
+    var uses: UInt8 = 1
+    var kind = DiskCache.Metadata.Kind.original
+    var importance = DiskCache.Metadata.Importance.viewed
+}
+
+/// What a process remembers of a directory: each entry's size, age and rank, in at most 48 bytes an entry.
+///
+/// A pure value: it does no file work. It is a copy of what the ledger says, and can be made again from it.
+struct DiskIndex: Sendable {
+    private var nodes = ContiguousArray<Node>()
+    private var order = DiskOrder()
+    private var table: ContiguousArray<UInt32>
+    private var free: UInt32 = .none
+    private let block: Int
+
+    /// The number of entries.
+    private(set) var count = 0
+    /// The bytes of all files.
+    private(set) var logical = 0
+    /// The bytes that the files take on the device: originals, then derived ones.
+    private(set) var allocatedByKind = (original: 0, derived: 0)
+
+    /// Creates an index for a file system that gives room in units of `block` bytes.
+    init(block: Int) {
+        self.block = max(1, block)
+        table = ContiguousArray(repeating: .none, count: 16)
+    }
+
+    /// The bytes that all files take on the device.
+    var allocated: Int { allocatedByKind.original + allocatedByKind.derived }
+
+    /// The bytes that a file of `size` bytes takes on the device.
+    func allocation(_ size: Int) -> Int { (size + block - 1) / block * block }
+
+    func entry(_ key: CacheKey) -> IndexEntry? { find(key).map { nodes[Int(table[$0])].entry } }
+
+    /// Notes that a file is in place, instead of the one before.
+    mutating func put(_ entry: IndexEntry) {
+        let old = remove(entry.key)
+        var entry = entry
+        // What comes again keeps some of its fame; all of it would never age.
+        if let old, entry.uses <= 1 { entry.uses = max(1, old.uses / 2) }
+        growIfNeeded()
+        let node = take(Node(entry))
+        insert(node, key: entry.key)
+        order.append(node, age: entry.age, in: &nodes)
+        account(entry, 1)
+    }
+
+    /// Notes that a file went; gives what was known of it.
+    @discardableResult
+    mutating func remove(_ key: CacheKey) -> IndexEntry? {
+        guard let slot = find(key) else { return nil }
+        let node = table[slot]
+        let entry = nodes[Int(node)].entry
+        order.remove(node, in: &nodes)
+        erase(slot)
+        nodes[Int(node)].next = free
+        nodes[Int(node)].queue = .none
+        free = node
+        account(entry, -1)
+        return entry
+    }
+
+    /// Notes that an entry was used.
+    mutating func touch(_ key: CacheKey, uses: Int) {
+        guard let slot = find(key) else { return }
+        let node = table[slot]
+        order.remove(node, in: &nodes)
+        nodes[Int(node)].uses = UInt8(min(255, Int(nodes[Int(node)].uses) + uses))
+        if nodes[Int(node)].importance == .prefetched { nodes[Int(node)].importance = .viewed }
+        order.append(node, in: &nodes)
+    }
+
+    /// Takes the entry out that is worth least; `nil` where there is none.
+    mutating func evict(derivedFirst: Bool) -> IndexEntry? {
+        guard let node = order.victim(derivedFirst: derivedFirst, nodes) else { return nil }
+        return evict(nodes[Int(node)].key)
+    }
+
+    /// Takes an entry out because it was worth least.
+    @discardableResult
+    mutating func evict(_ key: CacheKey) -> IndexEntry? {
+        guard let slot = find(key) else { return nil }
+        order.advance(past: table[slot], in: &nodes)
+        return remove(key)
+    }
+
+    /// All entries, so that putting them into an empty index in this order gives the same order of eviction.
+    func forEach(_ body: (IndexEntry) -> Void) {
+        order.forEach(in: nodes) { node, age in
+            var entry = node.entry
+            entry.age = age
+            body(entry)
+        }
+    }
+
+    /// The keys of at most `limit` entries for which `condition` holds, in no order.
+    func keys(limit: Int = .max, where condition: (Node) -> Bool) -> [CacheKey] {
+        var keys: [CacheKey] = []
+        for node in nodes where node.queue != .none && condition(node) {
+            keys.append(node.key)
+            if keys.count == limit { break }
+        }
+        return keys
+    }
+
+    private mutating func account(_ entry: IndexEntry, _ sign: Int) {
+        count += sign
+        logical += sign * Int(entry.size)
+        let allocated = sign * allocation(Int(entry.size))
+        switch entry.kind {
+        case .original: allocatedByKind.original += allocated
+        case .derived: allocatedByKind.derived += allocated
+        }
+    }
+
+    private mutating func take(_ node: Node) -> UInt32 {
+        guard free != .none else {
+            nodes.append(node)
+            return UInt32(nodes.count - 1)
+        }
+        let index = free
+        free = nodes[Int(index)].next
+        nodes[Int(index)] = node
+        return index
+    }
+}
+
+// MARK: The table: open addressing, linear probing, at most 80 % full.
+extension DiskIndex {
+    private func home(_ key: CacheKey) -> Int { Int(key.low.multipliedFullWidth(by: UInt64(table.count)).high) }
+
+    private func find(_ key: CacheKey) -> Int? {
+        var slot = home(key)
+        while table[slot] != .none {
+            if nodes[Int(table[slot])].key == key { return slot }
+            slot = slot + 1 == table.count ? 0 : slot + 1
+        }
+        return nil
+    }
+
+    private mutating func insert(_ node: UInt32, key: CacheKey) {
+        var slot = home(key)
+        while table[slot] != .none { slot = slot + 1 == table.count ? 0 : slot + 1 }
+        table[slot] = node
+    }
+
+    /// Empties a slot, and moves those behind it up that would not be found any more.
+    private mutating func erase(_ slot: Int) {
+        var hole = slot
+        var next = slot
+        while true {
+            next = next + 1 == table.count ? 0 : next + 1
+            guard table[next] != .none else { break }
+            let wanted = home(nodes[Int(table[next])].key)
+            let distance = next >= wanted ? next - wanted : next - wanted + table.count
+            let gap = next >= hole ? next - hole : next - hole + table.count
+            if distance >= gap {
+                table[hole] = table[next]
+                hole = next
+            }
+        }
+        table[hole] = .none
+    }
+
+    private mutating func growIfNeeded() {
+        guard (count + 1) * 5 > table.count * 4 else { return }
+        table = ContiguousArray(repeating: .none, count: table.count * 3 / 2)
+        for index in nodes.indices where nodes[index].queue != .none {
+            insert(UInt32(index), key: nodes[index].key)
+        }
+    }
+}
+
+extension UInt32 {
+    /// No node, no slot.
+    static let none = UInt32.max
+}
+
+extension UInt16 {
+    /// In no queue.
+    static let none = UInt16.max
+}

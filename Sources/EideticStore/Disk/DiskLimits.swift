@@ -1,0 +1,45 @@
+import EideticCore
+
+/// What a ledger holds to.
+struct DiskLimits: Sendable {
+    /// Inodes that stay free for others.
+    static let minimumInodes = 64
+
+    /// The most bytes that all entries may take on the device.
+    let total: Int
+    /// The part of it that derived entries may take when originals want it too.
+    let derived: Int
+    /// The bytes of the file system that stay free.
+    let minimumFree: Int
+    /// The unit in which the file system gives room.
+    let block: Int
+    /// For entries that have no expiry of their own.
+    let maximumAge: Duration
+
+    /// How much an eviction makes free beyond what is needed, so that not every write evicts.
+    var slack: Int { min(total / 64, 4 << 20) }
+
+    /// Takes the limits from a configuration, and what it leaves open from the file system.
+    init(_ configuration: DiskCache.Configuration, files: FileSystem) throws(SystemError) {
+        let free = try files.freeSpace(at: configuration.directory)
+        let fiftieth = min(max(free.bytes / 50, 64 << 20), 512 << 20)
+        total = configuration.sizeLimit?.bytes ?? fiftieth
+        derived = Int(Double(total) * configuration.derivedShare)
+        minimumFree = configuration.minimumFreeSpace?.bytes ?? min(free.total / 100, 256 << 20)
+        block = free.block
+        maximumAge = configuration.maximumAge
+    }
+
+    /// What the ledger notes of an entry.
+    func indexEntry(_ key: CacheKey, fileSize: Int, _ metadata: DiskCache.Metadata) -> IndexEntry {
+        let expiry = metadata.expires ?? metadata.stored + maximumAge
+        let seconds = expiry.nanoseconds / 1_000_000_000 + (expiry.nanoseconds % 1_000_000_000 > 0 ? 1 : 0)
+        return IndexEntry(
+            key: key,
+            size: UInt32(fileSize),
+            expires: seconds >= Int64(UInt32.max) ? .max : UInt32(max(0, seconds)),
+            kind: metadata.kind,
+            importance: metadata.importance
+        )
+    }
+}

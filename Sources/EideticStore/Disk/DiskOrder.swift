@@ -1,0 +1,134 @@
+import EideticCore
+import Glibc
+
+extension DiskIndex {
+    /// An entry in its queue: 40 bytes.
+    struct Node: Sendable {
+        var key: CacheKey
+        var size: UInt32
+        var expires: UInt32
+        /// The clock of its group when it was last used.
+        var position: Float = 0
+        var previous = UInt32.none
+        var next = UInt32.none
+        var queue = UInt16.none
+        var uses: UInt8
+        private var flags: UInt8
+
+        init(_ entry: IndexEntry) {
+            key = entry.key
+            size = entry.size
+            expires = entry.expires
+            uses = max(1, entry.uses)
+            flags = entry.kind.rawValue | entry.importance.rawValue << 1
+        }
+
+        var kind: DiskCache.Metadata.Kind { flags & 1 == 0 ? .original : .derived }
+
+        var importance: DiskCache.Metadata.Importance {
+            get { DiskCache.Metadata.Importance(rawValue: flags >> 1) ?? .viewed }
+            set { flags = flags & 1 | newValue.rawValue << 1 }
+        }
+
+        var entry: IndexEntry {
+            IndexEntry(key: key, size: size, expires: expires, uses: uses, kind: kind, importance: importance)
+        }
+    }
+}
+
+/// The order in which entries go: GreedyDual-Size-Frequency with the square root of the size, in constant time.
+///
+/// An entry is worth `clock + uses / √size`, with the clock of its latest use; the clock moves on to the worth of what
+/// goes. The second term is rounded to an eighth of a factor of two. Entries with the same rounded term form a queue,
+/// and stand in it in the order of their clocks: so the one that is worth least is at the head of some queue, and no
+/// heap is needed. Originals, derived entries and what the user put in have queues and clocks of their own.
+/// - SeeAlso: Cherkasova, "Improving WWW proxies performance with GreedyDual-Size-Frequency caching policy", 1998.
+struct DiskOrder: Sendable {
+    private static let classes = 192
+    private static let groups = 4
+    /// A clock beyond this is set back: 32-bit floats are too coarse there.
+    private static let clockLimit: Float = 64
+    private static let worths = (0..<classes).map { exp2f(Float($0) / 8 - 16) }
+
+    private var heads = ContiguousArray(repeating: UInt32.none, count: groups * classes)
+    private var tails = ContiguousArray(repeating: UInt32.none, count: groups * classes)
+    private var clocks = [Float](repeating: 0, count: groups)
+
+    typealias Nodes = ContiguousArray<DiskIndex.Node>
+
+    /// 0: originals, 1: derived, 2: the user's originals, 3: the user's derived ones.
+    private static func group(_ node: DiskIndex.Node) -> Int {
+        Int(node.kind.rawValue) + (node.importance == .user ? 2 : 0)
+    }
+
+    private static func worthClass(_ node: DiskIndex.Node) -> Int {
+        // What was prefetched and never seen counts half.
+        let weight: Float = node.importance == .prefetched ? -1 : 0
+        let worth = log2f(Float(node.uses)) - 0.5 * log2f(Float(max(64, node.size))) + weight
+        return max(0, min(classes - 1, Int(((worth + 16) * 8).rounded())))
+    }
+
+    /// Puts a node at the end of its queue, `age` behind the clock of its group.
+    mutating func append(_ node: UInt32, age: Float = 0, in nodes: inout Nodes) {
+        let index = Int(node)
+        let group = Self.group(nodes[index])
+        let queue = group * Self.classes + Self.worthClass(nodes[index])
+        nodes[index].position = clocks[group] + age
+        nodes[index].queue = UInt16(queue)
+        nodes[index].next = .none
+        nodes[index].previous = tails[queue]
+        if tails[queue] == .none { heads[queue] = node } else { nodes[Int(tails[queue])].next = node }
+        tails[queue] = node
+    }
+
+    /// Takes a node out of its queue.
+    mutating func remove(_ node: UInt32, in nodes: inout Nodes) {
+        let (queue, previous, next) = (Int(nodes[Int(node)].queue), nodes[Int(node)].previous, nodes[Int(node)].next)
+        if previous == .none { heads[queue] = next } else { nodes[Int(previous)].next = next }
+        if next == .none { tails[queue] = previous } else { nodes[Int(next)].previous = previous }
+        nodes[Int(node)].queue = .none
+    }
+
+    /// The node that is worth least, without taking it out.
+    func victim(derivedFirst: Bool, _ nodes: Nodes) -> UInt32? {
+        for group in derivedFirst ? [1, 0, 3, 2] : [0, 1, 2, 3] {
+            var least: (node: UInt32, worth: Float)?
+            for index in 0..<Self.classes {
+                let head = heads[group * Self.classes + index]
+                if head == .none { continue }
+                let worth = nodes[Int(head)].position + Self.worths[index]
+                if worth < least?.worth ?? .infinity { least = (head, worth) }
+            }
+            if let least { return least.node }
+        }
+        return nil
+    }
+
+    /// Moves the clock of a node's group on to the node's worth.
+    mutating func advance(past node: UInt32, in nodes: inout Nodes) {
+        let queue = Int(nodes[Int(node)].queue)
+        let group = queue / Self.classes
+        clocks[group] = max(clocks[group], nodes[Int(node)].position + Self.worths[queue % Self.classes])
+        if clocks[group] > Self.clockLimit { setBack(group, &nodes) }
+    }
+
+    private mutating func setBack(_ group: Int, _ nodes: inout Nodes) {
+        let clock = clocks[group]
+        clocks[group] = 0
+        for index in nodes.indices where nodes[index].queue != .none && Int(nodes[index].queue) / Self.classes == group
+        {
+            nodes[index].position -= clock
+        }
+    }
+
+    /// All nodes, each queue in its order, and how far behind the clock of its group each is.
+    func forEach(in nodes: Nodes, _ body: (DiskIndex.Node, _ age: Float) -> Void) {
+        for queue in heads.indices {
+            var node = heads[queue]
+            while node != .none {
+                body(nodes[Int(node)], nodes[Int(node)].position - clocks[queue / Self.classes])
+                node = nodes[Int(node)].next
+            }
+        }
+    }
+}

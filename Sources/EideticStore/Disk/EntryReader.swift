@@ -1,0 +1,133 @@
+import EideticCore
+import Glibc
+
+/// Reads entries' files.
+struct EntryReader: Sendable {
+    let files: FileSystem
+
+    /// A file's bytes, and which file it was.
+    struct LoadedFile {
+        let bytes: [UInt8]
+        let inode: UInt64
+    }
+
+    /// What stands after an entry's bytes, and what the file system says of the file.
+    struct Heading {
+        let head: EntryFile.Head
+        let status: FileStatus
+    }
+
+    /// Errors that say that there is no entry: nothing, a symbolic link, a folder, a file in place of a folder.
+    static let absence: Set<Int32> = [ENOENT, ELOOP, EISDIR, ENOTDIR]
+
+    /// Reads a file whole; `nil` where there is none.
+    func contents(of path: String) throws(SystemError) -> LoadedFile? {
+        do throws(SystemError) {
+            let file = try files.open(path, O_RDONLY | O_NOFOLLOW)
+            let status = try files.status(of: file)
+            guard status.kind == .regular, status.size <= EntryFile.sizeLimit else {
+                return LoadedFile(bytes: [], inode: status.inode)
+            }
+            return LoadedFile(bytes: try files.bytes(of: file, count: status.size), inode: status.inode)
+        } catch {
+            guard Self.absence.contains(error.number) else { throw error }
+            return nil
+        }
+    }
+
+    /// Reads what stands after an entry's bytes; `nil` where there is no file.
+    func heading(of path: String) throws(SystemError) -> Result<Heading, EntryFile.Flaw>? {
+        do throws(SystemError) {
+            let file = try files.open(path, O_RDONLY | O_NOFOLLOW)
+            let status = try files.status(of: file)
+            guard status.kind == .regular else { return .failure(.badMagic) }
+            return Self.heading(try head(of: file, size: status.size), status)
+        } catch {
+            guard Self.absence.contains(error.number) else { throw error }
+            return nil
+        }
+    }
+
+    private static func heading(
+        _ head: Result<EntryFile.Head, EntryFile.Flaw>,
+        _ status: FileStatus
+    ) -> Result<Heading, EntryFile.Flaw> {
+        head.map { Heading(head: $0, status: status) }
+    }
+
+    private func head(
+        of file: borrowing FileDescriptor,
+        size: Int
+    ) throws(SystemError) -> Result<EntryFile.Head, EntryFile.Flaw> {
+        guard size <= EntryFile.sizeLimit else { return .failure(.badLengths) }
+        var tail = try files.bytes(of: file, count: min(size, 512), from: max(0, size - 512))
+        do throws(EntryFile.Flaw) {
+            let count = try tail.withUnsafeBufferPointer { tail throws(EntryFile.Flaw) in
+                try EntryFile.headSize(trailer: UnsafeRawBufferPointer(tail), fileSize: size)
+            }
+            if count > tail.count { tail = try tailAgain(of: file, size: size, count: count) }
+            return .success(try Self.head(in: tail, count: count, fileSize: size))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func tailAgain(
+        of file: borrowing FileDescriptor,
+        size: Int,
+        count: Int
+    ) throws(EntryFile.Flaw) -> [UInt8] {
+        do throws(SystemError) {
+            return try files.bytes(of: file, count: count, from: size - count)
+        } catch {
+            throw .badHead
+        }
+    }
+
+    private static func head(
+        in tail: [UInt8],
+        count: Int,
+        fileSize: Int
+    ) throws(EntryFile.Flaw) -> EntryFile.Head {
+        guard tail.count >= count else { throw .tooShort(tail.count) }
+        return try tail.withUnsafeBufferPointer { tail throws(EntryFile.Flaw) in
+            let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(tail).suffix(count))
+            return try EntryFile.head(head, bodySize: fileSize - count)
+        }
+    }
+}
+
+extension FileSystem {
+    /// Reads `count` bytes from an offset, or fewer where the file ends before.
+    func bytes(
+        of file: borrowing FileDescriptor,
+        count: Int,
+        from offset: Int = 0
+    ) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(SystemError) {
+                while filled < count {
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
+                    let read = try self.read(file, at: offset + filled, into: rest)
+                    if read == 0 { break }
+                    filled += read
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// The names in a folder; none where there is no folder.
+    func existingNames(in folder: String) throws(SystemError) -> [String] {
+        do throws(SystemError) {
+            return try names(in: folder)
+        } catch {
+            guard EntryReader.absence.contains(error.number) else { throw error }
+            return []
+        }
+    }
+}

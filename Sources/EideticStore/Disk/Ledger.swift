@@ -1,0 +1,123 @@
+import EideticCore
+import Glibc
+
+/// The common book of all processes that use a directory: what is there, what is being written, what is going.
+///
+/// The files are the truth; the ledger tells what they add up to without looking at them. Every change of the
+/// directory is made under the directory's lock and written down so that a kill at any instant can be made good by
+/// whoever comes next:
+///
+/// - *begin* takes room for a file before its first byte is written; *put* follows its rename. A begin whose writer
+///   is dead is settled by a look at the one file.
+/// - *remove* and *evict* come before the unlink, *done* after it. Without *done* the unlinks are made again.
+/// - A missing, damaged or foreign ledger is made again from the files.
+///
+/// Each process keeps a copy in memory (``DiskIndex``) and reads what others appended when it next takes the lock.
+/// Not `Sendable`: the cache keeps it behind a lock of its own.
+final class Ledger {
+    /// Room that is taken by a file that is being written.
+    struct Reservation {
+        let key: CacheKey
+        let allocated: Int
+    }
+
+    let layout: DiskLayout
+    let files: FileSystem
+    let reader: EntryReader
+    let limits: DiskLimits
+    let lock: DirectoryLock
+
+    var index: DiskIndex
+    var outstanding: [UInt64: Reservation] = [:]
+    /// The bytes that `outstanding` adds up to.
+    var reserved = 0
+    /// Removed, but perhaps still there.
+    var unfinished: [CacheKey] = []
+    /// Whether what stands in the file is not all that happened.
+    var needsRewrite = false
+    /// Whether the machine was started anew since the ledger was begun, so that files may have been lost.
+    var isDoubtful = false
+
+    var file: DirectoryLock.OpenFile?
+    var header = LedgerHeader(salt: 0, boot: 0)
+    var offset = 0
+    /// Room on the device up to here is ours already.
+    var allocatedEnd = 0
+    private var lastWriter: UInt64 = 0
+    /// Bytes to write until the free space is looked at again.
+    var untilCheck = 0
+
+    init(layout: DiskLayout, files: FileSystem, limits: DiskLimits) {
+        self.layout = layout
+        self.files = files
+        self.limits = limits
+        reader = EntryReader(files: files)
+        lock = DirectoryLock(layout: layout, files: files)
+        index = DiskIndex(block: limits.block)
+    }
+
+    /// Runs `body` while nobody else changes the directory, with an index that is up to date.
+    func transaction<Value>(_ body: () throws(SystemError) -> Value) throws(SystemError) -> Value {
+        try lock.acquire()
+        defer { lock.release() }
+        try synchronize()
+        return try body()
+    }
+
+    /// Takes room for a file, and gives the number under which it is written.
+    func begin(_ key: CacheKey, size: Int, uses: [CacheKey]) throws(SystemError) -> UInt64 {
+        let allocated = index.allocation(size)
+        let uses = note(uses)
+        try makeRoom(for: allocated)
+        try guardFreeSpace(for: allocated)
+        try lock.claimInstance()
+        lastWriter = (lastWriter + 1) & 0xffff_ffff
+        let writer = lock.instance << 32 | lastWriter
+        var entry = IndexEntry()
+        (entry.key, entry.size) = (key, UInt32(size))
+        try append(uses + [LedgerRecord(.begin, writer: writer, entry)])
+        reserve(writer, Reservation(key: key, allocated: allocated))
+        return writer
+    }
+
+    /// Gives a file that was written its name.
+    func commit(_ writer: UInt64, _ entry: IndexEntry, from temporary: String) throws(SystemError) {
+        try files.rename(temporary, to: layout.path(of: entry.key))
+        index.put(entry)
+        release(writer)
+        appendOrRewrite([LedgerRecord(.put, writer: writer, entry)])
+    }
+
+    /// Gives the room of a file back that was not written.
+    func abandon(_ writer: UInt64) {
+        release(writer)
+        appendOrRewrite([LedgerRecord(.abandon, writer: writer)])
+    }
+
+    /// As `abandon`, without touching the file: the next change writes it down.
+    func abandonLater(_ writer: UInt64) {
+        release(writer)
+        needsRewrite = true
+    }
+
+    /// Moves entries that were read up in the order of eviction; gives what tells the others.
+    func note(_ uses: [CacheKey]) -> [LedgerRecord] {
+        let counts = Dictionary(uses.lazy.map { ($0, 1) }) { $0 + $1 }
+        return counts.compactMap { key, count in
+            guard var entry = index.entry(key) else { return nil }
+            index.touch(key, uses: count)
+            entry.uses = UInt8(min(count, 255))
+            return LedgerRecord(.touch, entry)
+        }
+    }
+
+    func reserve(_ writer: UInt64, _ reservation: Reservation) {
+        release(writer)
+        outstanding[writer] = reservation
+        reserved += reservation.allocated
+    }
+
+    func release(_ writer: UInt64) {
+        if let old = outstanding.removeValue(forKey: writer) { reserved -= old.allocated }
+    }
+}

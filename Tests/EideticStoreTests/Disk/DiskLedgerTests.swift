@@ -1,0 +1,171 @@
+import EideticCore
+import EideticStore
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("Disk cache: sizes and limits")
+struct DiskLedgerTests {
+    @Test("C10 the size limit holds after every write, over two caches at one directory")
+    func limit() throws {
+        let fixture = try DiskFixture { $0.sizeLimit = ByteCount(40 * 4_096) }
+        let other = try fixture.second()
+        for index in 0..<200 {
+            try (index % 2 == 0 ? fixture.cache : other).write(pattern(3_000 + index % 3 * 4_000), for: "\(index)")
+            let real = try fixture.realUsage()
+            #expect(real.allocated.bytes <= 40 * 4_096)
+            #expect(fixture.cache.usage == real)
+            #expect(other.usage == real)
+        }
+        #expect(fixture.cache.usage.entries > 15)
+    }
+
+    @Test("C10 the default limit lies between 64 and 512 MiB")
+    func defaultLimit() throws {
+        let fixture = try DiskFixture { $0.sizeLimit = nil }
+        #expect((64 << 20...512 << 20).contains(fixture.cache.sizeLimit.bytes))
+    }
+
+    @Test("C10 an entry that is larger than half of the limit is refused")
+    func tooLarge() throws {
+        let fixture = try DiskFixture { $0.sizeLimit = .mebibytes(1) }
+        #expect(code { try fixture.cache.write(pattern(600_000), for: "k") } == .limitExceeded)
+        #expect(fixture.cache.usage == DiskCache.Usage())
+        try fixture.cache.write(pattern(500_000), for: "k")
+        #expect(fixture.cache.usage.entries == 1)
+    }
+
+    @Test("C10 what is read often and what the user put in stays longest, derived entries are held to their part")
+    func order() throws {
+        let fixture = try DiskFixture { $0.sizeLimit = ByteCount(40 * 4_096) }
+        var mine = DiskCache.Metadata()
+        mine.importance = .user
+        try fixture.cache.write(pattern(3_000), for: "mine", metadata: mine)
+        try fixture.cache.write(pattern(3_000), for: "often")
+        var derived = DiskCache.Metadata()
+        derived.kind = .derived
+        for index in 0..<100 {
+            #expect(try fixture.cache.read("often") != nil)
+            try fixture.cache.write(pattern(3_000), for: "\(index)")
+            try fixture.cache.write(pattern(3_000), for: "d\(index)", metadata: derived)
+        }
+        #expect(try fixture.cache.read("mine") != nil)
+        #expect(try fixture.cache.read("often") != nil)
+        let kept = try fixture.cache.entries().count { $0.metadata.kind == .derived }
+        #expect((8...11).contains(kept))
+    }
+
+    @Test("C10 a trim evicts derived entries first, and stops at the size")
+    func trim() throws {
+        let fixture = try DiskFixture()
+        var derived = DiskCache.Metadata()
+        derived.kind = .derived
+        for index in 0..<100 {
+            try fixture.cache.write(pattern(3_000), for: "o\(index)")
+            try fixture.cache.write(pattern(3_000), for: "d\(index)", metadata: derived)
+        }
+        #expect(try fixture.cache.trim(to: ByteCount(120 * 4_096)) == 80)
+        #expect(try fixture.cache.entries().count { $0.metadata.kind == .original } == 100)
+        #expect(try fixture.cache.trim(to: .zero) == 120)
+        #expect(try fixture.realUsage() == DiskCache.Usage())
+        #expect(fixture.cache.usage == DiskCache.Usage())
+    }
+
+    @Test(
+        "C18 a ledger that is missing, damaged or cut off is made again from the files",
+        arguments: LedgerDamage.allCases
+    )
+    func rebuild(_ damage: LedgerDamage) throws {
+        let fixture = try DiskFixture()
+        for index in 0..<50 { try fixture.cache.write(pattern(index * 500), for: "\(index)") }
+        let real = try fixture.realUsage()
+        try damage.apply(to: "\(fixture.cache.configuration.directory)/ledger")
+        for cache in [fixture.cache, try fixture.second()] {
+            #expect(cache.usage == real)
+            #expect(try cache.read("7")?.bytes == pattern(3_500))
+        }
+        try fixture.cache.write([1], for: "new")
+        #expect(try fixture.second().usage.entries == 51)
+    }
+
+    @Test("C18 a directory that somebody removed is made again")
+    func removedDirectory() throws {
+        let fixture = try DiskFixture()
+        let other = try fixture.second()
+        try fixture.cache.write([1], for: "a")
+        try other.write([2], for: "b")
+        try removeTree(fixture.cache.configuration.directory)
+        #expect(try other.read("a") == nil)
+        try other.write([3], for: "c")
+        try fixture.cache.write([4], for: "d")
+        #expect(try other.read("d")?.bytes == [4])
+        #expect(other.usage.entries == 2)
+        #expect(fixture.cache.usage.entries == 2)
+    }
+
+    @Test("C12 usage stays right over thousands of operations, with the ledger written anew in between")
+    func manyOperations() throws {
+        let fixture = try DiskFixture()
+        let other = try fixture.second()
+        for round in 0..<3_000 {
+            let cache = round % 3 == 0 ? other : fixture.cache
+            if round % 5 == 4 {
+                try cache.remove("\(round % 40)")
+            } else {
+                try cache.write([1, 2], for: "\(round % 41)")
+            }
+        }
+        let real = try fixture.realUsage()
+        #expect(fixture.cache.usage == real)
+        #expect(other.usage == real)
+        #expect(try fixture.second().usage == real)
+        let ledger = try FileSystem().status(of: "\(fixture.cache.configuration.directory)/ledger")
+        #expect(ledger.size < 1 << 20)
+    }
+
+    @Test("C18 opening and the first read look at no directory")
+    func opening() throws {
+        let fixture = try DiskFixture()
+        for index in 0..<300 { try fixture.cache.write([1], for: "\(index)") }
+        let plan = FaultPlan()
+        let cache = try fixture.second(observer: plan)
+        #expect(try cache.read("7") != nil)
+        #expect(plan.count(of: .readdir) == 0)
+        #expect(plan.calls.count < 12)
+        plan.resetCalls()
+        #expect(try cache.read("7") != nil)
+        #expect(try cache.read("none") == nil)
+        #expect(plan.calls.map(\.call) == [.open, .fstat, .pread, .open])
+    }
+}
+
+/// What may happen to a ledger.
+enum LedgerDamage: CaseIterable {
+    case removed, empty, headCut, recordCut, bitFlipped, garbage
+
+    func apply(to path: String) throws {
+        let files = FileSystem()
+        if self == .removed { return try files.unlink(path) }
+        let file = try files.open(path, O_RDWR)
+        let size = try files.status(of: file).size
+        switch self {
+        case .removed: break
+        case .empty: try files.truncate(file, to: 0)
+        case .headCut: try files.truncate(file, to: 40)
+        case .recordCut: try files.truncate(file, to: size - 64 * 20)
+        case .bitFlipped: try write([0xa5], at: size / 2, file)
+        case .garbage: try write(pattern(500), at: size, file)
+        }
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int, _ file: borrowing FileDescriptor) throws {
+        var failure: (any Error)?
+        let number = file.number
+        bytes.withUnsafeBytes { bytes in
+            if pwrite(number, bytes.baseAddress, bytes.count, offset) != bytes.count {
+                failure = EideticError.cancelled
+            }
+        }
+        if let failure { throw failure }
+    }
+}
