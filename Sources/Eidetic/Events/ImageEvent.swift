@@ -6,6 +6,9 @@ public enum ImageEvent: Sendable {
     /// So many bytes have come.
     case progress(FetchProgress)
 
+    /// The cached picture, while the server is asked whether it has changed (`refreshCached`).
+    case cached(ImageResponse)
+
     /// The picture is there. The last event.
     case finished(ImageResponse)
 
@@ -15,7 +18,7 @@ public enum ImageEvent: Sendable {
     /// Whether no event comes after this one.
     public var isTerminal: Bool {
         switch self {
-        case .progress: false
+        case .progress, .cached: false
         case .finished, .failed: true
         }
     }

@@ -17,6 +17,19 @@ public struct ImageResponse: Sendable {
     /// Why the original could not be stored on disk; known with `waitStoreCache` only.
     public let storeError: EideticError?
 
+    /// What the server said of the cached picture; `nil` without `refreshCached`, or where no cache had it.
+    public internal(set) var revalidation: Revalidation?
+
     /// How the load went, step by step.
-    public let record: LoadRecord
+    public internal(set) var record: LoadRecord
+}
+
+/// What a server said when it was asked whether a cached picture has changed.
+public enum Revalidation: Sendable {
+    /// The cached picture is still right.
+    case unchanged
+    /// There is another picture: the one of this answer.
+    case changed
+    /// The server could not be asked; the answer is the cached picture.
+    case failed(EideticError)
 }

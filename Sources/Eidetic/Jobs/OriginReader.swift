@@ -1,6 +1,16 @@
 import EideticCodecs
 import EideticCore
 import EideticFetch
+import EideticStore
+
+/// What came from where a picture comes from.
+struct OriginAnswer: Sendable {
+    /// The bytes; none where the server said that what the caller has is still right.
+    let bytes: [UInt8]?
+    /// The fields of the HTTP answer that are kept with the bytes.
+    let fields: [DiskCache.Metadata.Field]
+    let step: LoadRecord.Step
+}
 
 /// Reads the bytes of a picture where they come from: server, file, memory, or the caller's function.
 struct OriginReader: Sendable {
@@ -13,57 +23,79 @@ struct OriginReader: Sendable {
         byteLimit = configuration.decodeLimits.encodedBytes
     }
 
-    func bytes(
-        of request: ImageRequest,
+    /// `conditions` are header fields by which the server can say that nothing has changed.
+    func answer(
+        for request: ImageRequest,
+        conditions: HTTPHeaders = [:],
         _ context: WorkContext,
         _ report: @escaping @Sendable (FetchProgress) -> Void
-    ) async throws(EideticError) -> ([UInt8], LoadRecord.Step) {
+    ) async throws(EideticError) -> OriginAnswer {
         let timer = StepTimer()
         switch request.origin {
         case .remote(let remote):
-            return try await download(remote, request.options, context, report)
+            return try await download(remote, conditions, request.options, context, report)
         case .firstOf(let remotes):
-            return try await downloadFirst(of: remotes, request.options, context, report)
+            return try await downloadFirst(of: remotes, conditions, request.options, context, report)
         case .file(let file):
             let limit = byteLimit
             let bytes = try await files.run(context) { _ throws(EideticError) in try file.read(limit: limit) }
-            return (bytes, timer.step(.origin, "file, \(ByteCount(bytes.count))"))
+            return OriginAnswer(bytes: bytes, fields: [], step: timer.step(.origin, "file, \(ByteCount(bytes.count))"))
         case .bytes(let bytes):
-            return (bytes, timer.step(.origin, "given, \(ByteCount(bytes.count))"))
+            return OriginAnswer(bytes: bytes, fields: [], step: timer.step(.origin, "given, \(ByteCount(bytes.count))"))
         case .provider(_, let provide):
             let bytes = try await provide()
-            return (bytes, timer.step(.origin, "provided, \(ByteCount(bytes.count))"))
+            let step = timer.step(.origin, "provided, \(ByteCount(bytes.count))")
+            return OriginAnswer(bytes: bytes, fields: [], step: step)
         }
     }
 
     private func download(
         _ remote: FetchRequest,
+        _ conditions: HTTPHeaders,
         _ options: ImageOptions,
         _ context: WorkContext,
         _ report: @escaping @Sendable (FetchProgress) -> Void
-    ) async throws(EideticError) -> ([UInt8], LoadRecord.Step) {
+    ) async throws(EideticError) -> OriginAnswer {
         let timer = StepTimer()
         var remote = remote
-        remote.allowsInvalidCertificates = options.contains(.allowInvalidCertificates)
+        remote.headers = remote.headers.merging(conditions)
+        if options.contains(.allowInvalidCertificates) { remote.allowsInvalidCertificates = true }
+        if options.contains(.retryFailed) { remote.retriesFailed = true }
+        if options.contains(.handleCookies) { remote.usesCookies = true }
         let response = try await downloader.fetch(remote, context: context, onProgress: report)
-        return (response.bytes, timer.step(.network, "\(ByteCount(response.bytes.count)), \(response.metrics)"))
+        return OriginAnswer(
+            bytes: response.status == 304 ? nil : response.bytes,
+            fields: StoredFields.of(response.headers),
+            step: timer.step(.network, response.note)
+        )
     }
 
     /// Asks one after the other until one answers; throws the last one's error.
     private func downloadFirst(
         of remotes: [FetchRequest],
+        _ conditions: HTTPHeaders,
         _ options: ImageOptions,
         _ context: WorkContext,
         _ report: @escaping @Sendable (FetchProgress) -> Void
-    ) async throws(EideticError) -> ([UInt8], LoadRecord.Step) {
+    ) async throws(EideticError) -> OriginAnswer {
         var last = EideticError(.invalidArgument, "a list of URLs has none")
         for remote in remotes {
             do throws(EideticError) {
-                return try await download(remote, options, context, report)
+                return try await download(remote, conditions, options, context, report)
             } catch  where error.code != .cancelled {
                 last = error
             }
         }
         throw last
+    }
+}
+
+extension FetchResponse {
+    /// What a record says of a download.
+    fileprivate var note: String {
+        let reused = metrics.reusedConnection ? ", reused connection" : ""
+        let wait = "\(Int(metrics.queued.inMilliseconds.rounded())) ms in the queue"
+        let first = "first byte after \(Int(metrics.firstByte.inMilliseconds.rounded())) ms"
+        return "\(status), \(ByteCount(bytes.count)), \(metrics.httpVersion)\(reused), \(wait), \(first)"
     }
 }

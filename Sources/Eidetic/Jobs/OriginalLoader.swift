@@ -87,10 +87,36 @@ final class OriginalLoader: Sendable {
         }
         try context.checkCancellation()
         try await gate.pass(context)
-        let (bytes, step) = try await sources.bytes(of: request, context, report)
-        let writer = writer(request, bytes)
-        let source: ImageSource = step.stage == .network ? .network : .disk
-        let original = Original(bytes: bytes, source: source, steps: steps + [step], store: writer)
+        let answer = try await sources.answer(for: request, context, report)
+        guard let bytes = answer.bytes else {
+            throw EideticError(.badResponse, "\(request.name): status 304 without a condition", httpStatus: 304)
+        }
+        return original(bytes, answer, request, after: steps)
+    }
+
+    /// Asks where the picture comes from, and no cache.
+    func ask(
+        _ request: ImageRequest,
+        conditions: HTTPHeaders,
+        _ context: WorkContext,
+        _ report: @escaping @Sendable (FetchProgress) -> Void
+    ) async throws(EideticError) -> OriginAnswer {
+        try await sources.answer(for: request, conditions: conditions, context, report)
+    }
+
+    /// The bytes that came, found by all who ask from now on until they are on disk.
+    func original(
+        _ bytes: [UInt8],
+        _ answer: OriginAnswer,
+        _ request: ImageRequest,
+        after steps: [LoadRecord.Step] = []
+    ) -> Original {
+        let original = Original(
+            bytes: bytes,
+            source: answer.step.stage == .network ? .network : .disk,
+            steps: steps + [answer.step],
+            store: writer(request, bytes, answer.fields)
+        )
         hold(original, for: request.originalKey)
         return original
     }
@@ -111,11 +137,13 @@ final class OriginalLoader: Sendable {
 
     private func writer(
         _ request: ImageRequest,
-        _ bytes: [UInt8]
+        _ bytes: [UInt8],
+        _ fields: [DiskCache.Metadata.Field]
     ) -> (@Sendable () async throws(EideticError) -> Void)? {
         guard let disk, request.origin.isStored, !request.options.contains(.cacheMemoryOnly) else { return nil }
-        let key = request.originalKey
-        return { () async throws(EideticError) in try await disk.insert(bytes, for: key) }
+        guard !StoredFields.forbidStoring(fields) else { return nil }
+        let key = request.originalKey, metadata = DiskCache.Metadata(headers: fields)
+        return { () async throws(EideticError) in try await disk.insert(bytes, for: key, metadata: metadata) }
     }
 
     private func held(_ request: ImageRequest) -> Original? {

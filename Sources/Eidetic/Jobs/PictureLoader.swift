@@ -81,7 +81,8 @@ final class PictureLoader: Sendable {
         }
     }
 
-    private func render(
+    /// Decodes and transforms the bytes, has them stored, and fills the memory cache.
+    func render(
         _ request: ImageRequest,
         _ original: Original,
         _ context: WorkContext

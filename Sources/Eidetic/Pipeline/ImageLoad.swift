@@ -3,10 +3,17 @@ public import EideticFetch
 
 /// A load with completion handlers on the main actor; for those who draw.
 ///
-/// The completion is called exactly once, on the main actor: within ``ImagePipeline/load(_:progress:completion:)`` for a
-/// picture in memory, within ``cancel()`` when it is cancelled, else later.
+/// The completion is called exactly once, on the main actor: within ``ImagePipeline/load(_:cached:progress:completion:)``
+/// for a picture in memory, within ``cancel()`` when it is cancelled, else later.
 @MainActor
 public final class ImageLoad {
+    /// What a load tells while it goes on, and at its end.
+    struct Handlers {
+        var cached: (@MainActor (ImageResponse) -> Void)?
+        var progress: (@MainActor (FetchProgress) -> Void)?
+        var completion: @MainActor (Result<ImageResponse, EideticError>) -> Void
+    }
+
     /// What is loaded.
     public let request: ImageRequest
 
@@ -18,18 +25,11 @@ public final class ImageLoad {
 
     private let context: WorkContext
     private var task: Task<Void, Never>?
-    private let onProgress: (@MainActor (FetchProgress) -> Void)?
-    private let completion: @MainActor (Result<ImageResponse, EideticError>) -> Void
+    private let handlers: Handlers
 
-    init(
-        _ pipeline: ImagePipeline,
-        _ request: ImageRequest,
-        progress: (@MainActor (FetchProgress) -> Void)?,
-        completion: @escaping @MainActor (Result<ImageResponse, EideticError>) -> Void
-    ) {
+    init(_ pipeline: ImagePipeline, _ request: ImageRequest, _ handlers: Handlers) {
         self.request = request
-        onProgress = progress
-        self.completion = completion
+        self.handlers = handlers
         context = WorkContext(priority: request.priority)
         if let hit = pipeline.synchronousHit(request) {
             finish(.success(hit))
@@ -54,9 +54,12 @@ public final class ImageLoad {
 
     private func follow(_ events: ImageEvents) {
         task = Task { [self] in
-            for await event in events {
+            for await event in events where result == nil {
                 switch event {
-                case .progress(let progress): report(progress)
+                case .progress(let progress):
+                    self.progress = progress
+                    handlers.progress?(progress)
+                case .cached(let response): handlers.cached?(response)
                 case .finished(let response): finish(.success(response))
                 case .failed(let error): finish(.failure(error))
                 }
@@ -64,29 +67,26 @@ public final class ImageLoad {
         }
     }
 
-    private func report(_ progress: FetchProgress) {
-        guard result == nil else { return }
-        self.progress = progress
-        onProgress?(progress)
-    }
-
     private func finish(_ outcome: Result<ImageResponse, EideticError>) {
         guard result == nil else { return }
         result = outcome
         task = nil
-        completion(outcome)
+        handlers.completion(outcome)
     }
 }
 
 extension ImagePipeline {
     /// Loads a picture and calls back on the main actor; a picture in memory is delivered before this returns (L15).
+    ///
+    /// With `refreshCached`, `cached` is given the cached picture, and `completion` the final one.
     @MainActor
     @discardableResult
     public func load(
         _ request: ImageRequest,
+        cached: (@MainActor (ImageResponse) -> Void)? = nil,
         progress: (@MainActor (FetchProgress) -> Void)? = nil,
         completion: @escaping @MainActor (Result<ImageResponse, EideticError>) -> Void
     ) -> ImageLoad {
-        ImageLoad(self, request, progress: progress, completion: completion)
+        ImageLoad(self, request, .init(cached: cached, progress: progress, completion: completion))
     }
 }

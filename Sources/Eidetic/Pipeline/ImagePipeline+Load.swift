@@ -7,12 +7,12 @@ extension ImagePipeline {
     func load(
         _ request: ImageRequest,
         context: WorkContext,
-        onProgress: (@Sendable (FetchProgress) -> Void)?
+        report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
         counters.countLoad()
         do throws(EideticError) {
             let request = try processed(request)
-            let response = try await intercepted(request, configuration.interceptors[...], context, onProgress)
+            let response = try await intercepted(request, configuration.interceptors[...], context, report)
             counters.count(response)
             return response
         } catch {
@@ -27,38 +27,40 @@ extension ImagePipeline {
         _ request: ImageRequest,
         _ interceptors: ArraySlice<any ImageInterceptor>,
         _ context: WorkContext,
-        _ onProgress: (@Sendable (FetchProgress) -> Void)?
+        _ report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
-        guard let first = interceptors.first else { return try await answer(request, context, onProgress) }
+        guard let first = interceptors.first else { return try await answer(request, context, report) }
         return try await first.intercept(request) { [self] request async throws(EideticError) in
-            try await intercepted(request, interceptors.dropFirst(), context, onProgress)
+            try await intercepted(request, interceptors.dropFirst(), context, report)
         }
     }
 
     private func answer(
         _ request: ImageRequest,
         _ context: WorkContext,
-        _ onProgress: (@Sendable (FetchProgress) -> Void)?
+        _ report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
         try await covered(request) { [self] () async throws(EideticError) in
             let wantsBytes = request.options.contains(.queryMemoryData) && cachedImage(for: request) != nil
             let bytes = wantsBytes ? await originals.cachedBytes(for: request) : nil
-            if let hit = try memoryHit(request, bytes: bytes) { return hit }
-            return try await made(request, context, onProgress)
+            let hit = try memoryHit(request, bytes: bytes)
+            if request.options.contains(.refreshCached) { return try await refreshed(request, hit, context, report) }
+            if let hit { return hit }
+            return try await made(request, context, report)
         }
     }
 
     /// The events of one load whose priority `context` holds.
     func events(for request: ImageRequest, _ context: WorkContext) -> ImageEvents {
         ImageEvents { [self] report throws(EideticError) in
-            try await load(request, context: context) { report(.progress($0)) }
+            try await load(request, context: context, report: report)
         }
     }
 
     /// What `load` would answer from memory without waiting for anything; `nil` where it would wait.
     func synchronousHit(_ request: ImageRequest) -> ImageResponse? {
         guard configuration.requestProcessors.isEmpty, configuration.interceptors.isEmpty,
-            !request.options.contains(.queryMemoryData),
+            request.options.isDisjoint(with: [.queryMemoryData, .refreshCached]),
             let hit = try? memoryHit(request, bytes: nil)
         else { return nil }
         counters.countLoad()
@@ -101,14 +103,21 @@ extension ImagePipeline {
         )
     }
 
-    private func made(
+    func made(
         _ request: ImageRequest,
         _ context: WorkContext,
-        _ onProgress: (@Sendable (FetchProgress) -> Void)?
+        _ report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
         let miss = StepTimer().step(.memory, request.options.contains(.fromLoaderOnly) ? "not asked" : "miss")
-        let picture = try await pictures.picture(for: request, context: context, onProgress: onProgress)
+        let picture = try await pictures.picture(for: request, context: context) { report(.progress($0)) }
         try check(picture.image, request.options)
+        var response = await response(picture, request)
+        response.record.steps.insert(miss, at: 0)
+        return response
+    }
+
+    /// The answer that a picture just made becomes.
+    func response(_ picture: LoadedPicture, _ request: ImageRequest) async -> ImageResponse {
         let waits = request.options.contains(.waitStoreCache)
         return ImageResponse(
             image: picture.image,
@@ -116,7 +125,7 @@ extension ImagePipeline {
             byteCount: ByteCount(picture.original.bytes.count),
             originalBytes: picture.original.bytes,
             storeError: waits ? await picture.original.storeError() : nil,
-            record: LoadRecord(steps: [miss] + picture.steps)
+            record: LoadRecord(steps: picture.steps)
         )
     }
 

@@ -20,6 +20,7 @@ public final class ImagePipeline: Sendable {
     let memory: MemoryCache<CachedPicture>
     let originals: OriginalLoader
     let pictures: PictureLoader
+    let refresher: Refresher
     let counters = Counters()
     private let gate = InteractionGate()
     private let pressureTask: Task<Void, Never>
@@ -31,6 +32,7 @@ public final class ImagePipeline: Sendable {
         self.memory = memory
         originals = OriginalLoader(configuration, gate)
         pictures = PictureLoader(configuration, gate, originals: originals, memory: memory)
+        refresher = Refresher(configuration, originals, pictures)
         let pressure = configuration.environment.memoryPressure
         pressureTask = Task { for await level in pressure { memory.respond(to: level) } }
     }
@@ -51,7 +53,7 @@ public final class ImagePipeline: Sendable {
     ///
     /// Throws `cancelled` as soon as the calling task is cancelled; the others who want the same picture still get it.
     public func response(for request: ImageRequest) async throws(EideticError) -> ImageResponse {
-        try await load(request, context: WorkContext(priority: request.priority), onProgress: nil)
+        try await load(request, context: WorkContext(priority: request.priority)) { _ in }
     }
 
     /// Loads a picture and tells how it goes on; the sequence ends with exactly one terminal event.

@@ -29,6 +29,15 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// A background task is open as long as the load goes on; when its time is used up, the load ends as cancelled.
     public static let continueInBackground = ImageOptions(rawValue: 1 << 6)
 
+    /// The cached picture is delivered, then the server is asked whether it has changed.
+    public static let refreshCached = ImageOptions(rawValue: 1 << 7)
+
+    /// The server is asked although the URL failed for good before, and again after a transport failure.
+    public static let retryFailed = ImageOptions(rawValue: 1 << 14)
+
+    /// Cookies are sent, and kept in the downloader's jar; otherwise there are none.
+    public static let handleCookies = ImageOptions(rawValue: 1 << 15)
+
     // MARK: How it is decoded
 
     /// The decoded bytes are limited, to 60 MB unless the configuration says otherwise; part of the identity.
@@ -48,6 +57,14 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
 
     /// The transform is applied to vector pictures too.
     public static let transformVectorImage = ImageOptions(rawValue: 1 << 13)
+
+    // MARK: How urgent it is
+
+    /// The same as the priority `low`.
+    public static let lowPriority = ImageOptions(rawValue: 1 << 22)
+
+    /// The same as the priority `high`.
+    public static let highPriority = ImageOptions(rawValue: 1 << 23)
 
     // MARK: How a slot shows it
 
@@ -75,5 +92,7 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     ]
 
     /// The options that change how the original is brought, so that those who differ in them share no download.
-    static let ofTransfer: ImageOptions = [.cacheMemoryOnly, .allowInvalidCertificates]
+    static let ofTransfer: ImageOptions = [
+        .cacheMemoryOnly, .allowInvalidCertificates, .retryFailed, .handleCookies,
+    ]
 }

@@ -41,7 +41,7 @@ public struct ImageRequest: Sendable, Hashable {
     ) {
         self.origin = origin
         self.rendering = rendering
-        self.priority = priority
+        self.priority = options.contains(.highPriority) ? .high : options.contains(.lowPriority) ? .low : priority
         self.options = options
         self.ignoredQueryItems = ignoredQueryItems
         originalKey = origin.identity(ignoring: ignoredQueryItems)
@@ -81,13 +81,15 @@ public struct ImageRequest: Sendable, Hashable {
         options: ImageOptions? = nil,
         priority: LoadPriority? = nil
     ) -> ImageRequest {
-        ImageRequest(
+        var request = ImageRequest(
             origin,
             rendering: rendering ?? self.rendering,
-            priority: priority ?? self.priority,
+            priority: self.priority,
             options: options ?? self.options,
             ignoredQueryItems: ignoredQueryItems
         )
+        if let priority { request.priority = priority }
+        return request
     }
 
     /// Requests are equal when they want the same picture in the same way, however urgent.

@@ -71,8 +71,12 @@ public final class ImageSlot {
         load = nil
         guard let request else { return empty(presentation) }
         state = .loading
-        if pipeline.cachedImage(for: request) == nil { begin(request, presentation) }
-        let begun = pipeline.load(request) { [weak self] update in
+        let inMemory = pipeline.cachedImage(for: request)
+        if inMemory == nil { begin(request, presentation) }
+        if request.options.contains(.refreshCached), let image = inMemory { showCached(image, request) }
+        let begun = pipeline.load(request) { [weak self] response in
+            if self?.turn == mine, inMemory == nil { self?.showCached(response.image, request) }
+        } progress: { [weak self] update in
             if self?.turn == mine { self?.showProgress(update, presentation) }
             progress?(update)
         } completion: { [weak self] result in
@@ -109,6 +113,10 @@ extension ImageSlot {
         }
     }
 
+    private func showCached(_ image: Image, _ request: ImageRequest) {
+        if !request.options.contains(.avoidAutoSetImage) { show(image) }
+    }
+
     private func showProgress(_ update: FetchProgress, _ presentation: Presentation) {
         guard presentation.indicator == .progress else { return }
         let part = update.expected.map { $0 > 0 ? min(1, Double(update.received) / Double($0)) : 1 }
@@ -141,6 +149,11 @@ extension ImageSlot {
         then finish: @escaping @MainActor () -> Void
     ) {
         guard !request.options.contains(.avoidAutoSetImage) else { return finish() }
+        // A cached picture that the server confirmed, or could not be asked about, is seen already.
+        switch response.revalidation {
+        case .unchanged, .failed: return finish()
+        case .changed, nil: break
+        }
         let isAnimated = response.source != .memory || request.options.contains(.forceTransition)
         let transition = isAnimated ? presentation.transition : nil
         guard transition != nil, request.options.contains(.waitTransition), !gate.isHeld else {

@@ -1,0 +1,47 @@
+import EideticCore
+
+extension ImagePipeline {
+    /// Delivers the cached picture, then asks the server whether it has changed (L11).
+    ///
+    /// The answer is the cached picture where nothing has changed or the server cannot be asked, else the new one.
+    func refreshed(
+        _ request: ImageRequest,
+        _ hit: ImageResponse?,
+        _ context: WorkContext,
+        _ report: @escaping @Sendable (ImageEvent) -> Void
+    ) async throws(EideticError) -> ImageResponse {
+        guard var cached = try await cachedAnswer(request, hit, context) else {
+            return try await made(request, context, report)
+        }
+        report(.cached(cached))
+        do throws(EideticError) {
+            switch try await refresher.outcome(for: request, context: context, onProgress: { report(.progress($0)) }) {
+            case .unchanged(let step):
+                cached.record.steps.append(step)
+                cached.revalidation = .unchanged
+                return cached
+            case .changed(let picture):
+                var response = await response(picture, request)
+                response.revalidation = .changed
+                return response
+            }
+        } catch  where error.code != .cancelled {
+            cached.revalidation = .failed(error)
+            return cached
+        }
+    }
+
+    private func cachedAnswer(
+        _ request: ImageRequest,
+        _ hit: ImageResponse?,
+        _ context: WorkContext
+    ) async throws(EideticError) -> ImageResponse? {
+        if let hit { return hit }
+        let offline = request.with(options: request.options.union(.fromCacheOnly).subtracting(.refreshCached))
+        do throws(EideticError) {
+            return try await made(offline, context) { _ in }
+        } catch  where error.code == .cacheMiss {
+            return nil
+        }
+    }
+}
