@@ -36,12 +36,12 @@ static void warn(j_common_ptr library, int level) {
     switch (decoder->errors.msg_code) {
     case JWRN_HIT_MARKER:
         decoder->starved = 1;
-        decoder->damaged = 1;
+        // A progressive scan that ends early costs detail, and only that; a baseline one costs all that follows.
+        if (!decoder->library.progressive_mode) decoder->damaged = 1;
         break;
     case JWRN_HUFF_BAD_CODE:
     case JWRN_ARITH_BAD_CODE:
     case JWRN_MUST_RESYNC:
-    case JWRN_BOGUS_PROGRESSION:
         decoder->damaged = 1;
         break;
     default:

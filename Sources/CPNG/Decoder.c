@@ -23,7 +23,9 @@ static void note(eidetic_png_decoder *decoder, eidetic_png_status status, const 
 
 static void fail(png_structp library, png_const_charp message) {
     eidetic_png_decoder *decoder = png_get_error_ptr(library);
-    if (decoder->status == EIDETIC_PNG_OK) note(decoder, EIDETIC_PNG_FAILED, message);
+    int is_checksum = !strcmp(message, "IDAT: CRC error");
+    if (decoder->status == EIDETIC_PNG_OK)
+        note(decoder, is_checksum ? EIDETIC_PNG_BAD_CHECKSUM : EIDETIC_PNG_FAILED, message);
     png_longjmp(library, 1);
 }
 
@@ -79,9 +81,14 @@ void eidetic_png_decoder_destroy(eidetic_png_decoder *decoder) {
     free(decoder);
 }
 
-eidetic_png_status eidetic_png_start(eidetic_png_decoder *decoder, uint32_t *width, uint32_t *height, int *passes) {
+eidetic_png_status eidetic_png_start(
+    eidetic_png_decoder *decoder, int trusts_adler, uint32_t *width, uint32_t *height, int *passes) {
     png_structp library = decoder->library;
     if (setjmp(png_jmpbuf(library))) return decoder->status;
+    if (trusts_adler) {
+        png_set_crc_action(library, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);
+        png_set_benign_errors(library, 0);
+    }
     png_set_read_fn(library, decoder, read_bytes);
     png_set_user_limits(library, PNG_UINT_31_MAX, PNG_UINT_31_MAX); // the caller has checked the size
     ignore_metadata(library);
@@ -111,5 +118,6 @@ eidetic_png_status eidetic_png_finish(eidetic_png_decoder *decoder) {
     return EIDETIC_PNG_OK;
 }
 
+eidetic_png_status eidetic_png_last_status(const eidetic_png_decoder *decoder) { return decoder->status; }
 size_t eidetic_png_offset(const eidetic_png_decoder *decoder) { return decoder->offset; }
 const char *eidetic_png_message(const eidetic_png_decoder *decoder) { return decoder->message; }

@@ -59,6 +59,10 @@ EIDETIC_CLONES void eidetic_pixels_invert(uint8_t *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) bytes[i] = 255 - bytes[i];
 }
 
+EIDETIC_CLONES void eidetic_pixels_make_opaque(uint8_t *pixels, size_t count) {
+    for (size_t i = 0; i < count; i++) pixels[4 * i + 3] = 255;
+}
+
 EIDETIC_CLONES int eidetic_pixels_are_opaque(
     const uint8_t *pixels, size_t stride, size_t width, size_t height) {
     for (size_t y = 0; y < height; y++) {

@@ -45,7 +45,7 @@ static size_t copy(uint8_t *target, size_t at, size_t capacity, size_t start, si
 eidetic_lzw_status eidetic_lzw_decompress(
     const uint8_t *source, size_t count, int code_size, uint8_t *target, size_t capacity, size_t *written) {
     *written = 0;
-    if (code_size < 1 || code_size > 8) return EIDETIC_LZW_CORRUPT;
+    if (code_size < 1 || code_size > 11) return EIDETIC_LZW_CORRUPT;
     struct strings strings;
     struct bits bits = {source, source + count, 0, 0, 0};
     const int clear = 1 << code_size, end = clear + 1;

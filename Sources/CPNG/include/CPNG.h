@@ -13,6 +13,7 @@ typedef enum {
     EIDETIC_PNG_FAILED = 1,
     EIDETIC_PNG_TRUNCATED = 2,
     EIDETIC_PNG_OUT_OF_MEMORY = 3,
+    EIDETIC_PNG_BAD_CHECKSUM = 4, // of a chunk of pixels
 } eidetic_png_status;
 
 /// A decoder that reads from memory, which must outlive it. It knows no APNG chunks.
@@ -23,7 +24,9 @@ eidetic_png_decoder *eidetic_png_decoder_create(const uint8_t *bytes, size_t cou
 void eidetic_png_decoder_destroy(eidetic_png_decoder *decoder);
 
 /// Reads up to the pixels and asks for rows of 8-bit R, G, B, A; 16-bit samples are rounded, not cut.
-eidetic_png_status eidetic_png_start(eidetic_png_decoder *decoder, uint32_t *width, uint32_t *height, int *passes);
+/// With `trusts_adler` wrong checksums of chunks do not matter, but the one of the pixels themselves must be right.
+eidetic_png_status eidetic_png_start(
+    eidetic_png_decoder *decoder, int trusts_adler, uint32_t *width, uint32_t *height, int *passes);
 
 /// Reads the next `count` rows. All rows are read once in each pass, over what the pass before gave.
 eidetic_png_status eidetic_png_read_rows(
@@ -32,6 +35,8 @@ eidetic_png_status eidetic_png_read_rows(
 /// Reads what follows the pixels, to the end.
 eidetic_png_status eidetic_png_finish(eidetic_png_decoder *decoder);
 
+/// What the last failed call came to.
+eidetic_png_status eidetic_png_last_status(const eidetic_png_decoder *decoder);
 /// The number of bytes that were consumed.
 size_t eidetic_png_offset(const eidetic_png_decoder *decoder);
 const char *eidetic_png_message(const eidetic_png_decoder *decoder);

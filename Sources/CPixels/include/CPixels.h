@@ -24,6 +24,9 @@ void eidetic_pixels_cmyk_to_rgb(
 /// Replaces each byte v by 255 - v, in place.
 void eidetic_pixels_invert(uint8_t *bytes, size_t count);
 
+/// Sets every alpha to 255, in place.
+void eidetic_pixels_make_opaque(uint8_t *pixels, size_t count);
+
 /// Lays `source` over `target`, both not premultiplied.
 void eidetic_pixels_blend(
     const uint8_t *source, size_t source_stride, uint8_t *target, size_t target_stride, size_t width, size_t height);
@@ -62,8 +65,24 @@ void eidetic_pixels_filter_columns(
     const int16_t *source, size_t width, eidetic_filter filter, size_t target_height, int has_alpha, uint8_t *target,
     size_t target_stride);
 
+/// Undoes the filters of `count` rows of a PNG, in place. Each row has its filter's number, then `length` bytes.
+/// `above` is the row before the first, without its number. Gives the number of rows done; fewer where a filter is
+/// unknown. `pixel` is the number of bytes of a pixel, 1 to 4.
+size_t eidetic_png_unfilter(uint8_t *rows, size_t length, size_t count, size_t pixel, const uint8_t *above);
+
+/// Makes four bytes of each grey value, grey and alpha, or red, green and blue (`channels` 1, 2 or 3).
+void eidetic_pixels_expand(const uint8_t *source, size_t count, int channels, uint8_t *target);
+
+/// Makes pixels of exactly this colour transparent.
+void eidetic_pixels_key_out(uint8_t *pixels, size_t count, uint8_t red, uint8_t green, uint8_t blue);
+
 /// Replaces colour numbers by colours; `colours` has 256 of four bytes.
 void eidetic_pixels_look_up(const uint8_t *indices, size_t count, const uint8_t *colours, uint8_t *target);
+
+/// Finds at most `limit` (1 to 255) colours for a picture of `count` pixels, and the number of each pixel's colour.
+/// Pixels with an alpha below 128 get the number behind the last colour. Gives the number of colours, -1 where there is
+/// no memory. `colours` has room for `limit` of three bytes.
+int eidetic_pixels_quantize(const uint8_t *pixels, size_t count, int limit, uint8_t *colours, uint8_t *indices);
 
 /// What a decompression came to. In each case what came before stays valid.
 typedef enum { EIDETIC_LZW_OK = 0, EIDETIC_LZW_TRUNCATED = 1, EIDETIC_LZW_CORRUPT = 2 } eidetic_lzw_status;

@@ -28,12 +28,9 @@ protocol ImageCodec: SendableMetatype {
 }
 
 extension ImageCodec {
-    /// The whole picture, and the library's own copy of it; for an animation all its frames.
+    /// The whole picture, and the library's own copy of it; for an animation all its frames at full size.
     static func workingMemory(_ task: DecodeTask) -> Int {
-        let frame = task.header.size.pixelCount.multipliedReportingOverflow(by: 4)
-        let copies = task.allFrames ? task.header.frameCount + 1 : 2
-        let all = frame.partialValue.multipliedReportingOverflow(by: copies)
-        return frame.overflow || all.overflow ? .max : all.partialValue
+        task.memory(canvases: task.allFrames ? task.header.frameCount + 1 : 2)
     }
 }
 
@@ -43,7 +40,10 @@ extension ImageCodec {
 enum CodecRegistry {
     /// In the order in which they are asked.
     static let all: [any ImageCodec.Type] =
-        [JPEGCodec.self, PNGCodec.self, WebPCodec.self, GIFCodec.self, BitmapCodec.self, IconCodec.self, TIFFCodec.self]
+        [
+            JPEGCodec.self, PNGCodec.self, WebPCodec.self, GIFCodec.self, BitmapCodec.self, IconCodec.self,
+            TIFFCodec.self,
+        ]
         + optional
 
     /// The codec for a format.

@@ -29,6 +29,13 @@ struct DecodeTask {
         }
     }
 
+    /// The bytes of so many pictures of the stored size, and of the frames that are wanted at the size that is wanted.
+    func memory(canvases: Int) -> Int {
+        let frames = allFrames ? Double(header.frameCount) * Double(wanted.pixelCount) : 0
+        let bytes = 4 * (frames + Double(canvases) * Double(header.size.pixelCount))
+        return bytes < 0x1p62 ? Int(bytes) : .max
+    }
+
     /// The same task, but every damage is an error.
     var refusingPartial: DecodeTask {
         var task = self

@@ -24,6 +24,9 @@ package final class DecodeMemory: Sendable {
         monitor = Monitor(State(free: capacity.bytes))
     }
 
+    /// The bytes that no decode uses; negative while some run that did not wait.
+    package var free: Int { monitor.withLock { $0.free } }
+
     /// How many decodes wait.
     package var waiting: Int { monitor.withLock { $0.waiting.count } }
 

@@ -50,6 +50,11 @@ public struct DecodeOptions: Sendable, Hashable {
     /// False by default: it is a `truncated` error.
     public var acceptsPartial = false
 
+    /// Pixels per point, which the decoded picture is marked with; it changes no pixel.
+    ///
+    /// 1 by default.
+    public var scale = 1.0
+
     /// Creates the default options.
     public init() {}
 }

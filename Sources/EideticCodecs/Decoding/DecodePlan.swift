@@ -63,6 +63,7 @@ struct DecodePlan {
             loopCount: picture.loopCount,
             format: header.format,
             sourceSize: options.appliesOrientation ? header.uprightSize : header.size,
+            scale: options.scale,
             isPartial: picture.isPartial
         )
     }
@@ -81,9 +82,11 @@ struct DecodePlan {
 
     private static func check(_ header: ImageHeader, _ limits: DecodeLimits) throws(EideticError) {
         let pixels = header.size.pixelCount
-        guard pixels <= limits.pixels else {
+        // Whatever the limit: no address has more bits.
+        let mostPixels = min(limits.pixels, 1 << 44)
+        guard pixels <= mostPixels else {
             let found = "\(header.size) = \(pixels) pixels"
-            throw EideticError(.limitExceeded, "\(header.format.rawValue): \(found); the limit is \(limits.pixels)")
+            throw EideticError(.limitExceeded, "\(header.format.rawValue): \(found); the limit is \(mostPixels)")
         }
         guard header.frameCount <= limits.frames else {
             let found = "\(header.frameCount) frames"

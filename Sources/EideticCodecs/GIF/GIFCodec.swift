@@ -53,10 +53,7 @@ enum GIFCodec: ImageCodec {
     }
 
     /// The frames at the wanted size, and three canvases.
-    static func workingMemory(_ task: DecodeTask) -> Int {
-        let frames = task.allFrames ? task.header.frameCount * task.wanted.pixelCount : 0
-        return 4 * (frames + 3 * task.header.size.pixelCount)
-    }
+    static func workingMemory(_ task: DecodeTask) -> Int { task.memory(canvases: 3) }
 
     /// Draws one frame; gives what was wrong with it, after drawing what there was.
     private static func draw(
@@ -66,12 +63,12 @@ enum GIFCodec: ImageCodec {
         _ size: PixelSize,
         _ task: DecodeTask
     ) throws(EideticError) -> EideticError? {
-        guard let visible = frame.area.clipped(to: size) else { return nil }
         guard frame.area.size.pixelCount <= task.limits.pixels else {
             let pixels = "frame \(number) of \(frame.area.size) = \(frame.area.size.pixelCount) pixels"
             throw EideticError(.limitExceeded, "GIF: \(pixels); the limit is \(task.limits.pixels)")
         }
         let (indices, damage) = try decompress(frame, number)
+        guard let visible = frame.area.clipped(to: size) else { return damage }
         let pixels = try colour(indices, frame, visible)
         try canvas.draw(pixels, at: visible, blends: true, disposal: frame.disposal)
         return damage
@@ -83,7 +80,6 @@ enum GIFCodec: ImageCodec {
         _ number: Int
     ) throws(EideticError) -> (indices: [UInt8], damage: EideticError?) {
         let place = "GIF: frame \(number) at byte \(frame.offset)"
-        guard frame.palette != nil else { throw EideticError(.corrupt, "\(place) has no colours") }
         var status = EIDETIC_LZW_CORRUPT
         let indices = [UInt8](unsafeUninitializedCapacity: frame.area.size.pixelCount) { target, count in
             let source = frame.data.assumingMemoryBound(to: UInt8.self).baseAddress
@@ -128,10 +124,13 @@ enum GIFCodec: ImageCodec {
         }
     }
 
-    /// R, G, B, A of all 256 numbers; what the file gives no colour for is transparent.
+    /// R, G, B, A of all 256 numbers.
+    ///
+    /// A number beyond the file's table is transparent; a file without any table means shades of grey.
     private static func table(_ frame: GIFStructure.Frame) -> [UInt8] {
         var table = [UInt8](repeating: 0, count: 1_024)
-        guard let palette = frame.palette else { return table }
+        let greys = (0...255).flatMap { [UInt8($0), UInt8($0), UInt8($0)] }
+        let palette = frame.palette.map { Array($0) } ?? greys
         for index in 0..<palette.count / 3 where index != frame.transparentIndex {
             for channel in 0..<3 { table[4 * index + channel] = palette[3 * index + channel] }
             table[4 * index + 3] = 255

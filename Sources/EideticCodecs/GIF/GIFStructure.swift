@@ -11,7 +11,7 @@ struct GIFStructure {
         var disposal: FrameDisposal
         var transparentIndex: Int?
         var isInterlaced: Bool
-        /// Red, green and blue of each colour; `nil` where the file has no table for this frame.
+        /// Red, green and blue of each colour; `nil` where the file has no table at all.
         var palette: UnsafeRawBufferPointer?
         /// Bits of a pixel's code.
         var codeSize: Int
@@ -32,7 +32,7 @@ struct GIFStructure {
     private(set) var loopCount: Int? = 1
     /// The frames whose pixels have begun.
     private(set) var frames: [Frame] = []
-    /// Whether the file's end was reached; a missing trailer behind a whole frame counts as one.
+    /// Whether the trailer was reached, or something that is no block behind a frame, which counts as one.
     private(set) var isComplete = false
     private let bytes: UnsafeRawBufferPointer
     private var offset = 13
@@ -56,7 +56,6 @@ struct GIFStructure {
             default: try skipGarbage(block); return
             }
         }
-        isComplete = offset == bytes.count && !frames.isEmpty
     }
 
     /// Whether some pixel may stay transparent.

@@ -37,6 +37,8 @@ enum APNG {
         _ structure: PNGStructure,
         _ task: DecodeTask
     ) throws(EideticError) -> PixelBuffer {
+        let rows = PNGRows(structure, size: frame.area.size, data: frame.data)
+        if let pixels = try rows?.decode(task) { return pixels }
         let file = standalone(frame, structure)
         let strict = task.refusingPartial
         return try file.span.withUnsafeBytes { bytes throws(EideticError) in

@@ -1,3 +1,5 @@
+import CDeflate
+
 /// Walks over the chunks of a PNG.
 ///
 /// - SeeAlso: PNG (third edition), section 5.3.
@@ -12,6 +14,14 @@ struct PNGChunks: Sequence, IteratorProtocol {
         let offset: Int
         /// Whether content and checksum are there.
         let isComplete: Bool
+        /// The stored checksum.
+        let checksum: Int?
+
+        /// Whether name and content are what was written.
+        var isIntact: Bool {
+            let named = Array(name.utf8).withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }
+            return Int(libdeflate_crc32(named, content.baseAddress, content.count)) == checksum
+        }
     }
 
     private let bytes: UnsafeRawBufferPointer
@@ -28,7 +38,8 @@ struct PNGChunks: Sequence, IteratorProtocol {
             name: String(decoding: name, as: UTF8.self),
             content: content ?? UnsafeRawBufferPointer(start: nil, count: 0),
             offset: offset,
-            isComplete: available >= length + 4
+            isComplete: available >= length + 4,
+            checksum: bytes.big32(offset + 8 + length)
         )
         offset += 12 + length
         return chunk

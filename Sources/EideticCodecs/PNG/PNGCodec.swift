@@ -45,27 +45,32 @@ enum PNGCodec: ImageCodec {
             picture.iccProfile = profile
             return picture
         }
+        let rows = PNGRows(structure, size: structure.size, data: structure.data)
+        if structure.isComplete, let pixels = try rows?.decode(task) {
+            return CodecPicture(pixels, iccProfile: profile)
+        }
         let (pixels, damage) = try still(bytes, size: task.header.size, hasAlpha: structure.hasAlpha, task)
         return CodecPicture(pixels, iccProfile: profile, isPartial: damage != nil)
     }
 
     /// The frames at the wanted size, and three canvases.
-    static func workingMemory(_ task: DecodeTask) -> Int {
-        let frames = task.allFrames ? task.header.frameCount * task.wanted.pixelCount : 0
-        return 4 * (frames + 3 * task.header.size.pixelCount)
-    }
+    static func workingMemory(_ task: DecodeTask) -> Int { task.memory(canvases: 3) }
 
-    /// Decodes one picture; gives the pixels, and what was wrong with them where the task accepts that.
+    /// Decodes one picture by libpng; gives the pixels, and what was wrong with them where the task accepts that.
+    ///
+    /// A chunk's checksum may be wrong where the one of the pixels is right: then the pixels are.
     static func still(
         _ bytes: UnsafeRawBufferPointer,
         size: PixelSize,
         hasAlpha: Bool,
+        trustsAdler: Bool = false,
         _ task: DecodeTask
     ) throws(EideticError) -> (PixelBuffer, damage: EideticError?) {
         let decoder = try PNGDecoder(bytes)
-        let (stored, passes) = try decoder.start()
+        let (stored, passes) = try decoder.start(trustsAdler: trustsAdler)
         guard stored == size else { throw EideticError(.corrupt, "PNG: two sizes, \(size) and \(stored)") }
         var damage: EideticError?
+        var isMistrusted = false
         // What is missing of a partial picture is transparent.
         let alpha: PixelBuffer.Alpha = hasAlpha || task.acceptsPartial ? .straight : .opaque
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
@@ -74,11 +79,13 @@ enum PNGCodec: ImageCodec {
                 for _ in 0..<passes { try readRows(decoder, memory, stride, size.height, task) }
                 try decoder.finish()
             } catch {
+                if decoder.hasBadChecksum, !trustsAdler { isMistrusted = true; return }
                 guard task.acceptsPartial, [.truncated, .corrupt].contains(error.code) else { throw error }
                 damage = error
             }
         }
-        return (pixels, damage)
+        return isMistrusted
+            ? try still(bytes, size: size, hasAlpha: hasAlpha, trustsAdler: true, task) : (pixels, damage)
     }
 
     private static func readRows(

@@ -19,9 +19,11 @@ struct PNGDecoder: ~Copyable {
     deinit { eidetic_png_decoder_destroy(handle) }
 
     /// Reads up to the pixels; gives the size and the number of passes in which the rows come.
-    func start() throws(EideticError) -> (size: PixelSize, passes: Int) {
+    ///
+    /// With `trustsAdler` wrong checksums of chunks do not matter, but the one of the pixels themselves must be right.
+    func start(trustsAdler: Bool) throws(EideticError) -> (size: PixelSize, passes: Int) {
         var width: UInt32 = 0, height: UInt32 = 0, passes: Int32 = 0
-        try check(eidetic_png_start(handle, &width, &height, &passes))
+        try check(eidetic_png_start(handle, trustsAdler ? 1 : 0, &width, &height, &passes))
         return (PixelSize(width: Int(width), height: Int(height)), Int(passes))
     }
 
@@ -33,6 +35,9 @@ struct PNGDecoder: ~Copyable {
 
     /// Reads what follows the pixels.
     func finish() throws(EideticError) { try check(eidetic_png_finish(handle)) }
+
+    /// Whether the last failure was a wrong checksum over a chunk of pixels, which may be right all the same.
+    var hasBadChecksum: Bool { eidetic_png_last_status(handle) == EIDETIC_PNG_BAD_CHECKSUM }
 
     private func check(_ status: eidetic_png_status) throws(EideticError) {
         guard status != EIDETIC_PNG_OK else { return }

@@ -28,7 +28,6 @@ extension PNGStructure {
         }
 
         mutating func beginFrame(_ content: UnsafeRawBufferPointer, isDefault: Bool) {
-            guard announced > 0 else { return }
             guard content.count == 26, takeSequenceNumber(content), let frame = Self.frame(content),
                 !isDefault || found.isEmpty
             else { isBroken = true; return }
@@ -42,7 +41,7 @@ extension PNGStructure {
         }
 
         mutating func add(_ content: UnsafeRawBufferPointer) {
-            guard announced > 0, !isBroken else { return }
+            guard !isBroken else { return }
             guard takeSequenceNumber(content), let data = content.slice(4, content.count - 4),
                 !found.isEmpty, !defaultIsFrame || found.count > 1
             else { isBroken = true; return }

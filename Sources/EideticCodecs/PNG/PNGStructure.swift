@@ -18,6 +18,10 @@ struct PNGStructure {
     /// 0 grey, 2 RGB, 3 palette, 4 grey with alpha, 6 RGB with alpha.
     private(set) var colorType = 0
     private(set) var isInterlaced = false
+    /// Whether there is nothing about the chunks, the compression or the filters that only libpng knows how to take.
+    private(set) var isStandard = false
+    /// R, G, B, A of the 256 colour numbers; black for those without a colour.
+    private(set) var paletteColours: [UInt8] = []
     private(set) var orientation = ImageOrientation.up
     private(set) var palette: UnsafeRawBufferPointer?
     private(set) var transparency: UnsafeRawBufferPointer?
@@ -50,6 +54,17 @@ struct PNGStructure {
     /// Whether some pixel may be transparent.
     var hasAlpha: Bool { colorType >= 4 || transparency != nil }
 
+    /// The one colour of a picture of 8 bits a channel, grey or RGB, that is transparent.
+    var transparentColour: SIMD3<UInt8>? {
+        guard let transparency else { return nil }
+        func channel(_ index: Int) -> UInt8? { transparency.big16(2 * index).map(UInt8.init(truncatingIfNeeded:)) }
+        switch colorType {
+        case 0: return channel(0).map { SIMD3($0, $0, $0) }
+        case 2: return channel(0).flatMap { r in channel(1).flatMap { g in channel(2).map { SIMD3(r, g, $0) } } }
+        default: return nil
+        }
+    }
+
     /// The frames of the animation; empty where the picture is a still one, or its animation breaks the rules.
     ///
     /// Viewers show the default image of a PNG whose animation is broken.
@@ -62,11 +77,12 @@ struct PNGStructure {
         guard size.isPositive || chunk.name == "IHDR" || chunk.name == "CgBI" else {
             throw EideticError(.corrupt, "PNG: begins with \(chunk.name) instead of IHDR")
         }
+        noteOddities(chunk)
         switch chunk.name {
         case "IHDR" where !size.isPositive: try readHeader(chunk.content)
         case "CgBI": isApple = true
-        case "PLTE": palette = chunk.content
-        case "tRNS" where palette != nil || colorType != 3: transparency = chunk.content
+        case "PLTE" where palette == nil: palette = chunk.content; paletteColours = colours()
+        case "tRNS" where palette != nil || colorType != 3: transparency = chunk.content; paletteColours = colours()
         case "eXIf" where orientation == .up: orientation = Exif.orientation(chunk.content)
         case "sRGB": hasSRGB = true; compressedProfile = nil
         case "iCCP" where !hasSRGB && data.isEmpty: compressedProfile = Self.profile(chunk.content)
@@ -81,6 +97,21 @@ struct PNGStructure {
         }
     }
 
+    /// Chunks that libpng would refuse, or read in its own way, make the picture an unusual one.
+    private mutating func noteOddities(_ chunk: PNGChunks.Chunk) {
+        switch chunk.name {
+        case "IHDR": isStandard = !size.isPositive && chunk.isIntact
+        case "PLTE":
+            let isRegular = chunk.isIntact && chunk.content.count % 3 == 0 && chunk.content.count <= 768
+            if !isRegular || palette != nil || !data.isEmpty { isStandard = false }
+        case "tRNS": if !chunk.isIntact { isStandard = false }
+        case "IDAT", "IEND": break
+        default:
+            // A capital letter: whoever does not know the chunk must not show the picture.
+            if chunk.name.utf8.first.map({ $0 & 0x20 == 0 }) ?? true { isStandard = false }
+        }
+    }
+
     private mutating func readHeader(_ content: UnsafeRawBufferPointer) throws(EideticError) {
         guard content.count == 13, let width = content.big32(0), let height = content.big32(4),
             width > 0, height > 0, width < 1 << 31, height < 1 << 31
@@ -88,7 +119,20 @@ struct PNGStructure {
         size = PixelSize(width: width, height: height)
         depth = Int(content[8])
         colorType = Int(content[9])
+        isStandard = isStandard && content[10] == 0 && content[11] == 0
         isInterlaced = content[12] != 0
+    }
+
+    private func colours() -> [UInt8] {
+        guard let palette, colorType == 3 else { return [] }
+        var colours = [UInt8](repeating: 0, count: 1_024)
+        for index in 0..<256 {
+            for channel in 0..<3 {
+                colours[4 * index + channel] = palette.uint8(3 * index + channel).map(UInt8.init) ?? 0
+            }
+            colours[4 * index + 3] = transparency?.uint8(index).map(UInt8.init) ?? 255
+        }
+        return colours
     }
 
     /// What follows the profile's name, its terminator and the method.

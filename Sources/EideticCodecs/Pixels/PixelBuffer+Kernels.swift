@@ -26,6 +26,17 @@ extension PixelBuffer {
         return try map(to: .straight, eidetic_pixels_unpremultiply)
     }
 
+    /// The same picture without gaps between its rows.
+    func packed() throws(EideticError) -> PixelBuffer {
+        guard bytesPerRow != 4 * size.width else { return self }
+        return try map(to: alpha) { source, sourceStride, target, targetStride, width, height in
+            guard let source, let target else { return }
+            for y in 0..<height {
+                (target + y * targetStride).update(from: source + y * sourceStride, count: 4 * width)
+            }
+        }
+    }
+
     /// A picture of inks as light, by multiplication.
     func convertedFromCMYK() throws(EideticError) -> PixelBuffer {
         try map(to: .opaque, eidetic_pixels_cmyk_to_rgb)

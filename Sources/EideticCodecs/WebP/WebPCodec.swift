@@ -1,3 +1,4 @@
+import CPixels
 import CWebP
 import EideticCore
 
@@ -37,10 +38,7 @@ enum WebPCodec: ImageCodec {
     }
 
     /// The frames at the wanted size, and three canvases.
-    static func workingMemory(_ task: DecodeTask) -> Int {
-        let frames = task.allFrames ? task.header.frameCount * task.wanted.pixelCount : 0
-        return 4 * (frames + 3 * task.header.size.pixelCount)
-    }
+    static func workingMemory(_ task: DecodeTask) -> Int { task.memory(canvases: 3) }
 
     private static func still(
         _ bytes: UnsafeRawBufferPointer,
@@ -52,6 +50,14 @@ enum WebPCodec: ImageCodec {
         var damage: EideticError?
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             damage = try WebPPicture(bytes).decode(into: memory, stride, size, stored: structure.size, task)
+            // A lossless picture may say that its alpha is not to be used, and the library gives it all the same.
+            if !structure.hasAlpha, damage == nil {
+                eidetic_pixels_make_opaque(memory.bytePointer, size.pixelCount)
+            }
+        }
+        if damage == nil, !structure.isComplete {
+            damage = EideticError(.truncated, "WebP: ends after \(bytes.count) bytes, fewer than its header says")
+            if let damage, !task.acceptsPartial { throw damage }
         }
         return CodecPicture(pixels, isPartial: damage != nil)
     }

@@ -1,0 +1,58 @@
+import CJPEG
+import CPixels
+import EideticCore
+import Glibc
+
+/// JPEG by libjpeg-turbo; full colour resolution from a quality of 0.9 on.
+enum JPEGEncoder: PictureEncoder {
+    static let format = ImageFormat.jpeg
+
+    static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
+        let pixels = try onWhite(image.pixels)
+        guard pixels.size.width <= 65_500, pixels.size.height <= 65_500 else {
+            throw EideticError(.encodingFailed, "JPEG: \(pixels.size) pixels; a side may have 65500")
+        }
+        var encoded: UnsafeMutablePointer<UInt8>?
+        var count = 0
+        var message = [CChar](repeating: 0, count: 256)
+        let percent = Int32((quality * 100).rounded())
+        let status = pixels.withUnsafeBytes {
+            eidetic_jpeg_encode(
+                $0.bytePointer,
+                pixels.bytesPerRow,
+                UInt32(pixels.size.width),
+                UInt32(pixels.size.height),
+                max(1, percent),
+                percent >= 90 ? 1 : 2,
+                &encoded,
+                &count,
+                &message,
+                message.count
+            )
+        }
+        defer { free(encoded) }
+        guard status == EIDETIC_JPEG_OK else {
+            let text = message.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+            throw EideticError(status == EIDETIC_JPEG_OUT_OF_MEMORY ? .outOfMemory : .encodingFailed, "JPEG: \(text)")
+        }
+        return Array(UnsafeBufferPointer(start: encoded, count: count))
+    }
+
+    private static func onWhite(_ pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        guard pixels.alpha != .opaque else { return pixels }
+        let straight = try pixels.unpremultiplied()
+        return try PixelBuffer(size: pixels.size, alpha: .opaque) { target, stride in
+            target.initializeMemory(as: UInt8.self, repeating: 255)
+            straight.withUnsafeBytes {
+                eidetic_pixels_blend(
+                    $0.bytePointer,
+                    straight.bytesPerRow,
+                    target.bytePointer,
+                    stride,
+                    pixels.size.width,
+                    pixels.size.height
+                )
+            }
+        }
+    }
+}

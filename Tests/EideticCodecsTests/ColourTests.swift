@@ -1,0 +1,84 @@
+import EideticCodecs
+import EideticCore
+import Testing
+
+@Suite("Colours", .timeLimit(.minutes(1)))
+struct ColourTests {
+    /// A PNG of one colour with a profile.
+    private static func png(_ colour: [UInt8], profile: [UInt8]) -> [UInt8] {
+        var png = PNGWriter(width: 4, height: 4, colorType: colour.count == 1 ? 0 : colour.count == 4 ? 6 : 2)
+        png.chunk("iCCP", Array("test\0\0".utf8) + PNGWriter.zlib(profile))
+        png.pixels(APNGs.rows(4, 4, colour))
+        return png.finished
+    }
+
+    private func decode(_ bytes: [UInt8], converting: Bool = true) throws -> SIMD4<UInt8> {
+        let options = DecodeOptions.with {
+            $0.convertsToSRGB = converting; $0.premultipliesAlpha = false
+        }
+        return try ImageDecoder.decode(bytes, options: options).pixels[1, 1]
+    }
+
+    @Test("F02 an embedded profile is converted to sRGB, and left alone where that is asked for") func converted()
+        throws
+    {
+        // The profile calls sRGB's green primary its red one, and the other way round.
+        let bytes = Self.png([250, 40, 90, 77], profile: TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2))
+        let pixel = try decode(bytes)
+        #expect(pixel.y > 240 && pixel.x < 60 && pixel.w == 77)
+        #expect(try decode(bytes, converting: false) == SIMD4(250, 40, 90, 77))
+    }
+
+    @Test("F02 the profile's transfer curve counts") func gamma() throws {
+        let bytes = Self.png([128, 128, 128], profile: TestProfile.rgb(swapsRedAndGreen: false, gamma: 1))
+        let pixel = try decode(bytes)
+        // Half the light is 188 in sRGB.
+        #expect(abs(Int(pixel.x) - 188) <= 1 && pixel.x == pixel.y && pixel.y == pixel.z)
+    }
+
+    @Test("F02 a broken profile, or one of other channels, changes nothing") func broken() throws {
+        let profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2)
+        #expect(try decode(Self.png([10, 20, 30], profile: Array(profile.prefix(200)))) == SIMD4(10, 20, 30, 255))
+        var cmyk = profile
+        cmyk.replaceSubrange(16..<20, with: Array("CMYK".utf8))
+        #expect(try decode(Self.png([10, 20, 30], profile: cmyk)) == SIMD4(10, 20, 30, 255))
+    }
+}
+
+/// Small colour profiles of version 2: three primaries and a power for all channels.
+enum TestProfile {
+    static func rgb(swapsRedAndGreen: Bool, gamma: Double) -> [UInt8] {
+        let red = [0.4361, 0.2225, 0.0139], green = [0.3851, 0.7169, 0.0971], blue = [0.1431, 0.0606, 0.7141]
+        let curve = Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1] + big(Int(gamma * 256), 2)
+        return profile([
+            ("rXYZ", xyz(swapsRedAndGreen ? green : red)), ("gXYZ", xyz(swapsRedAndGreen ? red : green)),
+            ("bXYZ", xyz(blue)), ("wtpt", xyz([0.9642, 1, 0.8249])),
+            ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
+        ])
+    }
+
+    private static func profile(_ tags: [(String, [UInt8])]) -> [UInt8] {
+        var table = big(tags.count, 4), data: [UInt8] = []
+        let start = 128 + 4 + 12 * tags.count
+        for (name, content) in tags {
+            table += Array(name.utf8) + big(start + data.count, 4) + big(content.count, 4)
+            data += content + Array(repeating: 0, count: -content.count & 3)
+        }
+        var head = [UInt8](repeating: 0, count: 128)
+        for (offset, text) in [(12, "mntr"), (16, "RGB "), (20, "XYZ "), (36, "acsp")] {
+            head.replaceSubrange(offset..<offset + 4, with: Array(text.utf8))
+        }
+        head.replaceSubrange(0..<4, with: big(start + data.count, 4))
+        head.replaceSubrange(8..<12, with: [2, 0x10, 0, 0])
+        head.replaceSubrange(68..<80, with: Array(xyz([0.9642, 1, 0.8249]).dropFirst(8)))
+        return head + table + data
+    }
+
+    private static func xyz(_ values: [Double]) -> [UInt8] {
+        Array("XYZ ".utf8) + [0, 0, 0, 0] + values.flatMap { big(Int($0 * 65_536), 4) }
+    }
+
+    private static func big(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+}

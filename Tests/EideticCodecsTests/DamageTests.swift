@@ -1,0 +1,103 @@
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("Damaged pictures", .timeLimit(.minutes(5)))
+struct DamageTests {
+    private static let refusals: [EideticError.Code] = [.truncated, .corrupt, .notAPicture, .unsupportedFormat]
+
+    /// Bytes at the end without which the picture is whole: end markers.
+    private static func trailer(_ fixture: Fixture) -> Int {
+        switch fixture.format {
+        case .jpeg: 2
+        case .gif: 1
+        default: 0
+        }
+    }
+
+    @Test(
+        "F07 a picture cut off at any byte is refused, or given as partial where that is accepted",
+        arguments: Fixture.all
+    )
+    func everyTruncation(_ fixture: Fixture) throws {
+        var frames = 0
+        for length in 0..<fixture.bytes.count - Self.trailer(fixture) {
+            let part = Array(fixture.bytes.prefix(length))
+            let strict = code { () throws(EideticError) in
+                _ = try ImageDecoder.decode(part, options: .with { $0.frames = .all })
+            }
+            #expect(strict == .truncated || strict == .corrupt, "\(length) bytes: \(String(describing: strict))")
+            do throws(EideticError) {
+                let image = try ImageDecoder.decode(
+                    part,
+                    options: .with {
+                        $0.frames = .all; $0.acceptsPartial = true
+                    }
+                )
+                #expect(image.isPartial, "\(length) bytes")
+                frames += 1
+            } catch {
+                #expect(error.code == .truncated || error.code == .corrupt, "\(length) bytes: \(error)")
+            }
+        }
+        // Most of a picture that a decoder gives as it comes.
+        #expect(frames > fixture.bytes.count / 4)
+    }
+
+    @Test("F07 flipped bits give a picture or a typed error, at any size", arguments: Fixture.all)
+    func flippedBits(_ fixture: Fixture) throws {
+        var random = Generator(seed: 7)
+        for _ in 0..<Torture.count(300, full: 20_000) {
+            var bytes = fixture.bytes
+            for _ in 0...Int.random(in: 0..<4, using: &random) {
+                bytes[Int.random(in: 8..<bytes.count, using: &random)] ^= UInt8(
+                    1 << Int.random(in: 0..<8, using: &random)
+                )
+            }
+            for size in [nil, PixelSize(width: 5, height: 5)] {
+                let options = DecodeOptions.with {
+                    $0.frames = .all; $0.size = size
+                }
+                var limits = DecodeLimits()
+                limits.pixels = 1 << 20
+                let found = code { () throws(EideticError) in
+                    _ = try ImageDecoder.decode(bytes, options: options, limits: limits)
+                }
+                #expect(found.map { Self.refusals.contains($0) || $0 == .limitExceeded } ?? true)
+            }
+        }
+    }
+
+    @Test("F07 a large picture cut off at 200 places is refused", arguments: [ImageFormat.jpeg, .png, .webp, .gif])
+    func manyTruncations(_ format: ImageFormat) throws {
+        let bytes = try Fixture.encode(try Pictures.photo(400, 300), format)
+        for step in 0..<200 {
+            let part = Array(bytes.prefix(bytes.count * step / 200))
+            let found = code { () throws(EideticError) in _ = try ImageDecoder.decode(part) }
+            #expect(found == .truncated || found == .corrupt)
+        }
+    }
+
+    @Test("F02 the place of a damage is told") func place() throws {
+        let bytes = Fixture.all[1].bytes
+        do throws(EideticError) {
+            _ = try ImageDecoder.decode(Array(bytes.dropLast(20)))
+            Issue.record("a cut-off picture was decoded")
+        } catch {
+            #expect(error.message.contains("byte \(bytes.count - 20) of \(bytes.count - 20)"))
+        }
+    }
+}
+
+/// Numbers that are the same in every run.
+struct Generator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return (state ^ state >> 29) &* 0x9e37_79b9_7f4a_7c15
+    }
+}

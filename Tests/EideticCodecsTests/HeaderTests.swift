@@ -1,0 +1,50 @@
+import EideticCodecs
+import EideticCore
+import Testing
+
+@Suite("Headers", .timeLimit(.minutes(1)))
+struct HeaderTests {
+    @Test("F01 a beginning gives the header or asks for more, and never an error", arguments: Fixture.all)
+    func beginnings(_ fixture: Fixture) throws {
+        let whole = try #require(try ImageDecoder.header(of: fixture.bytes))
+        #expect(whole.format == fixture.format)
+        var known: Int?
+        for length in 0...fixture.bytes.count {
+            let header = try ImageDecoder.header(of: Array(fixture.bytes.prefix(length)), isComplete: false)
+            guard let header else {
+                #expect(known == nil, "what was known after \(known ?? 0) bytes is not after \(length)")
+                continue
+            }
+            known = known ?? length
+            #expect(header.size == whole.size && header.orientation == whole.orientation)
+            #expect(header.frameCount <= whole.frameCount)
+        }
+        #expect((known ?? .max) < fixture.bytes.count)
+    }
+
+    @Test("F01 too short and unknown are cases of their own") func unknown() {
+        func found(_ bytes: [UInt8]) -> EideticError.Code? {
+            code { () throws(EideticError) in _ = try ImageDecoder.header(of: bytes) }
+        }
+        #expect(found([]) == .truncated)
+        #expect(found(Array("RIFF\0\0\0\0WEB".utf8)) == .truncated)
+        #expect(found(Array("RIFF\0\0\0\0WAVE".utf8)) == .notAPicture)
+        #expect(found(Array("<!DOCTYPE html><p>No such picture</p>".utf8)) == .notAPicture)
+    }
+
+    @Test("F02 Apple's own PNGs are refused, not shown in wrong colours") func apple() {
+        var bytes = PNGWriter(width: 1, height: 1).finished
+        bytes.replaceSubrange(8..<8, with: [0, 0, 0, 4] + Array("CgBI".utf8) + [0, 0, 0, 0] + [0, 0, 0, 0])
+        #expect(code { () throws(EideticError) in _ = try ImageDecoder.decode(bytes) } == .unsupportedFormat)
+    }
+
+    @Test("C15 a name's scale is found before its ending") func scale() throws {
+        #expect(ImageScale.named("https://a.example/icon@2x.png?w=1") == 2)
+        #expect(ImageScale.named("https://a.example/icon%403x.webp") == 3)
+        #expect(ImageScale.named("https://a.example/icon@2x/plain.png") == 1)
+        #expect(ImageScale.named("https://a.example/@2x.d/plain.png") == 1)
+        #expect(ImageScale.named("icon.png?name=@2x.png") == 1)
+        let image = try ImageDecoder.decode(Fixture.all[0].bytes, options: .with { $0.scale = 2 })
+        #expect(image.scale == 2)
+    }
+}

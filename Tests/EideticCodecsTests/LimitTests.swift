@@ -1,0 +1,131 @@
+import EideticCodecs
+import EideticCore
+import Testing
+
+@Suite("Limits", .timeLimit(.minutes(1)))
+struct LimitTests {
+    private func refusal(
+        _ bytes: [UInt8],
+        _ options: DecodeOptions = DecodeOptions(),
+        _ change: (inout DecodeLimits) -> Void = { _ in }
+    ) -> EideticError? {
+        var limits = DecodeLimits()
+        change(&limits)
+        do throws(EideticError) { _ = try ImageDecoder.decode(bytes, options: options, limits: limits) } catch {
+            return error
+        }
+        return nil
+    }
+
+    @Test(
+        "F07 a huge picture is refused by its header, with both numbers",
+        arguments: [nil, PixelSize(width: 9, height: 9)]
+    )
+    func pixels(_ size: PixelSize?) {
+        var png = PNGWriter(width: 50_000, height: 50_000)
+        png.pixels([0])
+        let error = refusal(png.finished, .with { $0.size = size })
+        #expect(error?.code == .limitExceeded)
+        #expect(error?.message.contains("2500000000") == true)
+        #expect(error?.message.contains("134217728") == true)
+    }
+
+    @Test("F07 sizes that overflow are refused") func overflow() {
+        var png = PNGWriter(width: 0x7fff_ffff, height: 0x7fff_ffff)
+        png.pixels([0])
+        #expect(refusal(png.finished)?.code == .limitExceeded)
+        #expect(refusal(png.finished) { $0.pixels = .max }?.code == .limitExceeded)
+    }
+
+    @Test("F07 each limit is inclusive", arguments: Fixture.all)
+    func inclusive(_ fixture: Fixture) throws {
+        let header = try #require(try ImageDecoder.header(of: fixture.bytes))
+        let count = fixture.bytes.count, pixels = header.size.pixelCount
+        #expect(
+            refusal(fixture.bytes) {
+                $0.encodedBytes = ByteCount(count); $0.pixels = pixels
+            } == nil
+        )
+        #expect(refusal(fixture.bytes) { $0.encodedBytes = ByteCount(count - 1) }?.code == .limitExceeded)
+        #expect(refusal(fixture.bytes) { $0.pixels = pixels - 1 }?.code == .limitExceeded)
+        #expect(refusal(fixture.bytes) { $0.frames = header.frameCount } == nil)
+        #expect(refusal(fixture.bytes) { $0.frames = header.frameCount - 1 }?.code == .limitExceeded)
+        guard header.frameCount > 1 else { return }
+        let all = DecodeOptions.with { $0.frames = .all }
+        let bytes = 4 * pixels * header.frameCount
+        #expect(refusal(fixture.bytes, all) { $0.animationBytes = ByteCount(bytes) } == nil)
+        #expect(refusal(fixture.bytes, all) { $0.animationBytes = ByteCount(bytes - 1) }?.code == .limitExceeded)
+    }
+
+    @Test("F07 a decode that takes too long stops", arguments: Fixture.all)
+    func time(_ fixture: Fixture) {
+        let error = refusal(fixture.bytes) { $0.duration = .zero }
+        #expect(error?.code == .limitExceeded)
+        #expect(error?.message.contains("longer than the limit") == true)
+    }
+
+    @Test("F07 a cancelled decode stops", arguments: Fixture.all)
+    func cancelled(_ fixture: Fixture) {
+        let context = WorkContext()
+        context.cancel()
+        let found = code { () throws(EideticError) in
+            try fixture.bytes.span.withUnsafeBytes { bytes throws(EideticError) in
+                _ = try ImageDecoder.decode(bytes, options: DecodeOptions(), limits: .standard, context: context)
+            }
+        }
+        #expect(found == .cancelled)
+    }
+
+    @Test("F07 a frame far larger than its canvas is refused") func frameLargerThanCanvas() {
+        var gif = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
+        gif += [0x2c, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 2, 1, 0x44, 0, 0x3b]
+        #expect(refusal(gif)?.code == .limitExceeded)
+    }
+}
+
+@Suite("Memory for decoding", .timeLimit(.minutes(1)))
+struct DecodeMemoryTests {
+    @Test("F07 a decode waits for its share, and the first to come is the first to go") func order() async throws {
+        let memory = DecodeMemory(capacity: 100)
+        let pool = WorkPool(name: "decode", width: 3)
+        let gate = Monitor(false)
+        let finished = Guarded<[String]>([])
+        let decode: @Sendable (String, Int) async throws -> Void = { name, bytes in
+            try await pool.run { context throws(EideticError) in
+                try memory.withShare(bytes, context) {
+                    if name == "first" { gate.wait { $0 ? () : nil } }
+                    finished.withLock { $0.append(name) }
+                }
+            }
+        }
+        async let first: Void = decode("first", 80)
+        while memory.free > 20 { await Task.yield() }
+        async let large: Void = decode("large", 90)
+        while memory.waiting < 1 { await Task.yield() }
+        async let small: Void = decode("small", 10)
+        while memory.waiting < 2 { await Task.yield() }
+        #expect(finished.withLock { $0 }.isEmpty)
+        gate.withLock { $0 = true }
+        gate.broadcast()
+        _ = try await (first, large, small)
+        #expect(finished.withLock { $0.first } == "first")
+        #expect(memory.free == 100 && memory.waiting == 0)
+    }
+
+    @Test("F07 a cancelled decode leaves the queue") func cancelled() async throws {
+        let memory = DecodeMemory(capacity: 100)
+        let context = WorkContext()
+        let found = try memory.withShare(80, WorkContext()) { () throws(EideticError) in
+            context.cancel()
+            return code { () throws(EideticError) in try memory.withShare(90, context) {} }
+        }
+        #expect(found == .cancelled)
+        #expect(memory.free == 100 && memory.waiting == 0)
+    }
+
+    @Test("F07 one that needs more than there is goes alone") func alone() throws {
+        let memory = DecodeMemory(capacity: 100)
+        let result = try memory.withShare(1_000_000, WorkContext()) { 7 }
+        #expect(result == 7)
+    }
+}

@@ -1,0 +1,127 @@
+import EideticCodecs
+import EideticCore
+import Glibc
+import Testing
+
+@Suite("Decoding to a size", .timeLimit(.minutes(2)))
+struct ResamplingTests {
+    @Test("F04 an even picture stays even, at any size") func even() throws {
+        for colour in [[200, 100, 50, 255], [255, 255, 255, 255], [0, 0, 0, 255], [255, 0, 100, 128]] as [[UInt8]] {
+            let pixels = try Pictures.even(97, 61, colour)
+            let expected = try Resampler.resample(pixels, to: PixelSize(width: 96, height: 61))[0, 0]
+            for size in [(96, 60), (48, 31), (10, 60), (97, 3), (1, 1)] {
+                let small = try Resampler.resample(pixels, to: PixelSize(width: size.0, height: size.1))
+                let isEven = stride(from: 0, to: small.bytes.count, by: 4).allSatisfy { start in
+                    (0..<4).allSatisfy { small.bytes[start + $0] == expected[$0] }
+                }
+                #expect(isEven, "\(colour) at \(size)")
+            }
+        }
+    }
+
+    @Test("F04 the colour of transparent pixels does not bleed") func alpha() throws {
+        let pixels = try Pictures.make(64, 64, .straight) { x, _ in x < 32 ? [255, 0, 0, 255] : [0, 255, 0, 0] }
+        for width in [3, 20, 33, 63] {
+            let small = try Resampler.resample(pixels, to: PixelSize(width: width, height: width))
+            #expect(small.alpha == .premultiplied)
+            for x in 0..<width {
+                let pixel = small[x, width / 2]
+                #expect(pixel.y == 0 && pixel.x == pixel.w, "\(pixel) at \(x) of \(width)")
+            }
+        }
+    }
+
+    @Test("F04 shrinking agrees with a filter in full precision", arguments: [(40, 30), (90, 40), (33, 75), (13, 9)])
+    func precision(_ width: Int, _ height: Int) throws {
+        let pixels = try Pictures.photo(200, 150)
+        let size = PixelSize(width: width, height: height)
+        let small = try Resampler.resample(pixels, to: size)
+        #expect(signalToNoise(small, try Lanczos.resample(pixels, to: size)) > 44)
+    }
+
+    @Test("F04 a JPEG decoded to a tenth is as good as one decoded in full and then shrunk") func scaledJPEG() throws {
+        let bytes = try Fixture.encode(try Pictures.photo(2_000, 1_500), .jpeg, quality: 0.9)
+        let size = PixelSize(width: 200, height: 150)
+        let small = try ImageDecoder.decode(bytes, options: .with { $0.size = size })
+        let reference = try Lanczos.resample(try ImageDecoder.decode(bytes).pixels, to: size)
+        #expect(small.size == size)
+        #expect(small.sourceSize == PixelSize(width: 2_000, height: 1_500))
+        #expect(signalToNoise(small.pixels, reference) > 45)
+    }
+
+    @Test("F04 every format comes at the size that is asked for", arguments: Fixture.all)
+    func allFormats(_ fixture: Fixture) throws {
+        let header = try #require(try ImageDecoder.header(of: fixture.bytes))
+        for wanted in [
+            PixelSize(width: 9, height: 9), PixelSize(width: 1, height: 100), PixelSize(width: 500, height: 2),
+        ] {
+            for mode in [ContentMode.fit, .fill] {
+                let options = DecodeOptions.with {
+                    $0.size = wanted; $0.contentMode = mode; $0.frames = .all
+                }
+                let image = try ImageDecoder.decode(fixture.bytes, options: options)
+                #expect(image.size == header.size.scaled(to: wanted, mode))
+                #expect(image.frames.count == header.frameCount)
+            }
+        }
+    }
+
+    @Test("F04 a byte limit scales every format down, and keeps the proportions", arguments: Fixture.all)
+    func byteLimit(_ fixture: Fixture) throws {
+        for limit in [1, 3, 100, 1_000] {
+            let options = DecodeOptions.with {
+                $0.byteLimit = ByteCount(limit); $0.frames = .all
+            }
+            let image = try ImageDecoder.decode(fixture.bytes, options: options)
+            #expect(image.cost.bytes <= max(limit, 4 * image.frames.count))
+        }
+        let whole = try ImageDecoder.decode(fixture.bytes)
+        let roomy = try ImageDecoder.decode(fixture.bytes, options: .with { $0.byteLimit = whole.cost })
+        #expect(roomy.size == whole.size)
+    }
+}
+
+/// A Lanczos filter of three lobes in floating point, slow and simple.
+enum Lanczos {
+    static func resample(_ pixels: PixelBuffer, to size: PixelSize) throws -> PixelBuffer {
+        let bytes = pixels.bytes
+        let width = pixels.size.width, height = pixels.size.height
+        let columns = weights(width, size.width), rows = weights(height, size.height)
+        var narrow = [Float](repeating: 0, count: size.width * height * 4)
+        for y in 0..<height {
+            for x in 0..<size.width {
+                for (tap, weight) in columns[x].weights.enumerated() {
+                    let from = (y * width + columns[x].first + tap) * 4
+                    for channel in 0..<4 {
+                        narrow[(y * size.width + x) * 4 + channel] += weight * Float(bytes[from + channel])
+                    }
+                }
+            }
+        }
+        return try Pictures.make(size.width, size.height, pixels.alpha) { x, y in
+            (0..<4).map { channel in
+                let sum = rows[y].weights.enumerated().reduce(Float(0)) { sum, tap in
+                    sum + tap.element * narrow[((rows[y].first + tap.offset) * size.width + x) * 4 + channel]
+                }
+                return UInt8(min(255, max(0, sum.rounded())))
+            }
+        }
+    }
+
+    private static func weights(_ length: Int, _ target: Int) -> [(first: Int, weights: [Float])] {
+        let scale = Double(length) / Double(target)
+        return (0..<target).map { index in
+            let centre = (Double(index) + 0.5) * scale
+            let first = max(0, Int((centre - 3 * scale).rounded(.down)))
+            let last = min(length, Int((centre + 3 * scale).rounded(.up)))
+            let values = (first..<last).map { kernel((Double($0) + 0.5 - centre) / scale) }
+            let sum = values.reduce(0, +)
+            return (first, values.map { Float($0 / sum) })
+        }
+    }
+
+    private static func kernel(_ x: Double) -> Double {
+        guard x != 0 else { return 1 }
+        return abs(x) < 3 ? 3 * sin(.pi * x) * sin(.pi * x / 3) / (.pi * .pi * x * x) : 0
+    }
+}

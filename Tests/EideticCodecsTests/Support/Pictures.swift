@@ -1,0 +1,81 @@
+import EideticCodecs
+import EideticCore
+import Glibc
+
+/// Pictures made in code, the same in every run.
+enum Pictures {
+    /// Soft gradients with some noise and a hard edge: nothing that a codec could leave out.
+    static func photo(_ width: Int, _ height: Int, alpha: PixelBuffer.Alpha = .opaque) throws -> PixelBuffer {
+        var noise = UInt32(1)
+        return try make(width, height, alpha) { x, y in
+            noise = noise &* 1_664_525 &+ 1_013_904_223
+            let grain = Double(noise >> 24) / 16
+            let wave = 100 * sin(Double(x) / 17) * cos(Double(y) / 23)
+            let edge: Double = x > width / 3 && y > height / 2 ? 50 : 0
+            let light = 110 + wave * 0.7 + edge + grain
+            let opacity = alpha == .opaque ? 255 : UInt8(truncatingIfNeeded: 7 * x + 3 * y)
+            return [clamp(light), clamp(light * 0.8 + 20), clamp(200 - light * 0.5), opacity]
+        }
+    }
+
+    /// One colour.
+    static func even(_ width: Int, _ height: Int, _ colour: [UInt8]) throws -> PixelBuffer {
+        try make(width, height, colour[3] == 255 ? .opaque : .straight) { _, _ in colour }
+    }
+
+    /// A picture from a function of the place.
+    static func make(
+        _ width: Int,
+        _ height: Int,
+        _ alpha: PixelBuffer.Alpha,
+        _ colour: (Int, Int) -> [UInt8]
+    ) throws -> PixelBuffer {
+        try PixelBuffer(size: PixelSize(width: width, height: height), alpha: alpha) { pixels, stride in
+            for y in 0..<height {
+                for x in 0..<width {
+                    for (channel, value) in colour(x, y).enumerated() { pixels[y * stride + 4 * x + channel] = value }
+                }
+            }
+        }
+    }
+
+    static func image(_ frames: PixelBuffer..., loopCount: Int? = 1, milliseconds: [Int] = []) -> Image {
+        let durations = milliseconds + Array(repeating: 0, count: frames.count - milliseconds.count)
+        return Image(
+            frames: zip(frames, durations).map { Image.Frame(pixels: $0, duration: .milliseconds($1)) },
+            loopCount: loopCount,
+            format: .png,
+            sourceSize: frames[0].size
+        )
+    }
+
+    private static func clamp(_ value: Double) -> UInt8 { UInt8(min(255, max(0, value))) }
+}
+
+extension PixelBuffer {
+    /// All bytes, row by row.
+    var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+}
+
+/// How alike two pictures of one size are, in decibels; infinite where they are the same.
+func signalToNoise(_ first: PixelBuffer, _ second: PixelBuffer) -> Double {
+    precondition(first.size == second.size)
+    let errors = zip(first.bytes, second.bytes).map { pow(Double($0) - Double($1), 2) }
+    let mean = errors.reduce(0, +) / Double(errors.count)
+    return mean == 0 ? .infinity : 10 * log10(255 * 255 / mean)
+}
+
+/// Runs `body` and gives the code of the error it throws.
+func code(_ body: () throws(EideticError) -> Void) -> EideticError.Code? {
+    do { try body() } catch { return error.code }
+    return nil
+}
+
+extension DecodeOptions {
+    /// Options with some changed.
+    static func with(_ change: (inout DecodeOptions) -> Void) -> DecodeOptions {
+        var options = DecodeOptions()
+        change(&options)
+        return options
+    }
+}
