@@ -96,6 +96,9 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Background execution.
+        .target(name: "LifecycleCore", swiftSettings: strict),
+
         // Programs.
         .executableTarget(
             name: "EideticCommand",
@@ -160,6 +163,7 @@ let package = Package(
             dependencies: ["EideticCommand", "EideticCodecs", "EideticCore", "EideticTestSupport"],
             swiftSettings: strict
         ),
+        .testTarget(name: "LifecycleCoreTests", dependencies: ["LifecycleCore"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,22 @@
+import Glibc
+import LifecycleCore
+import Testing
+
+@Suite("What holds in every state, under random events")
+struct InvariantTests {
+    /// 10⁶ steps with `EIDETIC_FULL_COUNTS`, which the long proofs set.
+    static let steps = getenv("EIDETIC_FULL_COUNTS") == nil ? 20_000 : 1_000_000
+
+    @Test("B01 B02 B04 B06 the rules hold in every life", arguments: RandomLife.Kind.allCases)
+    func rulesHold(_ kind: RandomLife.Kind) {
+        var life = RandomLife(kind, seed: 0xe1de_71c0)
+        for step in 0..<Self.steps {
+            if let broken = life.step() {
+                Issue.record("\(broken) at step \(step): \(life.history.suffix(12))")
+                return
+            }
+        }
+        #expect(life.suspensions > 0 || kind != .supervised)
+        #expect(life.endings > 0)
+    }
+}

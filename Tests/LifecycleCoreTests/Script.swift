@@ -1,0 +1,43 @@
+import LifecycleCore
+
+/// One step of a test: what happens, and how long after the step before.
+struct Step: Sendable {
+    let event: LifecycleEvent
+    let after: Duration
+
+    static func now(_ event: LifecycleEvent) -> Step { Step(event: event, after: .zero) }
+    static func after(_ duration: Duration, _ event: LifecycleEvent = .timer) -> Step {
+        Step(event: event, after: duration)
+    }
+    static func ack(_ callback: Callback) -> Step { now(.acknowledged(callback)) }
+}
+
+/// A lifecycle with a clock of its own, which keeps what the last step led to.
+struct Played {
+    var lifecycle: Lifecycle
+    var now: Duration = .seconds(100)
+    var effects: [LifecycleEffect] = []
+
+    init(rules: LifecycleRules = LifecycleRules()) { lifecycle = Lifecycle(rules: rules) }
+
+    mutating func play(_ steps: [Step]) {
+        for step in steps {
+            now += step.after
+            effects = lifecycle.handle(step.event, at: now)
+        }
+    }
+}
+
+/// Ways to the states from which rows of the table start; all take no time.
+enum Way {
+    static let launching: [Step] = [.now(.launch(.user))]
+    static let active: [Step] = launching + [.ack(.launch(.user)), .ack(.didBecomeActive)]
+    static let inactive: [Step] = active + [.now(.deactivate), .ack(.willResignActive)]
+    static let enteringBackground: [Step] = active + [.now(.enterBackground), .ack(.willResignActive)]
+    static let background: [Step] =
+        active + [.now(.tasks(1)), .now(.enterBackground)]
+        + [.ack(.willResignActive), .ack(.didEnterBackground)]
+    static let suspending: [Step] = background + [.now(.tasks(0)), .after(.milliseconds(250))]
+    static let suspended: [Step] = suspending + [.now(.frozen(openTasks: 0, blocksOthers: false))]
+    static let expiring: [Step] = background + [.after(.seconds(600))]
+}
