@@ -6,7 +6,7 @@ extension Lifecycle {
         var deadline: Duration?
         /// When the application last came to the foreground; `nil` before its first stay in the background.
         var foregroundSince: Duration?
-        /// Handlers have been called; what is open at this moment is killed. `nil` before, and when all tasks ended.
+        /// What is open at this moment is killed; set when handlers are called, `nil` again when all tasks ended.
         var killDeadline: Duration?
         /// Time is up: nothing new begins until it is seen, or woken, again.
         var isExpired = false
@@ -66,9 +66,9 @@ extension Lifecycle {
     struct SleepState: Sendable, Hashable {
         /// Where the application goes back to.
         let goal: Goal
-        /// What is open is expired then…
+        /// What is open is expired then.
         let expireAt: Duration
-        /// …and sleep is held off no longer than until then.
+        /// Sleep is held off no longer than until then.
         let releaseAt: Duration
         var isReleased = false
     }

@@ -28,9 +28,9 @@ package struct LifecycleRules: Sendable, Hashable {
     package var wakeLimit: Duration = .seconds(30)
     /// Without a task for so long, then frozen: merges bursts.
     package var quietTime: Duration = .milliseconds(250)
-    /// A freeze that takes longer has failed…
+    /// A freeze that takes longer has failed.
     package var freezeLimit: Duration = .seconds(2)
-    /// …and is tried again after this.
+    /// A freeze that failed is tried again after this.
     package var freezeRetry: Duration = .seconds(60)
     /// A second offence with a file lock within this time is fatal.
     package var lockPatience: Duration = .seconds(5)
