@@ -20,6 +20,7 @@ let package = Package(
     name: "eidetic",
     products: [
         .library(name: "Eidetic", targets: ["Eidetic"]),
+        .library(name: "EideticBackground", targets: ["EideticBackground"]),
         .executable(name: "eidetic", targets: ["EideticCommand"]),
         .executable(name: "eidetic-bench", targets: ["EideticBench"]),
         .executable(name: "eidetic-conformance", targets: ["EideticConformance"]),
@@ -97,7 +98,13 @@ let package = Package(
         ),
 
         // Background execution.
+        .target(name: "CSystemd", linkerSettings: [.linkedLibrary("systemd")]),
         .target(name: "LifecycleCore", swiftSettings: strict),
+        .target(
+            name: "EideticBackground",
+            dependencies: ["LifecycleCore", "EideticCore", "CLinux", "CSystemd"],
+            swiftSettings: strict
+        ),
 
         // Programs.
         .executableTarget(
@@ -118,6 +125,11 @@ let package = Package(
         .executableTarget(
             name: "EideticConformance",
             dependencies: ["EideticCore", "EideticCodecs"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "EideticBackgroundProbe",
+            dependencies: ["EideticBackground", "EideticCore", "EideticStore", "LifecycleCore"],
             swiftSettings: strict
         ),
 
@@ -161,6 +173,11 @@ let package = Package(
         .testTarget(
             name: "EideticCommandTests",
             dependencies: ["EideticCommand", "EideticCodecs", "EideticCore", "EideticTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticBackgroundTests",
+            dependencies: ["EideticBackground", "EideticBackgroundProbe", "EideticTestSupport", "LifecycleCore"],
             swiftSettings: strict
         ),
         .testTarget(name: "LifecycleCoreTests", dependencies: ["LifecycleCore"], swiftSettings: strict),

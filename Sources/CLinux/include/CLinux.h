@@ -28,4 +28,6 @@ static inline uint32_t eidetic_current_processor(void) {
     return ((const volatile struct rseq *)area)->cpu_id;
 }
 
+#include "CLinuxSignals.h"
+
 #endif

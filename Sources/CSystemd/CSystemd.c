@@ -1,0 +1,127 @@
+#include "CSystemd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-bus.h>
+#include <unistd.h>
+
+#define LOGIN "org.freedesktop.login1"
+#define PATH "/org/freedesktop/login1"
+#define MANAGER LOGIN ".Manager"
+#define SESSION LOGIN ".Session"
+
+struct eidetic_login {
+    sd_bus *bus;
+    int inhibitor;
+    char *session;
+    eidetic_login_handler handler;
+    void *context;
+};
+
+static int on_prepare(sd_bus_message *message, void *context, sd_bus_error *error) {
+    (void)error;
+    eidetic_login *login = context;
+    int begins = 0;
+    int result = sd_bus_message_read(message, "b", &begins);
+    if (result < 0) return result;
+    login->handler(login->context, begins ? EIDETIC_LOGIN_SLEEP_ANNOUNCED : EIDETIC_LOGIN_AWOKE);
+    return 0;
+}
+
+static int on_lock(sd_bus_message *message, void *context, sd_bus_error *error) {
+    (void)error;
+    eidetic_login *login = context;
+    bool locked = sd_bus_message_is_signal(message, SESSION, "Lock");
+    login->handler(login->context, locked ? EIDETIC_LOGIN_LOCKED : EIDETIC_LOGIN_UNLOCKED);
+    return 0;
+}
+
+/// The session of this process; none for a service.
+static void find_session(eidetic_login *login) {
+    sd_bus_message *reply = NULL;
+    const char *path = NULL;
+    int result = sd_bus_call_method(login->bus, LOGIN, PATH, MANAGER, "GetSessionByPID", NULL, &reply, "u", 0);
+    if (result >= 0 && sd_bus_message_read(reply, "o", &path) >= 0) login->session = strdup(path);
+    sd_bus_message_unref(reply);
+}
+
+static int subscribe(eidetic_login *login) {
+    int result = sd_bus_match_signal(
+        login->bus, NULL, LOGIN, PATH, MANAGER, "PrepareForSleep", on_prepare, login);
+    if (result < 0) return result;
+    result = sd_bus_match_signal(
+        login->bus, NULL, LOGIN, PATH, MANAGER, "PrepareForShutdown", on_prepare, login);
+    if (result < 0 || login->session == NULL) return result;
+    result = sd_bus_match_signal(login->bus, NULL, LOGIN, login->session, SESSION, "Lock", on_lock, login);
+    if (result < 0) return result;
+    return sd_bus_match_signal(login->bus, NULL, LOGIN, login->session, SESSION, "Unlock", on_lock, login);
+}
+
+eidetic_login *eidetic_login_open(eidetic_login_handler handler, void *context, uint64_t timeout_usec, int *error) {
+    eidetic_login *login = calloc(1, sizeof *login);
+    if (login == NULL) {
+        *error = -ENOMEM;
+        return NULL;
+    }
+    login->inhibitor = -1;
+    login->handler = handler;
+    login->context = context;
+    *error = sd_bus_open_system(&login->bus);
+    if (*error >= 0) {
+        sd_bus_set_method_call_timeout(login->bus, timeout_usec);
+        find_session(login);
+        *error = subscribe(login);
+    }
+    if (*error >= 0) return login;
+    eidetic_login_close(login);
+    return NULL;
+}
+
+void eidetic_login_close(eidetic_login *login) {
+    eidetic_login_release(login);
+    sd_bus_flush_close_unref(login->bus);
+    free(login->session);
+    free(login);
+}
+
+int eidetic_login_descriptor(eidetic_login *login) { return sd_bus_get_fd(login->bus); }
+
+int eidetic_login_poll_events(eidetic_login *login) { return sd_bus_get_events(login->bus); }
+
+uint64_t eidetic_login_timeout(eidetic_login *login) {
+    uint64_t moment = UINT64_MAX;
+    return sd_bus_get_timeout(login->bus, &moment) < 0 ? UINT64_MAX : moment;
+}
+
+int eidetic_login_process(eidetic_login *login) {
+    int result;
+    do result = sd_bus_process(login->bus, NULL);
+    while (result > 0);
+    return result;
+}
+
+int eidetic_login_inhibit(eidetic_login *login, const char *who, const char *why) {
+    if (login->inhibitor >= 0) return 0;
+    sd_bus_message *reply = NULL;
+    int descriptor = -1;
+    int result = sd_bus_call_method(
+        login->bus, LOGIN, PATH, MANAGER, "Inhibit", NULL, &reply, "ssss", "sleep:shutdown", who, why, "delay");
+    if (result >= 0) result = sd_bus_message_read(reply, "h", &descriptor);
+    // The message owns the descriptor it brought.
+    if (result >= 0) login->inhibitor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    sd_bus_message_unref(reply);
+    return result < 0 ? result : 0;
+}
+
+void eidetic_login_release(eidetic_login *login) {
+    if (login->inhibitor >= 0) close(login->inhibitor);
+    login->inhibitor = -1;
+}
+
+uint64_t eidetic_login_longest_delay(eidetic_login *login) {
+    uint64_t delay = 0;
+    sd_bus_get_property_trivial(login->bus, LOGIN, PATH, MANAGER, "InhibitDelayMaxUSec", NULL, 't', &delay);
+    return delay;
+}

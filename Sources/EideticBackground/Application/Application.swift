@@ -1,0 +1,106 @@
+public import EideticCore
+import LifecycleCore
+
+/// The application that this process is: its state, its background tasks, and what it is told.
+///
+/// ```swift
+/// try Application.shared.start()
+/// …
+/// try await Application.shared.withBackgroundTask(named: "upload") { try await upload() }
+/// ```
+///
+/// Once started, a request to stop (SIGTERM, Ctrl-C, systemd, Ctrl-Z) waits for open background tasks within a grace,
+/// then expires them; the process ends with status 0. Until then it is a plain process, in which tasks can already be
+/// begun and nothing expires.
+public final class Application: Sendable {
+    /// The application of this process.
+    public static let shared = Application()
+
+    let tasks: TaskTable
+    let clock: any TimeSource
+    let notices = NoticeCenter()
+    let stateStream: Broadcast<ApplicationState>
+    let phaseStream: Broadcast<ApplicationPhase>
+    let pressureStream = Broadcast<MemoryPressure>("memory pressure")
+    private let inbox = Inbox()
+    private struct Current {
+        var state = ApplicationState.notRunning
+        var isStarted = false
+        var previousExit: String?
+    }
+
+    private let current = Guarded(Current())
+
+    /// Creates an application that is not started; one process has one, ``shared``.
+    package init(clock: any TimeSource = SystemTime()) {
+        self.clock = clock
+        tasks = TaskTable { [inbox] in inbox.wake() }
+        stateStream = Broadcast("state observer", holdingIn: tasks)
+        phaseStream = Broadcast("phase observer", holdingIn: tasks)
+    }
+
+    /// Begins the application's life: signals are handled from now on, and the launch callbacks come.
+    ///
+    /// May be called on any thread, once. The delegate is kept. Throws `EideticError.Code.invalidArgument` where the
+    /// configuration is out of range, and `.refused` where the application has been started before.
+    public func start(
+        _ configuration: Configuration = Configuration(),
+        delegate: (any ApplicationDelegate)? = nil
+    ) throws(EideticError) {
+        try configuration.validate()
+        let isFirst = current.withLock { current in
+            defer { current.isStarted = true }
+            return !current.isStarted
+        }
+        guard isFirst else { throw EideticError(.refused, "the application has been started before") }
+        try Host(self, configuration, delegate, inbox).start()
+    }
+
+    /// Where the application stands now.
+    public var state: ApplicationState { current.withLock { $0.state } }
+
+    /// How the last life of the application ended, where it was ended for a broken rule; `nil` otherwise.
+    ///
+    /// One line with the code (`0x8badf00d`), the reason and the names of the open tasks. Known from the launch
+    /// callbacks on; needs ``Configuration/identifier``.
+    public var previousExitReport: String? { current.withLock { $0.previousExit } }
+
+    func setPreviousExit(_ report: String?) { current.withLock { $0.previousExit = report } }
+
+    /// The state now, then every change; ends when the application is about to end.
+    ///
+    /// A new stream for each caller. The process is neither suspended nor ended before each caller has taken the change
+    /// and asked for the next one, or its time is up.
+    public var states: AsyncStream<ApplicationState> { stateStream.stream(first: state) }
+
+    /// Whether the application may run in the background.
+    public var isMultitaskingSupported: Bool { inbox.isMultitaskingSupported }
+
+    /// Says what the user sees; for whoever knows it, as a window or a test. Does nothing before the start.
+    public func present(_ presentation: Presentation) {
+        switch presentation {
+        case .active: inbox.post([.activate, .enterForeground])
+        case .inactive: inbox.post([.deactivate])
+        case .background: inbox.post([.enterBackground])
+        }
+    }
+
+    /// Asks the application to end, as SIGTERM does.
+    public func terminate() { inbox.requestStop() }
+
+    func setState(_ state: ApplicationState) {
+        let changed = current.withLock { current in
+            defer { current.state = state }
+            return current.state != state
+        }
+        if changed { stateStream.post(state) }
+    }
+}
+
+extension Application: ApplicationEnvironment {
+    /// Every change between foreground and background from now on; waits for its callers as ``states`` does.
+    public var phases: AsyncStream<ApplicationPhase> { phaseStream.stream() }
+
+    /// Every change of memory pressure from now on; also the return to normal.
+    public var memoryPressure: AsyncStream<MemoryPressure> { pressureStream.stream() }
+}

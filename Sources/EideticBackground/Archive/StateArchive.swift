@@ -1,0 +1,89 @@
+import EideticCore
+import Glibc
+
+/// What an application leaves for its next launch: its state, and how its last life ended.
+///
+/// Blocks; used by the thread that keeps the time.
+final class StateArchive {
+    private let directory: String
+    private let files = FileSystem()
+    /// Locked, and not empty, while the launch is under way: found like that without a lock, the launch crashed.
+    private var marker: FileDescriptor?
+
+    private static let limit = 64 << 20
+
+    init(identifier: String, directory: String?) {
+        self.directory = "\(directory ?? Self.defaultDirectory)/\(identifier)"
+    }
+
+    /// `STATE_DIRECTORY` (its first path) as systemd sets it, else `eidetic` in the XDG state directory.
+    static var defaultDirectory: String {
+        func variable(_ name: String) -> String? {
+            getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
+        if let given = variable("STATE_DIRECTORY") { return String(given.prefix { $0 != ":" }) }
+        return (variable("XDG_STATE_HOME") ?? "\(variable("HOME") ?? "/var/lib")/.local/state") + "/eidetic"
+    }
+
+    /// Marks the launch as begun, and gives what was saved; `nil`, and all is deleted, where the last launch crashed.
+    func beginLaunch() -> [UInt8]? {
+        do throws(SystemError) {
+            try files.makeDirectories(directory)
+            let file = try files.open("\(directory)/launching", O_RDWR | O_CREAT)
+            try files.lock(file, LOCK_EX | LOCK_NB)
+            let crashed = try files.status(of: file).size > 0
+            if !crashed {
+                try use([1]) { (buffer) throws(SystemError) in try files.write(buffer, to: file, at: 0) }
+            }
+            marker = consume file
+            if crashed { delete() }
+            return crashed ? nil : try? files.contents(of: "\(directory)/state", limit: Self.limit)
+        } catch {
+            // Also another instance that is being launched: it has been offered the state.
+            Log.write(.info, .background, "no saved state: \(error)")
+            return nil
+        }
+    }
+
+    /// The launch did not crash.
+    func endLaunch() {
+        guard let file = marker.take() else { return }
+        try? files.truncate(file, to: 0)
+    }
+
+    func save(_ bytes: [UInt8]) { replace("state", with: bytes) }
+
+    func saveReport(_ text: String) { replace("exit-report", with: Array("\(text)\n".utf8)) }
+
+    /// How the last life ended, where it was ended for a broken rule; told once.
+    func takeReport() -> String? {
+        guard let bytes = try? files.contents(of: "\(directory)/exit-report", limit: 1 << 16) else { return nil }
+        try? files.unlink("\(directory)/exit-report")
+        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
+    func delete() { try? files.unlink("\(directory)/state") }
+
+    private func replace(_ name: String, with bytes: [UInt8]) {
+        do throws(SystemError) {
+            try files.makeDirectories(directory)
+            try use(bytes) { (buffer) throws(SystemError) in
+                try files.replaceContents(of: "\(directory)/\(name)", with: buffer, mode: 0o600)
+            }
+        } catch {
+            Log.write(.error, .background, "\(name) could not be saved: \(error)")
+        }
+    }
+
+    /// `withUnsafeBytes`, which does not pass on a typed error.
+    private func use(
+        _ bytes: [UInt8],
+        _ body: (UnsafeRawBufferPointer) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        var failure: SystemError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(SystemError) { try body(buffer) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,68 @@
+import EideticCore
+
+/// A control group that limits this process's memory, or one of its parents.
+struct MemoryGroup {
+    let limitFile: String
+    let usageFile: String
+    let eventsFile: String?
+    let statisticsFile: String
+    let reclaimableName: String
+
+    /// All groups above this process that may have a limit, from `/proc/self/cgroup`.
+    static func all(_ text: String, mounts: (unified: [String], memory: String) = standardMounts) -> [MemoryGroup] {
+        text.split(separator: "\n").flatMap { line -> [MemoryGroup] in
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 3 else { return [] }
+            if parts[0] == "0" { return mounts.unified.flatMap { mount in ancestors(parts[2]).map { unified(mount + $0) } } }
+            guard parts[1].split(separator: ",").contains("memory") else { return [] }
+            return ancestors(parts[2]).map { legacy(mounts.memory + $0) }
+        }
+    }
+
+    static var standardMounts: (unified: [String], memory: String) {
+        (["/sys/fs/cgroup", "/sys/fs/cgroup/unified"], "/sys/fs/cgroup/memory")
+    }
+
+    /// `/a/b` → `/a/b`, `/a`, and the root.
+    private static func ancestors(_ path: String) -> [String] {
+        let names = path.split(separator: "/")
+        return (0...names.count).reversed().map { count in names.prefix(count).map { "/\($0)" }.joined() }
+    }
+
+    private static func unified(_ path: String) -> MemoryGroup {
+        MemoryGroup(
+            limitFile: "\(path)/memory.max",
+            usageFile: "\(path)/memory.current",
+            eventsFile: "\(path)/memory.events",
+            statisticsFile: "\(path)/memory.stat",
+            reclaimableName: "inactive_file"
+        )
+    }
+
+    private static func legacy(_ path: String) -> MemoryGroup {
+        MemoryGroup(
+            limitFile: "\(path)/memory.limit_in_bytes",
+            usageFile: "\(path)/memory.usage_in_bytes",
+            eventsFile: nil,
+            statisticsFile: "\(path)/memory.stat",
+            reclaimableName: "total_inactive_file"
+        )
+    }
+
+    /// The part of the limit that is available, caches that can be given back included; `nil` without a limit.
+    func available(_ files: FileSystem, machine: Int) -> Double? {
+        guard let limit = number(limitFile, files), limit < machine else { return nil }
+        guard let usage = number(usageFile, files) else { return nil }
+        let statistics = text(statisticsFile, files) ?? ""
+        let reclaimable = MemoryLevels.value(reclaimableName, in: statistics) ?? 0
+        return MemoryLevels.available(limit - usage + reclaimable, of: limit)
+    }
+
+    private func number(_ path: String, _ files: FileSystem) -> Int? {
+        text(path, files).flatMap { Int($0.prefix { $0 != "\n" }) }
+    }
+
+    private func text(_ path: String, _ files: FileSystem) -> String? {
+        (try? files.contents(of: path, limit: 1 << 16)).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,62 @@
+import EideticCore
+import Glibc
+
+/// Descriptors that the kernel makes ready when memory is short: pressure stall information, and events of the group.
+///
+/// - SeeAlso: https://docs.kernel.org/accounting/psi.html
+final class PressureTriggers {
+    private struct Trigger {
+        let number: Int32
+        let level: MemoryPressure
+    }
+
+    private let triggers: [Trigger]
+
+    /// Part of 2 s that some, or all, tasks may wait for memory: 5 %, 15 %, and 10 % of all.
+    private static let rules: [(rule: String, level: MemoryPressure)] = [
+        ("some 100000 2000000", .warning), ("some 300000 2000000", .urgent), ("full 200000 2000000", .critical),
+    ]
+
+    init(_ groups: [MemoryGroup]) {
+        let stalls = Self.rules.compactMap { item in
+            Self.arm(item.rule).map { Trigger(number: $0, level: item.level) }
+        }
+        // News of the group says only: look again.
+        let events = groups.compactMap(\.eventsFile).compactMap { path -> Trigger? in
+            let number = open(path, O_RDONLY | O_CLOEXEC)
+            return number < 0 ? nil : Trigger(number: number, level: .normal)
+        }
+        triggers = stalls + events
+        for trigger in events { Self.drain(trigger.number) }
+    }
+
+    deinit { for trigger in triggers { close(trigger.number) } }
+
+    private static func arm(_ rule: String) -> Int32? {
+        let number = open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard number >= 0 else { return nil }
+        // The terminating zero belongs to the rule.
+        let count = rule.utf8.count + 1
+        if rule.withCString({ write(number, $0, count) }) == count { return number }
+        close(number)
+        return nil
+    }
+
+    /// A group's events are new until they have been read.
+    private static func drain(_ number: Int32) {
+        var bytes = [UInt8](repeating: 0, count: 512)
+        _ = pread(number, &bytes, bytes.count, 0)
+    }
+
+    var polled: [pollfd] { triggers.map { pollfd(fd: $0.number, events: Int16(POLLPRI), revents: 0) } }
+
+    /// The highest level that was called for; `nil` where nothing was.
+    func signalled(_ polled: [pollfd]) -> MemoryPressure? {
+        var highest: MemoryPressure?
+        for (trigger, answer) in zip(triggers, polled) where answer.revents & Int16(POLLPRI) != 0 {
+            if trigger.level == .normal { Self.drain(trigger.number) }
+            highest = max(highest ?? .normal, trigger.level)
+        }
+        return highest
+    }
+}

@@ -1,0 +1,91 @@
+import EideticCore
+
+/// Who wants which notices, and what waits for a suspended application.
+package final class NoticeCenter: Sendable {
+    private struct Observer: Sendable {
+        let name: Notice.Name
+        let behavior: SuspensionBehavior
+        let broadcast: Broadcast<Notice>
+        var held: [Notice] = []
+    }
+
+    private struct State {
+        var observers: [Observer] = []
+        var isSuspended = false
+    }
+
+    private let state = Guarded(State())
+    /// The most notices that one observer's `hold` keeps.
+    package static let holdLimit = 64
+
+    package init() {}
+
+    package func stream(_ name: Notice.Name, _ behavior: SuspensionBehavior) -> AsyncStream<Notice> {
+        let broadcast = Broadcast<Notice>("notice observer")
+        let stream = broadcast.stream()
+        state.withLock { state in
+            state.observers.removeAll { $0.broadcast.isAbandoned }
+            state.observers.append(Observer(name: name, behavior: behavior, broadcast: broadcast))
+        }
+        return stream
+    }
+
+    package func post(_ notice: Notice) {
+        let now = state.withLock { state in
+            var now: [Broadcast<Notice>] = []
+            for index in state.observers.indices where state.observers[index].name == notice.name {
+                let waits = state.isSuspended && state.observers[index].behavior != .deliverImmediately
+                if waits { Self.keep(notice, &state.observers[index]) } else { now.append(state.observers[index].broadcast) }
+            }
+            return now
+        }
+        for broadcast in now { broadcast.post(notice) }
+    }
+
+    private static func keep(_ notice: Notice, _ observer: inout Observer) {
+        switch observer.behavior {
+        case .drop, .deliverImmediately: return
+        case .hold:
+            observer.held.append(notice)
+            guard observer.held.count > holdLimit else { return }
+            observer.held.removeFirst()
+            observer.held[0].lostEarlier = true
+        case .coalesce:
+            var merged = notice
+            if let index = observer.held.firstIndex(where: { $0.object == notice.object }) {
+                merged.count += observer.held.remove(at: index).count
+            }
+            observer.held.append(merged)
+        }
+    }
+
+    /// From now on notices wait.
+    package func suspend() { state.withLock { $0.isSuspended = true } }
+
+    /// Delivers what waited, each observer's in the order of last change.
+    package func deliver() {
+        let waiting = state.withLock { state in
+            state.isSuspended = false
+            return state.observers.indices.map { index in
+                defer { state.observers[index].held = [] }
+                return (state.observers[index].broadcast, state.observers[index].held)
+            }
+        }
+        for (broadcast, notices) in waiting { for notice in notices { broadcast.post(notice) } }
+    }
+}
+
+extension Application {
+    /// Notices of one name from now on, with the behaviour that they have while the application is suspended.
+    ///
+    /// A new stream for each caller. On return what waited is delivered before any callback.
+    public func observe(
+        _ name: Notice.Name,
+        behavior: SuspensionBehavior = .coalesce
+    ) -> AsyncStream<Notice> {
+        notices.stream(name, behavior)
+    }
+
+    /// Tells all who observe the notice's name.
+    public func post(_ notice: Notice) { notices.post(notice) }
+}

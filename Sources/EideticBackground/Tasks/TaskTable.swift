@@ -1,0 +1,127 @@
+import EideticCore
+package import LifecycleCore
+
+/// The open background tasks of a process.
+///
+/// A lock around a table with a list of free slots: beginning and ending a task touch nothing else, and make no system
+/// call while the application is in the foreground.
+package final class TaskTable: Sendable {
+    /// What to call when time is up.
+    package enum Handler: Sendable {
+        case none
+        /// On the thread that keeps the time: must return at once.
+        case anywhere(@Sendable () -> Void)
+        case main(@MainActor @Sendable () -> Void)
+    }
+
+    private struct Slot {
+        /// Odd while it is taken, so that an identifier fits one task only.
+        var generation: UInt32 = 0
+        var name = ""
+        var handler = Handler.none
+        var nextFree: Int32 = -1
+    }
+
+    private struct State {
+        var slots: [Slot] = []
+        var firstFree: Int32 = -1
+        var count = 0
+        var phase = TaskPhase.foreground
+        var deadline: Duration?
+    }
+
+    private let state = Guarded(State())
+    /// Called when the first task begins or the last one ends, out of the foreground; without the lock.
+    private let onChange: @Sendable () -> Void
+
+    package init(onChange: @escaping @Sendable () -> Void) { self.onChange = onChange }
+
+    /// Opens a task; 0 where no more may begin.
+    package func begin(_ name: String, _ handler: Handler) -> UInt64 {
+        let (identifier, changed) = state.withLock { state -> (UInt64, Bool) in
+            guard state.phase.admits else { return (0, false) }
+            state.count += 1
+            return (Self.take(&state, name, handler), state.phase != .foreground && state.count == 1)
+        }
+        if changed { onChange() }
+        return identifier
+    }
+
+    /// Closes a task; `false` where it is not open, or was closed before.
+    @discardableResult
+    package func end(_ identifier: UInt64) -> Bool {
+        var released = Handler.none
+        let (known, changed) = state.withLock { state -> (Bool, Bool) in
+            guard let handler = Self.give(&state, identifier) else { return (false, false) }
+            released = handler
+            state.count -= 1
+            return (true, state.phase != .foreground && state.count == 0)
+        }
+        // What the handler holds is let go here, for a deinitialiser may call back.
+        _ = consume released
+        if changed { onChange() }
+        return known
+    }
+
+    private static func take(_ state: inout State, _ name: String, _ handler: Handler) -> UInt64 {
+        if state.firstFree < 0 {
+            state.slots.append(Slot())
+            state.firstFree = Int32(state.slots.count - 1)
+        }
+        let index = Int(state.firstFree)
+        state.firstFree = state.slots[index].nextFree
+        state.slots[index].generation &+= 1
+        state.slots[index].name = name
+        state.slots[index].handler = handler
+        return UInt64(state.slots[index].generation) << 32 | UInt64(index + 1)
+    }
+
+    private static func give(_ state: inout State, _ identifier: UInt64) -> Handler? {
+        let index = Int(identifier & 0xffff_ffff) - 1
+        guard state.slots.indices.contains(index) else { return nil }
+        let generation = UInt32(identifier >> 32)
+        guard state.slots[index].generation == generation, generation & 1 == 1 else { return nil }
+        let handler = state.slots[index].handler
+        state.slots[index] = Slot(generation: generation &+ 1, nextFree: state.firstFree)
+        state.firstFree = Int32(index)
+        return handler
+    }
+}
+
+// MARK: For the host
+extension TaskTable {
+    /// Open tasks.
+    package var count: Int { state.withLock { $0.count } }
+
+    /// The names of the open tasks, sorted.
+    package var names: [String] { state.withLock { $0.slots.filter { $0.generation & 1 == 1 }.map(\.name) }.sorted() }
+
+    /// When background time ends; `nil` while it does not.
+    package var deadline: Duration? { state.withLock { $0.deadline } }
+
+    package func setPhase(_ phase: TaskPhase, deadline: Duration?) {
+        state.withLock { state in
+            state.phase = phase
+            state.deadline = deadline
+        }
+    }
+
+    /// Shuts the gate if nothing is open, and says whether it did: what was open when it shut cannot have begun since.
+    package func shutIfIdle() -> Bool {
+        state.withLock { state in
+            guard state.count == 0 else { return false }
+            state.phase = .expiring
+            return true
+        }
+    }
+
+    /// Gives the handlers of all open tasks, each of them once only.
+    package func takeHandlers() -> [Handler] {
+        state.withLock { state in
+            state.slots.indices.filter { state.slots[$0].generation & 1 == 1 }.map { index in
+                defer { state.slots[index].handler = .none }
+                return state.slots[index].handler
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import EideticBackground
+import EideticCore
+import Glibc
+
+/// An application for tests: says on its standard output what it is told, and behaves as well or badly as it is asked.
+@main
+struct Main {
+    static func main() async {
+        do throws(EideticError) {
+            try await Probe(Plan(CommandLine.arguments.dropFirst())).run()
+        } catch {
+            say("error \(error)")
+            exit(2)
+        }
+    }
+}
+
+/// Writes a line, at once and whole.
+func say(_ line: String) {
+    let text = line + "\n"
+    _ = text.withCString { write(STDOUT_FILENO, $0, strlen($0)) }
+}

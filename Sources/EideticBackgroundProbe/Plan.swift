@@ -1,0 +1,95 @@
+import EideticBackground
+import EideticCore
+import LifecycleCore
+
+/// What the probe is to do, from its arguments.
+struct Plan: Sendable {
+    /// A background task that is open from the launch on.
+    struct Work: Sendable {
+        let name: String
+        /// How long it goes on after entering the background; `nil`: for ever.
+        let duration: Duration?
+    }
+
+    var configuration = Application.Configuration()
+    var works: [Work] = []
+    /// Callbacks that block, and for how long.
+    var hangs: [String: Duration] = [:]
+    /// Whether tasks are ended when their time is up.
+    var endsAtExpiry = true
+    /// Whether one more task is begun in the expiration handler.
+    var beginsAtExpiry = false
+    /// What is presented once it is active.
+    var presents: [Presentation] = []
+    var archive: [UInt8]?
+    var crashesAtLaunch = false
+    /// Pairs of begin and end to make, and whether to measure or stress them.
+    var pairs = 0
+    /// A directory into which a disk cache writes without a pause.
+    var cacheDirectory: String?
+    var withoutStart = false
+
+    init(_ arguments: ArraySlice<String>) throws(EideticError) {
+        var rest = arguments
+        while let option = rest.popFirst() { try read(option, &rest) }
+    }
+
+    private mutating func read(_ option: String, _ rest: inout ArraySlice<String>) throws(EideticError) {
+        switch option {
+        case "--task":
+            let (name, milliseconds) = try Self.pair(&rest)
+            works.append(Work(name: name, duration: milliseconds < 0 ? nil : .milliseconds(milliseconds)))
+        case "--hang":
+            let (name, milliseconds) = try Self.pair(&rest)
+            hangs[name] = .milliseconds(milliseconds)
+        case "--ignore-expiry": endsAtExpiry = false
+        case "--begin-at-expiry": beginsAtExpiry = true
+        case "--background": presents.append(.background)
+        case "--inactive": presents.append(.inactive)
+        case "--foreground": presents.append(.active)
+        case "--crash-at-launch": crashesAtLaunch = true
+        case "--exits-on-suspend": configuration.exitsOnSuspend = true
+        case "--no-multitasking": configuration.isMultitaskingSupported = false
+        case "--no-start": withoutStart = true
+        default: try readValue(option, Self.value(&rest))
+        }
+    }
+
+    private mutating func readValue(_ option: String, _ value: String) throws(EideticError) {
+        switch option {
+        case "--identifier": configuration.identifier = value
+        case "--state-directory": configuration.stateDirectory = value
+        case "--archive": archive = Array(value.utf8)
+        case "--cache": cacheDirectory = value
+        case "--pairs": pairs = try Self.number(value)
+        case "--budget": configuration.backgroundBudget = .milliseconds(try Self.number(value))
+        case "--grace": configuration.stopGrace = .milliseconds(try Self.number(value))
+        case "--job-grace": configuration.jobStopGrace = .milliseconds(try Self.number(value))
+        case "--limits": scaleLimits(to: .milliseconds(try Self.number(value)))
+        default: throw EideticError(.invalidArgument, "no option \(option)")
+        }
+    }
+
+    /// Sets the 5 s limits to something a test can wait for.
+    private mutating func scaleLimits(to limit: Duration) {
+        configuration.rules.expiryLimit = limit
+        configuration.rules.backgroundLimit = limit
+        configuration.rules.terminationLimit = limit
+    }
+
+    private static func value(_ rest: inout ArraySlice<String>) throws(EideticError) -> String {
+        guard let value = rest.popFirst() else { throw EideticError(.invalidArgument, "a value is missing") }
+        return value
+    }
+
+    private static func number(_ text: String) throws(EideticError) -> Int {
+        guard let number = Int(text) else { throw EideticError(.invalidArgument, "\(text) is not a number") }
+        return number
+    }
+
+    private static func pair(_ rest: inout ArraySlice<String>) throws(EideticError) -> (String, Int) {
+        let parts = try value(&rest).split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { throw EideticError(.invalidArgument, "not NAME=MILLISECONDS") }
+        return (parts[0], try number(parts[1]))
+    }
+}
