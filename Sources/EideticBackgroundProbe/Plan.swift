@@ -62,9 +62,10 @@ struct Plan: Sendable {
         case "--archive": archive = Array(value.utf8)
         case "--cache": cacheDirectory = value
         case "--pairs": pairs = try Self.number(value)
-        case "--budget": configuration.backgroundBudget = .milliseconds(try Self.number(value))
+        case "--budget": configuration.shortBudget = .milliseconds(try Self.number(value))
         case "--grace": configuration.stopGrace = .milliseconds(try Self.number(value))
         case "--job-grace": configuration.jobStopGrace = .milliseconds(try Self.number(value))
+        case "--callback-limit": configuration.rules.callbackLimit = .milliseconds(try Self.number(value))
         case "--limits": scaleLimits(to: .milliseconds(try Self.number(value)))
         default: throw EideticError(.invalidArgument, "no option \(option)")
         }

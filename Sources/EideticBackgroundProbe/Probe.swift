@@ -16,16 +16,16 @@ struct Probe: Sendable {
         Task {
             for await level in application.memoryPressure { say("pressure \(level)") }
         }
-        for await state in application.states { await follow(state, application) }
+        // One presentation after the other, each when the one before has been reached.
+        var (presents, awaited) = (plan.presents[...], ApplicationState.active)
+        for await state in application.states {
+            say("state \(state.rawValue)")
+            guard state == awaited, let next = presents.popFirst() else { continue }
+            awaited = next == .active ? .active : next == .inactive ? .inactive : .background
+            application.present(next)
+        }
         // What is left is the end, which comes from elsewhere.
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
-    }
-
-    private func follow(_ state: ApplicationState, _ application: Application) async {
-        say("state \(state.rawValue)")
-        if state == .active {
-            for presentation in plan.presents { application.present(presentation) }
-        }
     }
 
     /// Begins and ends tasks in turn, from one thread.

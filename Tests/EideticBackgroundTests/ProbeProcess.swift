@@ -28,7 +28,7 @@ struct ProbeProcess {
     }
 
     /// Waits for its end and gives the lines that it wrote.
-    func lines() async -> (status: ExitStatus, lines: [String], errors: String) {
+    func lines() async -> (status: EideticTestSupport.ExitStatus, lines: [String], errors: String) {
         let result = await process.finish()
         return (result.status, result.outputText.split(separator: "\n").map(String.init), result.errorText)
     }

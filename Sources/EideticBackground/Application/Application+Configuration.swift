@@ -29,7 +29,9 @@ extension Application {
         /// Whether the application ends when it leaves the foreground, instead of being suspended; `false` by default.
         public var exitsOnSuspend = false
 
-        /// Whether it may run in the background at all; where not, leaving the foreground ends it. `true` by default.
+        /// Whether it may run in the background at all; `true` by default.
+        ///
+        /// Where it may not, leaving the foreground ends it.
         public var isMultitaskingSupported = true
 
         /// Whether SIGTERM, SIGINT and Ctrl-Z are handled; `true` by default.
@@ -53,6 +55,8 @@ extension Application {
 
         /// Other limits than the documented ones, for tests that cannot wait.
         package var rules = LifecycleRules()
+        /// The same for the budget.
+        package var shortBudget: Duration?
 
         /// Creates a configuration of defaults.
         public init() {}
@@ -82,7 +86,7 @@ extension Application {
         /// The rules of the state machine that this stands for.
         func lifecycleRules() -> LifecycleRules {
             var rules = rules
-            rules.budget = backgroundBudget
+            rules.budget = shortBudget ?? backgroundBudget
             rules.suspension = exitsOnSuspend || !isMultitaskingSupported ? .ends : .staysRunning
             return rules
         }

@@ -76,7 +76,9 @@ public final class Application: Sendable {
     /// Whether the application may run in the background.
     public var isMultitaskingSupported: Bool { inbox.isMultitaskingSupported }
 
-    /// Says what the user sees; for whoever knows it, as a window or a test. Does nothing before the start.
+    /// Says what the user sees.
+    ///
+    /// For whoever knows it, as a window or a test. Does nothing before the start.
     public func present(_ presentation: Presentation) {
         switch presentation {
         case .active: inbox.post([.activate, .enterForeground])

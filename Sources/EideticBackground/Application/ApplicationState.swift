@@ -13,15 +13,14 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     /// It is not seen, and does not run. Nobody reads this in the application itself while it is so.
     case suspended
 
-    init(_ stage: Stage, isInBackground: Bool) {
-        switch stage {
+    /// `place` is never `terminating`: an application that ends is still seen or not.
+    init(_ place: Stage) {
+        switch place {
         case .notRunning: self = .notRunning
-        case .launching: self = isInBackground ? .background : .inactive
-        case .inactive: self = .inactive
+        case .launching, .inactive: self = .inactive
         case .active: self = .active
-        case .background, .suspending: self = .background
+        case .background, .suspending, .terminating: self = .background
         case .suspended: self = .suspended
-        case .terminating: self = isInBackground ? .background : .inactive
         }
     }
 }

@@ -46,7 +46,7 @@ extension Host {
 struct KillReport {
     let text: String
 
-    /// `killed, code 0x8badf00d: didEnterBackground took too long; open tasks: upload, flush`
+    // As in "killed, code 0x8badf00d: applicationDidEnterBackground took too long; open tasks: upload, flush".
     init(_ reason: KillReason, openTasks: [String]) {
         let digits = String(reason.code, radix: 16)
         let code = String(repeating: "0", count: 8 - digits.count) + digits

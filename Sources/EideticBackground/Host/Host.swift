@@ -108,7 +108,7 @@ final class Host: @unchecked Sendable {
     private func step(_ event: LifecycleEvent, _ moment: Duration) {
         let effects = lifecycle.handle(event, at: moment)
         if !effects.isEmpty { Log.write(.debug, .background, "\(event) → \(lifecycle.stage): \(effects)") }
-        application.setState(ApplicationState(lifecycle.stage, isInBackground: lifecycle.isInBackground))
+        application.setState(ApplicationState(lifecycle.place))
         if case .acknowledged(.launch) = event { launched() }
         for effect in effects { perform(effect) }
         if !followUps.isEmpty {

@@ -1,7 +1,7 @@
-import EideticCore
+package import EideticCore
 
 /// A control group that limits this process's memory, or one of its parents.
-struct MemoryGroup {
+package struct MemoryGroup {
     let limitFile: String
     let usageFile: String
     let eventsFile: String?
@@ -9,17 +9,21 @@ struct MemoryGroup {
     let reclaimableName: String
 
     /// All groups above this process that may have a limit, from `/proc/self/cgroup`.
-    static func all(_ text: String, mounts: (unified: [String], memory: String) = standardMounts) -> [MemoryGroup] {
+    package static func all(_ text: String, mounts: (unified: [String], memory: String) = standardMounts)
+        -> [MemoryGroup]
+    {
         text.split(separator: "\n").flatMap { line -> [MemoryGroup] in
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 3 else { return [] }
-            if parts[0] == "0" { return mounts.unified.flatMap { mount in ancestors(parts[2]).map { unified(mount + $0) } } }
+            if parts[0] == "0" {
+                return mounts.unified.flatMap { mount in ancestors(parts[2]).map { unified(mount + $0) } }
+            }
             guard parts[1].split(separator: ",").contains("memory") else { return [] }
             return ancestors(parts[2]).map { legacy(mounts.memory + $0) }
         }
     }
 
-    static var standardMounts: (unified: [String], memory: String) {
+    package static var standardMounts: (unified: [String], memory: String) {
         (["/sys/fs/cgroup", "/sys/fs/cgroup/unified"], "/sys/fs/cgroup/memory")
     }
 
@@ -50,7 +54,7 @@ struct MemoryGroup {
     }
 
     /// The part of the limit that is available, caches that can be given back included; `nil` without a limit.
-    func available(_ files: FileSystem, machine: Int) -> Double? {
+    package func available(_ files: FileSystem, machine: Int) -> Double? {
         guard let limit = number(limitFile, files), limit < machine else { return nil }
         guard let usage = number(usageFile, files) else { return nil }
         let statistics = text(statisticsFile, files) ?? ""

@@ -24,7 +24,8 @@ package enum MemoryLevels {
         for line in text.split(separator: "\n") {
             let words = line.split(whereSeparator: { $0 == " " || $0 == ":" })
             guard words.count >= 2, words[0] == name, let number = Int(words[1]) else { continue }
-            return words.count > 2 && words[2] == "kB" ? number.multipliedReportingOverflow(by: 1024).partialValue : number
+            return words.count > 2 && words[2] == "kB"
+                ? number.multipliedReportingOverflow(by: 1024).partialValue : number
         }
         return nil
     }

@@ -35,7 +35,11 @@ package final class NoticeCenter: Sendable {
             var now: [Broadcast<Notice>] = []
             for index in state.observers.indices where state.observers[index].name == notice.name {
                 let waits = state.isSuspended && state.observers[index].behavior != .deliverImmediately
-                if waits { Self.keep(notice, &state.observers[index]) } else { now.append(state.observers[index].broadcast) }
+                if waits {
+                    Self.keep(notice, &state.observers[index])
+                } else {
+                    now.append(state.observers[index].broadcast)
+                }
             }
             return now
         }

@@ -34,6 +34,9 @@ extension Application: BackgroundTaskProvider {
         Log.write(.warning, .background, "a background task was ended that is not open")
     }
 
+    /// The names of the open background tasks, sorted; for logs and status pages.
+    public var openTaskNames: [String] { tasks.names }
+
     /// How long tasks may stay open; endless in the foreground.
     public var backgroundTimeRemaining: Duration {
         guard let deadline = tasks.deadline else { return .seconds(Int64.max) }

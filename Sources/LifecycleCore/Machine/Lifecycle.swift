@@ -45,10 +45,12 @@ package struct Lifecycle: Sendable, Hashable {
         budget = Budget(left: rules.budget)
     }
 
-    /// Where the application stands.
-    package var stage: Stage {
-        if goal == .end, isRunning { return .terminating }
-        return switch position {
+    /// Where the application stands; `terminating` from the request to end on.
+    package var stage: Stage { goal == .end && isRunning ? .terminating : place }
+
+    /// Where it stands, whether or not it is to end.
+    package var place: Stage {
+        switch position {
         case .notRunning: .notRunning
         case .launching: .launching
         case .inactive: .inactive

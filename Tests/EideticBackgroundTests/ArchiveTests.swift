@@ -1,0 +1,46 @@
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("State that outlives the process", .timeLimit(.minutes(1)))
+struct ArchiveTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("archive") }
+
+    private func run(_ arguments: [String] = [], ends: Bool = true) async throws -> (lines: [String], errors: String) {
+        let place = ["--identifier", "org.example.probe", "--state-directory", directory.path]
+        let probe = try ProbeProcess(place + arguments)
+        if ends {
+            await probe.expects("didBecomeActive")
+            probe.process.kill(SIGTERM)
+        }
+        let end = await probe.lines()
+        return (end.lines, end.errors)
+    }
+
+    @Test("B16 what is saved on the way into the background is offered at the next launch")
+    func savedAndOffered() async throws {
+        #expect(try await run(["--archive", "page 7"]).lines.contains { $0.hasPrefix("archive") } == false)
+        #expect(try await run().lines.first { $0.hasPrefix("archive") } == "archive page 7")
+        #expect(try await run().lines.contains("archive page 7"))
+    }
+
+    @Test("B16 a crash during launch deletes it: it is not offered again")
+    func deletedAfterCrash() async throws {
+        _ = try await run(["--archive", "bad"])
+        _ = try await run(["--crash-at-launch"], ends: false)
+        #expect(try await run().lines.contains { $0.hasPrefix("archive") } == false)
+        _ = try await run(["--archive", "good"])
+        #expect(try await run().lines.contains("archive good"))
+    }
+
+    @Test("B05 the reason of a kill can be read at the next launch, once")
+    func reportIsRead() async throws {
+        let arguments = ["--hang", "didEnterBackground=30000", "--limits", "100", "--task", "upload=-1"]
+        #expect(try await run(arguments).errors.contains("0x8badf00d"))
+        let report = try await run().lines.first { $0.hasPrefix("report") } ?? ""
+        #expect(report.contains("0x8badf00d") && report.contains("upload"))
+        #expect(try await run().lines.contains { $0.hasPrefix("report") } == false)
+    }
+}

@@ -1,0 +1,144 @@
+import EideticBackground
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("Life of a real process", .timeLimit(.minutes(2)))
+struct LifeTests {
+    static let launch = ["willFinishLaunching inactive", "didFinishLaunching inactive", "didBecomeActive active"]
+    static let leave = ["willResignActive active", "didEnterBackground background"]
+    static let end = ["willTerminate background", "late begin refused"]
+
+    /// The callbacks among the lines, in order.
+    private func callbacks(_ lines: [String]) -> [String] {
+        lines.filter { line in ["will", "did", "late", "expired", "done"].contains { line.hasPrefix($0) } }
+    }
+
+    @Test("B02 B17 SIGTERM leads through all callbacks in their order, and to status 0")
+    func termination() async throws {
+        let probe = try ProbeProcess([])
+        await probe.expects("didBecomeActive active")
+        probe.process.kill(SIGTERM)
+        let end = await probe.lines()
+        #expect(end.status == .exited(0))
+        #expect(callbacks(end.lines) == Self.launch + Self.leave + Self.end)
+    }
+
+    @Test("B02 to the background and back, with the state that each callback sees")
+    func backgroundAndBack() async throws {
+        let probe = try ProbeProcess(["--background", "--foreground"])
+        await probe.expects("willEnterForeground background")
+        probe.process.kill(SIGTERM)
+        let lines = callbacks(await probe.lines().lines)
+        let back = ["willEnterForeground background", "didBecomeActive active"]
+        #expect(lines.starts(with: Self.launch + Self.leave + back))
+    }
+
+    @Test("B02 an interruption makes it inactive, and its end active again")
+    func interruption() async throws {
+        let probe = try ProbeProcess(["--inactive", "--foreground"])
+        await probe.expects("willResignActive")
+        probe.process.kill(SIGTERM)
+        let end = await probe.lines()
+        #expect(end.status == .exited(0))
+        let seen = callbacks(end.lines).prefix(5)
+        #expect(Array(seen) == Self.launch + ["willResignActive active", "didBecomeActive active"])
+    }
+
+    @Test("B03 B17 a stop waits for tasks, however many, and no longer")
+    func waitsForTasks() async throws {
+        let probe = try ProbeProcess(["--task", "short=50", "--task", "long=400", "--task", "none=0"])
+        await probe.expects("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        let end = await probe.lines()
+        #expect(end.status == .exited(0))
+        #expect(callbacks(end.lines) == Self.launch + Self.leave + ["done none", "done short", "done long"] + Self.end)
+    }
+
+    @Test("B03 the background has its budget, and a stop shortens it to the grace", arguments: [true, false])
+    func remainingTime(stops: Bool) async throws {
+        let probe = try ProbeProcess(
+            ["--task", "up=-1", "--limits", "50", "--grace", "300"] + (stops ? [] : ["--background"])
+        )
+        await probe.expects(stops ? "didBecomeActive" : "remaining")
+        probe.process.kill(SIGTERM)
+        let lines = await probe.lines().lines
+        #expect(lines.contains(stops ? "remaining 0" : "remaining 599"))
+    }
+
+    @Test("B04 at expiry all handlers run, once, and what they end lets the process end well")
+    func expiry() async throws {
+        let probe = try ProbeProcess(["--task", "a=-1", "--task", "b=-1", "--grace", "200"])
+        await probe.expects("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        let end = await probe.lines()
+        #expect(end.status == .exited(0))
+        #expect(callbacks(end.lines) == Self.launch + Self.leave + ["expired a", "expired b"] + Self.end)
+    }
+
+    @Test("B04 what is not ended after its expiry is killed, and the report names it")
+    func killedForTasks() async throws {
+        let arguments = ["--task", "upload=-1", "--task", "flush=-1", "--budget", "200", "--limits", "200"]
+        let probe = try ProbeProcess(arguments + ["--background", "--ignore-expiry"])
+        let end = await probe.lines()
+        #expect(end.status == .signalled(SIGKILL))
+        #expect(end.errors.contains("0x2182bad2") && end.errors.contains("open tasks: flush, upload"))
+        #expect(end.lines.filter { $0 == "expired upload" }.count == 1)
+    }
+
+    @Test("B04 a main thread that is blocked cannot hold up the end")
+    func blockedMain() async throws {
+        let arguments = ["--task", "upload=-1", "--hang", "didBecomeActive=30000", "--limits", "200", "--grace", "100"]
+        let probe = try ProbeProcess(arguments + ["--callback-limit", "300"])
+        await probe.expects("didBecomeActive")
+        let end = await probe.lines()
+        #expect(end.status == .signalled(SIGKILL))
+        #expect(end.errors.contains("0x8badf00d: applicationDidBecomeActive took too long"))
+        #expect(end.errors.contains("upload"))
+    }
+
+    @Test("B03 B04 a task that begins while time runs out is refused")
+    func beginDuringExpiry() async throws {
+        let probe = try ProbeProcess(["--task", "a=-1", "--grace", "100", "--begin-at-expiry"])
+        await probe.expects("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        #expect(await probe.lines().lines.contains("begin at expiry refused"))
+    }
+
+    @Test("B05 didEnterBackground that takes 10 s is dead at 5.0 ± 0.2 s, with its code")
+    func fiveSeconds() async throws {
+        let probe = try ProbeProcess(["--hang", "didEnterBackground=10000"])
+        await probe.expects("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        await probe.expects("didEnterBackground")
+        let clock = ContinuousClock()
+        let began = clock.now
+        let end = await probe.lines()
+        let took = clock.now - began
+        #expect(end.status == .signalled(SIGKILL))
+        #expect(took > .milliseconds(4_800) && took < .milliseconds(5_200), "\(took)")
+        #expect(end.errors.contains("0x8badf00d: applicationDidEnterBackground"))
+    }
+
+    @Test(
+        "B06 an application that exits instead of being suspended ends when it leaves the foreground",
+        arguments: ["--exits-on-suspend", "--no-multitasking"]
+    )
+    func exitsInstead(option: String) async throws {
+        let end = await (try ProbeProcess([option, "--background"]).lines())
+        #expect(end.status == .exited(0))
+        #expect(callbacks(end.lines) == Self.launch + Self.leave + Self.end)
+    }
+
+    @Test("B17 a second signal expires the tasks at once, a third ends the process")
+    func secondSignal() async throws {
+        let probe = try ProbeProcess(["--task", "a=-1", "--ignore-expiry"])
+        await probe.expects("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        await probe.expects("remaining")
+        probe.process.kill(SIGTERM)
+        await probe.expects("expired a")
+        probe.process.kill(SIGTERM)
+        #expect(await probe.lines().status == .signalled(SIGTERM))
+    }
+}

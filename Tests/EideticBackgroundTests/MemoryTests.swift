@@ -1,0 +1,60 @@
+import EideticBackground
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("Memory pressure")
+struct MemoryTests {
+    @Test(
+        "B07 levels by what is available",
+        arguments: [
+            (1.0, MemoryPressure.normal), (0.15, .normal), (0.149, .warning), (0.08, .warning), (0.079, .urgent),
+            (0.04, .urgent), (0.039, .critical), (0, .critical),
+        ]
+    )
+    func levels(available: Double, level: MemoryPressure) {
+        #expect(MemoryLevels.level(available: available) == level)
+    }
+
+    @Test("B07 nothing is polled in the foreground with plenty, else from once a second to 20 times")
+    func intervals() {
+        func interval(_ available: Double, _ level: MemoryPressure = .normal, background: Bool = false) -> Duration? {
+            MemoryLevels.interval(available: available, level: level, isInBackground: background)
+        }
+        #expect(interval(0.3) == nil)
+        #expect(interval(0.3, background: true) == .seconds(1))
+        #expect(interval(0.3, .warning) == .seconds(1))
+        #expect(interval(0.17) == .milliseconds(525))
+        #expect(interval(0.02) == .milliseconds(50))
+    }
+
+    @Test("B07 values are read from the kernel's texts; what is not there, or too large, is no value")
+    func values() {
+        let text = "MemTotal:       100 kB\nMemAvailable:    25 kB\ninactive_file 4096\nHuge: 9223372036854775807 kB\n"
+        #expect(MemoryLevels.value("MemAvailable", in: text) == 25_600)
+        #expect(MemoryLevels.value("inactive_file", in: text) == 4_096)
+        #expect(MemoryLevels.value("MemFree", in: text) == nil)
+        #expect(MemoryLevels.available(25_600, of: 102_400) == 0.25)
+        #expect(MemoryLevels.available(5, of: 0) == 1)
+        #expect(MemoryLevels.value("Huge", in: text) != nil)
+    }
+
+    @Test("B07 the tightest group above the process counts, caches that can be given back not being used")
+    func groups() throws {
+        let directory = try TemporaryDirectory("cgroup")
+        try directory.write(Array("1000\n".utf8), to: "a/memory.max")
+        try directory.write(Array("900\n".utf8), to: "a/memory.current")
+        try directory.write(Array("anon 700\ninactive_file 200\n".utf8), to: "a/memory.stat")
+        try directory.write(Array("max\n".utf8), to: "a/b/memory.max")
+        let groups = MemoryGroup.all("1:name=x:/z\n0::/a/b\n", mounts: (unified: [directory.path], memory: "/none"))
+        #expect(groups.count == 3)
+        let found = groups.compactMap { $0.available(FileSystem(), machine: 10_000) }
+        #expect(found == [0.3])
+    }
+
+    @Test("B07 this machine's memory can be read, and its groups do not fail")
+    func thisMachine() throws {
+        let text = String(decoding: try FileSystem().contents(of: "/proc/meminfo"), as: UTF8.self)
+        #expect(MemoryLevels.value("MemAvailable", in: text) ?? 0 > 0)
+    }
+}

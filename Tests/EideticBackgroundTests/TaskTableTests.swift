@@ -1,0 +1,107 @@
+import EideticBackground
+import EideticCore
+import LifecycleCore
+import Testing
+
+@Suite("Counting background tasks")
+struct TaskTableTests {
+    @Test("B03 tasks nest in any order, and a second end does nothing")
+    func nesting() {
+        let table = TaskTable {}
+        let tasks = (0..<5).map { table.begin("task \($0)", .none) }
+        #expect(Set(tasks).count == 5 && !tasks.contains(0))
+        for task in [tasks[3], tasks[0], tasks[4]] { #expect(table.end(task)) }
+        #expect(table.count == 2)
+        #expect(!table.end(tasks[3]))
+        #expect(table.count == 2)
+        #expect(table.names == ["task 1", "task 2"])
+    }
+
+    @Test("B03 an old identifier does not end the task that has its place now")
+    func reuse() {
+        let table = TaskTable {}
+        let old = table.begin("old", .none)
+        table.end(old)
+        let new = table.begin("new", .none)
+        #expect(new != old)
+        #expect(!table.end(old))
+        #expect(table.count == 1)
+        for strange in [0, 1, .max, new + 1, new ^ (1 << 40)] as [UInt64] { #expect(!table.end(strange)) }
+        #expect(table.end(new))
+    }
+
+    @Test("B04 nothing begins while time runs out or the end is near", arguments: [TaskPhase.expiring, .terminating])
+    func refuses(phase: TaskPhase) {
+        let table = TaskTable {}
+        table.setPhase(phase, deadline: nil)
+        #expect(table.begin("late", .none) == 0)
+        table.setPhase(.background, deadline: .seconds(9))
+        #expect(table.begin("in time", .none) != 0)
+        #expect(table.deadline == .seconds(9))
+    }
+
+    @Test("B03 the gate shuts only when nothing is open, and nothing slips in")
+    func gate() {
+        let table = TaskTable {}
+        let task = table.begin("open", .none)
+        #expect(!table.shutIfIdle())
+        table.end(task)
+        #expect(table.shutIfIdle())
+        #expect(table.begin("late", .none) == 0)
+    }
+
+    @Test("B04 each handler is given out once")
+    func handlersOnce() {
+        let table = TaskTable {}
+        _ = table.begin("a", .anywhere {})
+        #expect(table.takeHandlers().count == 1)
+        let again = table.takeHandlers()
+        #expect(again.allSatisfy { if case .none = $0 { true } else { false } })
+    }
+
+    @Test("B03 many threads at once: the count is exact, and the table does not grow")
+    func threads() async {
+        let table = TaskTable {}
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<5_000 {
+                        let outer = table.begin("outer", .none)
+                        table.end(table.begin("inner", .none))
+                        table.end(outer)
+                    }
+                }
+            }
+        }
+        #expect(table.count == 0)
+        #expect(table.names.isEmpty)
+    }
+
+    @Test("B03 the host is told of the first begin and the last end, out of the foreground only")
+    func changes() {
+        let calls = Guarded(0)
+        let table = TaskTable { calls.withLock { $0 += 1 } }
+        table.end(table.begin("seen", .none))
+        #expect(calls.withLock { $0 } == 0)
+        table.setPhase(.background, deadline: nil)
+        let first = table.begin("a", .none)
+        let second = table.begin("b", .none)
+        table.end(first)
+        #expect(calls.withLock { $0 } == 1)
+        table.end(second)
+        #expect(calls.withLock { $0 } == 2)
+    }
+
+    @Test("B03 an assertion ends with its value, and once")
+    func assertion() {
+        let application = Application()
+        do {
+            let assertion = BackgroundTaskAssertion(named: "scope", in: application)
+            #expect(assertion.isValid && application.openTaskNames == ["scope"])
+        }
+        #expect(application.openTaskNames.isEmpty)
+        let assertion = BackgroundTaskAssertion(named: "early", in: application)
+        assertion.end()
+        #expect(application.openTaskNames.isEmpty)
+    }
+}
