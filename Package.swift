@@ -155,9 +155,14 @@ let package = Package(
             dependencies: ["EideticCodecs", "EideticTestSupport"],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "EideticDiskWorker",
+            dependencies: ["EideticCore", "EideticStore"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "EideticStoreTests",
-            dependencies: ["EideticStore", "EideticTestSupport"],
+            dependencies: ["EideticStore", "EideticTestSupport", "EideticDiskWorker"],
             swiftSettings: strict
         ),
         .testTarget(

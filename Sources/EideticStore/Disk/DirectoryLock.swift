@@ -67,7 +67,7 @@ final class DirectoryLock {
                 instance = UInt64(number)
                 return
             } catch {
-                guard error.number == EAGAIN || error.number == EACCES else { throw error }
+                guard error.number == EAGAIN else { throw error }
             }
         }
         throw SystemError(.flock, EAGAIN, path: layout.lock)
@@ -108,7 +108,7 @@ final class DirectoryLock {
             do throws(SystemError) {
                 return try files.lockByte(0, of: file.descriptor)
             } catch {
-                guard error.number == EAGAIN || error.number == EACCES else { throw error }
+                guard error.number == EAGAIN else { throw error }
             }
             if attempt < 4 { sched_yield() } else { usleep(UInt32(min(1_000, 20 * attempt))) }
         }

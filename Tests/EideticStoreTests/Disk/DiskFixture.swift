@@ -9,12 +9,20 @@ struct DiskFixture {
     let plan = FaultPlan()
     let cache: DiskCache
 
-    init(_ change: (inout DiskCache.Configuration) -> Void = { _ in }) throws {
+    init(
+        environment: any ApplicationEnvironment = ForegroundOnly(),
+        _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+    ) throws {
         directory = try TemporaryDirectory("disk-cache")
         var configuration = DiskCache.Configuration(directory: directory.path("cache"))
         configuration.sizeLimit = .mebibytes(64)
         change(&configuration)
-        cache = try DiskCache(configuration, fileSystem: FileSystem(observer: plan), time: time)
+        cache = try DiskCache(
+            configuration,
+            fileSystem: FileSystem(observer: plan),
+            time: time,
+            environment: environment
+        )
     }
 
     /// Another cache at the same directory, as another process would open it.

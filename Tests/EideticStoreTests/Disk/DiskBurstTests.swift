@@ -1,0 +1,148 @@
+import EideticCore
+import EideticStore
+import EideticTestSupport
+import Testing
+
+@Suite("Disk cache: background tasks")
+struct DiskBurstTests {
+    @Test("C17 one background task covers a burst of writes, from the first one queued to the last one done")
+    func oneTask() async throws {
+        let (fixture, environment) = try Self.fixture()
+        let cache = fixture.cache
+        let gate = Gate()
+        fixture.plan.before(.rename, pathPart: "cache/") { gate.pass() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<50 { group.addTask { try await cache.insert([1], for: "\(index)") } }
+            await gate.reached()
+            #expect(environment.log == ["begin 1"])
+            gate.open()
+            try await group.waitForAll()
+        }
+        #expect(environment.log.first == "begin 1")
+        #expect(environment.openTasks == 0)
+        #expect(environment.log.count <= 100)
+        #expect(cache.usage.entries == 50)
+    }
+
+    @Test("C17 at expiry what is queued is not begun, what runs is finished, and the task is ended")
+    func expiry() async throws {
+        let (fixture, environment) = try Self.fixture()
+        let cache = fixture.cache
+        let gate = Gate()
+        fixture.plan.before(.rename, pathPart: "cache/") { gate.pass() }
+        async let running: Void = cache.insert([1], for: "running")
+        await gate.reached()
+        environment.expire()
+        await #expect(throws: EideticError.self) { try await cache.insert([2], for: "late") }
+        gate.open()
+        try await running
+        #expect(environment.log == ["begin 1", "end 1"])
+        #expect(try cache.read("running")?.bytes == [1])
+        #expect(try cache.read("late") == nil)
+        try await cache.insert([3], for: "next")
+        #expect(environment.log == ["begin 1", "end 1", "begin 2", "end 2"])
+    }
+
+    @Test("C11 C17 a trim is cut off between two steps when the time is used up")
+    func trimIsCutOff() throws {
+        let (fixture, environment) = try Self.fixture()
+        for index in 0..<300 { try fixture.cache.write([1], for: "\(index)") }
+        fixture.plan.before(.unlink, at: 70) { environment.expire() }
+        let removed = try fixture.cache.trim(to: .zero)
+        #expect(removed == 128)
+        #expect(fixture.cache.usage.entries == 172)
+        #expect(environment.openTasks == 0)
+        #expect(fixture.cache.usage == (try fixture.realUsage()))
+    }
+
+    @Test("C11 expired entries go when the application leaves the foreground, within a background task")
+    func sweep() async throws {
+        let (fixture, environment) = try Self.fixture()
+        for index in 0..<100 { try fixture.cache.write([1], for: "\(index)") }
+        fixture.time.advance(by: .seconds(8 * 86_400))
+        try fixture.cache.write([2], for: "young")
+        let count = environment.log.count
+        environment.enterBackground()
+        await environment.waitForLog(count + 2)
+        #expect(fixture.cache.usage.entries == 1)
+        #expect(environment.openTasks == 0)
+    }
+
+    private static func fixture() throws -> (DiskFixture, RecordingEnvironment) {
+        let environment = RecordingEnvironment()
+        return (try DiskFixture(environment: environment), environment)
+    }
+}
+
+/// Stops the first thread that passes until it is opened, and tells when it got there.
+private final class Gate: Sendable {
+    private let monitor = Monitor((isReached: false, isOpen: false))
+    private let arrivals = AsyncStream.makeStream(of: Void.self)
+
+    func pass() {
+        monitor.withLock { $0.isReached = true }
+        arrivals.continuation.yield()
+        _ = monitor.wait { $0.isOpen ? true : nil }
+    }
+
+    func open() {
+        monitor.withLock { $0.isOpen = true }
+        monitor.broadcast()
+    }
+
+    func reached() async {
+        for await _ in arrivals.stream { return }
+    }
+}
+
+/// Notes the background tasks that are taken, and expires them when it is told to.
+private final class RecordingEnvironment: ApplicationEnvironment {
+    private struct State {
+        var log: [String] = []
+        var handlers: [UInt64: @Sendable () -> Void] = [:]
+        var last: UInt64 = 0
+    }
+
+    private let state = Guarded(State())
+    private let changes = AsyncStream.makeStream(of: ApplicationPhase.self)
+    private let lines = AsyncStream.makeStream(of: Int.self)
+
+    var log: [String] { state.withLock { $0.log } }
+    var openTasks: Int { state.withLock { $0.handlers.count } }
+    var phases: AsyncStream<ApplicationPhase> { changes.stream }
+    var memoryPressure: AsyncStream<MemoryPressure> { AsyncStream { $0.finish() } }
+
+    func beginBackgroundTask(
+        named name: String,
+        expirationHandler: @escaping @Sendable () -> Void
+    ) -> BackgroundTaskIdentifier {
+        let number = state.withLock { state in
+            state.last += 1
+            state.handlers[state.last] = expirationHandler
+            state.log.append("begin \(state.last)")
+            return state.last
+        }
+        lines.continuation.yield(log.count)
+        return BackgroundTaskIdentifier(rawValue: number)
+    }
+
+    func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {
+        state.withLock { state in
+            state.handlers[identifier.rawValue] = nil
+            state.log.append("end \(identifier.rawValue)")
+        }
+        lines.continuation.yield(log.count)
+    }
+
+    func expire() {
+        let handlers = state.withLock { Array($0.handlers.values) }
+        for handler in handlers { handler() }
+    }
+
+    func enterBackground() { changes.continuation.yield(.background) }
+
+    func waitForLog(_ count: Int) async {
+        if log.count >= count { return }
+        for await number in lines.stream where number >= count { return }
+    }
+}

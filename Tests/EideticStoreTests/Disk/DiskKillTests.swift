@@ -1,0 +1,124 @@
+import EideticCore
+import EideticDiskWorker
+import EideticStore
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("Disk cache: kills", .serialized)
+struct DiskKillTests {
+    @Test("C18 C19 two processes killed at any instant lose nothing that was committed, and leave right sizes")
+    func nothingIsLost() async throws {
+        try await KillProof(limit: 1 << 30).run(kills: Torture.count(30, full: 2_500))
+    }
+
+    @Test("C10 C18 the size limit holds, and no wrong byte is served, after kills while entries are evicted")
+    func limitHolds() async throws {
+        try await KillProof(limit: 1 << 20).run(kills: Torture.count(30, full: 2_500))
+    }
+}
+
+/// Starts two workers, kills them at some instant, and looks at what they left; again and again at one directory.
+private struct KillProof {
+    let limit: Int
+    private let directory: TemporaryDirectory
+    private let program: String
+
+    init(limit: Int) throws {
+        self.limit = limit
+        directory = try TemporaryDirectory("disk-kills")
+        program = try Self.workerPath()
+    }
+
+    private func settings(_ worker: Int, seed: UInt64) -> KillSettings {
+        KillSettings(
+            directory: directory.path("cache"),
+            journal: directory.path("journal"),
+            limit: limit,
+            worker: worker,
+            seed: seed
+        )
+    }
+
+    func run(kills: Int) async throws {
+        var generator = SeededGenerator(seed: UInt64(limit))
+        let journal = try KillJournal(directory.path("journal"))
+        for round in 0..<kills / 2 {
+            try await killBoth(UInt64(round), &generator)
+            try check(journal, round)
+        }
+    }
+
+    /// Both workers die, but not at the same instant: the other one goes on in between, beside the dead one's remains.
+    private func killBoth(_ round: UInt64, _ generator: inout SeededGenerator) async throws {
+        var workers: [Subprocess] = []
+        for worker in 0..<KillSettings.workers {
+            let seed = generator.next()
+            workers.append(try Subprocess(program, settings(worker, seed: seed).arguments))
+        }
+        for worker in workers {
+            #expect(await worker.waitForOutput("ready"))
+            // A kill at a moment that nobody chose: this is not a wait for anything.
+            usleep(UInt32.random(in: 0..<8_000, using: &generator))
+            worker.kill(SIGKILL)
+            let result = await worker.finish()
+            #expect(result.status == .signalled(SIGKILL), "\(result.errorText)")
+        }
+    }
+
+    private func check(_ journal: KillJournal, _ round: Int) throws {
+        let cache = try settings(0, seed: 0).cache()
+        let usage = cache.usage
+        let real = try count()
+        #expect(usage == real.usage, "round \(round)")
+        #expect(real.strangers.isEmpty, "round \(round)")
+        #expect(real.usage.allocated.bytes <= limit, "round \(round)")
+        for key in 0..<KillSettings.keys { try check(key, cache, journal, round) }
+    }
+
+    private func check(_ key: Int, _ cache: DiskCache, _ journal: KillJournal, _ round: Int) throws {
+        let slot = try journal.slot(key)
+        let bytes = try cache.read(KillValue.name(key))?.bytes
+        let found = bytes.map { bytes in
+            [slot.done, slot.doing].first { $0 != 0 && KillValue.bytes(key: key, version: $0) == bytes }
+        }
+        if let found {
+            #expect(found != nil, "round \(round), key \(key): bytes that were never committed")
+        } else if limit > 1 << 26 {
+            #expect(slot.done == 0 || slot.doing == 0, "round \(round), key \(key): a committed entry is lost")
+        }
+        let version = (found ?? nil) ?? 0
+        try journal.set(key, KillJournal.Slot(done: version, doing: version))
+    }
+
+    /// What is really there: entries, and files that are none.
+    private func count() throws -> (usage: DiskCache.Usage, strangers: [String]) {
+        var usage = DiskCache.Usage()
+        var strangers: [String] = []
+        let files = FileSystem()
+        let root = directory.path("cache")
+        for shard in try files.names(in: root) where shard.utf8.count == 2 {
+            for name in try files.names(in: "\(root)/\(shard)") {
+                let status = try files.linkStatus(of: "\(root)/\(shard)/\(name)")
+                if name.utf8.count != 32 { strangers.append(name) }
+                usage.entries += 1
+                usage.logical = usage.logical + ByteCount(status.size)
+                usage.allocated = usage.allocated + ByteCount(status.allocated)
+            }
+        }
+        return (usage, strangers)
+    }
+
+    /// The worker's program stands beside the tests' own.
+    private static func workerPath() throws -> String {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        var folder = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        while let slash = folder.lastIndex(of: "/") {
+            folder = String(folder[..<slash])
+            let path = "\(folder)/EideticDiskWorker"
+            if access(path, X_OK) == 0 { return path }
+        }
+        throw EideticError(.notFound, "EideticDiskWorker is not beside the tests")
+    }
+}
