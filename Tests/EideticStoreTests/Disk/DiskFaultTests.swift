@@ -14,7 +14,9 @@ struct DiskFaultTests {
 
     @Test("C18 whichever call fails, once or always, answers are right or typed errors", arguments: calls, numbers)
     func everyCall(_ call: SystemCall, _ number: Int32) throws {
-        for position in 1...6 { try FaultRun().run(call, number, at: position, count: number == EINTR ? 3 : 1) }
+        for position in Torture.isFull ? [1, 2, 3, 4, 5, 6] : [1, 3] {
+            try FaultRun().run(call, number, at: position, count: number == EINTR ? 3 : 1)
+        }
         if number != EINTR { try FaultRun().run(call, number, at: 1, count: .max) }
     }
 
