@@ -62,6 +62,9 @@ final class PictureLoader: Sendable {
         }
     }
 
+    /// Jobs that are under way.
+    var running: Int { jobs.count }
+
     /// Answers for which the work of another caller was used.
     var joined: Int { Int(jobs.statistics.joined) }
 

@@ -36,6 +36,9 @@ extension PipelineStatistics.Stage {
 }
 
 extension ImagePipeline {
+    /// Whether no download, decode or other work is under way.
+    package var isIdle: Bool { originals.running + pictures.running == 0 }
+
     /// What this pipeline has done since it was made.
     public var statistics: PipelineStatistics {
         var statistics = counters.current
