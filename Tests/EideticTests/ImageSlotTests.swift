@@ -166,7 +166,7 @@ struct ImageSlotTests {
         let thumbnail = full.with(rendering: .init(size: PixelSize(width: 16, height: 16)))
         _ = try await fixture.pipeline.image(for: thumbnail)
         let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await set(slot, full, .init(placeholder: try placeholder(), preview: thumbnail))
+        _ = await set(slot, full, .init(placeholder: try placeholder(), startsFromCache: true))
         let preview = PixelSize(width: 16, height: 12)
         #expect(display.images == [.image(preview, hasTransition: false), .image(small, hasTransition: false)])
     }

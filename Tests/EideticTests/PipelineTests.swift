@@ -48,6 +48,39 @@ struct PipelineTests {
         #expect(try await fixture.server.requestCount("/a.png") == 1)
     }
 
+    @Test("C02 a smaller size is made from a larger picture in memory, without disk or network")
+    func largerDecode() async throws {
+        let fixture = try await Fixture()
+        let full = try fixture.put(width: 640, height: 480), pipeline = fixture.pipeline
+        _ = try await pipeline.image(for: full)
+        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path("cache")))
+        try disk.removeAll()
+        let response = try await pipeline.response(for: full.with(rendering: .init(size: .init(width: 64, height: 64))))
+        #expect(response.source == .memory)
+        #expect(response.image.size == PixelSize(width: 64, height: 48))
+        #expect(response.image.sourceSize == PixelSize(width: 640, height: 480))
+        #expect(response.record.steps.map(\.stage) == [.memory, .decode])
+        #expect(try await fixture.server.requestCount("/a.png") == 1)
+    }
+
+    @Test("C21 going into the background empties the memory cache, or keeps it, as chosen")
+    func background() async throws {
+        let png = try Picture.png(width: 4, height: 4)
+        let request = ImageRequest(.bytes(png))
+        for behavior in [ImageMemoryCache.BackgroundBehavior.empty, .keep] {
+            let environment = PressureEnvironment()
+            var configuration = ImagePipeline.Configuration()
+            configuration.environment = environment
+            configuration.memoryInBackground = behavior
+            let pipeline = ImagePipeline(configuration)
+            _ = try await pipeline.image(for: request)
+            environment.enterBackground()
+            environment.send(behavior == .keep ? .normal : .warning)
+            if behavior == .empty { await until { pipeline.cachedImage(for: request) == nil } }
+            if behavior == .keep { #expect(pipeline.cachedImage(for: request) != nil) }
+        }
+    }
+
     @Test("L02 two users with different headers never share a picture")
     func headersAreIdentity() async throws {
         let fixture = try await Fixture()
@@ -203,11 +236,17 @@ final class PressureEnvironment: ApplicationEnvironment {
     let memoryPressure: AsyncStream<MemoryPressure>
     private let continuation: AsyncStream<MemoryPressure>.Continuation
 
-    init() { (memoryPressure, continuation) = AsyncStream.makeStream() }
+    let phases: AsyncStream<ApplicationPhase>
+    private let phaseContinuation: AsyncStream<ApplicationPhase>.Continuation
+
+    init() {
+        (memoryPressure, continuation) = AsyncStream.makeStream()
+        (phases, phaseContinuation) = AsyncStream.makeStream()
+    }
 
     func send(_ level: MemoryPressure) { continuation.yield(level) }
 
-    var phases: AsyncStream<ApplicationPhase> { AsyncStream { $0.finish() } }
+    func enterBackground() { phaseContinuation.yield(.background) }
 
     func beginBackgroundTask(
         named name: String,

@@ -3,16 +3,12 @@ import EideticCore
 import EideticFetch
 import EideticStore
 
-/// A decoded picture in the memory cache.
-struct CachedPicture: Sendable {
-    let image: Image
-    let byteCount: ByteCount
-}
-
 /// A decoded picture that was just made, and the original that may still be on its way to the disk.
 struct LoadedPicture: Sendable {
     let image: Image
-    let original: Original
+    let source: ImageSource
+    /// `nil` where it was made from a larger picture in memory.
+    let original: Original?
     let steps: [LoadRecord.Step]
 }
 
@@ -25,7 +21,7 @@ final class PictureLoader: Sendable {
     }
 
     private let originals: OriginalLoader
-    private let memory: MemoryCache<CachedPicture>
+    private let memory: ImageMemoryCache
     private let limits: DecodeLimits
     private let scaleDownLimit: ByteCount
     private let pool: WorkPool
@@ -36,7 +32,7 @@ final class PictureLoader: Sendable {
         _ configuration: ImagePipeline.Configuration,
         _ gate: InteractionGate,
         originals: OriginalLoader,
-        memory: MemoryCache<CachedPicture>
+        memory: ImageMemoryCache
     ) {
         self.gate = gate
         self.originals = originals
@@ -73,6 +69,7 @@ final class PictureLoader: Sendable {
         _ context: WorkContext,
         _ report: @escaping @Sendable (FetchProgress) -> Void
     ) async throws(EideticError) -> LoadedPicture {
+        if let picture = try await reduced(request, context) { return picture }
         let original = try await originals.original(for: request, context: context, onProgress: report)
         do throws(EideticError) {
             return try await render(request, original, context)
@@ -82,6 +79,28 @@ final class PictureLoader: Sendable {
             let fresh = try await originals.original(for: request, context: context, onProgress: report)
             return try await render(request, fresh, context)
         }
+    }
+
+    /// The picture made from a larger decode that is in memory; `nil` where there is none.
+    private func reduced(
+        _ request: ImageRequest,
+        _ context: WorkContext
+    ) async throws(EideticError) -> LoadedPicture? {
+        guard let base = request.baseKey, let size = request.rendering.size,
+            !request.options.contains(.fromLoaderOnly)
+        else { return nil }
+        let mode = request.rendering.contentMode
+        guard let larger = memory.image(for: request.pictureKey, base: base, size: size, mode: mode),
+            !larger.isAnimated
+        else { return nil }
+        try await gate.pass(context)
+        let (image, step) = try await pool.run(context) { _ throws(EideticError) in
+            let timer = StepTimer()
+            let image = try larger.reduced(to: larger.sourceSize.scaled(to: size, mode))
+            return (image, timer.step(.decode, "\(larger.size) in memory to \(image.size)"))
+        }
+        memory.insert(image, for: request.pictureKey, base: base)
+        return LoadedPicture(image: image, source: .memory, original: nil, steps: [step])
     }
 
     /// Decodes and transforms the bytes, has them stored, and fills the memory cache.
@@ -102,24 +121,40 @@ final class PictureLoader: Sendable {
             original.storeOnce()
             let decoded = timer.step(.decode, "\(image.format) \(image.sourceSize) to \(image.size)")
             try context.checkCancellation()
-            return try Self.transform(image, request, [decoded])
+            return try Self.transform(image, of: ByteCount(original.bytes.count), request, [decoded])
         }
-        let cached = CachedPicture(image: image, byteCount: ByteCount(original.bytes.count))
-        memory.insert(cached, for: request.pictureKey, cost: image.cost)
-        return LoadedPicture(image: image, original: original, steps: original.steps + steps)
+        keep(image, request, original.source)
+        return LoadedPicture(
+            image: image,
+            source: original.source,
+            original: original,
+            steps: original.steps + steps
+        )
+    }
+
+    private func keep(_ image: Image, _ request: ImageRequest, _ source: ImageSource) {
+        if source == .disk {
+            memory.insertFromDisk(image, for: request.pictureKey, base: request.baseKey)
+        } else {
+            memory.insert(image, for: request.pictureKey, base: request.baseKey)
+        }
     }
 
     private static func transform(
         _ image: Image,
+        of encodedSize: ByteCount,
         _ request: ImageRequest,
         _ steps: [LoadRecord.Step]
     ) throws(EideticError) -> (Image, [LoadRecord.Step]) {
+        var image = image
+        image.encodedSize = encodedSize
         guard let transform = request.rendering.transform,
             !image.isAnimated || request.options.contains(.transformAnimatedImage),
             image.format != .svg || request.options.contains(.transformVectorImage)
         else { return (image, steps) }
         let timer = StepTimer()
-        let changed = try transform.apply(to: image)
+        var changed = try transform.apply(to: image)
+        changed.encodedSize = encodedSize
         return (changed, steps + [timer.step(.transform, transform.key)])
     }
 }
@@ -127,4 +162,19 @@ final class PictureLoader: Sendable {
 extension EideticError {
     /// Whether the bytes are at fault, and not the request or the machine.
     var isBrokenPicture: Bool { [.corrupt, .truncated, .notAPicture].contains(code) }
+}
+
+extension Image {
+    /// The first frame made smaller.
+    fileprivate func reduced(to size: PixelSize) throws(EideticError) -> Image {
+        let smaller = size == self.size ? pixels : try Resampler.resample(pixels, to: size)
+        var image = Image(
+            frames: [Frame(pixels: smaller)],
+            format: format,
+            sourceSize: sourceSize,
+            scale: scale
+        )
+        image.encodedSize = encodedSize
+        return image
+    }
 }

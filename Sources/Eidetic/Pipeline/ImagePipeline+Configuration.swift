@@ -12,6 +12,11 @@ extension ImagePipeline {
         /// 15 % of what the process may use by default, at most 512 MiB.
         public var memoryLimit: ByteCount = MemoryLimits.standard
 
+        /// What becomes of the pictures in memory when the application goes into the background; they go by default.
+        ///
+        /// What is shown is found again all the same.
+        public var memoryInBackground = ImageMemoryCache.BackgroundBehavior.empty
+
         /// Where originals are kept between runs; `nil`, the default of this initialiser, for nowhere.
         public var diskCache: DiskCache?
 

@@ -89,14 +89,14 @@ extension ImagePipeline {
 
     private func memoryHit(_ request: ImageRequest, bytes: [UInt8]?) throws(EideticError) -> ImageResponse? {
         let timer = StepTimer()
-        guard !request.options.contains(.fromLoaderOnly), let hit = memory.value(for: request.pictureKey) else {
+        guard !request.options.contains(.fromLoaderOnly), let hit = memory.image(for: request.pictureKey) else {
             return nil
         }
-        try check(hit.image, request.options)
+        try check(hit, request.options)
         return ImageResponse(
-            image: hit.image,
+            image: hit,
             source: .memory,
-            byteCount: hit.byteCount,
+            byteCount: hit.encodedSize,
             originalBytes: bytes,
             storeError: nil,
             record: LoadRecord(steps: [timer.step(.memory, "hit")])
@@ -121,10 +121,10 @@ extension ImagePipeline {
         let waits = request.options.contains(.waitStoreCache)
         return ImageResponse(
             image: picture.image,
-            source: picture.original.source,
-            byteCount: ByteCount(picture.original.bytes.count),
-            originalBytes: picture.original.bytes,
-            storeError: waits ? await picture.original.storeError() : nil,
+            source: picture.source,
+            byteCount: picture.image.encodedSize,
+            originalBytes: picture.original?.bytes,
+            storeError: waits ? await picture.original?.storeError() : nil,
             record: LoadRecord(steps: picture.steps)
         )
     }

@@ -17,27 +17,23 @@ public final class ImagePipeline: Sendable {
     /// The parts and limits it was made with.
     public let configuration: Configuration
 
-    let memory: MemoryCache<CachedPicture>
+    let memory: ImageMemoryCache
     let originals: OriginalLoader
     let pictures: PictureLoader
     let refresher: Refresher
     let counters = Counters()
     private let gate = InteractionGate()
-    private let pressureTask: Task<Void, Never>
 
     /// Creates a pipeline.
     public init(_ configuration: Configuration = .standard) {
         self.configuration = configuration
-        let memory = MemoryCache<CachedPicture>(costLimit: configuration.memoryLimit)
+        let memory = ImageMemoryCache(costLimit: configuration.memoryLimit)
         self.memory = memory
         originals = OriginalLoader(configuration, gate)
         pictures = PictureLoader(configuration, gate, originals: originals, memory: memory)
         refresher = Refresher(configuration, originals, pictures)
-        let pressure = configuration.environment.memoryPressure
-        pressureTask = Task { for await level in pressure { memory.respond(to: level) } }
+        memory.follow(configuration.environment, inBackground: configuration.memoryInBackground)
     }
-
-    deinit { pressureTask.cancel() }
 
     /// Loads the picture at `url`.
     public func image(for url: URL) async throws(EideticError) -> Image {
@@ -64,7 +60,7 @@ public final class ImagePipeline: Sendable {
     /// The picture if it is in memory now; returns at once, on any thread.
     ///
     /// - Complexity: O(1); takes no lock for long, allocates nothing.
-    public func cachedImage(for request: ImageRequest) -> Image? { memory.value(for: request.pictureKey)?.image }
+    public func cachedImage(for request: ImageRequest) -> Image? { memory.image(for: request.pictureKey) }
 
     /// Whether the user scrolls or drags; loads of low priority then wait before each of their steps (L22).
     public var isUserInteracting: Bool {
@@ -72,6 +68,11 @@ public final class ImagePipeline: Sendable {
         set { gate.isClosed = newValue }
     }
 
+    /// The largest picture of the same bytes that is in memory now, in whatever size; to be shown until a better comes.
+    public func cachedPreview(for request: ImageRequest) -> Image? {
+        request.baseKey.flatMap { memory.anyImage(base: $0) }
+    }
+
     /// Forgets all pictures in memory; the disk keeps its own.
-    public func removeAllFromMemory() { memory.removeAll() }
+    public func removeAllFromMemory() { memory.pictures.removeAll() }
 }

@@ -31,6 +31,9 @@ extension ImageRequest {
             self.transform = transform
         }
 
+        /// The same at full size.
+        var anySize: Rendering { Rendering(convertsToSRGB: convertsToSRGB, transform: transform) }
+
         func identity(of original: String, _ options: ImageOptions) -> CacheKey {
             let flags = options.intersection(.ofIdentity).rawValue
             guard size != nil || flags != 0 || !convertsToSRGB || transform != nil else { return CacheKey(original) }

@@ -31,6 +31,9 @@ public struct ImageRequest: Sendable, Hashable {
     /// The identity of the decoded picture: the original's, and all that changes a pixel.
     let pictureKey: CacheKey
 
+    /// The identity of the picture in whatever size; `nil` where other sizes say nothing about this one.
+    let baseKey: CacheKey?
+
     /// Creates a request.
     public init(
         _ origin: ImageOrigin,
@@ -46,6 +49,7 @@ public struct ImageRequest: Sendable, Hashable {
         self.ignoredQueryItems = ignoredQueryItems
         originalKey = origin.identity(ignoring: ignoredQueryItems)
         pictureKey = rendering.identity(of: originalKey, options)
+        baseKey = rendering.transform == nil ? rendering.anySize.identity(of: originalKey, options) : nil
     }
 
     /// Creates a request for a URL given as text; throws `invalidURL` where it is none that can be loaded.

@@ -17,8 +17,10 @@ extension ImageSlot {
         /// Skipped for a picture that was in memory.
         public var transition: ImageTransition?
 
-        /// Another picture that is shown instead of the placeholder where it is in memory, as the same one small.
-        public var preview: ImageRequest?
+        /// Whether the same picture in another size, where it is in memory, is shown instead of the placeholder.
+        ///
+        /// False by default.
+        public var startsFromCache: Bool
 
         /// Creates a presentation; the default shows nothing but the picture.
         public init(
@@ -26,13 +28,13 @@ extension ImageSlot {
             failureImage: Image? = nil,
             indicator: IndicatorStyle = .none,
             transition: ImageTransition? = nil,
-            preview: ImageRequest? = nil
+            startsFromCache: Bool = false
         ) {
             self.placeholder = placeholder
             self.failureImage = failureImage
             self.indicator = indicator
             self.transition = transition
-            self.preview = preview
+            self.startsFromCache = startsFromCache
         }
     }
 

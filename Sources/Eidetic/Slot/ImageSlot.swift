@@ -101,7 +101,7 @@ extension ImageSlot {
     }
 
     private func begin(_ request: ImageRequest, _ presentation: Presentation) {
-        if let preview = presentation.preview.flatMap({ pipeline.cachedImage(for: $0) }) {
+        if presentation.startsFromCache, let preview = pipeline.cachedPreview(for: request) {
             show(preview)
         } else if request.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]) {
             show(presentation.placeholder)

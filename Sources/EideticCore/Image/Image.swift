@@ -32,6 +32,9 @@ public struct Image: Sendable {
     /// Whether more of the picture was still to come when it was decoded.
     public let isPartial: Bool
 
+    /// The bytes of the encoded picture; zero where it was not decoded from any.
+    public package(set) var encodedSize = ByteCount.zero
+
     /// Creates a picture.
     ///
     /// - Precondition: There is at least one frame.
