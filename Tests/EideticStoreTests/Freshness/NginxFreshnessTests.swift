@@ -1,0 +1,165 @@
+import EideticCore
+import EideticStore
+import EideticTestSupport
+import Testing
+
+/// What a real server answers, and what is made of it.
+@Suite("Freshness against nginx", .needsNginx, .timeLimit(.minutes(1)))
+struct NginxFreshnessTests {
+    private struct Answer: Sendable {
+        let status: Int
+        let fields: [HTTPField]
+        let body: [UInt8]
+        let requested: Timestamp
+        let received: Timestamp
+
+        var freshness: ResponseFreshness {
+            ResponseFreshness(.init(status: status, fields: fields, requested: requested, received: received))
+        }
+
+        func joined(_ name: String) -> String? { fields.joined(name) }
+    }
+
+    private static let server = """
+        location /week/ { expires 7d; }
+        location /past/ { expires epoch; }
+        location /never/ { add_header Cache-Control "no-store"; }
+        location /often/ { add_header Cache-Control "max-age=60, stale-while-revalidate=30, stale-if-error=300"; }
+        location /vary/ { add_header Vary Accept; add_header Cache-Control "max-age=60"; }
+        location /plain/ { }
+        location /gone/ { return 410; }
+        """
+
+    private let pool = WorkPool(name: "freshness", width: 1)
+
+    private func server(_ paths: String...) async throws -> Nginx {
+        let nginx = try await Nginx(.init(server: Self.server))
+        for path in paths { try nginx.put(Array("picture".utf8), at: path) }
+        return nginx
+    }
+
+    private func get(_ path: String, from nginx: Nginx, _ extra: [HTTPField] = []) async throws -> Answer {
+        let head = extra.map { "\($0.name): \($0.value)\r\n" }.joined()
+        let time = SystemTime()
+        let requested = time.now
+        let bytes = try await pool.run { [port = nginx.port] _ throws(EideticError) in
+            try LoopbackPort.exchange("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(head)\r\n", port)
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let end = text.range(of: "\r\n\r\n")
+        let lines = text[..<end.lower].split(separator: "\r\n").map(String.init)
+        let status = try #require(lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+        return Answer(
+            status: status,
+            fields: lines.dropFirst().flatMap { fields($0) }.map { HTTPField(name: $0.name, value: $0.value) },
+            body: Array(text[end.upper...].utf8),
+            requested: requested,
+            received: time.now
+        )
+    }
+
+    @Test("C20 expires 7d is a week of freshness")
+    func week() async throws {
+        let nginx = try await server("week/a.png")
+        let answer = try await get("/week/a.png", from: nginx)
+        let freshness = answer.freshness
+        #expect(answer.status == 200)
+        #expect(freshness.lifetime == .seconds(604_800))
+        #expect(freshness.initialAge < .seconds(5))
+        #expect(freshness.use(at: answer.received) == .fresh)
+        // Expires alone says the same.
+        let withoutControl = answer.fields.filter { $0.name != "Cache-Control" }
+        let response = ResponseFreshness.Response(
+            fields: withoutControl,
+            requested: answer.requested,
+            received: answer.received
+        )
+        #expect(ResponseFreshness(response).lifetime == .seconds(604_800))
+    }
+
+    @Test("C20 expires epoch is stale at once, and no-store is not kept")
+    func stale() async throws {
+        let nginx = try await server("past/a.png", "never/a.png")
+        let past = try await get("/past/a.png", from: nginx)
+        #expect(past.freshness.use(at: past.received) == .afterValidation)
+        #expect(Storability.isStorable(status: past.status, fields: past.fields))
+        let never = try await get("/never/a.png", from: nginx)
+        #expect(!Storability.isStorable(status: never.status, fields: never.fields))
+    }
+
+    @Test("C20 what nginx is told to allow when stale is allowed")
+    func staleUse() async throws {
+        let nginx = try await server("often/a.png")
+        let answer = try await get("/often/a.png", from: nginx)
+        let freshness = answer.freshness
+        #expect(freshness.use(at: answer.received + .seconds(70)) == .staleWhileRevalidating)
+        #expect(freshness.use(at: answer.received + .seconds(100)) == .afterValidation)
+        #expect(freshness.mayServeAfterError(at: answer.received + .seconds(200), status: 502))
+        #expect(!freshness.mayServeAfterError(at: answer.received + .seconds(400), status: 502))
+    }
+
+    @Test("C20 a file without a word of freshness lives a tenth of its age, and is validated by a 304 without a body")
+    func validates() async throws {
+        let nginx = try await server("plain/a.png")
+        let answer = try await get("/plain/a.png", from: nginx)
+        let validators = Validators(answer.fields)
+        #expect(validators.entityTag?.isWeak == false)
+        #expect(answer.freshness.lifetime < .seconds(60))
+        let second = try await get("/plain/a.png", from: nginx, validators.conditionalFields)
+        #expect(second.status == 304)
+        #expect(second.body.isEmpty)
+        #expect(NotModified.confirms(second.fields, stored: answer.fields))
+        let merged = NotModified.merge(second.fields, into: Storability.storedFields(answer.fields))
+        #expect(merged.joined("Content-Length") == "7")
+        #expect(merged.joined("Content-Type") == "image/png")
+        #expect(merged.joined("Date") == second.joined("Date"))
+        #expect(merged.values(of: "ETag").count == 1)
+        #expect(merged.joined("Connection") == nil)
+    }
+
+    @Test("C20 a file that has changed answers the conditional request with its new bytes")
+    func changed() async throws {
+        let nginx = try await server("plain/a.png")
+        let answer = try await get("/plain/a.png", from: nginx)
+        try nginx.put(Array("another picture".utf8), at: "plain/a.png")
+        let second = try await get("/plain/a.png", from: nginx, Validators(answer.fields).conditionalFields)
+        #expect(second.status == 200)
+        #expect(second.body == Array("another picture".utf8))
+        #expect(!NotModified.confirms(second.fields, stored: answer.fields))
+    }
+
+    @Test("C20 Vary of a real answer keeps requests apart")
+    func varies() async throws {
+        let nginx = try await server("vary/a.png")
+        let request = [HTTPField(name: "Accept", value: "image/webp")]
+        let answer = try await get("/vary/a.png", from: nginx, request)
+        let vary = Vary(answer.fields)
+        #expect(vary == .fields(["accept"]))
+        let stored = vary.selecting(from: request)
+        #expect(vary.matches(request, stored: stored))
+        #expect(!vary.matches([HTTPField(name: "Accept", value: "image/png")], stored: stored))
+    }
+
+    @Test("C20 an answer that there is nothing may be kept")
+    func gone() async throws {
+        let nginx = try await server()
+        for (path, status) in [("/gone/a.png", 410), ("/plain/none.png", 404)] {
+            let answer = try await get(path, from: nginx)
+            #expect(answer.status == status)
+            #expect(Storability.isStorable(status: answer.status, fields: answer.fields))
+            #expect(answer.freshness.use(at: answer.received) == .afterValidation)
+        }
+    }
+}
+
+extension String {
+    /// Where the first `text` begins and ends; the end twice where there is none.
+    fileprivate func range(of text: String) -> (lower: Index, upper: Index) {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return (start, index(start, offsetBy: text.count)) }
+            start = index(after: start)
+        }
+        return (endIndex, endIndex)
+    }
+}

@@ -1,0 +1,179 @@
+import EideticCore
+import EideticStore
+import Testing
+
+/// Fields written as lines.
+func fields(_ lines: String...) -> [HTTPField] {
+    lines.map { line in
+        let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
+        return HTTPField(name: parts[0], value: parts.count == 2 ? parts[1] : "")
+    }
+}
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, when all responses of the tests come.
+let arrival = Timestamp(seconds: 784_111_777)
+private let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT"
+
+@Suite("Freshness of responses")
+struct ResponseFreshnessTests {
+    private func freshness(_ lines: [HTTPField], status: Int = 200) -> ResponseFreshness {
+        ResponseFreshness(.init(status: status, fields: lines, requested: arrival, received: arrival))
+    }
+
+    struct Lifetime: Sendable, CustomTestStringConvertible {
+        let fields: [HTTPField]
+        let seconds: Int
+        let status: Int
+
+        init(_ seconds: Int, _ lines: String..., status: Int = 200) {
+            self.seconds = seconds
+            self.status = status
+            fields = lines.map { line in
+                let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
+                return HTTPField(name: parts[0], value: parts.count == 2 ? parts[1] : "")
+            }
+        }
+
+        var testDescription: String { fields.map { "\($0.name):\($0.value)" }.joined(separator: " | ") }
+    }
+
+    static let lifetimes: [Lifetime] = [
+        // RFC 9111, 4.2.1: max-age, then Expires − Date, then a heuristic.
+        Lifetime(60, "Cache-Control: max-age=60"),
+        Lifetime(60, "cache-control: MAX-AGE=60"),
+        Lifetime(60, "Cache-Control: max-age=\"60\""),
+        Lifetime(60, "Cache-Control: public, max-age=60 , foo=\"a, b\""),
+        Lifetime(60, "Cache-Control: foo=\"max-age=5, \\\" max-age=7\", max-age=60"),
+        Lifetime(60, "Cache-Control: public", "Cache-Control: max-age=60"),
+        Lifetime(60, "Cache-Control: max-age=60, max-age=60"),
+        Lifetime(60, "Cache-Control: max-age=60", date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
+        Lifetime(60, "Cache-Control: s-maxage=5, max-age=60"),
+        Lifetime(1 << 31, "Cache-Control: max-age=2147483648"),
+        Lifetime(1 << 31, "Cache-Control: max-age=99999999999999999999"),
+        Lifetime(0, "Cache-Control: max-age=0"),
+        // Freshness that cannot be understood is none.
+        Lifetime(0, "Cache-Control: max-age=60, max-age=61"),
+        Lifetime(0, "Cache-Control: max-age=-60"),
+        Lifetime(0, "Cache-Control: max-age=60.5"),
+        Lifetime(0, "Cache-Control: max-age=1h"),
+        Lifetime(0, "Cache-Control: max-age= 60"),
+        Lifetime(0, "Cache-Control: max-age"),
+        Lifetime(0, "Cache-Control: max-age=", date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
+        Lifetime(0, "Cache-Control: max-age=\"60"),
+        // Expires.
+        Lifetime(3_600, date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
+        Lifetime(3_600, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
+        Lifetime(3_600, date, "Expires: Sunday, 06-Nov-94 09:49:37 GMT"),
+        Lifetime(3_600, date, "Expires: Sun Nov  6 09:49:37 1994"),
+        Lifetime(0, date, "Expires: Sun, 06 Nov 1994 08:00:00 GMT"),
+        Lifetime(0, date, "Expires: 0"),
+        Lifetime(0, date, "Expires: -1"),
+        Lifetime(0, date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT", "Expires: Sun, 06 Nov 1994 09:49:38 GMT"),
+        Lifetime(1 << 31, date, "Expires: Fri, 31 Dec 9999 23:59:59 GMT"),
+        // Heuristic: a tenth of the time since the last change, at most a day.
+        Lifetime(360, date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT"),
+        Lifetime(86_400, date, "Last-Modified: Sun, 06 Nov 1993 08:49:37 GMT"),
+        Lifetime(0, date, "Last-Modified: Sun, 06 Nov 1994 09:49:37 GMT"),
+        Lifetime(0, date, "Last-Modified: yesterday"),
+        Lifetime(0, date, "ETag: \"a\""),
+        Lifetime(0, date, "Expires: 0", "Last-Modified: Sun, 06 Nov 1993 08:49:37 GMT"),
+        Lifetime(0, date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT", status: 302),
+        Lifetime(360, date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT", "Cache-Control: public", status: 302),
+        Lifetime(360, date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT", status: 404),
+    ]
+
+    @Test("C20 a response lives as long as it says", arguments: lifetimes)
+    func lives(_ row: Lifetime) {
+        #expect(freshness(row.fields, status: row.status).lifetime == .seconds(row.seconds))
+    }
+
+    @Test(
+        "C20 age counts from when the origin made the response",
+        arguments: [
+            (["Date: Sun, 06 Nov 1994 08:49:37 GMT"], 0, 0), (["Date: Sun, 06 Nov 1994 08:49:27 GMT"], 0, 10),
+            (["Date: Sun, 06 Nov 1994 09:49:37 GMT"], 0, 0), ([], 0, 0), ([], 7, 7), (["Age: 30"], 0, 30),
+            (["Age: 30"], 7, 37), (["Age: 30", "Date: Sun, 06 Nov 1994 08:48:37 GMT"], 0, 60),
+            (["Age: 90, 20", "Date: Sun, 06 Nov 1994 08:48:37 GMT"], 0, 90), (["Age: -5"], 0, 0), (["Age: 1.5"], 0, 0),
+            (["Age: x"], 0, 0), (["Age: 99999999999999999999"], 0, 1 << 31),
+        ]
+    )
+    func ages(_ lines: [String], _ delay: Int, _ age: Int) {
+        let fields = lines.flatMap { EideticStoreTests.fields($0) }
+        let response = ResponseFreshness.Response(
+            fields: fields,
+            requested: arrival + .seconds(-delay),
+            received: arrival
+        )
+        let freshness = ResponseFreshness(response)
+        #expect(freshness.initialAge == .seconds(age))
+        #expect(freshness.age(at: arrival + .seconds(5)) == .seconds(age + 5))
+        #expect(freshness.age(at: arrival + .seconds(-5)) == .seconds(age))
+    }
+
+    @Test(
+        "C20 RFC 5861 use after the lifetime is as the response allows",
+        arguments: [
+            ("max-age=60", "", 59, ResponseFreshness.Use.fresh), ("max-age=60", "", 60, .afterValidation),
+            ("max-age=60, stale-while-revalidate=30", "", 60, .staleWhileRevalidating),
+            ("max-age=60, stale-while-revalidate=30", "", 89, .staleWhileRevalidating),
+            ("max-age=60, stale-while-revalidate=30", "", 90, .afterValidation),
+            ("max-age=60, stale-while-revalidate=x", "", 60, .afterValidation),
+            ("max-age=60, stale-while-revalidate=30, must-revalidate", "", 60, .afterValidation),
+            ("max-age=60, no-cache", "", 1, .afterValidation), ("max-age=60, no-cache=\"x\"", "", 1, .afterValidation),
+            ("no-cache, stale-while-revalidate=30", "", 1, .afterValidation), ("", "", 1, .afterValidation),
+            // What the request asks for.
+            ("max-age=60", "no-cache", 1, .afterValidation), ("max-age=60", "max-age=10", 10, .fresh),
+            ("max-age=60", "max-age=10", 11, .afterValidation), ("max-age=60", "max-age=0", 1, .afterValidation),
+            ("max-age=60", "min-fresh=10", 49, .fresh), ("max-age=60", "min-fresh=10", 50, .afterValidation),
+            ("max-age=60", "max-stale=10", 70, .fresh), ("max-age=60", "max-stale=10", 71, .afterValidation),
+            ("max-age=60", "max-stale", 100_000, .fresh),
+            ("max-age=60, must-revalidate", "max-stale", 61, .afterValidation),
+        ]
+    )
+    func use(_ control: String, _ request: String, _ age: Int, _ expected: ResponseFreshness.Use) {
+        let asked = request.isEmpty ? [] : fields("Cache-Control: \(request)")
+        let freshness = freshness(control.isEmpty ? [] : fields("Cache-Control: \(control)"))
+        #expect(freshness.use(at: arrival + .seconds(age), request: asked) == expected)
+    }
+
+    @Test("C20 Pragma counts where a request has no Cache-Control")
+    func pragma() {
+        let freshness = freshness(fields("Cache-Control: max-age=60"))
+        #expect(freshness.use(at: arrival, request: fields("Pragma: no-cache")) == .afterValidation)
+        #expect(freshness.use(at: arrival, request: fields("Pragma: no-cache", "Cache-Control: max-age=5")) == .fresh)
+    }
+
+    @Test(
+        "C20 RFC 5861 a stale response stands in for an error as it allows",
+        arguments: [
+            ("max-age=60, stale-if-error=30", 500, 89, true), ("max-age=60, stale-if-error=30", 503, 90, false),
+            ("max-age=60, stale-if-error=30", nil, 89, true), ("max-age=60, stale-if-error=30", nil, 90, false),
+            ("max-age=60, stale-if-error=30", 404, 61, false), ("max-age=60, stale-if-error=x", 500, 61, false),
+            ("max-age=60, stale-if-error=30, must-revalidate", 500, 61, false),
+            ("max-age=60, stale-if-error=30, no-cache", nil, 61, false), ("max-age=60", 500, 61, false),
+            ("max-age=60", 500, 59, true), ("max-age=60", nil, 1_000_000, true),
+            ("max-age=60, must-revalidate", nil, 61, false),
+        ]
+    )
+    func error(_ control: String, _ status: Int?, _ age: Int, _ expected: Bool) {
+        let freshness = freshness(fields("Cache-Control: \(control)"))
+        #expect(freshness.mayServeAfterError(at: arrival + .seconds(age), status: status) == expected)
+    }
+
+    @Test("C20 a request may ask for stale-if-error, and a cache be told not to serve what is stale")
+    func errorOnRequest() {
+        let freshness = freshness(fields("Cache-Control: max-age=60"))
+        let later = arrival + .seconds(70)
+        #expect(
+            freshness.mayServeAfterError(at: later, status: 500, request: fields("Cache-Control: stale-if-error=20"))
+        )
+        #expect(!freshness.mayServeAfterError(at: later, status: nil, whenUnreachable: false))
+    }
+
+    @Test("C20 the moment of staleness is known in advance")
+    func staleFrom() {
+        let freshness = freshness(fields("Cache-Control: max-age=60", "Age: 20"))
+        #expect(freshness.staleFrom == arrival + .seconds(40))
+        #expect(freshness.staleness(at: arrival + .seconds(50)) == .seconds(10))
+    }
+}

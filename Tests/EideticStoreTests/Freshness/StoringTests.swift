@@ -1,0 +1,159 @@
+import EideticStore
+import Testing
+
+@Suite("Storing and validating responses")
+struct StoringTests {
+    @Test(
+        "C20 only what may be kept is kept",
+        arguments: [
+            (200, "", "", true), (200, "Cache-Control: no-store", "", false),
+            (200, "Cache-Control: NO-STORE", "", false),
+            (200, "Cache-Control: private", "", true), (200, "Cache-Control: private=\"x\"", "", true),
+            (200, "Cache-Control: no-cache", "", true), (200, "Cache-Control: no-store, must-understand", "", true),
+            (200, "", "Cache-Control: no-store", false), (200, "Vary: *", "", false),
+            (200, "Vary: Accept, *", "", false),
+            (200, "Vary: Accept", "", true), (404, "", "", true), (410, "", "", true), (301, "", "", true),
+            (206, "", "", false), (302, "", "", false), (304, "", "", false), (500, "", "", false),
+            (100, "", "", false),
+        ]
+    )
+    func storable(_ status: Int, _ response: String, _ request: String, _ expected: Bool) {
+        let fields = response.isEmpty ? [] : EideticStoreTests.fields(response)
+        let asked = request.isEmpty ? [] : EideticStoreTests.fields(request)
+        #expect(Storability.isStorable(status: status, fields: fields, request: asked) == expected)
+    }
+
+    @Test("C20 fields of one connection are not kept")
+    func storedFields() {
+        let all = fields(
+            "Connection: close, X-Hop",
+            "X-Hop: 1",
+            "Keep-Alive: 5",
+            "TE: x",
+            "Transfer-Encoding: chunked",
+            "ETag: \"a\"",
+            "Upgrade: x",
+            "Proxy-Authenticate: x",
+            "Content-Type: image/png"
+        )
+        #expect(Storability.storedFields(all).map(\.name) == ["ETag", "Content-Type"])
+    }
+
+    @Test(
+        "C20 a response answers requests that agree in what it varies on",
+        arguments: [
+            ("Vary: Accept", ["Accept: image/webp"], ["accept:  image/webp "], true),
+            ("Vary: Accept", ["Accept: image/webp"], ["Accept: image/png"], false),
+            ("Vary: Accept", ["Accept: image/webp"], [], false), ("Vary: Accept", [], [], true),
+            ("Vary: Accept", [], ["Accept: image/webp"], false),
+            ("Vary: Accept", ["Accept: a, b"], ["Accept: a", "Accept: b"], true),
+            ("Vary: Accept", ["Accept: a,b"], ["Accept: a ,  b"], true),
+            ("Vary: Accept", ["Accept: a, b"], ["Accept: b, a"], false),
+            (
+                "Vary: Accept, Authorization", ["Accept: a", "Authorization: x"], ["Accept: a", "Authorization: y"],
+                false
+            ),
+            ("X: y", ["Accept: a"], ["Accept: b"], true), ("Vary: *", [], [], false),
+            ("Vary: accept", ["Accept: a", "User-Agent: x"], ["Accept: a", "User-Agent: y"], true),
+        ]
+    )
+    func varies(_ response: String, _ stored: [String], _ asked: [String], _ expected: Bool) {
+        let vary = Vary(fields(response))
+        let kept = vary.selecting(from: stored.flatMap { fields($0) })
+        #expect(vary.matches(asked.flatMap { fields($0) }, stored: kept) == expected)
+        #expect(!kept.contains { $0.name == "user-agent" })
+    }
+
+    @Test(
+        "C20 entity tags are read, weak and strong",
+        arguments: [
+            ("\"a\"", false, "a"), ("W/\"a\"", true, "a"), ("\"\"", false, ""), (" \"x!y\" ", false, "x!y"),
+        ]
+    )
+    func tags(_ text: String, _ isWeak: Bool, _ opaque: String) throws {
+        let tag = try #require(EntityTag(text))
+        #expect(tag.isWeak == isWeak)
+        #expect(tag.opaque == opaque)
+    }
+
+    @Test(
+        "C20 what is no entity tag is none",
+        arguments: ["a", "\"a", "a\"", "w/\"a\"", "\"a b\"", "\"a\"b\"", "", "W/a", "\""]
+    )
+    func noTags(_ text: String) {
+        #expect(EntityTag(text) == nil)
+    }
+
+    @Test("C20 tags are compared as the standard's table says")
+    func compares() throws {
+        let tags = try ["W/\"1\"", "W/\"2\"", "\"1\"", "\"1\""].map { try #require(EntityTag($0)) }
+        let table = [(0, 0, false, true), (0, 1, false, false), (0, 2, false, true), (2, 3, true, true)]
+        for (left, right, strong, weak) in table {
+            #expect(tags[left].stronglyMatches(tags[right]) == strong)
+            #expect(tags[left].weaklyMatches(tags[right]) == weak)
+        }
+    }
+
+    @Test("C20 a conditional request names what is stored")
+    func conditions() {
+        let lastModified = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
+        let both = Validators(fields("ETag: W/\"a\"", lastModified, "Date: Sun, 06 Nov 1994 08:49:38 GMT"))
+        #expect(
+            both.conditionalFields == [
+                HTTPField(name: "If-None-Match", value: "W/\"a\""),
+                HTTPField(name: "If-Modified-Since", value: "Sun, 06 Nov 1994 08:49:37 GMT"),
+            ]
+        )
+        #expect(both.rangeCondition == nil)
+        #expect(Validators(fields("ETag: \"a\"")).rangeCondition == "\"a\"")
+        #expect(Validators(fields(lastModified, "Date: Sun, 06 Nov 1994 08:49:38 GMT")).rangeCondition != nil)
+        #expect(Validators(fields(lastModified, "Date: Sun, 06 Nov 1994 08:49:37 GMT")).rangeCondition == nil)
+        #expect(Validators(fields("ETag: broken", "Last-Modified: never")).isEmpty)
+    }
+
+    @Test(
+        "C20 a 304 confirms the response whose validator it names",
+        arguments: [
+            (["ETag: \"a\""], ["ETag: \"a\""], true), (["ETag: \"b\""], ["ETag: \"a\""], false),
+            (["ETag: W/\"a\""], ["ETag: \"a\""], true), (["ETag: \"a\""], ["ETag: W/\"a\""], true),
+            ([], ["ETag: \"a\""], true),
+            (["ETag: \"a\""], ["X: y"], false),
+            (["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"], ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"], true),
+            (["Last-Modified: Sun, 06 Nov 1994 08:49:38 GMT"], ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"], false),
+        ]
+    )
+    func confirms(_ answer: [String], _ stored: [String], _ expected: Bool) {
+        let (answer, stored) = (answer.flatMap { fields($0) }, stored.flatMap { fields($0) })
+        #expect(NotModified.confirms(answer, stored: stored) == expected)
+    }
+
+    @Test("C20 a 304 brings the stored head up to date, and leaves what belongs to the body")
+    func merges() {
+        let stored = fields(
+            "Content-Type: image/png",
+            "Content-Length: 9",
+            "ETag: \"a\"",
+            "Cache-Control: max-age=1",
+            "Age: 100",
+            "X: old",
+            "X: older",
+            "Kept: yes"
+        )
+        let answer = fields(
+            "Content-Type: text/html",
+            "content-length: 0",
+            "Content-Encoding: gzip",
+            "cache-control: max-age=60",
+            "x: new",
+            "Connection: close",
+            "Date: Sun, 06 Nov 1994 08:49:37 GMT"
+        )
+        let merged = NotModified.merge(answer, into: stored).map { "\($0.name):\($0.value)" }
+        #expect(
+            merged == [
+                "Content-Type: image/png", "Content-Length: 9", "ETag: \"a\"", "Kept: yes", "cache-control: max-age=60",
+                "x: new", "Date: Sun, 06 Nov 1994 08:49:37 GMT",
+            ]
+        )
+    }
+}
