@@ -18,7 +18,7 @@ struct BenchRequest {
     private var runs: [Run] = []
 
     static let usage = """
-        usage: eidetic-bench [--list] [--json] SUITE [--NAME=VALUE …] …
+        usage: eidetic-bench [--list] [--json] SUITE [ARGUMENT] [--NAME=VALUE …] …
                eidetic-bench [--json] all
 
         Runs suites of benchmarks. Arguments after a suite's name are for that suite; --list names them.
@@ -26,13 +26,15 @@ struct BenchRequest {
         """
 
     init(arguments: [String]) throws(UsageError) {
-        for argument in arguments {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
             switch argument {
             case "--list": action = .list
             case "--help", "-h": action = .help
             case "--json": isJSON = true
             case "all": runs += Suite.all.map { Run(suite: $0) }
-            case _ where argument.hasPrefix("-"): try takeOption(argument)
+            case _ where argument.hasPrefix("-"): try takeOption(argument, &rest)
+            case _ where takePositional(argument): break
             default: runs.append(Run(suite: try Self.suite(argument)))
             }
         }
@@ -67,9 +69,19 @@ struct BenchRequest {
         return status
     }
 
-    /// Keeps a `--NAME=VALUE` argument for the suite before it.
-    private mutating func takeOption(_ argument: String) throws(UsageError) {
-        let parts = argument.drop { $0 == "-" }.split(separator: "=", maxSplits: 1).map(String.init)
+    /// Keeps an argument without a name for the suite before it, if that takes one and it names no suite.
+    private mutating func takePositional(_ argument: String) -> Bool {
+        guard let last = runs.indices.last, let name = runs[last].suite.positional,
+            runs[last].arguments[name] == nil, !Suite.all.contains(where: { $0.name == argument })
+        else { return false }
+        runs[last].arguments[name] = argument
+        return true
+    }
+
+    /// Keeps a `--NAME=VALUE` or `--NAME VALUE` argument for the suite before it.
+    private mutating func takeOption(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        var parts = argument.drop { $0 == "-" }.split(separator: "=", maxSplits: 1).map(String.init)
+        if parts.count == 1, !argument.hasSuffix("="), let value = rest.popFirst() { parts.append(value) }
         guard argument.hasPrefix("--"), parts.count == 2, let last = runs.indices.last else {
             throw UsageError(message: "unknown option \(argument)\n\(Self.usage)")
         }

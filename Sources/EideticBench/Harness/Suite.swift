@@ -7,6 +7,8 @@ struct Suite: Sendable {
     let summary: String
     /// What `--NAME=VALUE` arguments it takes, each as "NAME=VALUE  what it means".
     let arguments: [String]
+    /// Which of the arguments may stand without its name, first.
+    let positional: String?
     /// Measures, and reports through the bench.
     let run: @Sendable (Bench) async throws -> Void
 
@@ -14,11 +16,13 @@ struct Suite: Sendable {
         _ name: String,
         _ summary: String,
         arguments: [String] = [],
+        positional: String? = nil,
         run: @escaping @Sendable (Bench) async throws -> Void
     ) {
         self.name = name
         self.summary = summary
         self.arguments = arguments
+        self.positional = positional
         self.run = run
     }
 
@@ -26,6 +30,7 @@ struct Suite: Sendable {
     static let all: [Suite] = [
         cacheKey,
         memoryCache,
+        hitRatio,
         jpegDecode,
         fetch,
         diskCache,

@@ -11,7 +11,8 @@ extension Suite {
             "trace=NAME  one trace (nasa-img, bu98, tencent10k, web12-photo); all ten cells by default",
             "capacity=BYTES  the size of the cache; needs a trace",
             "tier=memory|disk  whose default rule is replayed; both by default",
-        ]
+        ],
+        positional: "trace"
     ) { bench in
         try await HitRatioMeasurement(bench).run()
     }
@@ -24,6 +25,46 @@ private struct Cell {
     let requests: [Traces.Request]
 }
 
+/// Whose default rule is replayed.
+private enum Tier: String, CaseIterable {
+    case memory, disk
+}
+
+/// What a cell is replayed through.
+private enum Player {
+    /// A tier's own accounting and default rule.
+    case tier(Tier)
+    /// A memory cache with another rule.
+    case rule(EvictionRule)
+
+    var name: String {
+        switch self {
+        case .tier(let tier): "\(tier)"
+        case .rule(let rule): "\(rule)"
+        }
+    }
+
+    /// Asks for an entry, and puts it in where it is not there.
+    func cache(capacity: Int) -> (CacheKey, Int) -> Bool {
+        switch self {
+        case .tier(.disk):
+            var replay = DiskReplay(capacity: capacity)
+            return { replay.request($0, size: $1) }
+        case .tier(.memory): return Self.memory(capacity, .mostBytes)
+        case .rule(let rule): return Self.memory(capacity, rule)
+        }
+    }
+
+    private static func memory(_ capacity: Int, _ rule: EvictionRule) -> (CacheKey, Int) -> Bool {
+        let cache = MemoryCache<Bool>(costLimit: ByteCount(capacity), eviction: rule)
+        return { key, size in
+            if cache.value(for: key) != nil { return true }
+            cache.insert(true, for: key, cost: ByteCount(size))
+            return false
+        }
+    }
+}
+
 /// Replays cells and reports them.
 private struct HitRatioMeasurement {
     /// The traces, and sizes of the cache as parts of the bytes of all objects.
@@ -31,19 +72,14 @@ private struct HitRatioMeasurement {
         ("nasa-img", [0.01, 0.1]), ("bu98", [0.001, 0.01, 0.1]), ("tencent10k", [0.01, 0.1]),
         ("web12-photo", [0.001, 0.01, 0.1]),
     ]
-    private static let others: [EvictionRule] = [.leastRecentlyUsed, .s3FIFO, .greedyDualSizeFrequency]
+    private static let others: [EvictionRule] = [
+        .leastRecentlyUsed, .s3FIFO, .greedyDualSizeFrequency, .mostEntries,
+    ]
 
     private let bench: Bench
     private let tiers: [Tier]
     private let trace: String?
     private let capacity: ByteCount?
-
-    /// Whose default rule is replayed.
-    private enum Tier: String, CaseIterable {
-        case memory, disk
-
-        var rule: EvictionRule { self == .memory ? .memory : .disk }
-    }
 
     init(_ bench: Bench) throws(UsageError) {
         self.bench = bench
@@ -66,16 +102,18 @@ private struct HitRatioMeasurement {
 
     func run() async throws {
         guard Traces.directory != nil else {
-            throw UsageError(message: "EIDETIC_TRACES does not name a directory of traces")
+            return printError("hit-ratio: skipped: EIDETIC_TRACES does not name a directory of traces")
         }
         let cells = try await cells()
-        let rules = tiers.map(\.rule) + Self.others
-        let all = cells.map { cell in rules.map { Replay(cell.requests, capacity: cell.capacity, rule: $0) } }
+        let players = tiers.map { Player.tier($0) } + Self.others.map { .rule($0) }
+        let all = cells.map { cell in
+            players.map { Replay(cell.requests, $0.cache(capacity: cell.capacity)) }
+        }
         for (cell, replays) in zip(cells, all) {
-            for (rule, replay) in zip(rules, replays) { print(cell, rule, replay) }
+            for (player, replay) in zip(players, replays) { print(cell, player.name, replay) }
         }
         guard trace == nil else { return }
-        for (index, rule) in rules.enumerated() { reportMeans(of: all.map { $0[index] }, rule) }
+        for (index, player) in players.enumerated() { reportMeans(of: all.map { $0[index] }, player) }
         reportWorst(of: all)
     }
 
@@ -92,23 +130,32 @@ private struct HitRatioMeasurement {
         return cells
     }
 
-    private func print(_ cell: Cell, _ rule: EvictionRule, _ replay: Replay) {
-        let place = "\(cell.trace), \(cell.capacity) bytes, \(rule)"
+    private func print(_ cell: Cell, _ name: String, _ replay: Replay) {
+        let place = "\(cell.trace), \(cell.capacity) bytes, \(name)"
         guard !bench.isJSON else {
             report("\(place): entries found", [replay.objectRatio], nil)
             report("\(place): bytes found", [replay.byteRatio], nil)
             return
         }
-        let numbers = "requests \(replay.requests) hits \(replay.hits) bytes \(replay.bytes) hit bytes \(replay.hitBytes)"
+        let numbers =
+            "requests \(replay.requests) hits \(replay.hits) bytes \(replay.bytes) hit bytes \(replay.hitBytes)"
         Swift.print("\(place): \(numbers)")
     }
 
-    private func reportMeans(of replays: [Replay], _ rule: EvictionRule) {
+    private func reportMeans(of replays: [Replay], _ player: Player) {
         let goals: (objects: Double?, bytes: Double?) =
-            rule == .memory ? (nil, 0.27) : rule == .disk ? (0.4, 0.265) : (nil, nil)
+            switch player {
+            case .tier(.memory): (nil, 0.27)
+            case .tier(.disk): (0.4, 0.265)
+            case .rule: (nil, nil)
+            }
         let count = Double(replays.count)
-        report("mean, \(rule): entries found", [replays.reduce(0) { $0 + $1.objectRatio } / count], goals.objects)
-        report("mean, \(rule): bytes found", [replays.reduce(0) { $0 + $1.byteRatio } / count], goals.bytes)
+        report(
+            "mean, \(player.name): entries found",
+            [replays.reduce(0) { $0 + $1.objectRatio } / count],
+            goals.objects
+        )
+        report("mean, \(player.name): bytes found", [replays.reduce(0) { $0 + $1.byteRatio } / count], goals.bytes)
     }
 
     /// In which cell the memory rule finds least, compared with LRU.
@@ -125,25 +172,20 @@ private struct HitRatioMeasurement {
     }
 }
 
-/// The requests of a trace, replayed through a memory cache with a rule.
+/// The requests of a trace, replayed through a cache.
 private struct Replay {
     private(set) var requests = 0
     private(set) var hits = 0
     private(set) var bytes = 0
     private(set) var hitBytes = 0
 
-    init(_ trace: [Traces.Request], capacity: Int, rule: EvictionRule) {
-        let cache = MemoryCache<Bool>(costLimit: ByteCount(capacity), eviction: rule)
+    init(_ trace: [Traces.Request], _ isHit: (CacheKey, Int) -> Bool) {
         for request in trace {
-            let key = CacheKey("\(request.key)")
             requests += 1
             bytes += request.size
-            if cache.value(for: key) == nil {
-                cache.insert(true, for: key, cost: ByteCount(request.size))
-            } else {
-                hits += 1
-                hitBytes += request.size
-            }
+            guard isHit(CacheKey("\(request.key)"), request.size) else { continue }
+            hits += 1
+            hitBytes += request.size
         }
     }
 

@@ -36,10 +36,10 @@ extension DiskIndex {
     }
 }
 
-/// The order in which entries go: GreedyDual-Size-Frequency with the square root of the size, in constant time.
+/// The order in which entries go: Greedy-Dual by uses and size, in constant time.
 ///
-/// An entry is worth `clock + uses / √size`, with the clock of its latest use; the clock moves on to the worth of what
-/// goes. The second term is rounded to an eighth of a factor of two. Entries with the same rounded term form a queue,
+/// An entry is worth `clock + uses^1.5 / size^0.7`, with the clock of its latest use; the clock moves on to the worth of
+/// what goes. The exponents were found by replaying traces, as was that uses beyond 15 should not count. The second term is rounded to an eighth of a factor of two. Entries with the same rounded term form a queue,
 /// and stand in it in the order of their clocks: so the one that is worth least is at the head of some queue, and no
 /// heap is needed. Originals, derived entries and what the user put in have queues and clocks of their own.
 /// - SeeAlso: Cherkasova, "Improving WWW proxies performance with GreedyDual-Size-Frequency caching policy", 1998.
@@ -47,8 +47,10 @@ struct DiskOrder: Sendable {
     private static let classes = 192
     private static let groups = 4
     /// A clock beyond this is set back: 32-bit floats are too coarse there.
-    private static let clockLimit: Float = 64
-    private static let worths = (0..<classes).map { exp2f(Float($0) / 8 - 16) }
+    private static let clockLimit: Float = 16
+    /// The binary logarithm of the least worth that is told from less.
+    private static let least: Float = -20
+    private static let worths = (0..<classes).map { exp2f(Float($0) / 8 + least) }
 
     private var heads = ContiguousArray(repeating: UInt32.none, count: groups * classes)
     private var tails = ContiguousArray(repeating: UInt32.none, count: groups * classes)
@@ -64,8 +66,8 @@ struct DiskOrder: Sendable {
     private static func worthClass(_ node: DiskIndex.Node) -> Int {
         // What was prefetched and never seen counts half.
         let weight: Float = node.importance == .prefetched ? -1 : 0
-        let worth = log2f(Float(node.uses)) - 0.5 * log2f(Float(max(64, node.size))) + weight
-        return max(0, min(classes - 1, Int(((worth + 16) * 8).rounded())))
+        let worth = 1.5 * log2f(Float(min(15, node.uses))) - 0.7 * log2f(Float(max(64, node.size))) + weight
+        return max(0, min(classes - 1, Int(((worth - least) * 8).rounded())))
     }
 
     /// Puts a node at the end of its queue, `age` behind the clock of its group.

@@ -36,7 +36,7 @@ public final class ImageMemoryCache: Sendable {
     public convenience init(
         costLimit: ByteCount = MemoryLimits.standard,
         countLimit: Int = .max,
-        eviction: EvictionRule = .memory,
+        eviction: EvictionRule = .mostBytes,
         watermark: ByteCount = .mebibytes(64),
         hooks: MemoryHooks<Image> = MemoryHooks(),
         time: any TimeSource = SystemTime()

@@ -30,7 +30,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     public init(
         costLimit: ByteCount,
         countLimit: Int = .max,
-        eviction: EvictionRule = .memory,
+        eviction: EvictionRule = .mostBytes,
         tracking: InUseTracking<Value>? = nil,
         hooks: MemoryHooks<Value> = MemoryHooks(),
         time: any TimeSource = SystemTime()

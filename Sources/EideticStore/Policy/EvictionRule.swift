@@ -23,16 +23,18 @@ public struct EvictionRule: Sendable, Hashable, CustomStringConvertible {
         description: "gdsf-sqrt"
     )
 
-    /// The default of memory caches: the most bytes found, since decoding takes time by the byte.
-    public static let memory = Self(
+    /// Finds the most bytes: the default of memory caches, since decoding takes time by the byte.
+    public static let mostBytes = Self(
         kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.15, most: 15, remembers: true),
-        description: "memory"
+        description: "most-bytes"
     )
 
-    /// The default of disk caches: the most entries found, since each that is missing takes a round trip.
-    public static let disk = Self(
+    /// Finds the most entries, for caches in which each that is missing takes a round trip.
+    ///
+    /// The disk cache follows the same rule in a way of its own, without a memory of what went.
+    public static let mostEntries = Self(
         kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.7, most: 15, remembers: true),
-        description: "disk"
+        description: "most-entries"
     )
 
     /// A policy that follows the rule, for a cache of so many bytes.

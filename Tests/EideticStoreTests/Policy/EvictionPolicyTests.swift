@@ -124,7 +124,7 @@ struct EvictionPolicyTests {
 
     @Test(
         "C01 a scan leaves what is used alone",
-        arguments: [EvictionRule.s3FIFO, .memory, .disk, .greedyDualSizeFrequency]
+        arguments: [EvictionRule.s3FIFO, .mostBytes, .mostEntries, .greedyDualSizeFrequency]
     )
     func resistsScan(_ rule: EvictionRule) {
         var policy = rule.policy(capacity: 100)
@@ -141,7 +141,7 @@ struct EvictionPolicyTests {
 
     @Test(
         "C01 every rule lets all entries go, each once",
-        arguments: [EvictionRule.leastRecentlyUsed, .s3FIFO, .memory, .disk, .greedyDualSizeFrequency]
+        arguments: [EvictionRule.leastRecentlyUsed, .s3FIFO, .mostBytes, .mostEntries, .greedyDualSizeFrequency]
     )
     func empties(_ rule: EvictionRule) {
         var policy = rule.policy(capacity: 1_000)

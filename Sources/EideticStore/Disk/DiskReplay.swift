@@ -1,0 +1,24 @@
+package import EideticCore
+
+/// The disk cache's accounting and order of eviction without its files, to replay recorded requests.
+///
+/// What a directory adds to it: room is made in steps, and uses are noted in batches.
+package struct DiskReplay: Sendable {
+    private var index = DiskIndex(block: 1)
+    private let capacity: Int
+
+    /// Creates an empty cache of `capacity` bytes.
+    package init(capacity: Int) { self.capacity = capacity }
+
+    /// Asks for an entry, and puts it in where it is not there; gives whether it was.
+    package mutating func request(_ key: CacheKey, size: Int) -> Bool {
+        if index.entry(key) != nil {
+            index.touch(key, uses: 1)
+            return true
+        }
+        guard size <= capacity else { return false }
+        while index.allocated + size > capacity, index.evict(derivedFirst: true) != nil {}
+        index.put(IndexEntry(key: key, size: UInt32(clamping: size)))
+        return false
+    }
+}
