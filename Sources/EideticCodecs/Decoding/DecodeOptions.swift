@@ -12,7 +12,7 @@ public struct DecodeOptions: Sendable, Hashable {
 
     /// The size wanted of the upright picture, in pixels; it is never enlarged.
     ///
-    /// `nil` by default: full size.
+    /// SVG alone is: it is drawn at any size with all its sharpness. `nil` by default: full size.
     public var size: PixelSize?
 
     /// How the picture is fitted to ``size``.

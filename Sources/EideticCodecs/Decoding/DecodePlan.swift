@@ -29,8 +29,8 @@ struct DecodePlan {
         self.options = options
         self.limits = limits
         self.context = context
-        try Self.check(header, limits)
         wanted = Self.wantedSize(header, options)
+        try Self.check(header, drawn: header.format == .svg ? wanted : header.size, limits)
         try checkAnimation()
     }
 
@@ -80,12 +80,17 @@ struct DecodePlan {
         )
     }
 
-    private static func check(_ header: ImageHeader, _ limits: DecodeLimits) throws(EideticError) {
-        let pixels = header.size.pixelCount
+    /// `size` is what a decoder has to make before anything is shrunk.
+    private static func check(
+        _ header: ImageHeader,
+        drawn size: PixelSize,
+        _ limits: DecodeLimits
+    ) throws(EideticError) {
+        let pixels = size.pixelCount
         // Whatever the limit: no address has more bits.
         let mostPixels = min(limits.pixels, 1 << 44)
         guard pixels <= mostPixels else {
-            let found = "\(header.size) = \(pixels) pixels"
+            let found = "\(size) = \(pixels) pixels"
             throw EideticError(.limitExceeded, "\(header.format.rawValue): \(found); the limit is \(mostPixels)")
         }
         guard header.frameCount <= limits.frames else {
@@ -107,7 +112,11 @@ struct DecodePlan {
     private static func wantedSize(_ header: ImageHeader, _ options: DecodeOptions) -> PixelSize {
         let turns = options.appliesOrientation && header.orientation.swapsSides
         var size = turns ? header.uprightSize : header.size
-        if let wanted = options.size { size = size.scaled(to: wanted, options.contentMode) }
+        if let wanted = options.size {
+            // A drawing has no pixels to run out of.
+            if header.format == .svg { size = PixelSize(width: size.width << 24, height: size.height << 24) }
+            size = size.scaled(to: wanted, options.contentMode)
+        }
         if let limit = options.byteLimit {
             let frames = options.frames == .all ? header.frameCount : 1
             size = size.reduced(toPixels: limit.bytes / (4 * frames))

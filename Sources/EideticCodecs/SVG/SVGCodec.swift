@@ -24,6 +24,12 @@ enum SVGCodec: ImageCodec {
         try task.checkpoint()
         return CodecPicture(try document.draw(task.wanted))
     }
+
+    /// The result; and as much again for what filters and masks draw apart.
+    static func workingMemory(_ task: DecodeTask) -> Int {
+        let (bytes, overflow) = task.wanted.pixelCount.multipliedReportingOverflow(by: 8)
+        return overflow ? .max : bytes
+    }
 }
 
 /// A parsed document.
