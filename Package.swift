@@ -109,7 +109,7 @@ let package = Package(
         // Programs.
         .executableTarget(
             name: "EideticCommand",
-            dependencies: ["Eidetic", "EideticCore", "EideticCodecs", "EideticStore"],
+            dependencies: ["Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch"],
             swiftSettings: strict
         ),
         .executableTarget(

@@ -7,7 +7,10 @@ enum Program {
         name: "eidetic",
         summary: "a photographic memory for pictures",
         notes: ["Loads pictures by URL and remembers them; looks into pictures, converts them, and tends the cache."],
-        subcommands: [InspectCommand.command, CacheCommands.command, completions, help]
+        subcommands: [
+            LoadCommand.command, InspectCommand.command, ConvertCommand.command, CacheCommands.command, completions,
+            help,
+        ]
     )
 
     /// Does what the words after the program's name ask for.

@@ -7,13 +7,16 @@ struct CommandLineTests {
         "a command line that is not understood is told why, and ends with status 2",
         arguments: [
             ([], "eidetic: a command is missing"),
-            (["lod"], "eidetic: there is no command \"lod\""),
+            (["lod"], "eidetic: there is no command \"lod\"; did you mean \"load\"?"),
             (["--halp"], "eidetic: there is no option --halp; did you mean \"--help\"?"),
             (["cache", "inof"], "eidetic cache: there is no command \"inof\"; did you mean \"info\"?"),
             (["inspect"], "eidetic inspect: FILE… is missing"),
             (["inspect", "--jsn", "a"], "eidetic inspect: there is no option --jsn; did you mean \"--json\"?"),
             (["inspect", "--json=yes", "a"], "eidetic inspect: --json takes no value"),
             (["inspect", "-x", "a"], "eidetic inspect: there is no option -x"),
+            (["convert", "a", "b", "c"], "eidetic convert: \"c\" is more than convert takes"),
+            (["convert", "--size", "0x5", "a", "b.png"], "--size needs a size such as 640x480, not \"0x5\""),
+            (["convert", "a", "b", "--quality"], "eidetic convert: --quality needs a number from 0 to 100"),
             (["completions", "csh"], "there is no script for \"csh\""),
         ]
     )
@@ -23,6 +26,15 @@ struct CommandLineTests {
         #expect(result.errorText.contains(message))
         #expect(result.errorText.contains("usage: eidetic"))
         #expect(result.output.isEmpty)
+    }
+
+    @Test("all that is wrong with a command line is said at once")
+    func combinesProblems() async throws {
+        let result = try await EideticProgram.run("convert", "--sise", "--quality=700")
+        #expect(result.status == .exited(2))
+        #expect(result.errorText.contains("there is no option --sise; did you mean \"--size\"?"))
+        #expect(result.errorText.contains("--quality needs a number from 0 to 100, not \"700\""))
+        #expect(result.errorText.contains("IN OUT is missing"))
     }
 
     @Test("words after -- are operands")
@@ -35,7 +47,7 @@ struct CommandLineTests {
     @Test(
         "every command explains itself",
         arguments: [
-            [], ["inspect"], ["completions"], ["cache"], ["cache", "info"], ["cache", "list"],
+            [], ["load"], ["inspect"], ["convert"], ["completions"], ["cache"], ["cache", "info"], ["cache", "list"],
             ["cache", "get"], ["cache", "put"], ["cache", "remove"], ["cache", "clean"], ["cache", "clear"],
             ["cache", "verify"], ["cache", "export"], ["cache", "import"],
         ]

@@ -46,6 +46,8 @@ struct CompletionTests {
         #expect(try await Self.bashOffers(["cache", "ve"]) == ["verify"])
         #expect(try await Self.bashOffers(["inspect", "--j"]) == ["--json"])
         #expect(try await Self.bashOffers(["completions", ""]).starts(with: ["bash", "zsh", "fish"]))
+        #expect(try await Self.bashOffers(["load", "--out", "/us"]) == ["/usr"])
+        #expect(try await Self.bashOffers(["load", "--show", "=", "s"]) == ["sixel"])
         #expect(try await Self.bashOffers(["inspect", "us"]) == ["usr"])
     }
 

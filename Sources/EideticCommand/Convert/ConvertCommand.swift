@@ -1,0 +1,75 @@
+import EideticCodecs
+import EideticCore
+
+/// `eidetic convert`: decodes a picture and encodes it in another format or size.
+enum ConvertCommand {
+    static let format = Setting<ImageFormat>(
+        "format",
+        "NAME",
+        expecting: "the name of a format such as png",
+        help: "the format of OUT, where its name does not say it",
+        completion: .words(ImageEncoder.supportedFormats.map(\.rawValue)),
+        read: { ImageFormat(name: $0) }
+    )
+
+    static let command: Command = .init(
+        name: "convert",
+        summary: "write a picture in another format or size",
+        operands: Operands(
+            synopsis: "IN OUT",
+            help: "picture files; - is the standard input or output",
+            count: 2...2,
+            completion: .files
+        ),
+        options: [CommonSettings.size.option, CommonSettings.quality.option, format.option],
+        notes: [
+            "OUT's format follows from its name, and is PNG for the standard output. It is written whole or not at "
+                + "all. The picture is upright and in sRGB.",
+            "Written formats: \(ImageEncoder.supportedFormats.map(\.rawValue).joined(separator: ", ")).",
+        ],
+        run: run
+    )
+
+    private static func run(_ arguments: Arguments) -> ExitStatus {
+        let (input, output) = (arguments.operands[0], arguments.operands[1])
+        let named = output == "-" ? ImageFormat.png : ImageFormat(fileName: output)
+        guard let format = arguments[Self.format] ?? named else {
+            let problem = "\"\(output)\" does not end in the name of a format; use --format"
+            return Program.usageError([problem], [Program.root, command])
+        }
+        do throws(EideticError) {
+            let bytes = try picture(input, format, arguments)
+            do throws(EideticError) {
+                try FileBytes.write(bytes, to: output)
+            } catch {
+                throw EideticError(error.code, "\(output): \(error.message)")
+            }
+            return .success
+        } catch {
+            Report.problem(error.message)
+            return .failure
+        }
+    }
+
+    private static func picture(
+        _ input: String,
+        _ format: ImageFormat,
+        _ arguments: Arguments
+    ) throws(EideticError) -> [UInt8] {
+        do throws(EideticError) {
+            let bytes = try FileBytes.read(input, limit: DecodeLimits.standard.encodedBytes)
+            let image = try ImageDecoder.decode(bytes, options: options(format, arguments))
+            return try ImageEncoder.encode(image, as: format, quality: arguments[CommonSettings.quality] ?? 0.85)
+        } catch {
+            throw EideticError(error.code, "\(input): \(error.message)")
+        }
+    }
+
+    private static func options(_ format: ImageFormat, _ arguments: Arguments) -> DecodeOptions {
+        var options = DecodeOptions()
+        options.size = arguments[CommonSettings.size]
+        options.premultipliesAlpha = false
+        options.frames = format == .gif ? .all : .first
+        return options
+    }
+}

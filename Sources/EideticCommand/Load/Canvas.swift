@@ -1,0 +1,82 @@
+import EideticCore
+
+/// Opaque pixels to draw on.
+struct Canvas {
+    /// A part of a canvas.
+    struct Area {
+        var x: Int
+        var y: Int
+        var width: Int
+        var height: Int
+
+        /// The area with a margin around it, or within it where `margin` is negative.
+        func grown(by margin: Int) -> Area {
+            Area(x: x - margin, y: y - margin, width: width + 2 * margin, height: height + 2 * margin)
+        }
+    }
+
+    /// Red, green, blue.
+    typealias Color = SIMD4<UInt8>
+
+    let size: PixelSize
+    private var bytes: [UInt8]
+
+    /// Creates a canvas of one colour.
+    init(size: PixelSize, color: Color) {
+        self.size = size
+        bytes = [UInt8](repeating: 255, count: size.pixelCount * 4)
+        fill(Area(x: 0, y: 0, width: size.width, height: size.height), color)
+    }
+
+    /// Paints an area, as far as it lies on the canvas.
+    mutating func fill(_ area: Area, _ color: Color) {
+        let rows = max(0, area.y)..<max(0, area.y, min(size.height, area.y + area.height))
+        let columns = max(0, area.x)..<max(0, area.x, min(size.width, area.x + area.width))
+        let width = size.width
+        bytes.withUnsafeMutableBytes { bytes in
+            for y in rows {
+                for x in columns { bytes.storeBytes(of: color, toByteOffset: 4 * (y * width + x), as: Color.self) }
+            }
+        }
+    }
+
+    /// Draws a picture with its upper left corner at a place; it must fit there.
+    ///
+    /// What is transparent lets the canvas through.
+    mutating func draw(_ pixels: PixelBuffer, x: Int, y: Int) {
+        precondition(x >= 0 && y >= 0 && x + pixels.size.width <= size.width && y + pixels.size.height <= size.height)
+        let width = size.width
+        bytes.withUnsafeMutableBytes { target in
+            pixels.withUnsafeBytes { source in
+                for row in 0..<pixels.size.height {
+                    for column in 0..<pixels.size.width {
+                        let from = row * pixels.bytesPerRow + 4 * column
+                        let to = 4 * ((y + row) * width + x + column)
+                        let below = target.loadUnaligned(fromByteOffset: to, as: Color.self)
+                        let above = source.loadUnaligned(fromByteOffset: from, as: Color.self)
+                        let mixed = Self.blend(above, pixels.alpha, over: below)
+                        target.storeBytes(of: mixed, toByteOffset: to, as: Color.self)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The pixels as a buffer that can be encoded.
+    func pixels() throws(EideticError) -> PixelBuffer {
+        try PixelBuffer(size: size, alpha: .opaque) { target, _ throws(EideticError) in
+            target.copyBytes(from: bytes)
+        }
+    }
+
+    private static func blend(_ above: Color, _ alpha: PixelBuffer.Alpha, over below: Color) -> Color {
+        let opacity = UInt32(above.w)
+        if alpha == .opaque || opacity == 255 { return Color(above.x, above.y, above.z, 255) }
+        let factor = alpha == .premultiplied ? 255 : opacity
+        let source = SIMD4<UInt32>(truncatingIfNeeded: above) &* factor
+        let rest = SIMD4<UInt32>(truncatingIfNeeded: below) &* (255 - opacity)
+        let sum = (source &+ rest &+ 127) / 255
+        let mixed = Color(truncatingIfNeeded: sum.clamped(lowerBound: .zero, upperBound: .init(repeating: 255)))
+        return Color(mixed.x, mixed.y, mixed.z, 255)
+    }
+}

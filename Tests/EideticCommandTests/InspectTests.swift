@@ -1,0 +1,93 @@
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("eidetic inspect", .timeLimit(.minutes(2)))
+struct InspectTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("inspect") }
+
+    @Test("F01 a picture's format, size and alpha are said, whatever its name", arguments: [ImageFormat.jpeg, .png])
+    func describes(_ format: ImageFormat) async throws {
+        let path = try directory.write(try TestPictures.file(format), to: "picture.txt")
+        let result = try await EideticProgram.run("inspect", "--json", path)
+        #expect(result.status == .exited(0))
+        #expect(
+            try result.lines(InspectLine.self) == [
+                InspectLine(
+                    path: path,
+                    format: format.rawValue,
+                    mime: "image/\(format.rawValue)",
+                    width: 64,
+                    height: 48,
+                    orientation: 1,
+                    frames: 1,
+                    loop: 1,
+                    durations_ms: [],
+                    alpha: false,
+                    error: nil
+                )
+            ]
+        )
+        let text = try await EideticProgram.run("inspect", path)
+        #expect(text.outputText.hasPrefix("\(path): \(format == .jpeg ? "JPEG" : "PNG"), 64x48, "))
+    }
+
+    @Test("all members are there, in their order, also for what is no picture")
+    func shape() async throws {
+        let path = try directory.write(Array("<html>".utf8), to: "a\u{1}\"\\é.jpg")
+        let result = try await EideticProgram.run("inspect", "--json", path)
+        #expect(result.status == .exited(1))
+        let members = [
+            "path", "format", "mime", "width", "height", "orientation", "frames", "loop", "durations_ms", "alpha",
+            "error",
+        ]
+        #expect(result.outputText.matches(of: /"([a-z_]+)":/).map { String($0.1) } == members)
+        let line = try #require(try result.lines(InspectLine.self).first)
+        #expect(line.path == path)
+        #expect(line.error?.hasPrefix("notAPicture: ") == true)
+    }
+
+    @Test("bad files do not stop the others")
+    func goesOn() async throws {
+        let good = try directory.write(try TestPictures.file(.png), to: "good.png")
+        let cut = try directory.write(Array(try TestPictures.file(.png).prefix(20)), to: "cut.png")
+        let result = try await EideticProgram.run("inspect", "--json", "/none", directory.path, cut, good)
+        #expect(result.status == .exited(1))
+        let lines = try result.lines(InspectLine.self)
+        #expect(lines.map(\.format) == [nil, nil, "png", "png"])
+        #expect(lines[0].error == "notFound: No such file or directory")
+        #expect(lines[1].error == "fileFailure: Is a directory")
+        #expect(lines[2].error?.hasPrefix("truncated: ") == true)
+        #expect(lines[3].error == nil)
+    }
+
+    @Test("- is the standard input")
+    func standardInput() async throws {
+        let result = try await EideticProgram.run("inspect", "-", input: try TestPictures.file(.jpeg))
+        #expect(result.status == .exited(0))
+        #expect(result.outputText.hasPrefix("-: JPEG, 64x48, "))
+    }
+
+    @Test("control characters in a name do not reach the terminal")
+    func terminalSafety() async throws {
+        let path = try directory.write(try TestPictures.file(.png), to: "a\u{1b}[31mb.png")
+        let result = try await EideticProgram.run("inspect", path, "/\u{1b}]0;x\u{7}")
+        #expect(!result.outputText.contains("\u{1b}"))
+        #expect(!result.errorText.contains("\u{1b}"))
+        #expect(result.outputText.contains("a?[31mb.png"))
+    }
+
+    @Test("F01 F07 no file of the corpus stops it", .needsCorpus)
+    func corpus() async throws {
+        let files = try Corpus.files(["jpg", "jpeg", "png", "gif", "webp"]).map { "\(Corpus.directory ?? "")/\($0)" }
+        try #require(files.count > 100)
+        let result = try await Subprocess.run(EideticProgram.path, ["inspect", "--json"] + files)
+        guard case .exited = result.status else {
+            Issue.record("\(result.status)")
+            return
+        }
+        #expect(try result.lines(InspectLine.self).map(\.path) == files)
+    }
+}

@@ -1,0 +1,109 @@
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("eidetic load --show", .timeLimit(.minutes(1)))
+struct ShowTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("show") }
+
+    private func show(_ image: Image, _ how: String) async throws -> Subprocess.Result {
+        let file = try directory.write(try ImageEncoder.encode(image, as: .png), to: "a.png")
+        return try await EideticProgram.run(
+            "load",
+            "--show=\(how)",
+            "--cache-dir",
+            directory.path("cache"),
+            "file://\(file)"
+        )
+    }
+
+    @Test("half blocks show two pixels a character")
+    func blocks() async throws {
+        let colors: [SIMD4<UInt8>] = [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [9, 9, 9, 255]]
+        let image = try TestPictures.image(width: 2, height: 2) { x, y in colors[2 * y + x] }
+        let result = try await show(image, "blocks")
+        #expect(result.status == .exited(0))
+        let expected = "\u{1b}[38;2;255;0;0;48;2;0;0;255m▀\u{1b}[38;2;0;255;0;48;2;9;9;9m▀\u{1b}[0m\n"
+        #expect(result.outputText.contains(expected))
+    }
+
+    @Test("kitty gets the pixels as they are")
+    func kitty() async throws {
+        let image = try TestPictures.gradient(width: 60, height: 40)
+        let text = try await show(image, "kitty").outputText
+        #expect(text.contains("\u{1b}_Ga=T,q=2,f=32,s=60,v=40,m=1;"))
+        let pieces = text.split(separator: "\u{1b}_G").dropFirst().map { piece in
+            piece.prefix { $0 != "\u{1b}" }.split(separator: ";")[1]
+        }
+        #expect(pieces.allSatisfy { $0.count <= 4_096 })
+        let decoded = try await Subprocess.run("base64", ["-d"], input: Array(pieces.joined().utf8))
+        #expect(decoded.output == image.pixels.withUnsafeBytes { Array($0) })
+    }
+
+    @Test("sixels show the picture's colours")
+    func sixel() async throws {
+        let image = try TestPictures.gradient(width: 64, height: 48)
+        let result = try await show(image, "sixel")
+        let shown = try SixelPicture(result.outputText)
+        #expect(shown.width == 64 && shown.height == 48)
+        var off = 0.0
+        for y in 0..<48 {
+            for x in 0..<64 {
+                let (wanted, color) = (image.pixels[x, y], try #require(shown.colors[SIMD2(x, y)]))
+                for channel in 0..<3 { off += abs(Double(wanted[channel]) - color[channel]) }
+            }
+        }
+        #expect(off / (64 * 48 * 3) < 6)
+    }
+
+    @Test("a large picture is fitted to the terminal")
+    func fits() async throws {
+        let result = try await show(try TestPictures.gradient(width: 500, height: 400), "blocks")
+        let lines = result.outputText.split(separator: "\n").filter { $0.contains("▀") }
+        #expect(lines.count == 21)
+        #expect(lines.allSatisfy { $0.count { $0 == "▀" } <= 80 })
+    }
+}
+
+/// A picture read from sixels.
+private struct SixelPicture {
+    private(set) var width = 0
+    private(set) var height = 0
+    /// Red, green and blue from 0 to 255.
+    private(set) var colors: [SIMD2<Int>: SIMD3<Double>] = [:]
+
+    init(_ text: String) throws {
+        let start = try #require(text.firstRange(of: "\u{1b}P0;1;0q"))
+        var rest = text[start.upperBound...].prefix { $0 != "\u{1b}" }
+        var palette: [Int: SIMD3<Double>] = [:]
+        var (x, top, color, count) = (0, 0, 0, 1)
+        func numbers() -> [Int] {
+            let part = rest.prefix { $0.isNumber || $0 == ";" }
+            rest = rest.dropFirst(part.count)
+            return part.split(separator: ";").compactMap { Int($0) }
+        }
+        while let character = rest.popFirst() {
+            switch character {
+            case "\"":
+                let values = numbers()
+                (width, height) = (values[2], values[3])
+            case "#":
+                let values = numbers()
+                color = values[0]
+                if values.count == 5 { palette[color] = SIMD3(values[2...4].map { Double($0) * 2.55 }) }
+            case "!": count = numbers()[0]
+            case "$": x = 0
+            case "-": (x, top) = (0, top + 6)
+            default:
+                let bits = Int(try #require(character.asciiValue)) - 63
+                for place in x..<(x + count) {
+                    for row in 0..<6 where bits >> row & 1 == 1 { colors[SIMD2(place, top + row)] = palette[color] }
+                }
+                (x, count) = (x + count, 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("eidetic load on a terminal", .needsNginx, .timeLimit(.minutes(1)))
+struct TerminalTests {
+    static let scriptInstalled = Subprocess.find("script") != nil
+
+    /// Runs a command line of the program on a terminal of its own, 60 columns wide.
+    private static func onTerminal(_ command: String, input: [UInt8] = []) async throws -> Subprocess.Result {
+        let line = "stty cols 60 rows 20; exec '\(EideticProgram.path)' \(command)"
+        return try await Subprocess.run(
+            "script",
+            ["-qec", line, "/dev/null"],
+            environment: ["TERM": "xterm-256color", "TMUX": nil, "KITTY_WINDOW_ID": nil, "TERM_PROGRAM": nil],
+            input: input
+        )
+    }
+
+    @Test(
+        "progress is one line that is drawn again, no wider than the terminal, at most ten times a second",
+        .enabled(if: scriptInstalled, "script is not installed")
+    )
+    func progress() async throws {
+        let server = try await Nginx(.init(server: "location = /slow.png { limit_rate 8k; }"))
+        let directory = try TemporaryDirectory("terminal")
+        let good = try server.put(try TestPictures.file(.png), at: "good.png")
+        let noise = try TestPictures.image(width: 90, height: 90) { _, _ in
+            SIMD4(.random(in: 0...255), .random(in: 0...255), .random(in: 0...255), 255)
+        }
+        let slow = try server.put(try ImageEncoder.encode(noise, as: .png), at: "slow.png")
+        let started = SystemTime().uptime
+        let result = try await Self.onTerminal("load --cache-dir \(directory.path) \(good) \(slow) \(server.url)/none")
+        let seconds = (SystemTime().uptime - started).inSeconds
+        #expect(result.status == .exited(1))
+        let redraws = result.outputText.split(separator: "\r\u{1b}[J").dropFirst()
+        #expect(Double(redraws.count) <= seconds * 10 + 2)
+        let bars = redraws.compactMap { $0.split(whereSeparator: \.isNewline).last }.filter { $0.contains("/3  ") }
+        #expect(!bars.isEmpty)
+        #expect(bars.allSatisfy { $0.count < 60 })
+        #expect(bars.contains { $0.contains("left") && $0.contains("/s  ") })
+        #expect(result.outputText.contains("2 of 3 pictures loaded: 2 from network; 1 failed"))
+    }
+
+    @Test("without a terminal there are plain lines")
+    func plain() async throws {
+        let server = try await Nginx()
+        let directory = try TemporaryDirectory("terminal")
+        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        let result = try await EideticProgram.run("load", "--cache-dir", directory.path, url)
+        #expect(result.errorText == "")
+        #expect(!result.outputText.contains("\u{1b}") && !result.outputText.contains("\r"))
+        let lines = result.outputText.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasPrefix("network  PNG         64x48") == true)
+        #expect(lines.first?.hasSuffix(url) == true)
+    }
+
+    @Test(
+        "the terminal is asked what graphics it understands",
+        .enabled(if: scriptInstalled, "script is not installed"),
+        arguments: [
+            ("\u{1b}[?62;4;22c", "\u{1b}P0;1;0q"), ("\u{1b}_Gi=31;OK\u{1b}\\\u{1b}[?62c", "\u{1b}_Ga=T"),
+            ("\u{1b}[?1;2c", "▀"),
+        ]
+    )
+    func detection(_ answer: String, _ beginning: String) async throws {
+        let server = try await Nginx()
+        let directory = try TemporaryDirectory("terminal")
+        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        let result = try await Self.onTerminal(
+            "load --show --cache-dir \(directory.path) \(url)",
+            input: Array(answer.utf8)
+        )
+        #expect(result.outputText.contains(beginning))
+    }
+}

@@ -1,0 +1,62 @@
+import EideticCodecs
+import EideticCore
+
+/// Pictures made for tests.
+enum TestPictures {
+    /// A picture of one colour.
+    static func plain(_ color: SIMD4<UInt8>, width: Int, height: Int) throws(EideticError) -> Image {
+        try image(width: width, height: height) { _, _ in color }
+    }
+
+    /// Red grows to the right, green downwards.
+    static func gradient(width: Int, height: Int) throws(EideticError) -> Image {
+        try image(width: width, height: height) { x, y in
+            SIMD4(UInt8(255 * x / width), UInt8(255 * y / height), 128, 255)
+        }
+    }
+
+    static func image(
+        width: Int,
+        height: Int,
+        _ color: (Int, Int) -> SIMD4<UInt8>
+    ) throws(EideticError) -> Image {
+        let size = PixelSize(width: width, height: height)
+        let pixels = try PixelBuffer(size: size, alpha: .opaque) { bytes, bytesPerRow throws(EideticError) in
+            for y in 0..<height {
+                for x in 0..<width {
+                    bytes.storeBytes(of: color(x, y), toByteOffset: y * bytesPerRow + 4 * x, as: SIMD4<UInt8>.self)
+                }
+            }
+        }
+        return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: size)
+    }
+
+    /// A gradient as a file.
+    static func file(_ format: ImageFormat, width: Int = 64, height: Int = 48) throws(EideticError) -> [UInt8] {
+        try ImageEncoder.encode(gradient(width: width, height: height), as: format)
+    }
+
+    /// A small PNG that claims to have so many pixels.
+    static func hugePNG(width: UInt32, height: UInt32) -> [UInt8] {
+        let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+        let emptyStream: [UInt8] = [0x78, 0x9c, 0x63, 0, 0, 0, 1, 0, 1]
+        return signature + chunk("IHDR", bigEndian(width) + bigEndian(height) + [8, 6, 0, 0, 0])
+            + chunk("IDAT", emptyStream) + chunk("IEND", [])
+    }
+
+    private static func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+        let content = Array(name.utf8) + bytes
+        return bigEndian(UInt32(bytes.count)) + content + bigEndian(checksum(content))
+    }
+
+    private static func bigEndian(_ number: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+    }
+
+    /// The cyclic redundancy check of PNG's chunks.
+    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+        ~bytes.reduce(UInt32.max) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
+        }
+    }
+}
