@@ -116,11 +116,15 @@ let package = Package(
             name: "EideticBench",
             dependencies: [
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-                "CBareJPEG",
+                "CBareJPEG", "CBareCodecs",
             ],
             swiftSettings: strict
         ),
         .target(name: "CBareJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(
+            name: "CBareCodecs",
+            linkerSettings: [.linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("gif")]
+        ),
 
         .executableTarget(
             name: "EideticConformance",

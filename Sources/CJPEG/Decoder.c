@@ -169,10 +169,12 @@ eidetic_jpeg_status eidetic_jpeg_read_rows(
     *read = 0;
     if (setjmp(decoder->escape)) return failure(decoder);
     while (*read < count && library->output_scanline < library->output_height) {
-        JSAMPROW row = rows + *read * bytes_per_row;
-        JDIMENSION got = jpeg_read_scanlines(library, &row, 1);
-        if (got != 1) break;
-        *read += 1;
+        JSAMPROW next[4];
+        unsigned asked = count - *read < 4 ? count - *read : 4;
+        for (unsigned i = 0; i < asked; i++) next[i] = rows + (*read + i) * bytes_per_row;
+        JDIMENSION got = jpeg_read_scanlines(library, next, asked);
+        if (!got) break;
+        *read += got;
     }
     return *read ? EIDETIC_JPEG_OK : EIDETIC_JPEG_FAILED;
 }

@@ -8,22 +8,28 @@ enum { TABLE = 4096 };
 struct bits {
     const uint8_t *next, *end;
     size_t left; // bytes left of this sub-block
-    uint32_t buffer;
+    uint64_t buffer;
     int available;
 };
 
-/// The next code, or -1 where the blocks end.
-static int next_code(struct bits *bits, int width) {
-    while (bits->available < width) {
+/// Takes bytes until there are `width` bits, and then as many more as fit; 0 where the blocks end before.
+static int refill(struct bits *bits, int width) {
+    while (bits->available <= 56) {
         if (!bits->left) {
-            if (bits->next == bits->end || *bits->next == 0) return -1;
+            if (bits->next == bits->end || *bits->next == 0) break;
             bits->left = *bits->next++;
         }
-        if (bits->next == bits->end) return -1;
-        bits->buffer |= (uint32_t)*bits->next++ << bits->available;
+        if (bits->next == bits->end) break;
+        bits->buffer |= (uint64_t)*bits->next++ << bits->available;
         bits->available += 8;
         bits->left--;
     }
+    return bits->available >= width;
+}
+
+/// The next code, or -1 where the blocks end.
+static int next_code(struct bits *bits, int width) {
+    if (bits->available < width && !refill(bits, width)) return -1;
     int code = (int)(bits->buffer & ((1u << width) - 1));
     bits->buffer >>= width;
     bits->available -= width;
@@ -38,6 +44,11 @@ struct strings {
 
 static size_t copy(uint8_t *target, size_t at, size_t capacity, size_t start, size_t length) {
     if (length > capacity - at) length = capacity - at;
+    if (capacity - at >= length + 8 && at - start >= 8) {
+        // Whole words, up to seven bytes too many, which the next string overwrites.
+        for (size_t i = 0; i < length; i += 8) memcpy(target + at + i, target + start + i, 8);
+        return at + length;
+    }
     for (size_t i = 0; i < length; i++) target[at + i] = target[start + i]; // may overlap: a byte at a time
     return at + length;
 }

@@ -32,6 +32,7 @@ struct Suite: Sendable {
         memoryCache,
         hitRatio,
         jpegDecode,
+        decode,
         fetch,
         diskCache,
     ]

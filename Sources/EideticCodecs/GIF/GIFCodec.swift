@@ -32,46 +32,63 @@ enum GIFCodec: ImageCodec {
 
     static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
         let structure = try GIFStructure(bytes)
-        let wanted = task.allFrames ? structure.frames[...] : structure.frames.prefix(1)
-        var canvas = try AnimationCanvas(size: structure.size)
-        var frames: [Image.Frame] = []
-        var damage: EideticError?
-        for frame in wanted where damage == nil {
-            try task.checkpoint()
-            damage = try draw(frame, number: frames.count + 1, on: &canvas, structure.size, task)
-            if let damage, !task.acceptsPartial { throw damage }
-            let pixels = try canvas.snapshot(task, hasAlpha: structure.hasAlpha || damage != nil)
-            frames.append(Image.Frame(pixels: pixels, duration: wanted.count > 1 ? frame.duration.asPlayed : .zero))
+        var picture =
+            task.allFrames && structure.frames.count > 1
+            ? try animation(structure, task) : try still(structure, task)
+        if !picture.isPartial, task.allFrames, !structure.isComplete {
+            guard task.acceptsPartial else {
+                throw EideticError(.truncated, "GIF: ends after \(bytes.count) bytes, without its trailer")
+            }
+            picture.isPartial = true
         }
-        if damage == nil, task.allFrames, !structure.isComplete {
-            damage = EideticError(.truncated, "GIF: ends after \(bytes.count) bytes, without its trailer")
-            if let damage, !task.acceptsPartial { throw damage }
-        }
-        var picture = CodecPicture(frames: frames, loopCount: frames.count > 1 ? structure.loopCount : 1)
-        picture.isPartial = damage != nil
         return picture
     }
 
     /// The frames at the wanted size, and three canvases.
     static func workingMemory(_ task: DecodeTask) -> Int { task.memory(canvases: 3) }
 
-    /// Draws one frame; gives what was wrong with it, after drawing what there was.
-    private static func draw(
+    /// The first frame, painted straight onto the canvas.
+    private static func still(_ structure: GIFStructure, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        let canvas = FrameArea(structure.size)
+        let (pixels, damage) = try paint(structure.frames[0], number: 1, in: canvas, structure.hasAlpha, task)
+        return CodecPicture(pixels, isPartial: damage != nil)
+    }
+
+    private static func animation(_ structure: GIFStructure, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        var canvas = try AnimationCanvas(size: structure.size)
+        var frames: [Image.Frame] = []
+        var damage: EideticError?
+        for frame in structure.frames where damage == nil {
+            try task.checkpoint()
+            if let visible = frame.area.clipped(to: structure.size) {
+                let pixels: PixelBuffer
+                (pixels, damage) = try paint(frame, number: frames.count + 1, in: visible, true, task)
+                try canvas.draw(pixels, at: visible, blends: true, disposal: frame.disposal)
+            }
+            let snapshot = try canvas.snapshot(task, hasAlpha: structure.hasAlpha || damage != nil)
+            frames.append(Image.Frame(pixels: snapshot, duration: frame.duration.asPlayed))
+        }
+        var picture = CodecPicture(frames: frames, loopCount: structure.loopCount)
+        picture.isPartial = damage != nil
+        return picture
+    }
+
+    /// Paints what a frame shows of `region` of the canvas; gives what was wrong where the task accepts that.
+    private static func paint(
         _ frame: GIFStructure.Frame,
         number: Int,
-        on canvas: inout AnimationCanvas,
-        _ size: PixelSize,
+        in region: FrameArea,
+        _ hasAlpha: Bool,
         _ task: DecodeTask
-    ) throws(EideticError) -> EideticError? {
+    ) throws(EideticError) -> (PixelBuffer, damage: EideticError?) {
         guard frame.area.size.pixelCount <= task.limits.pixels else {
             let pixels = "frame \(number) of \(frame.area.size) = \(frame.area.size.pixelCount) pixels"
             throw EideticError(.limitExceeded, "GIF: \(pixels); the limit is \(task.limits.pixels)")
         }
+        try task.checkpoint()
         let (indices, damage) = try decompress(frame, number)
-        guard let visible = frame.area.clipped(to: size) else { return damage }
-        let pixels = try colour(indices, frame, visible)
-        try canvas.draw(pixels, at: visible, blends: true, disposal: frame.disposal)
-        return damage
+        if let damage, !task.acceptsPartial { throw damage }
+        return (try colour(indices, frame, in: region, hasAlpha || damage != nil), damage)
     }
 
     /// The colour numbers of a frame's pixels, in the order of the file.
@@ -100,25 +117,27 @@ enum GIFCodec: ImageCodec {
         }
     }
 
-    /// The visible part of a frame in colour; pixels that are missing are transparent.
+    /// A region of the canvas with a frame on it; what the frame does not cover, or lacks, is transparent.
     private static func colour(
         _ indices: [UInt8],
         _ frame: GIFStructure.Frame,
-        _ visible: FrameArea
+        in region: FrameArea,
+        _ hasAlpha: Bool
     ) throws(EideticError) -> PixelBuffer {
-        let colours = table(frame)
-        let width = frame.area.size.width, height = frame.area.size.height
-        let rows = frame.isInterlaced ? interlacedRows(height) : Array(0..<height)
-        let left = visible.x - frame.area.x
-        return try PixelBuffer(size: visible.size, alpha: .straight) { memory, stride in
-            memory.initializeMemory(as: UInt8.self, repeating: 0)
-            guard let base = memory.assumingMemoryBound(to: UInt8.self).baseAddress else { return }
+        let colours = table(frame), area = frame.area
+        let rows = frame.isInterlaced ? interlacedRows(area.size.height) : Array(0..<area.size.height)
+        let left = max(area.x, region.x), right = min(area.x + area.size.width, region.x + region.size.width)
+        let isCovered = area == region && indices.count == area.size.pixelCount
+        return try PixelBuffer(size: region.size, alpha: hasAlpha ? .straight : .opaque) { memory, stride in
+            if !isCovered { memory.initializeMemory(as: UInt8.self, repeating: 0) }
+            guard let base = memory.bytePointer else { return }
             indices.withUnsafeBufferPointer { indices in
                 for (order, y) in rows.enumerated() {
-                    let row = y - (visible.y - frame.area.y), start = order * width + left
-                    let count = min(visible.size.width, indices.count - start)
-                    guard row >= 0, row < visible.size.height, count > 0 else { continue }
-                    eidetic_pixels_look_up(indices.baseAddress.map { $0 + start }, count, colours, base + row * stride)
+                    let row = area.y + y - region.y, start = order * area.size.width + left - area.x
+                    let count = min(right - left, indices.count - start)
+                    guard row >= 0, row < region.size.height, count > 0 else { continue }
+                    let target = base + row * stride + 4 * (left - region.x)
+                    eidetic_pixels_look_up(indices.baseAddress.map { $0 + start }, count, colours, target)
                 }
             }
         }

@@ -19,6 +19,9 @@ struct GIFStructure {
         var data: UnsafeRawBufferPointer
         /// Where the frame begins.
         var offset: Int
+
+        /// Whether a pixel may have a number that the table has no colour for; it is transparent then.
+        var hasNumbersWithoutColour: Bool { (palette?.count ?? 768) / 3 < 1 << min(8, codeSize) }
     }
 
     /// The graphic control block that stands before a frame.
@@ -61,7 +64,7 @@ struct GIFStructure {
     /// Whether some pixel may stay transparent.
     var hasAlpha: Bool {
         frames.first.map { $0.area != FrameArea(size) } ?? false
-            || frames.contains { $0.transparentIndex != nil || $0.disposal != .keep }
+            || frames.contains { $0.transparentIndex != nil || $0.disposal != .keep || $0.hasNumbersWithoutColour }
     }
 
     /// What no block begins with ends the file where a frame was seen before; else it is broken.
