@@ -31,9 +31,10 @@ final class DownloaderState: Sendable {
 
     /// Lets `delay` pass, or less where the network comes back before.
     func wait(_ delay: Duration) async {
+        let changes = network.changes
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [clock] in await clock.wait(delay) }
-            group.addTask { [network] in await network.wait() }
+            group.addTask { [network] in await network.wait(after: changes) }
             await group.next()
             group.cancelAll()
         }

@@ -15,6 +15,7 @@ struct TransferQueue {
         var ticket: UInt64 = 0
         var since: Duration = .zero
         var rank = 0
+        var isCancelled = false
 
         var wantedRank: Int { isContinuation ? Self.ranks - 1 : context.priority.rawValue }
         static let ranks = LoadPriority.allCases.count + 1
@@ -57,8 +58,14 @@ struct TransferQueue {
         append(entry)
     }
 
-    /// Takes out an entry that waits; `nil` where none does.
-    mutating func remove(_ id: UInt64) -> Entry? { waiting.removeValue(forKey: id) }
+    /// Takes out an entry that waits; gives `nil` where none does, and marks the one that runs.
+    mutating func cancel(_ id: UInt64) -> Entry? {
+        running[id]?.isCancelled = true
+        return waiting.removeValue(forKey: id)
+    }
+
+    /// Whether an entry that runs was cancelled.
+    func isCancelled(_ id: UInt64) -> Bool { running[id]?.isCancelled ?? false }
 
     /// Frees the place of an exchange that ran.
     mutating func finish(_ id: UInt64) {

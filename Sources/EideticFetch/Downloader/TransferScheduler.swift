@@ -40,7 +40,7 @@ final class TransferScheduler: Sendable {
 
     /// Ends an exchange as cancelled, whether it waits or runs; no effect where it has ended.
     func cancel(_ id: UInt64) {
-        if let entry = queue.withLock({ $0.remove(id) }) {
+        if let entry = queue.withLock({ $0.cancel(id) }) {
             entry.order.completion(.cancelled)
         } else {
             engine.cancel(id)
@@ -80,6 +80,10 @@ final class TransferScheduler: Sendable {
     func read<Value: Sendable>(_ body: @Sendable (TransferQueue) -> Value) -> Value { queue.withLock { body($0) } }
 
     private func startNext() {
-        while let entry = queue.withLock({ [time] in $0.next(now: time.uptime) }) { engine.start(entry.order) }
+        while let entry = queue.withLock({ [time] in $0.next(now: time.uptime) }) {
+            engine.start(entry.order)
+            // Somebody may have cancelled in between, before the engine knew of it.
+            if queue.withLock({ $0.isCancelled(entry.order.id) }) { engine.cancel(entry.order.id) }
+        }
     }
 }

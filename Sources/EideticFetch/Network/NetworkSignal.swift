@@ -4,13 +4,17 @@ import EideticCore
 final class NetworkSignal: Sendable {
     private struct State {
         var lastID: UInt64 = 0
+        var changes: UInt64 = 0
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
     }
 
     private let state = Guarded(State())
 
-    /// Suspends until the network has changed, or the task is cancelled.
-    func wait() async {
+    /// How often the network has changed so far.
+    var changes: UInt64 { state.withLock { $0.changes } }
+
+    /// Suspends until the network has changed more often than `changes`, or the task is cancelled.
+    func wait(after changes: UInt64) async {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
@@ -18,7 +22,7 @@ final class NetworkSignal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 state.withLock { $0.waiting[id] = continuation }
-                if Task.isCancelled { wake(id) }
+                if Task.isCancelled || self.changes != changes { wake(id) }
             }
         } onCancel: {
             wake(id)
@@ -28,6 +32,7 @@ final class NetworkSignal: Sendable {
     /// Wakes all.
     func fire() {
         let waiting = state.withLock { state in
+            state.changes += 1
             defer { state.waiting = [:] }
             return Array(state.waiting.values)
         }

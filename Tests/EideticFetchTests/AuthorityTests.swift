@@ -1,0 +1,170 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+@Suite("Credentials, cookies and redirects", .timeLimit(.minutes(1)))
+struct AuthorityTests {
+    private func answering() throws -> ScriptedOrigin {
+        try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+    }
+
+    @Test("L20 Basic and Bearer credentials go out with the first request")
+    func basic() async throws {
+        let origin = try answering()
+        var request = try FetchRequest(url: origin.url)
+        request.credentials = .basic(user: "Aladdin", password: "open sesame")
+        _ = try await Downloader().fetch(request)
+        request.credentials = .bearer("token")
+        _ = try await Downloader().fetch(request)
+        let sent = origin.requests.map { $0.headers["authorization"] }
+        #expect(sent == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Bearer token"])
+    }
+
+    @Test("L20 Digest credentials answer the server's question, and the password stays here")
+    func digest() async throws {
+        let origin = try ScriptedOrigin { request in
+            let question = "Digest realm=\"here\", nonce=\"abc\", qop=\"auth\", algorithm=MD5"
+            guard request.headers["authorization"] != nil else {
+                return [.answer(401, ["WWW-Authenticate": question], Fixture.webPage)]
+            }
+            return [.answer(200, [:], Fixture.picture())]
+        }
+        var request = try FetchRequest(url: origin.url)
+        request.credentials = .digest(user: "me", password: "secret")
+        #expect(try await Downloader().fetch(request).bytes == Fixture.picture())
+        let sent = try #require(origin.requests.last?.headers["authorization"])
+        #expect(sent.hasPrefix("Digest username=\"me\""))
+        #expect(!sent.contains("secret"))
+    }
+
+    @Test("L20 credentials that are not accepted end with 401")
+    func wrong() async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(401, ["WWW-Authenticate": "Basic realm=\"here\""])] }
+        var request = try FetchRequest(url: origin.url)
+        request.credentials = .basic(user: "me", password: "wrong")
+        let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
+        #expect(error?.httpStatus == 401)
+    }
+
+    @Test("L20 credentials and fields of the caller's do not follow a redirect to another origin")
+    func redirect() async throws {
+        let other = try answering()
+        let origin = try ScriptedOrigin { request in
+            let target = request.path == "/first" ? "/second" : other.url + "/third"
+            return [.answer(302, ["Location": target])]
+        }
+        var request = try FetchRequest(url: origin.url + "/first")
+        request.credentials = .basic(user: "me", password: "secret")
+        request.headers = ["X-Api-Key": "secret", "Cookie": "id=secret", "Accept-Language": "de"]
+        let response = try await Downloader().fetch(request)
+        #expect(response.effectiveURL == other.url + "/third")
+        #expect(response.metrics.redirects == 2)
+        #expect(origin.requests.map { $0.headers["x-api-key"] } == ["secret", "secret"])
+        #expect(origin.requests.allSatisfy { $0.headers["authorization"]?.hasPrefix("Basic ") == true })
+        let last = try #require(other.requests.first?.headers)
+        #expect(!last.values.contains { $0.contains("secret") })
+        #expect(last["authorization"] == nil)
+        #expect(last["accept-language"] == "de")
+    }
+
+    @Test("L20 the downloader may know the credentials of each origin")
+    func provider() async throws {
+        let other = try answering()
+        let origin = try ScriptedOrigin { _ in [.answer(302, ["Location": other.url + "/b"])] }
+        var configuration = Downloader.Configuration()
+        configuration.credentials = { .bearer("for-\($0.port)") }
+        _ = try await Downloader(configuration).fetch(origin.url)
+        #expect(origin.requests.first?.headers["authorization"] == "Bearer for-\(origin.port)")
+        #expect(other.requests.first?.headers["authorization"] == "Bearer for-\(other.port)")
+    }
+
+    @Test("L20 cookies are neither kept nor sent, unless the request asks for them")
+    func cookies() async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(200, ["Set-Cookie": "id=7; Path=/"], Fixture.picture())] }
+        let downloader = Downloader()
+        var request = try FetchRequest(url: origin.url)
+        for usesCookies in [false, false, true, true, false] {
+            request.usesCookies = usesCookies
+            _ = try await downloader.fetch(request)
+        }
+        request.usesCookies = true
+        downloader.removeCookies()
+        _ = try await downloader.fetch(request)
+        #expect(origin.requests.map { $0.headers["cookie"] } == [nil, nil, nil, "id=7", nil, nil])
+    }
+
+    @Test("L20 hooks change the request, the answer and its bytes, in this order")
+    func hooks() async throws {
+        let key: UInt8 = 0x5a
+        let origin = try ScriptedOrigin { request in
+            let body = request.headers["x-signature"] == "ok" ? Fixture.picture().map { $0 ^ key } : Fixture.picture()
+            return [.answer(200, ["X-Kind": "sealed"], body)]
+        }
+        var configuration = Downloader.Configuration()
+        configuration.requestModifier = { request in
+            var request = request
+            request.headers["X-Signature"] = "ok"
+            return request
+        }
+        configuration.responseModifier = { response in
+            var response = response
+            response.headers["X-Seen"] = response.headers["X-Kind"]
+            return response
+        }
+        configuration.decryptor = { bytes, response in
+            response.headers["X-Seen"] == "sealed" ? bytes.map { $0 ^ key } : bytes
+        }
+        let response = try await Downloader(configuration).fetch(origin.url)
+        #expect(response.bytes == Fixture.picture())
+        configuration.decryptor = nil
+        let plain = Downloader(configuration)
+        let error = await failure { () async throws(EideticError) in try await plain.fetch(origin.url) }
+        #expect(error?.code == .notAPicture)
+    }
+
+    @Test("L20 a proxy is used where one is named")
+    func proxy() async throws {
+        let proxy = try answering()
+        var configuration = Downloader.Configuration()
+        configuration.proxy = .url(proxy.url)
+        _ = try await Downloader(configuration).fetch("http://pictures.invalid/a.png")
+        #expect(proxy.requests.first?.path == "http://pictures.invalid/a.png")
+    }
+
+    @Test("L20 connections into private networks are refused where that is asked, names and redirects included")
+    func privateNetworks() async throws {
+        let origin = try answering()
+        var configuration = Downloader.Configuration()
+        configuration.refusesPrivateNetworks = true
+        let downloader = Downloader(configuration)
+        for host in ["127.0.0.1", "localhost", "0x7f000001", "127.1"] {
+            let error = await failure { () async throws(EideticError) in
+                try await downloader.fetch("http://\(host):\(origin.port)/a.png")
+            }
+            #expect(error?.code == .refused, "\(host): \(String(describing: error))")
+        }
+        #expect(origin.connectionCount == 0)
+    }
+
+    @Test(
+        "L20 addresses for special purposes are not public",
+        arguments: [
+            ([127, 0, 0, 1], false), ([10, 1, 2, 3], false), ([172, 31, 255, 255], false), ([172, 32, 0, 0], true),
+            ([192, 168, 0, 1], false), ([169, 254, 169, 254], false), ([100, 64, 0, 1], false), ([0, 0, 0, 0], false),
+            ([255, 255, 255, 255], false), ([8, 8, 8, 8], true), ([224, 0, 0, 1], false),
+            ([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], false),
+            ([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1], false),
+            ([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 8, 8, 8, 8], true),
+            ([0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 1], false),
+            ([0x20, 0x02, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], false),
+            ([0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], false),
+            ([0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], false),
+            ([0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], false),
+            ([0x20, 0x01, 0x48, 0x60, 0x48, 0x60, 0, 0, 0, 0, 0, 0, 0, 0, 0x88, 0x88], true),
+        ] as [([UInt8], Bool)]
+    )
+    func addresses(_ bytes: [UInt8], _ isPublic: Bool) {
+        #expect(NetworkAddress(bytes: bytes).isPublic == isPublic)
+    }
+}

@@ -1,0 +1,171 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("Control", .timeLimit(.minutes(1)))
+struct ControlTests {
+    private func oneSlot(_ time: any TimeSource = SystemTime()) -> Downloader {
+        var configuration = Downloader.Configuration()
+        configuration.maximumConcurrent = 1
+        configuration.time = time
+        return Downloader(configuration)
+    }
+
+    /// An origin that holds `/1` back until the gate opens.
+    private func origin(_ gate: Gate) throws -> ScriptedOrigin {
+        try ScriptedOrigin { request in
+            (request.path == "/1" ? [.wait(gate)] : []) + [.answer(200, [:], Fixture.picture())]
+        }
+    }
+
+    @Test("L22 a priority that changes while a download waits changes its place")
+    @MainActor
+    func livePriority() async throws {
+        let gate = Gate()
+        let origin = try origin(gate)
+        let downloader = oneSlot()
+        let contexts = [LoadPriority.normal, .low, .normal, .high].map { WorkContext(priority: $0) }
+        let tasks = try contexts.enumerated().map { index, context in
+            let request = try FetchRequest(url: "\(origin.url)/\(index + 1)")
+            return Task.immediate { _ = try await downloader.fetch(request, context: context) }
+        }
+        contexts[1].priority = .high
+        gate.open()
+        for task in tasks { try await task.value }
+        #expect(origin.requests.map(\.path) == ["/1", "/2", "/4", "/3"])
+    }
+
+    @Test("L03 what has waited for too long goes before what is more urgent")
+    @MainActor
+    func patience() async throws {
+        let (gate, time) = (Gate(), ManualTime())
+        let origin = try origin(gate)
+        let downloader = oneSlot(time)
+        func start(_ number: Int, _ priority: LoadPriority) throws -> Task<Void, any Error> {
+            let request = try FetchRequest(url: "\(origin.url)/\(number)")
+            return Task.immediate { _ = try await downloader.fetch(request, priority: priority) }
+        }
+        var tasks = [try start(1, .normal), try start(2, .low)]
+        time.advance(by: .seconds(31))
+        tasks += [try start(3, .high), try start(4, .high)]
+        gate.open()
+        for task in tasks { try await task.value }
+        #expect(origin.requests.map(\.path) == ["/1", "/2", "/3", "/4"])
+    }
+
+    @Test("L03 no more than the limit come from one origin, and others need not wait for it")
+    @MainActor
+    func perHost() async throws {
+        let gate = Gate()
+        let slow = try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], Fixture.picture())] }
+        let quick = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        var configuration = Downloader.Configuration()
+        configuration.maximumPerHost = 2
+        let downloader = Downloader(configuration)
+        let tasks = try (1...5).map { number in
+            let request = try FetchRequest(url: "\(slow.url)/\(number)")
+            return Task.immediate { _ = try await downloader.fetch(request) }
+        }
+        #expect(try await downloader.fetch(quick.url).status == 200)
+        #expect(downloader.counts == (waiting: 3, running: 2))
+        gate.open()
+        for task in tasks { try await task.value }
+    }
+
+    @Test("L22 suspended downloads do not start, running ones take no bytes, and all go on")
+    @MainActor
+    func suspends() async throws {
+        let piece = [UInt8](repeating: 7, count: 65_536)
+        let (gate, sent) = (Gate(), Gate())
+        let origin = try ScriptedOrigin { request in
+            guard request.path == "/large" else { return [.answer(200, [:], Fixture.picture())] }
+            return [
+                .head(200, ["Content-Length": "\(1_000 * piece.count + 8)"]), .send(Fixture.picture(8)), .wait(gate),
+                .sendRepeatedly(piece, times: 1_000), .reached(sent),
+            ]
+        }
+        let downloader = Downloader()
+        var large = try FetchRequest(url: origin.url + "/large")
+        large.timeout = .seconds(5)
+        let running = Task.immediate { [large] in try await downloader.fetch(large, priority: .low) }
+        await origin.waitForRequests(1)
+        downloader.suspend(.low)
+        gate.open()
+        let small = try FetchRequest(url: origin.url + "/small")
+        let waiting = Task.immediate { try await downloader.fetch(small, priority: .low) }
+        #expect(downloader.counts == (waiting: 1, running: 1))
+        for number in 0..<50 { _ = try await downloader.fetch("\(origin.url)/urgent?\(number)") }
+        #expect(!sent.isOpen)
+        downloader.resume()
+        #expect(try await waiting.value.status == 200)
+        #expect(try await running.value.bytes.count == 1_000 * 65_536 + 8)
+    }
+
+    @Test("L22 a suspended download that becomes more urgent goes on")
+    @MainActor
+    func promotes() async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        let downloader = Downloader()
+        downloader.suspend(.low)
+        let context = WorkContext(priority: .low)
+        let request = try FetchRequest(url: origin.url)
+        let task = Task.immediate { try await downloader.fetch(request, context: context) }
+        #expect(downloader.counts == (waiting: 1, running: 0))
+        context.priority = .normal
+        #expect(try await task.value.status == 200)
+    }
+
+    @Test("L20 a rate limit holds for all downloads together")
+    func rate() async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture(200_000))] }
+        var configuration = Downloader.Configuration()
+        configuration.bytesPerSecond = 1_000_000
+        let downloader = Downloader(configuration)
+        let clock = ContinuousClock()
+        let start = clock.now
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<3 { group.addTask { try await downloader.fetch("\(origin.url)/\(number)").bytes.count } }
+            for try await count in group { #expect(count == 200_000) }
+        }
+        // 600 KB at 1 MB a second; the last pieces come with the bucket's own tenth of a second and one read each.
+        #expect(clock.now - start > .milliseconds(250))
+    }
+
+    @Test("L02 three thousand requests that are left leave nothing behind")
+    func leavesNothing() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.picture()), .wait(gate)] }
+        let downloader = Downloader()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<3_000 {
+                group.addTask { _ = try? await downloader.fetch("\(origin.url)/\(number)") }
+            }
+            await origin.waitForRequests(6)
+            group.cancelAll()
+        }
+        // What is left of the running six is taken off by the engine before it does anything else for us.
+        let other = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        #expect(try await downloader.fetch(other.url).status == 200)
+        #expect(downloader.counts == (waiting: 0, running: 0))
+        #expect(origin.requests.count < 100)
+    }
+
+    @Test("L24 a process that is stopped for longer than the time-out loses no download", .needsNginx)
+    func stopped() async throws {
+        let server = try await Nginx(.init(server: "limit_rate 100k;"))
+        let downloader = Downloader()
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<6 {
+                var request = try FetchRequest(url: try server.put(Fixture.picture(150_000), at: "\(number).png"))
+                request.timeout = .milliseconds(1_500)
+                group.addTask { [request] in try await downloader.fetch(request).bytes.count }
+            }
+            let command = "kill -STOP \(getpid()); sleep 4; kill -CONT \(getpid())"
+            let stopper = try await Subprocess.run("sh", ["-c", command])
+            #expect(stopper.status == .exited(0))
+            for try await count in group { #expect(count == 150_000) }
+        }
+    }
+}

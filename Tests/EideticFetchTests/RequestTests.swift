@@ -1,0 +1,96 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+@Suite("Requests")
+struct RequestTests {
+    @Test(
+        "L20 what is no URL to load is refused with a reason",
+        arguments: [
+            ("", "no URL"), ("nonsense", "Bad scheme"), ("ftp://example.org/a.png", "\"ftp\""),
+            ("file:///etc/passwd", "\"file\""), ("http://", "no URL"), ("http://a b/", "no URL"),
+            ("http://[::1", "no URL"), ("http://example.org:99999/", "no URL"), ("javascript:alert(1)", "no URL"),
+            ("http://example.org/\u{0}", "zero"), ("http://" + String(repeating: "a", count: 70_000), "longer"),
+        ]
+    )
+    func refuses(_ text: String, _ reason: String) {
+        do throws(EideticError) {
+            let request = try FetchRequest(url: text)
+            Issue.record("\(text) was taken as \(request.url)")
+        } catch {
+            #expect(error.code == .invalidURL)
+            #expect(error.message.contains(reason), "\(error.message)")
+        }
+    }
+
+    @Test(
+        "L02 URLs that mean the same have the same identity",
+        arguments: [
+            ("HTTP://Example.ORG", "http://example.org/"), (" http://example.org/a \n", "http://example.org/a"),
+            ("http://example.org/a#part", "http://example.org/a"),
+            ("http://user:secret@example.org/a", "http://example.org/a"),
+            ("http://example.org/ä b.png", "http://example.org/%c3%a4%20b.png"),
+        ]
+    )
+    func normalises(_ text: String, _ normal: String) throws {
+        #expect(try FetchRequest(url: text).url == normal)
+    }
+
+    @Test("L20 user and password of a URL become credentials and leave the URL")
+    func userInformation() throws {
+        let request = try FetchRequest(url: "http://me:p%40ss@example.org/a")
+        #expect(request.credentials == .basic(user: "me", password: "p@ss"))
+        #expect(request != (try FetchRequest(url: "http://example.org/a")))
+    }
+
+    @Test("L20 names of fields are compared without regard to case, and their order across names does not matter")
+    func headers() {
+        var headers: HTTPHeaders = ["Accept": "a", "X-One": "1"]
+        headers.add("x-one", "2")
+        #expect(headers["X-ONE"] == "1, 2")
+        #expect(headers.values(of: "x-One") == ["1", "2"])
+        #expect(headers == ["x-one": "1", "ACCEPT": "a", "X-one": "2"])
+        #expect(headers.hashValue == (["x-one": "1", "ACCEPT": "a", "X-one": "2"] as HTTPHeaders).hashValue)
+        #expect(headers != ["X-One": "2", "Accept": "a", "x-one": "1"])
+        headers["x-one"] = nil
+        #expect(headers == ["Accept": "a"])
+    }
+
+    @Test("L20 a field that would break out of its line is refused", arguments: ["a\r\nX-Evil: 1", "a\nb", "\u{0}"])
+    func injection(_ value: String) async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        var request = try FetchRequest(url: origin.url)
+        request.headers["X-Value"] = value
+        let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
+        #expect(error?.code == .invalidArgument)
+        #expect(origin.requests.isEmpty)
+    }
+
+    @Test("L02 1,000 callers with ten kinds of headers make ten requests, and no user sees another's answer")
+    func identities() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { request in
+            let user = Array((request.headers["authorization"] ?? "").utf8)
+            return [.wait(gate), .answer(200, [:], Fixture.picture(10) + user)]
+        }
+        var configuration = Downloader.Configuration()
+        configuration.maximumConcurrent = 10
+        let downloader = Downloader(configuration)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<1_000 {
+                var request = try FetchRequest(url: origin.url + "/a.png")
+                let user = "Bearer user-\(number % 10)"
+                request.headers["Authorization"] = user
+                group.addTask { [request] in
+                    try await downloader.fetch(request).bytes == Fixture.picture(10) + Array(user.utf8)
+                }
+            }
+            await origin.waitForRequests(10)
+            gate.open()
+            for try await isRight in group { #expect(isRight) }
+        }
+        // Who came after the gate was opened may have made a request of its own; nobody was given another's answer.
+        #expect(Set(origin.requests.map { $0.headers["authorization"] }).count == 10)
+    }
+}

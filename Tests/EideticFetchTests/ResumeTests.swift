@@ -1,0 +1,209 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+@Suite("Resuming", .timeLimit(.minutes(1)))
+struct ResumeTests {
+    private let picture = Fixture.picture(200_000)
+    private let half = 100_000
+
+    /// Sends half of the picture the first time and breaks off; then what `rest` says.
+    private func origin(
+        _ validator: KeyValuePairs<String, String> = ["ETag": "\"v1\""],
+        rest: @escaping @Sendable (ScriptedOrigin.Request) -> [ScriptedOrigin.Step]
+    ) throws -> ScriptedOrigin {
+        let (picture, half, count) = (picture, half, Counter())
+        let fields = validator.map { "\($0.key): \($0.value)\r\n" }.joined()
+        let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(picture.count)\r\n\r\n"
+        return try ScriptedOrigin { request in
+            guard count.next() == 0 else { return rest(request) }
+            return [.send(Array(head.utf8) + picture[..<half]), .close]
+        }
+    }
+
+    private func load(_ origin: ScriptedOrigin) async throws -> FetchResponse {
+        var configuration = Downloader.Configuration()
+        configuration.retryClock = ManualRetryClock()
+        var request = try FetchRequest(url: origin.url + "/a.png")
+        request.retriesFailed = true
+        return try await Downloader(configuration).fetch(request)
+    }
+
+    @Test("L24 a broken download goes on where it stopped, when the server still has the same picture")
+    func resumes() async throws {
+        let (picture, half) = (picture, half)
+        let origin = try origin { request in
+            let range = "bytes \(half)-\(picture.count - 1)/\(picture.count)"
+            return [.answer(206, ["ETag": "\"v1\"", "Content-Range": range], Array(picture[half...]))]
+        }
+        let response = try await load(origin)
+        #expect(response.bytes == picture)
+        #expect(response.metrics.resumedBytes == half)
+        #expect(origin.requests[1].headers["range"] == "bytes=\(half)-")
+        #expect(origin.requests[1].headers["if-range"] == "\"v1\"")
+        #expect(origin.requests[1].headers["accept-encoding"] == "identity")
+    }
+
+    @Test("L24 a picture that has changed meanwhile is loaded anew")
+    func changed() async throws {
+        let new = Array(Fixture.picture(150_000).reversed())
+        let origin = try origin { _ in [.answer(200, ["ETag": "\"v2\""], Fixture.picture(8) + new)] }
+        let response = try await load(origin)
+        #expect(response.bytes == Fixture.picture(8) + new)
+        #expect(response.metrics.resumedBytes == 0)
+    }
+
+    @Test(
+        "L24 a range that does not fit is not joined: the picture is loaded anew",
+        arguments: [
+            ["Content-Range": "bytes 5-199999/200000", "ETag": "\"v1\""],
+            ["Content-Range": "bytes 100000-199999/300000", "ETag": "\"v1\""],
+            ["Content-Range": "bytes 100000-199999/200000", "ETag": "\"v2\""],
+            ["Content-Range": "nonsense"],
+        ] as [[String: String]]
+    )
+    func wrongRange(_ headers: [String: String]) async throws {
+        let (picture, half) = (picture, half)
+        let origin = try origin { request in
+            guard request.headers["range"] != nil else { return [.answer(200, [:], picture)] }
+            let fields = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
+            let head = "HTTP/1.1 206 Partial Content\r\n\(fields)Content-Length: \(picture.count - half)\r\n\r\n"
+            return [.send(Array(head.utf8) + picture[half...])]
+        }
+        #expect(try await load(origin).bytes == picture)
+        #expect(origin.requests.map { $0.headers["range"] != nil } == [false, true, false])
+    }
+
+    @Test("L24 416 for what is asked again leads to a new beginning")
+    func notSatisfiable() async throws {
+        let picture = picture
+        let origin = try origin { request in
+            request.headers["range"] != nil ? [.answer(416)] : [.answer(200, [:], picture)]
+        }
+        #expect(try await load(origin).bytes == picture)
+    }
+
+    @Test(
+        "L24 without a strong validator, or of a compressed body, nothing is joined",
+        arguments: [
+            [:], ["ETag": "W/\"v1\""], ["ETag": "\"v1\"", "Accept-Ranges": "none"],
+            ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:50 GMT"],
+        ] as [KeyValuePairs<String, String>]
+    )
+    func weak(_ headers: KeyValuePairs<String, String>) async throws {
+        let picture = picture
+        let origin = try origin(headers) { _ in [.answer(200, [:], picture)] }
+        #expect(try await load(origin).bytes == picture)
+        #expect(origin.requests[1].headers["range"] == nil)
+    }
+
+    @Test("L24 a range that nobody asked for is refused")
+    func unasked() async throws {
+        let origin = try ScriptedOrigin { _ in
+            [.answer(206, ["Content-Range": "bytes 10-19/20"], Fixture.picture(10))]
+        }
+        let error = await failure { () async throws(EideticError) in try await Downloader().fetch(origin.url) }
+        #expect(error?.code == .badResponse)
+    }
+
+    // MARK: On disk
+
+    private func configuration(_ directory: TemporaryDirectory) -> Downloader.Configuration {
+        var configuration = Downloader.Configuration()
+        configuration.partialDirectory = directory.path("partial")
+        return configuration
+    }
+
+    private func files(_ directory: TemporaryDirectory) -> [String] {
+        ((try? FileSystem().names(in: directory.path("partial"))) ?? []).map { directory.path("partial/\($0)") }
+    }
+
+    /// Loads once, which breaks off; `change` may then touch what was kept; loads again with a new downloader.
+    private func loadTwice(
+        in directory: TemporaryDirectory,
+        change: (inout Downloader.Configuration) throws -> Void = { _ in }
+    ) async throws -> (response: FetchResponse, ranges: [String?]) {
+        let (picture, half) = (picture, half)
+        let origin = try origin { request in
+            guard request.headers["range"] != nil else { return [.answer(200, [:], picture)] }
+            let range = "bytes \(half)-\(picture.count - 1)/\(picture.count)"
+            return [.answer(206, ["ETag": "\"v1\"", "Content-Range": range], Array(picture[half...]))]
+        }
+        var configuration = configuration(directory)
+        let first = Downloader(configuration)
+        let error = await failure { () async throws(EideticError) in try await first.fetch(origin.url) }
+        #expect(error?.code == .lengthMismatch)
+        #expect(files(directory).count == 1)
+        try change(&configuration)
+        let response = try await Downloader(configuration).fetch(origin.url)
+        #expect(response.bytes == picture)
+        return (response, origin.requests.map { $0.headers["range"] })
+    }
+
+    @Test("L24 what came is kept on disk, and another process goes on with it")
+    func durable() async throws {
+        let directory = try TemporaryDirectory("partial")
+        let result = try await loadTwice(in: directory)
+        #expect(result.response.metrics.resumedBytes == half)
+        #expect(result.ranges == [nil, "bytes=\(half)-"])
+        #expect(files(directory).isEmpty)
+    }
+
+    @Test("L24 a beginning that was damaged or cut on disk is not used", arguments: [true, false])
+    func damaged(isCut: Bool) async throws {
+        let directory = try TemporaryDirectory("partial")
+        let result = try await loadTwice(in: directory) { _ in
+            var bytes = try FileSystem().contents(of: files(directory)[0])
+            if isCut { bytes.removeLast(5) } else { bytes[bytes.count - 1] ^= 1 }
+            try directory.write(bytes, to: "partial/\(files(directory)[0].split(separator: "/").last ?? "")")
+        }
+        #expect(result.ranges == [nil, nil])
+    }
+
+    @Test("L24 a beginning that is too old is not used")
+    func old() async throws {
+        let directory = try TemporaryDirectory("partial")
+        let result = try await loadTwice(in: directory) { configuration in
+            let time = ManualTime(now: SystemTime().now + .seconds(90_000))
+            configuration.time = time
+        }
+        #expect(result.ranges == [nil, nil])
+        #expect(files(directory).isEmpty)
+    }
+
+    @Test("L24 the bytes kept on disk are bounded, the oldest go")
+    func bounded() async throws {
+        let directory = try TemporaryDirectory("partial")
+        let (picture, half) = (picture, half)
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, ["ETag": "\"v1\"", "Content-Length": "200000"]), .send(Array(picture[..<half])), .close]
+        }
+        var configuration = configuration(directory)
+        configuration.partialLimit = 250_000
+        let downloader = Downloader(configuration)
+        for number in 0..<5 {
+            _ = await failure { () async throws(EideticError) in try await downloader.fetch("\(origin.url)/\(number)") }
+        }
+        #expect(files(directory).count == 2)
+    }
+
+    @Test("L24 a download that is left keeps nothing on disk")
+    func cancelled() async throws {
+        let directory = try TemporaryDirectory("partial")
+        let (picture, half, gate, reached) = (picture, half, Gate(), Gate())
+        let origin = try ScriptedOrigin { _ in
+            [
+                .head(200, ["ETag": "\"v1\"", "Content-Length": "200000"]), .send(Array(picture[..<half])),
+                .reached(reached), .wait(gate),
+            ]
+        }
+        let downloader = Downloader(configuration(directory))
+        let request = try FetchRequest(url: origin.url)
+        let task = Task { try await downloader.fetch(request) }
+        await reached.wait()
+        task.cancel()
+        await #expect(throws: EideticError.self) { try await task.value }
+        #expect(files(directory).isEmpty)
+    }
+}

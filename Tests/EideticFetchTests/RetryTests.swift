@@ -1,0 +1,155 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+@Suite("Further attempts", .timeLimit(.minutes(1)))
+struct RetryTests {
+    private func downloader(_ clock: ManualRetryClock) -> Downloader {
+        var configuration = Downloader.Configuration()
+        configuration.retryClock = clock
+        return Downloader(configuration)
+    }
+
+    private func insisting(_ url: String) throws -> FetchRequest {
+        var request = try FetchRequest(url: url)
+        request.retriesFailed = true
+        return request
+    }
+
+    @Test("L07 the wait doubles up to its limit, is random below it, and the server's wish counts")
+    func delays() {
+        let policy = RetryPolicy()
+        #expect(policy.delay(afterAttempt: 1, retryAfter: nil, random: 0.5) == .milliseconds(250))
+        #expect(policy.delay(afterAttempt: 2, retryAfter: nil, random: 0.5) == .milliseconds(500))
+        #expect(policy.delay(afterAttempt: 2, retryAfter: nil, random: 0) == .zero)
+        #expect(policy.delay(afterAttempt: 3, retryAfter: nil, random: 0.5) == nil)
+        #expect(policy.delay(afterAttempt: 1, retryAfter: .seconds(7), random: 0.5) == .seconds(7))
+        #expect(policy.delay(afterAttempt: 1, retryAfter: .seconds(121), random: 0.5) == nil)
+        var patient = policy
+        patient.attempts = 1_000
+        #expect(patient.delay(afterAttempt: 900, retryAfter: nil, random: 0.5) == .seconds(15))
+    }
+
+    @Test("L07 with retryFailed a server that recovers is asked until it answers")
+    func recovers() async throws {
+        let count = Counter()
+        let origin = try ScriptedOrigin { _ in
+            switch count.next() {
+            case 0: [.answer(503, ["Retry-After": "2", "Connection": "close"]), .close]
+            case 1: [.close]
+            default: [.answer(200, [:], Fixture.picture())]
+            }
+        }
+        let clock = ManualRetryClock()
+        let response = try await downloader(clock).fetch(insisting(origin.url))
+        #expect(response.metrics.attempts == 3)
+        try #require(clock.delays.count == 2)
+        #expect(clock.delays[0] >= .seconds(2))
+        #expect(clock.delays[1] < .seconds(1))
+    }
+
+    @Test("L07 without retryFailed there is one attempt")
+    func once() async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(503)] }
+        let clock = ManualRetryClock()
+        let downloader = downloader(clock)
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        #expect(error?.httpStatus == 503)
+        #expect(origin.requests.count == 1)
+        #expect(clock.delays.isEmpty)
+    }
+
+    @Test("L07 what is wrong for good is not tried again", arguments: [404, 403, 410])
+    func notForGood(_ status: Int) async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(status)] }
+        let clock = ManualRetryClock()
+        let (downloader, request) = (downloader(clock), try insisting(origin.url))
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(request) }
+        #expect(error?.httpStatus == status)
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test("L07 a server that asks for too long a wait is not asked again")
+    func tooLong() async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(429, ["Retry-After": "86400"])] }
+        let clock = ManualRetryClock()
+        let (downloader, request) = (downloader(clock), try insisting(origin.url))
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(request) }
+        #expect(error?.httpStatus == 429)
+        #expect(clock.delays.isEmpty)
+    }
+
+    @Test("L07 all downloads share one budget of further attempts")
+    func budget() async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(503)] }
+        var configuration = Downloader.Configuration()
+        configuration.retryClock = ManualRetryClock()
+        configuration.retryBudget = 3
+        let downloader = Downloader(configuration)
+        for number in 0..<4 {
+            let request = try insisting("\(origin.url)/\(number)")
+            let error = await failure { () async throws(EideticError) in try await downloader.fetch(request) }
+            #expect(error?.httpStatus == 503)
+        }
+        #expect(origin.requests.count == 4 + 3)
+    }
+
+    @Test("L07 a wait ends when the network comes back")
+    func networkCameBack() async throws {
+        let count = Counter()
+        let origin = try ScriptedOrigin { _ in
+            count.next() == 0 ? [.answer(503)] : [.answer(200, [:], Fixture.picture())]
+        }
+        let clock = ManualRetryClock(holds: true)
+        let (downloader, request) = (downloader(clock), try insisting(origin.url))
+        let task = Task { try await downloader.fetch(request) }
+        await clock.reached.wait()
+        downloader.networkCameBack()
+        #expect(try await task.value.metrics.attempts == 2)
+    }
+
+    @Test("L07 who leaves while a download waits leaves at once")
+    func cancel() async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(503)] }
+        let clock = ManualRetryClock(holds: true)
+        let (downloader, request) = (downloader(clock), try insisting(origin.url))
+        let task = Task { try await downloader.fetch(request) }
+        await clock.reached.wait()
+        task.cancel()
+        await #expect(throws: EideticError.self) { try await task.value }
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test("L07 an origin that fails five times in a row is left alone for half a minute, then tried by one")
+    func breaker() async throws {
+        let time = ManualTime()
+        var configuration = Downloader.Configuration()
+        configuration.time = time
+        let downloader = Downloader(configuration)
+        let broken = Counter()
+        let origin = try ScriptedOrigin { _ in
+            broken.next() < 5 ? [.close] : [.answer(200, [:], Fixture.picture())]
+        }
+        for _ in 0..<5 { _ = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) } }
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        #expect(error?.code == .connectionLost)
+        #expect(error?.message.contains("5 times in a row") == true)
+        #expect(origin.requests.count == 5)
+        time.advance(by: .seconds(31))
+        #expect(try await downloader.fetch(origin.url).status == 200)
+        #expect(try await downloader.fetch(origin.url).status == 200)
+    }
+
+    @Test("L07 offline, nothing is asked, and it is not counted as a failure")
+    func offline() async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        let downloader = Downloader()
+        downloader.isOffline = true
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        #expect(error?.code == .offline)
+        #expect(downloader.failures.entries.isEmpty)
+        downloader.isOffline = false
+        #expect(try await downloader.fetch(origin.url).status == 200)
+    }
+}

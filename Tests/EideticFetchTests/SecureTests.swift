@@ -1,0 +1,76 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+@Suite("Over TLS", .needsNginx, .timeLimit(.minutes(1)))
+struct SecureTests {
+    private func configuration(_ server: Nginx) -> Downloader.Configuration {
+        var configuration = Downloader.Configuration()
+        configuration.caFile = server.authorityFile
+        return configuration
+    }
+
+    @Test("L20 thirty pictures come over one HTTP/2 connection")
+    func multiplexes() async throws {
+        let server = try await Nginx(.init(usesTLS: true))
+        let base = try #require(server.secureURL)
+        var configuration = configuration(server)
+        configuration.maximumConcurrent = 30
+        let downloader = Downloader(configuration)
+        try await withThrowingTaskGroup(of: FetchResponse.self) { group in
+            for number in 0..<30 {
+                try server.put(Fixture.picture(20_000 + number), at: "\(number).png")
+                group.addTask { try await downloader.fetch("\(base)/\(number).png") }
+            }
+            for try await response in group { #expect(response.metrics.httpVersion == "HTTP/2") }
+        }
+        let requests = try await server.requests()
+        #expect(requests.count == 30)
+        #expect(Set(requests.map(\.connection)).count == 1)
+    }
+
+    @Test("L20 a redirect from https to http is not followed")
+    func downgrade() async throws {
+        let plain = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        let server = try await Nginx(.init(server: "location = /a { return 302 \(plain.url)/b; }", usesTLS: true))
+        let url = try #require(server.secureURL) + "/a"
+        let downloader = Downloader(configuration(server))
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(url) }
+        #expect(error?.code == .badRedirect)
+        #expect(error?.message.contains("from https to http") == true)
+        #expect(plain.requests.isEmpty)
+    }
+
+    @Test("L20 a host whose key is pinned must show it")
+    func pins() async throws {
+        let server = try await Nginx(.init(usesTLS: true))
+        let base = try #require(server.secureURL)
+        try server.put(Fixture.picture(), at: "a.png")
+        let key = """
+            openssl s_client -connect \(base.dropFirst(8)) </dev/null 2>/dev/null | openssl x509 -pubkey -noout |
+            openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | openssl base64 -A
+            """
+        let hash = try await Subprocess.run("sh", ["-c", key]).outputText
+        #expect(hash.utf8.count == 44)
+        var configuration = configuration(server)
+        configuration.pins = ["localhost": ["sha256//" + String(repeating: "A", count: 43) + "=", "sha256//\(hash)"]]
+        #expect(try await Downloader(configuration).fetch(base + "/a.png").status == 200)
+        configuration.pins = ["localhost": ["sha256//" + String(repeating: "A", count: 43) + "="]]
+        let strict = Downloader(configuration)
+        let error = await failure { () async throws(EideticError) in try await strict.fetch(base + "/a.png") }
+        #expect(error?.code == .tlsFailure)
+    }
+
+    @Test("L20 a name that the certificate does not cover is refused")
+    func wrongName() async throws {
+        let server = try await Nginx(.init(usesTLS: true))
+        let base = try #require(server.secureURL)
+        let port = try #require(base.split(separator: ":").last)
+        let downloader = Downloader(configuration(server))
+        let error = await failure { () async throws(EideticError) in
+            try await downloader.fetch("https://127.0.0.2:\(port)/a.png")
+        }
+        #expect(error?.code == .connectionRefused || error?.code == .tlsFailure)
+    }
+}

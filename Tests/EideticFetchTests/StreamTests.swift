@@ -1,0 +1,97 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+@Suite("Streams", .timeLimit(.minutes(1)))
+struct StreamTests {
+    @Test("L10 a stream gives the head first and then the body in pieces")
+    func pieces() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { request in
+            if request.path == "/moved" { return [.answer(302, ["Location": "/a.png"])] }
+            return [
+                .head(200, ["Content-Length": "100000"]), .send(Fixture.picture(500)), .wait(gate),
+                .send(Fixture.rest(500, of: 100_000)),
+            ]
+        }
+        let stream = try await Downloader().stream(FetchRequest(url: origin.url + "/moved"))
+        #expect(stream.status == 200)
+        #expect(stream.expectedLength == 100_000)
+        #expect(stream.effectiveURL == origin.url + "/a.png")
+        var bytes: [UInt8] = []
+        for try await piece in stream {
+            bytes += piece
+            if bytes.count == 500 { gate.open() }
+        }
+        #expect(bytes == Fixture.picture(100_000))
+    }
+
+    @Test("L10 a reader that is behind holds the server back")
+    func backPressure() async throws {
+        let sent = Gate()
+        let piece = [UInt8](repeating: 7, count: 65_536)
+        let origin = try ScriptedOrigin { request in
+            if request.path.hasPrefix("/small") { return [.answer(200, [:], Fixture.picture())] }
+            return [
+                .head(200, ["Content-Length": "\(1_000 * piece.count + 8)"]), .send(Fixture.picture(8)),
+                .sendRepeatedly(piece, times: 1_000), .reached(sent),
+            ]
+        }
+        let downloader = Downloader()
+        let stream = try await downloader.stream(FetchRequest(url: origin.url + "/large"))
+        var iterator = stream.makeAsyncIterator()
+        var count = try await iterator.next()?.count ?? 0
+        for number in 0..<50 { _ = try await downloader.fetch("\(origin.url)/small?\(number)") }
+        #expect(!sent.isOpen)
+        while let piece = try await iterator.next() { count += piece.count }
+        #expect(count == 1_000 * 65_536 + 8)
+        await sent.wait()
+    }
+
+    @Test("L10 what is no picture fails before the stream begins, what breaks later fails in it")
+    func failures() async throws {
+        let origin = try ScriptedOrigin { request in
+            if request.path == "/page" { return [.answer(200, ["Content-Type": "text/html"], Fixture.webPage)] }
+            return [.head(200, ["Content-Length": "1000"]), .send(Fixture.picture(500)), .close]
+        }
+        let downloader = Downloader()
+        let page = try FetchRequest(url: origin.url + "/page")
+        let error = await failure { () async throws(EideticError) in try await downloader.stream(page) }
+        #expect(error?.code == .notAPicture)
+        let stream = try await downloader.stream(FetchRequest(url: origin.url + "/cut"))
+        var count = 0
+        do {
+            for try await piece in stream { count += piece.count }
+            Issue.record("the stream ended as if it were complete")
+        } catch {
+            #expect(error.code == .lengthMismatch)
+        }
+        #expect(count == 500)
+    }
+
+    @Test("L10 a stream that is given up frees its slot, and a cancelled reader leaves at once")
+    func leaving() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { request in
+            if request.path == "/small" { return [.answer(200, [:], Fixture.picture())] }
+            return [.head(200), .send(Fixture.picture()), .wait(gate)]
+        }
+        var configuration = Downloader.Configuration()
+        configuration.maximumConcurrent = 1
+        let downloader = Downloader(configuration)
+        do {
+            let stream = try await downloader.stream(FetchRequest(url: origin.url + "/endless"))
+            #expect(stream.status == 200)
+        }
+        #expect(try await downloader.fetch(origin.url + "/small").status == 200)
+        let request = try FetchRequest(url: origin.url + "/endless")
+        let task = Task {
+            for try await _ in try await downloader.stream(request) {}
+        }
+        await origin.waitForRequests(3)
+        task.cancel()
+        await #expect(throws: EideticError.self) { try await task.value }
+        #expect(try await downloader.fetch(origin.url + "/small").status == 200)
+    }
+}
