@@ -54,6 +54,8 @@ struct OrderTests {
         gate.open()
         for task in tasks { try await task.value }
         #expect(downloader.counts == (waiting: 0, running: 0))
+        let late = try FetchRequest(url: "\(origin.url)/late")
+        #expect(try await downloader.fetch(late).metrics.queued >= .zero)
     }
 
     @Test("L02 99 of 100 callers leave, and the last is served by the one request")

@@ -67,6 +67,14 @@ struct RequestTests {
         #expect(origin.requests.isEmpty)
     }
 
+    @Test("L04 a time-out of no time at all is refused", arguments: [Duration.zero, .seconds(-1)])
+    func timeouts(_ timeout: Duration) async throws {
+        var request = try FetchRequest(url: "http://127.0.0.1:1/")
+        request.timeout = timeout
+        let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
+        #expect(error?.code == .invalidArgument)
+    }
+
     @Test("L02 1,000 callers with ten kinds of headers make ten requests, and no user sees another's answer")
     func identities() async throws {
         let gate = Gate()

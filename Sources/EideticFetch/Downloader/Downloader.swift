@@ -72,7 +72,8 @@ public final class Downloader: Sendable {
     nonisolated(nonsending) func modified(_ request: FetchRequest) async throws(EideticError) -> FetchRequest {
         var request = request
         if let modify = configuration.requestModifier { request = try await modify(request) }
-        try request.headers.validate()
+        try configuration.headers.validate()
+        try request.validate()
         return request
     }
 

@@ -3,7 +3,7 @@ public import EideticCore
 /// An answer whose body is read piece by piece while it comes.
 ///
 /// The download is held back when the reader is more than 256 KiB behind, and ends when the stream is given up. It is not
-/// shared with others, and not tried again. Iterate once.
+/// shared with others, and not tried again. Iterate once. Over HTTP/2 libcurl itself may hold up to 32 MiB more.
 public struct FetchStream: AsyncSequence, Sendable {
     /// The HTTP status: 2xx, or 304.
     public let status: Int

@@ -81,7 +81,9 @@ final class TransferScheduler: Sendable {
 
     private func startNext() {
         while let entry = queue.withLock({ [time] in $0.next(now: time.uptime) }) {
-            engine.start(entry.order)
+            var order = entry.order
+            order.queued = time.uptime - entry.since
+            engine.start(order)
             // Somebody may have cancelled in between, before the engine knew of it.
             if queue.withLock({ $0.isCancelled(entry.order.id) }) { engine.cancel(entry.order.id) }
         }

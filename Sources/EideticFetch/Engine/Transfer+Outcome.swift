@@ -22,6 +22,7 @@ extension Transfer {
 
     private var metrics: FetchMetrics {
         var metrics = FetchMetrics()
+        metrics.queued = order.queued
         metrics.nameLookup = duration(CURLINFO_NAMELOOKUP_TIME_T)
         metrics.connect = duration(CURLINFO_CONNECT_TIME_T)
         metrics.tls = duration(CURLINFO_APPCONNECT_TIME_T)

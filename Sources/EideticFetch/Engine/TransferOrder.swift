@@ -18,6 +18,8 @@ struct TransferOrder: Sendable {
     var partial: PartialBody?
     /// Where the body goes piece by piece; `nil` where it is collected.
     var channel: BodyChannel?
+    /// How long it waited for a slot.
+    var queued: Duration = .zero
     /// Called on the engine's thread.
     var onProgress: @Sendable (FetchProgress) -> Void = { _ in }
     /// Called once, on the engine's thread or on that of the one who cancels.

@@ -56,6 +56,17 @@ public struct FetchRequest: Sendable, Hashable {
         credentials = parsed.user.map { .basic(user: $0, password: parsed.password ?? "") }
     }
 
+    /// Refuses what cannot be asked for.
+    func validate() throws(EideticError) {
+        guard timeout > .zero, totalTimeout.map({ $0 > .zero }) ?? true else {
+            throw EideticError(.invalidArgument, "\(url): a time-out must be longer than zero")
+        }
+        guard byteLimit >= .zero else {
+            throw EideticError(.invalidArgument, "\(url): the limit of bytes is negative")
+        }
+        try headers.validate()
+    }
+
     /// Feeds the URL alone: requests that differ in the rest are few.
     public func hash(into hasher: inout Hasher) { hasher.combine(url) }
 }
