@@ -62,4 +62,69 @@ struct RefreshTests {
         _ = try await fixture.pipeline.image(for: request)
         #expect(try await fixture.nextRun().response(for: request).source == .network)
     }
+
+    /// A pipeline that asks the server as RFC 9111 says, over the fixture's directory.
+    private func pipeline(_ fixture: Fixture) throws -> ImagePipeline {
+        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path("cache")))
+        var configuration = ImagePipeline.Configuration(diskCache: disk)
+        configuration.freshness = .http()
+        return ImagePipeline(configuration)
+    }
+
+    /// The statuses with which the server answered for a picture.
+    private func statuses(_ fixture: Fixture) async throws -> [Int] {
+        try await fixture.server.requests().filter { $0.path == "/a.png" }.map(\.status)
+    }
+
+    @Test("C20 a fresh entry is served without asking: Cache-Control max-age")
+    func fresh() async throws {
+        let fixture = try await Fixture(.init(server: "add_header Cache-Control max-age=3600;"))
+        let request = try fixture.put(options: .waitStoreCache)
+        _ = try await pipeline(fixture).image(for: request)
+        #expect(try await pipeline(fixture).response(for: request).source == .disk)
+        #expect(try await statuses(fixture) == [200])
+    }
+
+    @Test("C20 a stale entry is revalidated before it is served, in this run and the next: 304 each time")
+    func stale() async throws {
+        let fixture = try await Fixture(.init(server: "add_header Cache-Control no-cache;"))
+        let request = try fixture.put(options: .waitStoreCache), pipeline = try pipeline(fixture)
+        _ = try await pipeline.image(for: request)
+        #expect(try await pipeline.response(for: request).source == .disk)
+        #expect(try await self.pipeline(fixture).response(for: request).source == .disk)
+        #expect(try await statuses(fixture) == [200, 304, 304])
+        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        let changed = try await pipeline.response(for: request)
+        #expect(changed.source == .network)
+        #expect(changed.image.size == PixelSize(width: 20, height: 10))
+    }
+
+    @Test("C20 stale-while-revalidate serves the stale picture at once and asks once beside it")
+    func staleWhileRevalidate() async throws {
+        let server = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"
+        let fixture = try await Fixture(.init(server: server))
+        let request = try fixture.put(options: .waitStoreCache)
+        _ = try await pipeline(fixture).image(for: request)
+        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        let second = try pipeline(fixture)
+        #expect(try await second.image(for: request).size == PixelSize(width: 64, height: 48))
+        while try await statuses(fixture) != [200, 200] { await Task.yield() }
+        await until { second.isIdle }
+        let next = request.with(options: .fromCacheOnly)
+        while (try? await pipeline(fixture).image(for: next).size) != PixelSize(width: 20, height: 10) {
+            await Task.yield()
+        }
+    }
+
+    @Test("C20 stale-if-error serves the stale picture when the server fails, and without it the error is told")
+    func staleIfError() async throws {
+        for (control, isServed) in [("max-age=0, stale-if-error=600", true), ("max-age=0, must-revalidate", false)] {
+            let fixture = try await Fixture(.init(server: "add_header Cache-Control \"\(control)\";"))
+            let request = try fixture.put(options: .waitStoreCache)
+            _ = try await pipeline(fixture).image(for: request)
+            await fixture.server.stop()
+            let response = try? await pipeline(fixture).response(for: request)
+            #expect((response?.source == .disk) == isServed)
+        }
+    }
 }

@@ -8,7 +8,7 @@ struct OriginAnswer: Sendable {
     /// The bytes; none where the server said that what the caller has is still right.
     let bytes: [UInt8]?
     /// The fields of the HTTP answer that are kept with the bytes.
-    let fields: [DiskCache.Metadata.Field]
+    let fields: [HTTPField]
     let step: LoadRecord.Step
 }
 
@@ -65,7 +65,7 @@ struct OriginReader: Sendable {
         let response = try await downloader.fetch(remote, context: context, onProgress: report)
         return OriginAnswer(
             bytes: response.status == 304 ? nil : response.bytes,
-            fields: StoredFields.of(response.headers),
+            fields: Storability.storedFields(response.headers.fields.map { .init(name: $0.name, value: $0.value) }),
             step: timer.step(.network, response.note)
         )
     }

@@ -5,6 +5,10 @@ final class Original: Sendable {
     let bytes: [UInt8]
     let source: ImageSource
     let steps: [LoadRecord.Step]
+    /// How long the server's answer is fresh; `nil` where its server is not asked.
+    let freshFor: Duration?
+    /// Whether the server is to be asked while the picture is shown.
+    let needsRevalidation: Bool
     private let store: (@Sendable () async throws(EideticError) -> Void)?
     private let storing = Guarded<Task<EideticError?, Never>?>(nil)
 
@@ -13,11 +17,15 @@ final class Original: Sendable {
         bytes: [UInt8],
         source: ImageSource,
         steps: [LoadRecord.Step],
+        freshFor: Duration? = nil,
+        needsRevalidation: Bool = false,
         store: (@Sendable () async throws(EideticError) -> Void)? = nil
     ) {
         self.bytes = bytes
         self.source = source
         self.steps = steps
+        self.freshFor = freshFor
+        self.needsRevalidation = needsRevalidation
         self.store = store
     }
 

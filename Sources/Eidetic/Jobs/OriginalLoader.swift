@@ -22,7 +22,8 @@ final class OriginalLoader: Sendable {
 
     private struct WeakOriginal { weak var value: Original? }
 
-    private let disk: DiskCache?
+    let disk: DiskCache?
+    let policy: ImagePipeline.Configuration.Freshness
     private let sources: OriginReader
     private let gate: InteractionGate
     private let pool = WorkPool(name: "eidetic store", width: 1)
@@ -32,6 +33,7 @@ final class OriginalLoader: Sendable {
     init(_ configuration: ImagePipeline.Configuration, _ gate: InteractionGate) {
         self.gate = gate
         disk = configuration.diskCache
+        policy = configuration.freshness
         sources = OriginReader(configuration)
     }
 
@@ -62,7 +64,11 @@ final class OriginalLoader: Sendable {
     func cachedBytes(for request: ImageRequest) async -> [UInt8]? {
         if let held = held(request) { return held.bytes }
         if case .bytes(let bytes) = request.origin { return bytes }
-        return await stored(request)?.bytes
+        switch await stored(request) {
+        case .usable(let original): return original.bytes
+        case .stale(let entry): return entry.bytes
+        case .nothing: return nil
+        }
     }
 
     /// Forgets the bytes of a picture that proved to be broken.
@@ -79,32 +85,61 @@ final class OriginalLoader: Sendable {
         _ report: @escaping @Sendable (FetchProgress) -> Void
     ) async throws(EideticError) -> Original {
         let timer = StepTimer()
-        var steps: [LoadRecord.Step] = []
+        var steps: [LoadRecord.Step] = [], stale: DiskCache.Entry?
         if route != .originOnly, request.origin.isStored {
             if let original = held(request) { return original }
-            if let original = await stored(request) { return original }
-            steps.append(timer.step(.disk, disk == nil ? "there is no disk cache" : "miss"))
+            switch await stored(request) {
+            case .usable(let original): return original
+            case .stale(let entry): stale = entry
+            case .nothing: break
+            }
+            let miss = disk == nil ? "there is no disk cache" : "miss"
+            steps.append(timer.step(.disk, stale == nil ? miss : "stale"))
         }
         guard route != .cacheOnly || !request.origin.isStored else {
             throw EideticError(.cacheMiss, "no cache has \(request.name), and the network may not be asked")
         }
         try context.checkCancellation()
         try await gate.pass(context)
-        let answer = try await sources.answer(for: request, context, report)
-        guard let bytes = answer.bytes else {
-            throw EideticError(.badResponse, "\(request.name): status 304 without a condition", httpStatus: 304)
-        }
-        return original(bytes, answer, request, after: steps)
+        return try await fetched(request, stale, after: steps, context, report)
     }
 
-    /// Asks where the picture comes from, and no cache.
+    /// Asks where the picture comes from, with the conditions of the entry that is stale.
+    private func fetched(
+        _ request: ImageRequest,
+        _ stale: DiskCache.Entry?,
+        after steps: [LoadRecord.Step],
+        _ context: WorkContext,
+        _ report: @escaping @Sendable (FetchProgress) -> Void
+    ) async throws(EideticError) -> Original {
+        let timer = StepTimer()
+        do throws(EideticError) {
+            let answer = try await ask(request, stale, context, report)
+            if let bytes = answer.bytes { return original(bytes, answer, request, after: steps) }
+            guard let stale else {
+                throw EideticError(.badResponse, "\(request.name): status 304 without a condition", httpStatus: 304)
+            }
+            await keepOn(stale, answer.fields, request)
+            let merged = NotModified.merge(answer.fields, into: stale.metadata.headers)
+            let kept = steps + [answer.step]
+            return Original(bytes: stale.bytes, source: .disk, steps: kept, freshFor: freshFor(merged))
+        } catch {
+            guard let stale, mayServe(stale, after: error) else { throw error }
+            let kept = steps + [timer.step(.network, "stale, because of \(error)")]
+            return Original(bytes: stale.bytes, source: .disk, steps: kept, freshFor: .zero)
+        }
+    }
+
+    /// Asks where the picture comes from, and no cache; with a condition where an entry has something to compare by.
     func ask(
         _ request: ImageRequest,
-        conditions: HTTPHeaders,
+        _ entry: DiskCache.Entry?,
         _ context: WorkContext,
         _ report: @escaping @Sendable (FetchProgress) -> Void
     ) async throws(EideticError) -> OriginAnswer {
-        try await sources.answer(for: request, conditions: conditions, context, report)
+        let fields = entry.map { Validators($0.metadata.headers).conditionalFields } ?? []
+        let conditions = HTTPHeaders(fields.map { .init(name: $0.name, value: $0.value) })
+        return try await sources.answer(for: request, conditions: conditions, context, report)
     }
 
     /// The bytes that came, found by all who ask from now on until they are on disk.
@@ -118,33 +153,20 @@ final class OriginalLoader: Sendable {
             bytes: bytes,
             source: answer.step.stage == .network ? .network : .disk,
             steps: steps + [answer.step],
+            freshFor: freshFor(answer.fields),
             store: writer(request, bytes, answer.fields)
         )
         hold(original, for: request.originalKey)
         return original
     }
 
-    /// What the disk has; an unreadable disk is a miss, and said in the log.
-    private func stored(_ request: ImageRequest) async -> Original? {
-        guard let disk else { return nil }
-        let timer = StepTimer()
-        do throws(EideticError) {
-            guard let entry = try await disk.value(for: request.originalKey) else { return nil }
-            let step = timer.step(.disk, "hit, \(ByteCount(entry.bytes.count))")
-            return Original(bytes: entry.bytes, source: .disk, steps: [step])
-        } catch {
-            Log.write(.warning, .store, "\(request.name): not read from disk: \(error)")
-            return nil
-        }
-    }
-
     private func writer(
         _ request: ImageRequest,
         _ bytes: [UInt8],
-        _ fields: [DiskCache.Metadata.Field]
+        _ fields: [HTTPField]
     ) -> (@Sendable () async throws(EideticError) -> Void)? {
         guard let disk, request.origin.isStored, !request.options.contains(.cacheMemoryOnly) else { return nil }
-        guard !StoredFields.forbidStoring(fields) else { return nil }
+        guard Storability.isStorable(status: 200, fields: fields) else { return nil }
         let key = request.originalKey, metadata = DiskCache.Metadata(headers: fields)
         return { () async throws(EideticError) in try await disk.insert(bytes, for: key, metadata: metadata) }
     }

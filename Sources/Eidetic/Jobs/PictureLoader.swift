@@ -123,7 +123,7 @@ final class PictureLoader: Sendable {
             try context.checkCancellation()
             return try Self.transform(image, of: ByteCount(original.bytes.count), request, [decoded])
         }
-        keep(image, request, original.source)
+        keep(image, request, original)
         return LoadedPicture(
             image: image,
             source: original.source,
@@ -132,11 +132,12 @@ final class PictureLoader: Sendable {
         )
     }
 
-    private func keep(_ image: Image, _ request: ImageRequest, _ source: ImageSource) {
-        if source == .disk {
-            memory.insertFromDisk(image, for: request.pictureKey, base: request.baseKey)
+    private func keep(_ image: Image, _ request: ImageRequest, _ original: Original) {
+        let (key, base, life) = (request.pictureKey, request.baseKey, original.freshFor)
+        if original.source == .disk {
+            memory.insertFromDisk(image, for: key, base: base, timeToLive: life)
         } else {
-            memory.insert(image, for: request.pictureKey, base: request.baseKey)
+            memory.insert(image, for: key, base: base, timeToLive: life)
         }
     }
 

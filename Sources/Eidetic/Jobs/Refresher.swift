@@ -40,26 +40,16 @@ final class Refresher: Sendable {
         _ report: @escaping @Sendable (FetchProgress) -> Void
     ) async throws(EideticError) -> Outcome {
         let entry = try? await disk?.value(for: request.originalKey, allowingExpired: true)
-        let conditions = entry.map { StoredFields.conditions($0.metadata) } ?? [:]
-        let answer = try await originals.ask(request, conditions: conditions, context, report)
+        let answer = try await originals.ask(request, entry, context, report)
         guard let bytes = answer.bytes else {
-            if let entry { await keepOn(entry, answer.fields, request) }
+            if let entry { await originals.keepOn(entry, answer.fields, request) }
             return .unchanged(answer.step)
         }
-        if let entry, entry.bytes == bytes { return .unchanged(answer.step) }
+        if let entry, entry.bytes == bytes {
+            await originals.keepOn(entry, answer.fields, request)
+            return .unchanged(answer.step)
+        }
         let original = originals.original(bytes, answer, request)
         return .changed(try await pictures.render(request, original, context))
-    }
-
-    /// The entry begins its time anew, with what the server said now.
-    private func keepOn(_ entry: DiskCache.Entry, _ fields: [DiskCache.Metadata.Field], _ request: ImageRequest) async {
-        var metadata = DiskCache.Metadata()
-        let renewed = Set(fields.map { $0.name.lowercased() })
-        metadata.headers = fields + entry.metadata.headers.filter { !renewed.contains($0.name.lowercased()) }
-        do throws(EideticError) {
-            try await disk?.insert(entry.bytes, for: request.originalKey, metadata: metadata)
-        } catch {
-            Log.write(.warning, .store, "\(request.name): not kept on: \(error)")
-        }
     }
 }

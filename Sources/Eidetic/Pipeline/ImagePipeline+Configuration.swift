@@ -20,6 +20,9 @@ extension ImagePipeline {
         /// Where originals are kept between runs; `nil`, the default of this initialiser, for nowhere.
         public var diskCache: DiskCache?
 
+        /// How long a cached original is served without asking its server; the disk cache's maximum age by default.
+        public var freshness = Freshness.maximumAge
+
         /// What downloads.
         public var downloader: Downloader
 

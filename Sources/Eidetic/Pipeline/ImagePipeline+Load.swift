@@ -111,6 +111,7 @@ extension ImagePipeline {
         let miss = StepTimer().step(.memory, request.options.contains(.fromLoaderOnly) ? "not asked" : "miss")
         let picture = try await pictures.picture(for: request, context: context) { report(.progress($0)) }
         try check(picture.image, request.options)
+        if picture.original?.needsRevalidation == true { revalidateInBackground(request) }
         var response = await response(picture, request)
         response.record.steps.insert(miss, at: 0)
         return response

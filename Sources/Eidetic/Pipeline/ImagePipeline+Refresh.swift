@@ -44,4 +44,15 @@ extension ImagePipeline {
             return nil
         }
     }
+
+    /// Asks the server while the stale picture is shown (`stale-while-revalidate`); once for all who are shown it.
+    func revalidateInBackground(_ request: ImageRequest) {
+        Task.detached(priority: .utility) { [refresher] in
+            do throws(EideticError) {
+                _ = try await refresher.outcome(for: request, context: WorkContext(priority: .low), onProgress: nil)
+            } catch {
+                Log.write(.info, .pipeline, "\(request.name): not revalidated: \(error)")
+            }
+        }
+    }
 }

@@ -1,0 +1,74 @@
+import EideticCore
+import EideticStore
+
+extension OriginalLoader {
+    /// What the disk has of a picture.
+    enum Stored {
+        case nothing
+        /// It may be used.
+        case usable(Original)
+        /// The server must be asked first.
+        case stale(DiskCache.Entry)
+    }
+
+    /// Looks on disk; an unreadable disk has nothing, and that is said in the log.
+    func stored(_ request: ImageRequest) async -> Stored {
+        guard let disk else { return .nothing }
+        let timer = StepTimer()
+        do throws(EideticError) {
+            guard let entry = try await disk.value(for: request.originalKey) else { return .nothing }
+            let note = "hit, \(ByteCount(entry.bytes.count))"
+            guard let freshness = freshness(of: entry.metadata) else {
+                return .usable(Original(bytes: entry.bytes, source: .disk, steps: [timer.step(.disk, note)]))
+            }
+            let now = SystemTime().now, use = freshness.use(at: now)
+            guard use != .afterValidation else { return .stale(entry) }
+            return .usable(
+                Original(
+                    bytes: entry.bytes,
+                    source: .disk,
+                    steps: [timer.step(.disk, use == .fresh ? "\(note), fresh" : "\(note), stale while revalidated")],
+                    freshFor: max(.zero, freshness.lifetime - freshness.age(at: now)),
+                    needsRevalidation: use == .staleWhileRevalidating
+                )
+            )
+        } catch {
+            Log.write(.warning, .store, "\(request.name): not read from disk: \(error)")
+            return .nothing
+        }
+    }
+
+    /// Whether an entry that could not be validated may be used all the same.
+    func mayServe(_ entry: DiskCache.Entry, after error: EideticError) -> Bool {
+        guard error.code != .cancelled, let freshness = freshness(of: entry.metadata) else { return false }
+        return freshness.mayServeAfterError(at: SystemTime().now, status: error.httpStatus)
+    }
+
+    /// How long a response with these fields is fresh; `nil` where its server is not asked.
+    func freshFor(_ fields: [HTTPField]) -> Duration? {
+        var metadata = DiskCache.Metadata(headers: fields)
+        metadata.stored = SystemTime().now
+        guard let freshness = freshness(of: metadata) else { return nil }
+        return freshness.control.noCache ? .zero : max(.zero, freshness.lifetime - freshness.age(at: metadata.stored))
+    }
+
+    /// The entry begins its time anew, with what the server said now.
+    func keepOn(_ entry: DiskCache.Entry, _ fields: [HTTPField], _ request: ImageRequest) async {
+        let merged = NotModified.merge(fields, into: entry.metadata.headers)
+        do throws(EideticError) {
+            try await disk?.insert(entry.bytes, for: request.originalKey, metadata: .init(headers: merged))
+        } catch {
+            Log.write(.warning, .store, "\(request.name): not kept on: \(error)")
+        }
+    }
+
+    private func freshness(of metadata: DiskCache.Metadata) -> ResponseFreshness? {
+        guard case .http(let heuristic) = policy else { return nil }
+        let response = ResponseFreshness.Response(
+            fields: metadata.headers,
+            requested: metadata.stored,
+            received: metadata.stored
+        )
+        return ResponseFreshness(response, heuristic: heuristic)
+    }
+}
