@@ -9,6 +9,8 @@ public struct InUseTracking<Value: Sendable>: Sendable {
     let weaken: @Sendable (Value) -> Finder
 
     /// Creates tracking by a function that makes a weak reference of a value.
+    ///
+    /// It, and the finder that it gives, are called with a lock of the cache held: they must not call the cache.
     public init(weaken: @escaping @Sendable (Value) -> Finder) { self.weaken = weaken }
 }
 

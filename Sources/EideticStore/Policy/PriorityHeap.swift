@@ -49,27 +49,42 @@ struct PriorityHeap: Sendable {
 
     /// Moves a free place up until `element` may stand in it.
     private mutating func rise(_ element: Element, from place: Int) {
-        var place = place
-        while place > 0 {
-            let parent = (place - 1) / 4
-            guard element.priority < elements[parent].priority else { break }
-            put(elements[parent], at: place)
-            place = parent
+        Self.move(&elements, &places) { elements, places in
+            var place = place
+            while place > 0 {
+                let parent = (place - 1) / 4
+                guard element.priority < elements[parent].priority else { break }
+                Self.put(elements[parent], at: place, &elements, &places)
+                place = parent
+            }
+            Self.put(element, at: place, &elements, &places)
         }
-        put(element, at: place)
     }
 
     /// Moves a free place down until `element` may stand in it.
     private mutating func sink(_ element: Element, from place: Int) {
-        var place = place
-        while let child = leastChild(of: place), elements[child].priority < element.priority {
-            put(elements[child], at: place)
-            place = child
+        Self.move(&elements, &places) { elements, places in
+            var place = place
+            while let child = Self.leastChild(of: place, elements), elements[child].priority < element.priority {
+                Self.put(elements[child], at: place, &elements, &places)
+                place = child
+            }
+            Self.put(element, at: place, &elements, &places)
         }
-        put(element, at: place)
     }
 
-    private func leastChild(of place: Int) -> Int? {
+    /// Gives `body` both arrays, so that whether they are shared is asked once and not for each element.
+    private static func move(
+        _ elements: inout [Element],
+        _ places: inout [Int32],
+        _ body: (inout MutableSpan<Element>, inout MutableSpan<Int32>) -> Void
+    ) {
+        var elements = elements.mutableSpan
+        var places = places.mutableSpan
+        body(&elements, &places)
+    }
+
+    private static func leastChild(of place: Int, _ elements: borrowing MutableSpan<Element>) -> Int? {
         let first = place * 4 + 1
         guard first < elements.count else { return nil }
         var least = first
@@ -80,7 +95,12 @@ struct PriorityHeap: Sendable {
         return least
     }
 
-    private mutating func put(_ element: Element, at place: Int) {
+    private static func put(
+        _ element: Element,
+        at place: Int,
+        _ elements: inout MutableSpan<Element>,
+        _ places: inout MutableSpan<Int32>
+    ) {
         elements[place] = element
         places[Int(element.slot)] = Int32(place)
     }
