@@ -11,7 +11,6 @@
     X(JxlDecoderDestroy) \
     X(JxlDecoderSubscribeEvents) \
     X(JxlDecoderSetInput) \
-    X(JxlDecoderCloseInput) \
     X(JxlDecoderProcessInput) \
     X(JxlDecoderGetBasicInfo) \
     X(JxlDecoderGetColorAsEncodedProfile) \
@@ -108,8 +107,8 @@ eidetic_jxl *eidetic_jxl_open(
     jxl->is_complete = is_complete;
     int events = JXL_DEC_BASIC_INFO | JXL_DEC_FRAME | (wants_pixels ? JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE : 0);
     lib.JxlDecoderSubscribeEvents(jxl->decoder, events);
+    // The input is never closed: the library would then call a file that ends too early broken, and say so on stderr.
     lib.JxlDecoderSetInput(jxl->decoder, bytes, count);
-    if (is_complete) lib.JxlDecoderCloseInput(jxl->decoder);
     if (read_info(jxl, info, outcome)) return jxl;
     eidetic_jxl_close(jxl);
     return NULL;

@@ -168,6 +168,14 @@ static bool describe(eidetic_tiff *tiff, eidetic_tiff_info *info, eidetic_codec_
     return true;
 }
 
+// Whether a file that cannot be opened is broken or too short. Only reading, not mapping, shows that.
+static eidetic_codec_status why_closed(eidetic_tiff *tiff) {
+    tiff->position = 0;
+    TIFF *again = tiff->reads_past_end ? NULL : open_file(tiff, false);
+    if (again) TIFFClose(again);
+    return tiff->reads_past_end ? EIDETIC_CODEC_TRUNCATED : EIDETIC_CODEC_CORRUPT;
+}
+
 eidetic_tiff *eidetic_tiff_open(
     const void *bytes, size_t count, bool is_complete, size_t memory_limit, eidetic_tiff_info *info,
     eidetic_codec_outcome *outcome) {
@@ -184,7 +192,7 @@ eidetic_tiff *eidetic_tiff_open(
     if (!is_complete && tiff->reads_past_end) {
         eidetic_codec_fail(outcome, EIDETIC_CODEC_NEEDS_MORE, "the directory is not there yet");
     } else if (!tiff->file) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", tiff->error.message);
+        eidetic_codec_fail(outcome, why_closed(tiff), "%s", tiff->error.message);
     } else if (describe(tiff, info, outcome)) {
         return tiff;
     }

@@ -3,7 +3,7 @@ import EideticCore
 
 /// The fields of a bitmap's information header, which lies completely within the bytes.
 struct BitmapFields {
-    let numbers: LittleEndian
+    let bytes: UnsafeRawBufferPointer
     let start: Int
     let length: Int
     let isIcon: Bool
@@ -12,15 +12,20 @@ struct BitmapFields {
 
     /// A field of 32 bits; 0 where this version of the header has none.
     private func long(_ offset: Int) -> Int {
-        offset + 4 <= length ? numbers.long(start + offset) ?? 0 : 0
+        offset + 4 <= length ? bytes.little32(start + offset) ?? 0 : 0
     }
 
-    var bits: Int { numbers.short(start + (isCore ? 10 : 14)) ?? 0 }
+    /// A signed number of 32 bits.
+    private func signed(_ offset: Int) -> Int? {
+        bytes.little32(offset).map { Int(Int32(truncatingIfNeeded: $0)) }
+    }
+
+    var bits: Int { bytes.little16(start + (isCore ? 10 : 14)) ?? 0 }
 
     /// Width and height, and whether the upper row comes first.
     func size() throws(EideticError) -> (PixelSize, Bool) {
-        let width = isCore ? numbers.short(start + 4) : numbers.signedLong(start + 4)
-        let height = isCore ? numbers.short(start + 6) : numbers.signedLong(start + 8)
+        let width = isCore ? bytes.little16(start + 4) : signed(start + 4)
+        let height = isCore ? bytes.little16(start + 6) : signed(start + 8)
         guard let width, let height, width > 0, height != 0, abs(height) <= Int(Int32.max) else {
             throw EideticError(.corrupt, "a bitmap of \(width ?? 0)x\(height ?? 0) pixels")
         }
@@ -56,8 +61,8 @@ struct BitmapFields {
     func channels() throws(EideticError) -> [eidetic_bitmap_channel]? {
         guard bits >= 16 else { return [] }
         guard !isCore, long(16) == 3 else { return try Self.channels(defaults) }
-        guard let red = numbers.long(start + 40), let green = numbers.long(start + 44),
-            let blue = numbers.long(start + 48)
+        guard let red = bytes.little32(start + 40), let green = bytes.little32(start + 44),
+            let blue = bytes.little32(start + 48)
         else { return nil }
         var masks = [red, green, blue, length >= 56 ? long(52) : 0]
         if masks.allSatisfy({ $0 == 0 }) { masks = defaults }

@@ -38,31 +38,30 @@ extension BitmapHeader {
     ///
     /// - Returns: `nil` where `bytes` end within it.
     static func file(_ bytes: UnsafeRawBufferPointer) throws(EideticError) -> BitmapHeader? {
-        let numbers = LittleEndian(bytes: bytes)
         // An array of bitmaps for several screens has a header of its own before the first one's.
-        let start = numbers.short(0) == 0x4142 ? 14 : 0
-        guard let magic = numbers.short(start), let pixels = numbers.long(start + 10) else { return nil }
+        let start = bytes.little16(0) == 0x4142 ? 14 : 0
+        guard let magic = bytes.little16(start), let pixels = bytes.little32(start + 10) else { return nil }
         guard magic == 0x4d42 else { throw .init(.corrupt, "the array of bitmaps does not begin with a bitmap") }
-        return try read(numbers, at: start + 14, pixels: pixels, isIcon: false)
+        return try read(bytes, at: start + 14, pixels: pixels, isIcon: false)
     }
 
     /// Reads the header of an icon's bitmap, which has no file header, and a mask below the picture.
     static func icon(_ bytes: UnsafeRawBufferPointer) throws(EideticError) -> BitmapHeader? {
-        try read(LittleEndian(bytes: bytes), at: 0, pixels: nil, isIcon: true)
+        try read(bytes, at: 0, pixels: nil, isIcon: true)
     }
 
     private static func read(
-        _ numbers: LittleEndian,
+        _ bytes: UnsafeRawBufferPointer,
         at start: Int,
         pixels: Int?,
         isIcon: Bool
     ) throws(EideticError) -> BitmapHeader? {
-        guard let length = numbers.long(start) else { return nil }
+        guard let length = bytes.little32(start) else { return nil }
         guard length == 12 || (16...124).contains(length) else {
             throw EideticError(.corrupt, "a bitmap header of \(length) bytes is none that is known")
         }
-        guard numbers.bytes.count >= start + length else { return nil }
-        let fields = BitmapFields(numbers: numbers, start: start, length: length, isIcon: isIcon)
+        guard bytes.count >= start + length else { return nil }
+        let fields = BitmapFields(bytes: bytes, start: start, length: length, isIcon: isIcon)
         let (size, isTopDown) = try fields.size()
         let bits = fields.bits
         let coding = try fields.coding()

@@ -15,12 +15,11 @@ struct IconDirectory {
     ///
     /// - Returns: `nil` where `bytes` end within it.
     init?(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        let numbers = LittleEndian(bytes: bytes)
-        guard let count = numbers.short(4) else { return nil }
+        guard let count = bytes.little16(4) else { return nil }
         guard count > 0 else { throw EideticError(.corrupt, "the icon has no picture") }
         var best: Entry?
         for index in 0..<count {
-            guard let entry = Self.entry(numbers, at: 6 + 16 * index) else { return nil }
+            guard let entry = Self.entry(bytes, at: 6 + 16 * index) else { return nil }
             guard let current = best else { best = entry; continue }
             if entry.size.pixelCount > current.size.pixelCount { best = entry }
         }
@@ -28,9 +27,9 @@ struct IconDirectory {
         self.best = best
     }
 
-    private static func entry(_ numbers: LittleEndian, at start: Int) -> Entry? {
-        guard let width = numbers.byte(start), let height = numbers.byte(start + 1),
-            let offset = numbers.long(start + 12)
+    private static func entry(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Entry? {
+        guard let width = bytes.uint8(start), let height = bytes.uint8(start + 1),
+            let offset = bytes.little32(start + 12)
         else { return nil }
         let size = PixelSize(width: width == 0 ? 256 : width, height: height == 0 ? 256 : height)
         return Entry(size: size, offset: offset)

@@ -1,0 +1,134 @@
+import EideticCodecs
+import EideticCore
+import Testing
+
+/// A bitmap of bits a pixel, compression and pixels; with Windows 3's header of 40 bytes.
+private func bitmap(
+    width: Int32,
+    height: Int32,
+    bits: UInt16,
+    compression: UInt32 = 0,
+    tables: [UInt32] = [],
+    pixels: [UInt8],
+    isIcon: Bool = false
+) -> [UInt8] {
+    func little<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+        withUnsafeBytes(of: number.littleEndian) { Array($0) }
+    }
+    let colors = UInt32(bits <= 8 ? tables.count : 0)
+    var header = little(UInt32(40)) + little(width) + little(isIcon ? 2 * height : height) + little(UInt16(1))
+    header += little(bits) + little(compression) + little(UInt32(pixels.count)) + little(UInt32(0)) + little(UInt32(0))
+    header += little(colors) + little(UInt32(0)) + tables.flatMap { little($0) }
+    guard !isIcon else { return header + pixels }
+    let offset = UInt32(14 + header.count)
+    return Array("BM".utf8) + little(offset + UInt32(pixels.count)) + little(UInt32(0)) + little(offset) + header
+        + pixels
+}
+
+/// An icon with one entry for each picture; sides are in the first 12 bytes of a picture's header.
+private func icon(_ pictures: [(side: UInt8, bytes: [UInt8])]) -> [UInt8] {
+    var directory: [UInt8] = [0, 0, 1, 0, UInt8(pictures.count), 0]
+    var offset = 6 + 16 * pictures.count
+    for (side, bytes) in pictures {
+        directory += [side, side, 0, 0, 1, 0, 32, 0]
+        directory += [UInt8(bytes.count & 255), UInt8(bytes.count >> 8), 0, 0]
+        directory += [UInt8(offset & 255), UInt8(offset >> 8), 0, 0]
+        offset += bytes.count
+    }
+    return directory + pictures.flatMap(\.bytes)
+}
+
+@Suite("Bitmaps and icons")
+struct BitmapTests {
+    private func decode(_ bytes: [UInt8], limits: DecodeLimits = .standard) throws(EideticError) -> PixelBuffer {
+        try ImageDecoder.decode(bytes, options: .stored, limits: limits).pixels
+    }
+
+    @Test("F02 rows are stored from the lowest one up, unless the height is negative")
+    func rowOrder() throws {
+        let pixels: [UInt8] = [1, 2, 3, 0, 4, 5, 6, 0]
+        let upward = try decode(bitmap(width: 1, height: 2, bits: 24, pixels: pixels))
+        #expect(upward[0, 0] == [6, 5, 4, 255] && upward[0, 1] == [3, 2, 1, 255])
+        let downward = try decode(bitmap(width: 1, height: -2, bits: 24, pixels: pixels))
+        #expect(downward[0, 0] == [3, 2, 1, 255] && downward[0, 1] == [6, 5, 4, 255])
+    }
+
+    @Test("F02 run-length codes repeat, copy, skip and end rows")
+    func runs() throws {
+        let palette: [UInt32] = [0x0a_0a0a, 0xff_0000, 0x00_ff00]
+        // Two of colour 1, end of row; skip one pixel, one of colour 2; end.
+        let codes: [UInt8] = [2, 1, 0, 0, 0, 2, 1, 0, 1, 2, 0, 1]
+        let file = bitmap(width: 2, height: 2, bits: 8, compression: 1, tables: palette, pixels: codes)
+        let pixels = try decode(file)
+        #expect(pixels[0, 1] == [255, 0, 0, 255] && pixels[1, 1] == [255, 0, 0, 255])
+        #expect(pixels[0, 0] == [10, 10, 10, 255] && pixels[1, 0] == [0, 255, 0, 255])
+    }
+
+    @Test("F02 masks say where colours lie, and 5 bits become 8 in full range")
+    func masks() throws {
+        let masks: [UInt32] = [0xf800, 0x07e0, 0x001f]
+        let file = bitmap(width: 2, height: 1, bits: 16, compression: 3, tables: masks, pixels: [0xff, 0xff, 0, 0xf8])
+        let pixels = try decode(file)
+        #expect(pixels[0, 0] == [255, 255, 255, 255] && pixels[1, 0] == [255, 0, 0, 255])
+    }
+
+    @Test("F02 an icon gives its largest picture, and its mask makes pixels transparent")
+    func icons() throws {
+        let small = bitmap(width: 1, height: 1, bits: 24, pixels: [9, 9, 9, 0, 0, 0, 0, 0], isIcon: true)
+        let rows: [UInt8] = [1, 2, 3, 4, 5, 6, 0, 0, 7, 8, 9, 10, 11, 12, 0, 0]
+        let mask: [UInt8] = [0x40, 0, 0, 0, 0, 0, 0, 0]
+        let large = bitmap(width: 2, height: 2, bits: 24, pixels: rows + mask, isIcon: true)
+        let pixels = try decode(icon([(1, small), (2, large)]))
+        #expect(pixels.size == PixelSize(width: 2, height: 2))
+        #expect(pixels[0, 0] == [9, 8, 7, 255] && pixels[0, 1] == [3, 2, 1, 255])
+        #expect(pixels[1, 1].w == 0)
+    }
+
+    @Test("F07 a bitmap with missing rows is truncated, and partial where that is accepted")
+    func missingRows() throws {
+        let file = bitmap(width: 1, height: 2, bits: 24, pixels: [1, 2, 3, 0, 4, 5])
+        #expect(throws: EideticError.self) { _ = try decode(file) }
+        var options = DecodeOptions.stored
+        options.acceptsPartial = true
+        let image = try ImageDecoder.decode(file, options: options)
+        #expect(image.isPartial)
+        #expect(image.pixels[0, 1] == [3, 2, 1, 255])
+    }
+
+    @Test("F07 a huge bitmap is refused with both figures before memory is taken")
+    func limits() throws {
+        let file = bitmap(width: 60_000, height: 60_000, bits: 1, tables: [0, 1], pixels: [0])
+        let error = #expect(throws: EideticError.self) { _ = try decode(file) }
+        #expect(error?.code == .limitExceeded)
+        #expect(error?.message.contains("3600000000") == true && error?.message.contains("134217728") == true)
+    }
+
+    @Test(
+        "F07 sizes, depths and masks that cannot be are corrupt",
+        arguments: [
+            bitmap(width: 0, height: 1, bits: 24, pixels: [0, 0, 0, 0]),
+            bitmap(width: 1, height: .min, bits: 24, pixels: [0, 0, 0, 0]),
+            bitmap(width: 1, height: 1, bits: 7, pixels: [0, 0, 0, 0]),
+            bitmap(width: 1, height: 1, bits: 32, compression: 3, tables: [5, 2, 1], pixels: [0, 0, 0, 0]),
+            icon([]),
+        ]
+    )
+    func corrupt(_ bytes: [UInt8]) throws {
+        let error = #expect(throws: EideticError.self) { _ = try decode(bytes) }
+        #expect(error?.code == .corrupt)
+    }
+
+    @Test("F02 codings that only test suites have are unsupported, not corrupt")
+    func unsupported() throws {
+        let file = bitmap(width: 1, height: 1, bits: 24, compression: 4, pixels: [1, 0, 0, 0])
+        let error = #expect(throws: EideticError.self) { _ = try decode(file) }
+        #expect(error?.code == .unsupportedFormat)
+    }
+
+    @Test("F01 the header is known with its last byte, and not before")
+    func early() throws {
+        let file = bitmap(width: 3, height: 5, bits: 24, pixels: [UInt8](repeating: 0, count: 60))
+        #expect(try ImageDecoder.header(of: Array(file[..<53]), isComplete: false) == nil)
+        #expect(try ImageDecoder.header(of: Array(file[..<54]), isComplete: false)?.size.height == 5)
+    }
+}

@@ -1,0 +1,86 @@
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import Testing
+
+private let formats: [ImageFormat] = [.bmp, .ico, .tiff, .heic, .avif, .jpegxl, .svg]
+
+/// Where the library in use differs from the truth; docs/decisions/0021 to 0023 tell why.
+private let exceptions: Set<String> = [
+    "av1-avif-microsoft/Microsoft/bbb_alpha_inverted.avif",
+    "libavif/data/clop_irot_imor.avif",
+    "jxl-conformance/conformance/patches.jxl",
+    "libgd/tiff/tiff-conformance/valid/testfax3_bug_513.tiff",
+    "twelvemonkeys/tiff/incorrect-compression-rle-as-g3.tif",
+]
+
+@Suite("Formats against the corpus", .needsCorpus)
+struct FormatCorpusTests {
+    @Test(
+        "F02 a picture looks as other decoders show it",
+        arguments: Truth.files(of: formats, kinds: ["wellformed"]).filter { ($0.size?.pixelCount ?? 0) < 1 << 19 }
+    )
+    func looksRight(_ truth: Truth) throws {
+        guard !exceptions.contains(truth.path) else { return }
+        let bytes = try Corpus.bytes(truth.path)
+        let image = try ImageDecoder.decode(bytes, options: .stored)
+        #expect(image.size == truth.size)
+        #expect(distance(grid(image.pixels), truth.grid ?? "") <= truth.tol ?? 2)
+    }
+
+    @Test("F07 a malformed picture is an error", arguments: Truth.files(of: formats, kinds: ["malformed"]))
+    func refusesMalformed(_ truth: Truth) throws {
+        let bytes = try Corpus.bytes(truth.path)
+        #expect(throws: EideticError.self) { _ = try ImageDecoder.decode(bytes) }
+    }
+
+    @Test(
+        "F07 a damaged picture is an error, or has its size",
+        arguments: Truth.files(of: formats, kinds: ["damaged", "bomb", "disputed", "single", "unsupported"])
+    )
+    func survivesDamage(_ truth: Truth) throws {
+        let bytes = try Corpus.bytes(truth.path)
+        do throws(EideticError) {
+            let image = try ImageDecoder.decode(bytes, options: .stored)
+            #expect(truth.size == nil || truth.kind == "bomb" || image.size == truth.size)
+        } catch {
+            #expect(!error.message.isEmpty && error.code != .cancelled)
+        }
+    }
+
+    @Test(
+        "F04 a picture is decoded to the wanted size",
+        arguments: Truth.files(of: formats, kinds: ["wellformed"]).filter { ($0.size?.pixelCount ?? 0) < 1 << 19 }
+    )
+    func decodesToSize(_ truth: Truth) throws {
+        let bytes = try Corpus.bytes(truth.path)
+        let header = try #require(try ImageDecoder.header(of: bytes))
+        let wanted = PixelSize(width: 24, height: 24)
+        var options = DecodeOptions()
+        options.size = wanted
+        let image = try ImageDecoder.decode(bytes, options: options)
+        #expect(image.size == header.uprightSize.scaled(to: wanted, .fit))
+        #expect(image.sourceSize == header.uprightSize)
+    }
+
+    @Test("F02 the orientation of AVIF and HEIC is applied once, by the codec")
+    func turnsOnce() throws {
+        guard ImageDecoder.supportedFormats.contains(.avif) else { return }
+        let rotated = try Corpus.bytes("av1-avif-microsoft/Microsoft/Ronda_rotate90.avif")
+        let header = try #require(try ImageDecoder.header(of: rotated))
+        #expect(header.orientation == .up)
+        #expect(header.size == PixelSize(width: 1_080, height: 1_920))
+    }
+
+    @Test("F02 an AVIF sequence gives all its frames with their durations")
+    func playsSequences() throws {
+        guard ImageDecoder.supportedFormats.contains(.avif) else { return }
+        let bytes = try Corpus.bytes("libavif/data/colors-animated-8bpc.avif")
+        var options = DecodeOptions()
+        options.frames = .all
+        let image = try ImageDecoder.decode(bytes, options: options)
+        #expect(image.frames.count == 5)
+        #expect(image.frames.allSatisfy { $0.duration > .zero })
+        #expect(image.loopCount == nil)
+    }
+}

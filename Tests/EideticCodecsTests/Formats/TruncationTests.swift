@@ -1,0 +1,68 @@
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import Testing
+
+/// Files that the library refuses as a whole.
+private let refused: Set<String> = ["libavif/data/draw_points_idat_progressive_metasize0.avif"]
+
+/// One format, with files whose every part is cut off.
+private let cases: [Truth] = [ImageFormat.bmp, .ico, .tiff, .heic, .avif, .jpegxl, .svg].flatMap { format in
+    let files = Truth.files(of: [format], kinds: ["wellformed", "single"]).filter { !refused.contains($0.path) }
+        .sorted { $0.bytes < $1.bytes }
+    let small = files.filter { $0.bytes < 3_000 && ($0.size?.pixelCount ?? 0) < 1 << 16 }.prefix(6)
+    let large = files.filter { $0.bytes > 8_000 && ($0.size?.pixelCount ?? 0) < 1 << 18 }.prefix(1)
+    return small + large
+}
+
+@Suite("Truncated pictures", .needsCorpus)
+struct TruncationTests {
+    @Test("F07 a picture cut off anywhere is a typed error or partial", arguments: cases)
+    func survivesTruncation(_ truth: Truth) throws {
+        let bytes = try Corpus.bytes(truth.path)
+        // Every byte of a small file, 200 places of a large one.
+        for count in stride(from: 0, to: bytes.count, by: bytes.count < 3_000 ? 1 : bytes.count / 200) {
+            // An array of its own: the address sanitizer then sees a read beyond its end.
+            let part = Array(bytes[..<count])
+            #expect(throws: Never.self) { try Self.headers(of: part) }
+            try Self.decode(part, acceptsPartial: false)
+            try Self.decode(part, acceptsPartial: true)
+        }
+    }
+
+    /// The first bytes give a header, ask for more, or are refused; but only an EideticError says so.
+    private static func headers(of part: [UInt8]) throws {
+        do throws(EideticError) {
+            let early = try ImageDecoder.header(of: part, isComplete: false)
+            let late = try ImageDecoder.header(of: part, isComplete: true)
+            #expect(late != nil, "a complete file cannot need more bytes")
+            if let early { #expect(early.size.isPositive) }
+        } catch {
+            #expect(!error.message.isEmpty)
+        }
+    }
+
+    private static func decode(_ part: [UInt8], acceptsPartial: Bool) throws {
+        var options = DecodeOptions.stored
+        options.acceptsPartial = acceptsPartial
+        do throws(EideticError) {
+            let image = try ImageDecoder.decode(part, options: options)
+            #expect(image.isPartial == false || acceptsPartial)
+        } catch {
+            let expected: [EideticError.Code] = [
+                .truncated, .corrupt, .notAPicture, .unsupportedFormat, .limitExceeded,
+            ]
+            #expect(expected.contains(error.code), "\(part.count) bytes: \(error)")
+        }
+    }
+
+    @Test("F01 the first bytes say how large a picture is", arguments: cases)
+    func readsHeaderEarly(_ truth: Truth) throws {
+        let bytes = try Corpus.bytes(truth.path)
+        let whole = try #require(try ImageDecoder.header(of: bytes))
+        for count in stride(from: 0, through: bytes.count, by: 1 + bytes.count / 50) {
+            guard let early = try? ImageDecoder.header(of: Array(bytes[..<count]), isComplete: false) else { continue }
+            #expect(early.size == whole.size && early.orientation == whole.orientation, "at byte \(count)")
+        }
+    }
+}
