@@ -15,6 +15,7 @@ extension Suite {
         let parent = bench.arguments["directory"] ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         let root = "\(parent)/eidetic-bench-\(getpid())"
         defer { RawFiles.removeTree(root) }
+        DiskBench(root: root).indexes(bench)
         try DiskBench(root: root).transfers(bench)
         try DiskBench(root: root).trims(bench)
         try DiskBench(root: root).opening(bench, entries: try bench.number("entries", default: 100_000))
@@ -66,6 +67,34 @@ private struct DiskBench {
         }
     }
 
+    /// What the index takes in memory, and what choosing a victim costs, with few entries and with many.
+    func indexes(_ bench: Bench) {
+        for count in [10_000, 100_000, 1_000_000] {
+            let before = Self.residentBytes
+            var index = DiskIndex(block: 4_096)
+            for number in 0..<count {
+                var entry = IndexEntry()
+                entry.key = CacheKey(high: UInt64(number), low: UInt64(number) &* 0x9e37_79b9_7f4a_7c15)
+                entry.size = UInt32(500 + number % 50_000)
+                index.put(entry)
+            }
+            let bytes = Double(Self.residentBytes - before) / Double(count)
+            if count == 1_000_000 {
+                bench.report(Case("memory of a known entry", .bytes, goal: .value(48)), Samples(values: [bytes]))
+            }
+            let time = Self.microseconds { for _ in 0..<5_000 { use(index.evict(derivedFirst: false)) } }
+            let kase = Case("choosing a victim among \(count)", .nanoseconds)
+            bench.report(kase, Samples(values: [time * 1_000 / 5_000]))
+        }
+    }
+
+    /// The memory that the process has, from the kernel.
+    private static var residentBytes: Int {
+        let text =
+            (try? FileSystem().contents(of: "/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * Int(getpagesize())
+    }
+
     /// Removing 5,000 of 10,000 entries, against unlinking as many files.
     func trims(_ bench: Bench) throws {
         var ours: [Double] = []
@@ -76,6 +105,10 @@ private struct DiskBench {
             for index in 0..<10_000 {
                 try cache.write(body, for: "\(index)")
                 _ = raw.write(body, "\(index)")
+            }
+            defer {
+                RawFiles.removeTree("\(root)/trim\(round)")
+                RawFiles.removeTree("\(root)/trimraw\(round)")
             }
             let half = ByteCount(cache.usage.allocated.bytes / 2)
             ours.append(try Self.microseconds { use(try cache.trim(to: half)) } / 5_000)

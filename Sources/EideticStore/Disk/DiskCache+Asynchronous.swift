@@ -1,12 +1,18 @@
 public import EideticCore
 
-// The asynchronous forms: each does on a thread of the cache what the blocking one of the same name does.
+// The asynchronous forms: each does on a thread of the cache what the blocking one does. Those that share its name
+// cannot share its signature, so the blocking ones are verbs of files (`read`, `write`), these verbs of values.
 extension DiskCache {
     /// Reads an entry on a thread of the cache; see `read`.
     ///
     /// Throws `cancelled` where the task is cancelled before the read begins.
     public func value(for key: String, allowingExpired: Bool = false) async throws(EideticError) -> Entry? {
         try await pool.run { _ throws(EideticError) in try self.read(key, allowingExpired: allowingExpired) }
+    }
+
+    /// Whether there is an entry, asked on a thread of the cache; see `contains`.
+    public func containsValue(for key: String) async throws(EideticError) -> Bool {
+        try await pool.run { _ throws(EideticError) in try self.contains(key) }
     }
 
     /// Stores bytes on a thread of the cache; see `write`.
@@ -31,6 +37,28 @@ extension DiskCache {
         try await queued { () throws(EideticError) in try self.removeAll() }
     }
 
+    /// Removes what is too old on a thread of the cache; stops between two steps when the task is cancelled.
+    @discardableResult
+    public func removeExpiredValues() async throws(EideticError) -> Int {
+        try await optional { context throws(EideticError) in try self.removeExpired(context) }
+    }
+
+    /// Evicts on a thread of the cache; stops between two steps when the task is cancelled; see `trim(to:)`.
+    @discardableResult
+    public func trimValues(to size: ByteCount) async throws(EideticError) -> Int {
+        try await optional { context throws(EideticError) in try self.trim(to: size, context) }
+    }
+
+    /// All entries, listed on a thread of the cache; see `entries`.
+    public func listedEntries() async throws(EideticError) -> [EntryInfo] {
+        try await pool.run { _ throws(EideticError) in try self.entries() }
+    }
+
+    /// What the cache holds, asked on a thread of the cache; see `usage`.
+    public func currentUsage() async throws(EideticError) -> Usage {
+        try await pool.run { _ throws(EideticError) in self.usage }
+    }
+
     /// Runs a piece of work on a thread of the cache; the burst covers it from now to its end.
     func queued<Value: Sendable>(
         _ body: @escaping @Sendable () throws(EideticError) -> Value
@@ -41,5 +69,15 @@ extension DiskCache {
             try self.burst.check()
             return try body()
         }
+    }
+
+    /// As `queued`, for work that is cancelled when the time in the background is used up.
+    private func optional<Value: Sendable>(
+        _ body: @escaping @Sendable (WorkContext) throws(EideticError) -> Value
+    ) async throws(EideticError) -> Value {
+        let context = WorkContext(priority: .low)
+        try burst.enter(optional: context)
+        defer { burst.leave(optional: context) }
+        return try await pool.run(context, body)
     }
 }

@@ -39,6 +39,11 @@ extension DiskCache {
         /// Writes then fail with `permissionDenied`. False by default.
         public var isReadOnly = false
 
+        /// Directories that are searched in their order where the cache itself has no entry; none by default.
+        ///
+        /// They are only read. Their files carry no checksums.
+        public var bundles: [PictureBundle] = []
+
         /// Creates a configuration with the defaults.
         public init(directory: String) { self.directory = directory }
 

@@ -13,6 +13,15 @@ extension DiskCache {
     /// - Throws: `permissionDenied`, or `fileFailure` where the device fails; never for a damaged entry.
     public func read(_ key: String, allowingExpired: Bool = false) throws(EideticError) -> Entry? {
         guard Self.isKey(key) else { return nil }
+        if let entry = try ownEntry(key, allowingExpired) { return entry }
+        for bundle in configuration.bundles {
+            guard let bytes = try bundle.read(key, files) else { continue }
+            return Entry(key: key, bytes: bytes, metadata: Metadata())
+        }
+        return nil
+    }
+
+    private func ownEntry(_ key: String, _ allowingExpired: Bool) throws(EideticError) -> Entry? {
         let hash = CacheKey(key)
         do throws(SystemError) {
             guard let file = try reader.contents(of: layout.path(of: hash)) else { return nil }
@@ -29,7 +38,9 @@ extension DiskCache {
     ///
     /// Looks at the entry's key and age and does not read its bytes, so damage to them is not seen.
     public func contains(_ key: String) throws(EideticError) -> Bool {
-        try info(for: key).map { !$0.isExpired } ?? false
+        if let info = try info(for: key), !info.isExpired { return true }
+        for bundle in configuration.bundles where try bundle.read(key, files) != nil { return true }
+        return false
     }
 
     /// What is known of an entry, without reading its bytes; blocks on file work.

@@ -8,9 +8,13 @@ extension DiskCache {
     public func remove(_ key: String) throws(EideticError) -> Bool {
         guard Self.isKey(key) else { return false }
         let hash = CacheKey(key)
-        return try burst.run { () throws(EideticError) in
+        let hooks = currentHooks
+        hooks.willRemove?(key)
+        let wasThere = try burst.run { () throws(EideticError) in
             try changePublicly { ledger throws(SystemError) in try ledger.remove(hash) }
         }
+        if wasThere { hooks.didRemove?(key) }
+        return wasThere
     }
 
     /// Removes all entries; blocks on file work.
@@ -20,6 +24,7 @@ extension DiskCache {
         try burst.run { () throws(EideticError) in
             try changePublicly { ledger throws(SystemError) in try ledger.removeAll() }
         }
+        currentHooks.didRemoveAll?()
     }
 
     /// Removes all entries that are too old to be served; blocks on file work.

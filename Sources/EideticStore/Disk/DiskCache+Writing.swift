@@ -28,6 +28,14 @@ extension DiskCache {
             throw EideticError(.invalidArgument, "a key of \(key.utf8.count) bytes cannot be stored")
         }
         try checkWritable()
+        let hooks = currentHooks
+        hooks.willAdd?(key, bytes.count)
+        try store(bytes, key, metadata)
+        hooks.didAdd?(key, bytes.count)
+        startCheckIfDoubtful()
+    }
+
+    private func store(_ bytes: [UInt8], _ key: String, _ metadata: Metadata) throws(EideticError) {
         var metadata = metadata
         if metadata.stored.nanoseconds == 0 { metadata.stored = time.now }
         try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in

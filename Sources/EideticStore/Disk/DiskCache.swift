@@ -28,6 +28,7 @@ public final class DiskCache: Sendable {
     let health: DiskHealth
     let burst: DiskBurst
     let pool = WorkPool(name: "eidetic-disk", width: 4)
+    let hooks = Guarded(Hooks())
     private let observation = Guarded<Task<Void, Never>?>(nil)
 
     /// Opens the cache at a directory, and makes the directory where it is not there.

@@ -1,23 +1,25 @@
-import EideticCore
+package import EideticCore
 
 /// What the ledger knows of an entry.
-struct IndexEntry: Sendable, Hashable {
-    var key = CacheKey(high: 0, low: 0)
+package struct IndexEntry: Sendable, Hashable {
+    package var key = CacheKey(high: 0, low: 0)
     /// Bytes of the file.
-    var size: UInt32 = 0
+    package var size: UInt32 = 0
     /// Seconds since 1970, rounded up.
-    var expires: UInt32 = .max
+    package var expires: UInt32 = .max
     /// How far its latest use is behind the clock of the order of eviction: 0 for now, else less; see ``DiskOrder``.
-    var age: Float = 0
-    var uses: UInt8 = 1
-    var kind = DiskCache.Metadata.Kind.original
-    var importance = DiskCache.Metadata.Importance.viewed
+    package var age: Float = 0
+    package var uses: UInt8 = 1
+    package var kind = DiskCache.Metadata.Kind.original
+    package var importance = DiskCache.Metadata.Importance.viewed
+
+    package init() {}
 }
 
 /// What a process remembers of a directory: each entry's size, age and rank, in at most 48 bytes an entry.
 ///
 /// A pure value: it does no file work. It is a copy of what the ledger says, and can be made again from it.
-struct DiskIndex: Sendable {
+package struct DiskIndex: Sendable {
     private var nodes = ContiguousArray<Node>()
     private var order = DiskOrder()
     private var table: ContiguousArray<UInt32>
@@ -25,28 +27,28 @@ struct DiskIndex: Sendable {
     private let block: Int
 
     /// The number of entries.
-    private(set) var count = 0
+    package private(set) var count = 0
     /// The bytes of all files.
-    private(set) var logical = 0
+    package private(set) var logical = 0
     /// The bytes that the files take on the device: originals, then derived ones.
     private(set) var allocatedByKind = (original: 0, derived: 0)
 
     /// Creates an index for a file system that gives room in units of `block` bytes.
-    init(block: Int) {
+    package init(block: Int) {
         self.block = max(1, block)
         table = ContiguousArray(repeating: .none, count: 16)
     }
 
     /// The bytes that all files take on the device.
-    var allocated: Int { allocatedByKind.original + allocatedByKind.derived }
+    package var allocated: Int { allocatedByKind.original + allocatedByKind.derived }
 
     /// The bytes that a file of `size` bytes takes on the device.
     func allocation(_ size: Int) -> Int { (size + block - 1) / block * block }
 
-    func entry(_ key: CacheKey) -> IndexEntry? { find(key).map { nodes[Int(table[$0])].entry } }
+    package func entry(_ key: CacheKey) -> IndexEntry? { find(key).map { nodes[Int(table[$0])].entry } }
 
     /// Notes that a file is in place, instead of the one before.
-    mutating func put(_ entry: IndexEntry) {
+    package mutating func put(_ entry: IndexEntry) {
         let old = remove(entry.key)
         var entry = entry
         // What comes again keeps some of its fame; all of it would never age.
@@ -60,7 +62,7 @@ struct DiskIndex: Sendable {
 
     /// Notes that a file went; gives what was known of it.
     @discardableResult
-    mutating func remove(_ key: CacheKey) -> IndexEntry? {
+    package mutating func remove(_ key: CacheKey) -> IndexEntry? {
         guard let slot = find(key) else { return nil }
         let node = table[slot]
         let entry = nodes[Int(node)].entry
@@ -74,7 +76,7 @@ struct DiskIndex: Sendable {
     }
 
     /// Notes that an entry was used.
-    mutating func touch(_ key: CacheKey, uses: Int) {
+    package mutating func touch(_ key: CacheKey, uses: Int) {
         guard let slot = find(key) else { return }
         let node = table[slot]
         order.remove(node, in: &nodes)
@@ -84,7 +86,7 @@ struct DiskIndex: Sendable {
     }
 
     /// Takes the entry out that is worth least; `nil` where there is none.
-    mutating func evict(derivedFirst: Bool) -> IndexEntry? {
+    package mutating func evict(derivedFirst: Bool) -> IndexEntry? {
         guard let node = order.victim(derivedFirst: derivedFirst, nodes) else { return nil }
         return evict(nodes[Int(node)].key)
     }
@@ -98,7 +100,7 @@ struct DiskIndex: Sendable {
     }
 
     /// All entries, so that putting them into an empty index in this order gives the same order of eviction.
-    func forEach(_ body: (IndexEntry) -> Void) {
+    package func forEach(_ body: (IndexEntry) -> Void) {
         order.forEach(in: nodes) { node, age in
             var entry = node.entry
             entry.age = age

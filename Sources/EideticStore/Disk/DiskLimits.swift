@@ -34,12 +34,10 @@ struct DiskLimits: Sendable {
     func indexEntry(_ key: CacheKey, fileSize: Int, _ metadata: DiskCache.Metadata) -> IndexEntry {
         let expiry = metadata.expires ?? metadata.stored + maximumAge
         let seconds = expiry.nanoseconds / 1_000_000_000 + (expiry.nanoseconds % 1_000_000_000 > 0 ? 1 : 0)
-        return IndexEntry(
-            key: key,
-            size: UInt32(fileSize),
-            expires: seconds >= Int64(UInt32.max) ? .max : UInt32(max(0, seconds)),
-            kind: metadata.kind,
-            importance: metadata.importance
-        )
+        var entry = IndexEntry()
+        (entry.key, entry.size) = (key, UInt32(fileSize))
+        entry.expires = seconds >= Int64(UInt32.max) ? .max : UInt32(max(0, seconds))
+        (entry.kind, entry.importance) = (metadata.kind, metadata.importance)
+        return entry
     }
 }

@@ -31,7 +31,10 @@ extension DiskIndex {
         }
 
         var entry: IndexEntry {
-            IndexEntry(key: key, size: size, expires: expires, uses: uses, kind: kind, importance: importance)
+            var entry = IndexEntry()
+            (entry.key, entry.size, entry.expires, entry.uses) = (key, size, expires, uses)
+            (entry.kind, entry.importance) = (kind, importance)
+            return entry
         }
     }
 }

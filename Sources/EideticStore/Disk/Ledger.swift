@@ -37,6 +37,8 @@ final class Ledger {
     var needsRewrite = false
     /// Whether the machine was started anew since the ledger was begun, so that files may have been lost.
     var isDoubtful = false
+    /// Whether somebody looks into that already.
+    var isCheckQueued = false
 
     var file: DirectoryLock.OpenFile?
     var header = LedgerHeader(salt: 0, boot: 0)

@@ -68,6 +68,32 @@ struct DiskBurstTests {
         #expect(environment.openTasks == 0)
     }
 
+    @Test("C18 after a restart of the machine the ledger is compared with the files, in the background")
+    func otherBoot() async throws {
+        let (fixture, environment) = try Self.fixture()
+        for index in 0..<20 { try fixture.cache.write([1], for: "\(index)") }
+        // A power cut has taken some files, and the records of another.
+        for index in 0..<5 { try FileSystem().unlink(fixture.cache.path(for: "\(index)")) }
+        let path = fixture.cache.configuration.directory + "/ledger"
+        var ledger = Array(try FileSystem().contents(of: path).dropLast(128))
+        ledger[20] ^= 0xff
+        var sum = ledger.withUnsafeBytes { Checksum.of(UnsafeRawBufferPointer(rebasing: $0[..<56])) }
+        for index in 56..<64 { ledger[index] = UInt8(truncatingIfNeeded: sum); sum >>= 8 }
+        try ledger.withUnsafeBytes { try FileSystem().replaceContents(of: path, with: $0) }
+        let count = environment.log.count
+        let cache = try DiskCache(
+            fixture.cache.configuration,
+            fileSystem: FileSystem(),
+            time: fixture.time,
+            environment: environment
+        )
+        #expect(cache.usage.entries == 19)
+        try cache.write([2], for: "new")
+        await environment.waitForLog(count + 2)
+        #expect(cache.usage == (try fixture.realUsage()))
+        #expect(try fixture.second().usage.entries == 16)
+    }
+
     private static func fixture() throws -> (DiskFixture, RecordingEnvironment) {
         let environment = RecordingEnvironment()
         return (try DiskFixture(environment: environment), environment)
