@@ -2,9 +2,9 @@ package import EideticCore
 
 /// What the ledger knows of an entry.
 package struct IndexEntry: Sendable, Hashable {
-    package var key = CacheKey(high: 0, low: 0)
+    package var key: CacheKey
     /// Bytes of the file.
-    package var size: UInt32 = 0
+    package var size: UInt32
     /// Seconds since 1970, rounded up.
     package var expires: UInt32 = .max
     /// How far its latest use is behind the clock of the order of eviction: 0 for now, else less; see ``DiskOrder``.
@@ -13,7 +13,7 @@ package struct IndexEntry: Sendable, Hashable {
     package var kind = DiskCache.Metadata.Kind.original
     package var importance = DiskCache.Metadata.Importance.viewed
 
-    package init() {}
+    package init(key: CacheKey = CacheKey(high: 0, low: 0), size: UInt32 = 0) { (self.key, self.size) = (key, size) }
 }
 
 /// What a process remembers of a directory: each entry's size, age and rank, in at most 48 bytes an entry.
