@@ -65,8 +65,9 @@ struct ControlTests {
         configuration.maximumPerHost = 2
         let downloader = Downloader(configuration)
         let tasks = try (1...5).map { number in
-            let request = try FetchRequest(url: "\(slow.url)/\(number)")
-            return Task.immediate { _ = try await downloader.fetch(request) }
+            var request = try FetchRequest(url: "\(slow.url)/\(number)")
+            request.timeout = .seconds(50)
+            return Task.immediate { [request] in _ = try await downloader.fetch(request) }
         }
         #expect(try await downloader.fetch(quick.url).status == 200)
         #expect(downloader.counts == (waiting: 3, running: 2))
@@ -88,7 +89,7 @@ struct ControlTests {
         }
         let downloader = Downloader()
         var large = try FetchRequest(url: origin.url + "/large")
-        large.timeout = .seconds(5)
+        large.timeout = .seconds(50)
         let running = Task.immediate { [large] in try await downloader.fetch(large, priority: .low) }
         await origin.waitForRequests(1)
         downloader.suspend(.low)
