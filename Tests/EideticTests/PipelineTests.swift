@@ -63,22 +63,16 @@ struct PipelineTests {
         #expect(try await fixture.server.requestCount("/a.png") == 1)
     }
 
-    @Test("C21 going into the background empties the memory cache, or keeps it, as chosen")
+    @Test("C21 going into the background empties the memory cache")
     func background() async throws {
-        let png = try Picture.png(width: 4, height: 4)
-        let request = ImageRequest(.bytes(png))
-        for behavior in [ImageMemoryCache.BackgroundBehavior.empty, .keep] {
-            let environment = PressureEnvironment()
-            var configuration = ImagePipeline.Configuration()
-            configuration.environment = environment
-            configuration.memoryInBackground = behavior
-            let pipeline = ImagePipeline(configuration)
-            _ = try await pipeline.image(for: request)
-            environment.enterBackground()
-            environment.send(behavior == .keep ? .normal : .warning)
-            if behavior == .empty { await until { pipeline.cachedImage(for: request) == nil } }
-            if behavior == .keep { #expect(pipeline.cachedImage(for: request) != nil) }
-        }
+        let request = ImageRequest(.bytes(try Picture.png(width: 4, height: 4)))
+        let environment = PressureEnvironment()
+        var configuration = ImagePipeline.Configuration()
+        configuration.environment = environment
+        let pipeline = ImagePipeline(configuration)
+        _ = try await pipeline.image(for: request)
+        environment.enterBackground()
+        await until { pipeline.cachedImage(for: request) == nil }
     }
 
     @Test("L02 two users with different headers never share a picture")

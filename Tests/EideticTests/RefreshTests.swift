@@ -55,6 +55,36 @@ struct RefreshTests {
         #expect(await events(fixture.pipeline, request) == ["cached 64x48", "kept 64x48 connectionRefused"])
     }
 
+    @Test("L11 another size was refreshed before: the old picture in memory is found to have changed")
+    func otherSize() async throws {
+        let fixture = try await Fixture()
+        let full = try fixture.put(options: [.refreshCached, .waitStoreCache])
+        let other = full.with(rendering: .init(transform: TransformChain([])))
+        _ = try await (fixture.pipeline.image(for: full), fixture.pipeline.image(for: other))
+        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        #expect(await events(fixture.pipeline, full) == ["cached 64x48", "changed 20x10"])
+        #expect(await events(fixture.pipeline, other) == ["cached 64x48", "changed 20x10"])
+        #expect(await events(fixture.pipeline, other) == ["cached 20x10", "unchanged 20x10"])
+    }
+
+    @Test("L11 without a disk cache an unchanged body is no second picture")
+    func withoutDisk() async throws {
+        let fixture = try await Fixture(), pipeline = ImagePipeline(.init())
+        let request = try fixture.put(options: .refreshCached)
+        _ = try await pipeline.image(for: request)
+        #expect(await events(pipeline, request) == ["cached 64x48", "unchanged 64x48"])
+    }
+
+    @Test("L06 fromCacheOnly asks no server, also with refreshCached")
+    func fromCacheOnly() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache)
+        _ = try await fixture.pipeline.image(for: request)
+        let offline = request.with(options: [.refreshCached, .fromCacheOnly])
+        #expect(await events(fixture.pipeline, offline) == ["finished 64x48"])
+        #expect(try await fixture.server.requestCount("/a.png") == 1)
+    }
+
     @Test("C20 what the server forbids to store is not on disk")
     func noStore() async throws {
         let fixture = try await Fixture(.init(server: "add_header Cache-Control \"private, No-Store\";"))

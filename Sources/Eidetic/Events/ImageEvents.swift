@@ -1,4 +1,5 @@
 import EideticCore
+import EideticFetch
 
 /// The events of one load, ended by exactly one terminal event.
 ///
@@ -6,7 +7,14 @@ import EideticCore
 /// cancelled still gets its terminal event, `failed` with `cancelled`. A caller who is slow misses old progress, never
 /// the end.
 public struct ImageEvents: AsyncSequence, Sendable {
-    private let stream: AsyncStream<ImageEvent>
+    /// What goes through the stream; progress is fetched when its turn comes, so that old progress takes no room.
+    fileprivate enum Signal: Sendable {
+        case progress
+        case event(ImageEvent)
+    }
+
+    private let stream: AsyncStream<Signal>
+    private let latest: LatestProgress
 
     /// Runs `load` in a task of its own, and delivers what it reports and how it ends.
     init(
@@ -15,13 +23,19 @@ public struct ImageEvents: AsyncSequence, Sendable {
                 _ report: @escaping @Sendable (ImageEvent) -> Void
             ) async throws(EideticError) -> ImageResponse
     ) {
-        let (stream, continuation) = AsyncStream<ImageEvent>.makeStream(bufferingPolicy: .bufferingNewest(16))
+        let (stream, continuation) = AsyncStream<Signal>.makeStream()
+        let latest = LatestProgress()
         self.stream = stream
+        self.latest = latest
         let task = Task.detached {
+            let report: @Sendable (ImageEvent) -> Void = { event in
+                guard case .progress(let progress) = event else { return _ = continuation.yield(.event(event)) }
+                if latest.put(progress) { continuation.yield(.progress) }
+            }
             do throws(EideticError) {
-                continuation.yield(.finished(try await load { continuation.yield($0) }))
+                continuation.yield(.event(.finished(try await load(report))))
             } catch {
-                continuation.yield(.failed(error))
+                continuation.yield(.event(.failed(error)))
             }
             continuation.finish()
         }
@@ -29,19 +43,53 @@ public struct ImageEvents: AsyncSequence, Sendable {
     }
 
     /// Starts to deliver; make one iterator a sequence.
-    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator(), latest: latest) }
 
     /// Delivers the events in their order.
     public struct Iterator: AsyncIteratorProtocol {
-        var base: AsyncStream<ImageEvent>.Iterator
-        var isOver = false
+        private var base: AsyncStream<Signal>.Iterator
+        private let latest: LatestProgress
+        private var isOver = false
+
+        fileprivate init(base: AsyncStream<Signal>.Iterator, latest: LatestProgress) {
+            self.base = base
+            self.latest = latest
+        }
 
         /// The next event; `nil` after the terminal one.
         public mutating func next() async -> ImageEvent? {
-            if isOver { return nil }
-            let event = await base.next() ?? .failed(.cancelled)
-            isOver = event.isTerminal
-            return event
+            while !isOver {
+                switch await base.next() {
+                case .progress: if let progress = latest.take() { return .progress(progress) }
+                case .event(let event):
+                    isOver = event.isTerminal
+                    return event
+                case nil:
+                    isOver = true
+                    return .failed(.cancelled)
+                }
+            }
+            return nil
+        }
+    }
+}
+
+/// The newest progress that nobody has seen yet.
+private final class LatestProgress: Sendable {
+    private let progress = Guarded<FetchProgress?>(nil)
+
+    /// Keeps `new`; true where the last one had been taken, so that the reader must be told.
+    func put(_ new: FetchProgress) -> Bool {
+        progress.withLock { progress in
+            defer { progress = new }
+            return progress == nil
+        }
+    }
+
+    func take() -> FetchProgress? {
+        progress.withLock { progress in
+            defer { progress = nil }
+            return progress
         }
     }
 }

@@ -10,7 +10,18 @@ final class Original: Sendable {
     /// Whether the server is to be asked while the picture is shown.
     let needsRevalidation: Bool
     private let store: (@Sendable () async throws(EideticError) -> Void)?
-    private let storing = Guarded<Task<EideticError?, Never>?>(nil)
+    private let writing = Guarded(Writing())
+
+    fileprivate struct Writing {
+        var hasBegun = false
+        /// How it ended; within, the error.
+        var outcome: EideticError??
+        var waiting: [UInt64: CheckedContinuation<Result<EideticError?, EideticError>, Never>] = [:]
+        var lastWaiter: UInt64 = 0
+    }
+
+    /// Whether the bytes were on disk already.
+    var isFromDisk: Bool { steps.last?.stage == .disk }
 
     /// `store` writes the bytes to disk; `nil` where they are there already or do not belong there.
     init(
@@ -31,23 +42,60 @@ final class Original: Sendable {
 
     /// Starts to store the bytes, once, however many ask; called when they have proved to be a picture.
     func storeOnce() {
-        guard let store else { return }
-        storing.withLock { task in
-            guard task == nil else { return }
-            task = Task.detached { [self] in
-                // The task keeps the bytes, so that who asks meanwhile finds them here and not on the network again.
-                defer { withExtendedLifetime(self) {} }
-                do throws(EideticError) {
-                    try await store()
-                    return nil
-                } catch {
-                    Log.write(.warning, .store, "not stored: \(error)")
-                    return error
-                }
+        guard let store, writing.withLock({ $0.begin() }) else { return }
+        // The task keeps the bytes, so that who asks meanwhile finds them here and not on the network again.
+        Task.detached { [self] in
+            var failure: EideticError?
+            do throws(EideticError) { try await store() } catch {
+                Log.write(.warning, .store, "not stored: \(error)")
+                failure = error
             }
+            let waiting = writing.withLock { $0.end(failure) }
+            for waiter in waiting { waiter.resume(returning: .success(failure)) }
         }
     }
 
-    /// Waits until the bytes are stored; gives the error where they could not be.
-    func storeError() async -> EideticError? { await storing.withLock { $0 }?.value }
+    /// Waits until the bytes are stored, and gives the error where they could not be; throws `cancelled` at once where
+    /// the task is.
+    func storeError() async throws(EideticError) -> EideticError? {
+        let ticket = writing.withLock { writing in
+            writing.lastWaiter += 1
+            return writing.lastWaiter
+        }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let outcome = writing.withLock { writing -> EideticError?? in
+                    if !writing.hasBegun { return .some(nil) }
+                    if writing.outcome == nil { writing.waiting[ticket] = continuation }
+                    return writing.outcome
+                }
+                if let outcome { continuation.resume(returning: .success(outcome)) }
+                // A cancellation that came before the ticket was there found nobody to answer.
+                if Task.isCancelled { giveUp(ticket) }
+            }
+        } onCancel: {
+            giveUp(ticket)
+        }
+        return try result.get()
+    }
+
+    private func giveUp(_ ticket: UInt64) {
+        let waiter = writing.withLock { $0.waiting.removeValue(forKey: ticket) }
+        waiter?.resume(returning: .failure(.cancelled))
+    }
+}
+
+extension Original.Writing {
+    fileprivate mutating func begin() -> Bool {
+        defer { hasBegun = true }
+        return !hasBegun
+    }
+
+    fileprivate mutating func end(
+        _ failure: EideticError?
+    ) -> [CheckedContinuation<Result<EideticError?, EideticError>, Never>] {
+        outcome = .some(failure)
+        defer { waiting = [:] }
+        return Array(waiting.values)
+    }
 }

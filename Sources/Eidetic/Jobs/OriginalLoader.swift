@@ -15,9 +15,8 @@ final class OriginalLoader: Sendable {
     }
 
     private struct Key: Hashable {
-        let original: String
+        let transfer: ImageRequest.Transfer
         let route: Route
-        let options: ImageOptions
     }
 
     private struct WeakOriginal { weak var value: Original? }
@@ -28,7 +27,7 @@ final class OriginalLoader: Sendable {
     private let gate: InteractionGate
     private let pool = WorkPool(name: "eidetic store", width: 1)
     private let jobs = SharedWork<Key, FetchProgress, Original>()
-    private let inUse = Guarded<[String: WeakOriginal]>([:])
+    private let inUse = Guarded<[ImageRequest.Transfer: WeakOriginal]>([:])
 
     init(_ configuration: ImagePipeline.Configuration, _ gate: InteractionGate) {
         self.gate = gate
@@ -43,11 +42,7 @@ final class OriginalLoader: Sendable {
         onProgress: (@Sendable (FetchProgress) -> Void)?
     ) async throws(EideticError) -> Original {
         let route = Route(request.options)
-        let key = Key(
-            original: request.originalKey,
-            route: route,
-            options: request.options.intersection(.ofTransfer)
-        )
+        let key = Key(transfer: request.transfer, route: route)
         return try await jobs.value(for: key, context: context, onProgress: onProgress) {
             job throws(EideticError) in
             try await self.find(request, route, job.context, job.report)
@@ -71,11 +66,16 @@ final class OriginalLoader: Sendable {
         }
     }
 
-    /// Forgets the bytes of a picture that proved to be broken.
-    func discard(_ request: ImageRequest) async {
-        inUse.withLock { $0[request.originalKey] = nil }
+    /// Forgets the bytes of a picture that proved to be broken, and only these: others may be there by now.
+    func discard(_ original: Original, _ request: ImageRequest) async {
+        inUse.withLock { inUse in
+            if inUse[request.transfer]?.value === original { inUse[request.transfer] = nil }
+        }
         guard let disk else { return }
-        _ = try? await pool.run { _ throws(EideticError) in try disk.remove(request.originalKey) }
+        _ = try? await pool.run { _ throws(EideticError) in
+            guard try disk.read(request.originalKey, allowingExpired: true)?.bytes == original.bytes else { return }
+            _ = try disk.remove(request.originalKey)
+        }
     }
 
     private func find(
@@ -156,7 +156,7 @@ final class OriginalLoader: Sendable {
             freshFor: freshFor(answer.fields),
             store: writer(request, bytes, answer.fields)
         )
-        hold(original, for: request.originalKey)
+        hold(original, for: request.transfer)
         return original
     }
 
@@ -172,10 +172,10 @@ final class OriginalLoader: Sendable {
     }
 
     private func held(_ request: ImageRequest) -> Original? {
-        inUse.withLock { $0[request.originalKey]?.value }
+        inUse.withLock { $0[request.transfer]?.value }
     }
 
-    private func hold(_ original: Original, for key: String) {
+    private func hold(_ original: Original, for key: ImageRequest.Transfer) {
         inUse.withLock { inUse in
             inUse[key] = WeakOriginal(value: original)
             // Forget those that are gone, now and then.

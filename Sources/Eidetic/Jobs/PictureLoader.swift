@@ -17,7 +17,7 @@ final class PictureLoader: Sendable {
     private struct Key: Hashable {
         let picture: CacheKey
         let route: OriginalLoader.Route
-        let options: ImageOptions
+        let transfer: ImageRequest.Transfer
     }
 
     private let originals: OriginalLoader
@@ -50,7 +50,7 @@ final class PictureLoader: Sendable {
         let key = Key(
             picture: request.pictureKey,
             route: OriginalLoader.Route(request.options),
-            options: request.options.intersection(.ofTransfer)
+            transfer: request.transfer
         )
         return try await jobs.value(for: key, context: context, onProgress: onProgress) {
             job throws(EideticError) in
@@ -69,13 +69,17 @@ final class PictureLoader: Sendable {
         _ context: WorkContext,
         _ report: @escaping @Sendable (FetchProgress) -> Void
     ) async throws(EideticError) -> LoadedPicture {
+        if !request.options.contains(.fromLoaderOnly), let image = memory.image(for: request.pictureKey) {
+            // A twin has made it since the caller looked.
+            return LoadedPicture(image: image, source: .memory, original: nil, steps: [])
+        }
         if let picture = try await reduced(request, context) { return picture }
         let original = try await originals.original(for: request, context: context, onProgress: report)
         do throws(EideticError) {
             return try await render(request, original, context)
         } catch  where original.source == .disk && request.origin.isStored && error.isBrokenPicture {
             // What the disk had cannot be decoded, so it goes, and the network is asked once.
-            await originals.discard(request)
+            await originals.discard(original, request)
             let fresh = try await originals.original(for: request, context: context, onProgress: report)
             return try await render(request, fresh, context)
         }
@@ -99,7 +103,8 @@ final class PictureLoader: Sendable {
             let image = try larger.reduced(to: larger.sourceSize.scaled(to: size, mode))
             return (image, timer.step(.decode, "\(larger.size) in memory to \(image.size)"))
         }
-        memory.insert(image, for: request.pictureKey, base: base)
+        // Where pictures are fresh for a time only, what is made of one would outlive it.
+        if originals.policy == .maximumAge { memory.insert(image, for: request.pictureKey, base: base) }
         return LoadedPicture(image: image, source: .memory, original: nil, steps: [step])
     }
 
@@ -121,7 +126,7 @@ final class PictureLoader: Sendable {
             original.storeOnce()
             let decoded = timer.step(.decode, "\(image.format) \(image.sourceSize) to \(image.size)")
             try context.checkCancellation()
-            return try Self.transform(image, of: ByteCount(original.bytes.count), request, [decoded])
+            return try Self.transform(image, of: original, request, [decoded])
         }
         keep(image, request, original)
         return LoadedPicture(
@@ -130,6 +135,11 @@ final class PictureLoader: Sendable {
             original: original,
             steps: original.steps + steps
         )
+    }
+
+    /// Forgets every size of a picture that has changed.
+    func forget(_ request: ImageRequest) {
+        if let base = request.baseKey { memory.removeAll(base: base) }
     }
 
     private func keep(_ image: Image, _ request: ImageRequest, _ original: Original) {
@@ -143,19 +153,20 @@ final class PictureLoader: Sendable {
 
     private static func transform(
         _ image: Image,
-        of encodedSize: ByteCount,
+        of original: Original,
         _ request: ImageRequest,
         _ steps: [LoadRecord.Step]
     ) throws(EideticError) -> (Image, [LoadRecord.Step]) {
         var image = image
-        image.encodedSize = encodedSize
+        image.encodedSize = ByteCount(original.bytes.count)
+        image.encodedChecksum = original.bytes.withUnsafeBytes { Checksum.of($0) }
         guard let transform = request.rendering.transform,
             !image.isAnimated || request.options.contains(.transformAnimatedImage),
             image.format != .svg || request.options.contains(.transformVectorImage)
         else { return (image, steps) }
         let timer = StepTimer()
         var changed = try transform.apply(to: image)
-        changed.encodedSize = encodedSize
+        (changed.encodedSize, changed.encodedChecksum) = (image.encodedSize, image.encodedChecksum)
         return (changed, steps + [timer.step(.transform, transform.key)])
     }
 }
@@ -175,7 +186,7 @@ extension Image {
             sourceSize: sourceSize,
             scale: scale
         )
-        image.encodedSize = encodedSize
+        (image.encodedSize, image.encodedChecksum) = (encodedSize, encodedChecksum)
         return image
     }
 }

@@ -15,41 +15,63 @@ final class Refresher: Sendable {
     private let disk: DiskCache?
     private let originals: OriginalLoader
     private let pictures: PictureLoader
-    private let jobs = SharedWork<CacheKey, FetchProgress, Outcome>()
+    private let gate: InteractionGate
+    private let jobs = SharedWork<Key, FetchProgress, Outcome>()
 
-    init(_ configuration: ImagePipeline.Configuration, _ originals: OriginalLoader, _ pictures: PictureLoader) {
+    private struct Key: Hashable {
+        let picture: CacheKey
+        let transfer: ImageRequest.Transfer
+        let shown: UInt64?
+    }
+
+    init(
+        _ configuration: ImagePipeline.Configuration,
+        _ gate: InteractionGate,
+        _ originals: OriginalLoader,
+        _ pictures: PictureLoader
+    ) {
+        self.gate = gate
         disk = configuration.diskCache
         self.originals = originals
         self.pictures = pictures
     }
 
+    /// Asks, and compares with the picture that is shown: what the disk has may be newer than that.
     func outcome(
         for request: ImageRequest,
+        shown: Image,
         context: WorkContext,
         onProgress: (@Sendable (FetchProgress) -> Void)?
     ) async throws(EideticError) -> Outcome {
-        try await jobs.value(for: request.pictureKey, context: context, onProgress: onProgress) {
-            job throws(EideticError) in
-            try await self.ask(request, job.context, job.report)
+        let checksum = shown.encodedChecksum
+        let key = Key(picture: request.pictureKey, transfer: request.transfer, shown: checksum)
+        return try await jobs.value(for: key, context: context, onProgress: onProgress) { job throws(EideticError) in
+            try await self.ask(request, checksum, job.context, job.report)
         }
     }
 
     private func ask(
         _ request: ImageRequest,
+        _ shown: UInt64?,
         _ context: WorkContext,
         _ report: @escaping @Sendable (FetchProgress) -> Void
     ) async throws(EideticError) -> Outcome {
+        try await gate.pass(context)
         let entry = try? await disk?.value(for: request.originalKey, allowingExpired: true)
         let answer = try await originals.ask(request, entry, context, report)
-        guard let bytes = answer.bytes else {
-            if let entry { await originals.keepOn(entry, answer.fields, request) }
-            return .unchanged(answer.step)
+        let confirmed = entry.flatMap { entry in
+            answer.bytes == nil || answer.bytes == entry.bytes ? entry : nil
         }
-        if let entry, entry.bytes == bytes {
-            await originals.keepOn(entry, answer.fields, request)
-            return .unchanged(answer.step)
+        if let confirmed { await originals.keepOn(confirmed, answer.fields, request) }
+        guard let bytes = answer.bytes ?? confirmed?.bytes else {
+            throw EideticError(.badResponse, "\(request.name): status 304 without a condition", httpStatus: 304)
         }
-        let original = originals.original(bytes, answer, request)
+        if bytes.withUnsafeBytes({ Checksum.of($0) }) == shown { return .unchanged(answer.step) }
+        pictures.forget(request)
+        let original =
+            confirmed == nil
+            ? originals.original(bytes, answer, request)
+            : Original(bytes: bytes, source: .disk, steps: [answer.step])
         return .changed(try await pictures.render(request, original, context))
     }
 }

@@ -27,11 +27,12 @@ public final class ImageLoad {
     private var task: Task<Void, Never>?
     private let handlers: Handlers
 
-    init(_ pipeline: ImagePipeline, _ request: ImageRequest, _ handlers: Handlers) {
+    /// `hit` is what memory answers, asked for by the caller just now.
+    init(_ pipeline: ImagePipeline, _ request: ImageRequest, hit: ImageResponse?, _ handlers: Handlers) {
         self.request = request
         self.handlers = handlers
         context = WorkContext(priority: request.priority)
-        if let hit = pipeline.synchronousHit(request) {
+        if let hit {
             finish(.success(hit))
         } else {
             follow(pipeline.events(for: request, context))
@@ -87,6 +88,7 @@ extension ImagePipeline {
         progress: (@MainActor (FetchProgress) -> Void)? = nil,
         completion: @escaping @MainActor (Result<ImageResponse, EideticError>) -> Void
     ) -> ImageLoad {
-        ImageLoad(self, request, .init(cached: cached, progress: progress, completion: completion))
+        let handlers = ImageLoad.Handlers(cached: cached, progress: progress, completion: completion)
+        return ImageLoad(self, request, hit: synchronousHit(request), handlers)
     }
 }

@@ -44,7 +44,7 @@ extension ImagePipeline {
             let wantsBytes = request.options.contains(.queryMemoryData) && cachedImage(for: request) != nil
             let bytes = wantsBytes ? await originals.cachedBytes(for: request) : nil
             let hit = try memoryHit(request, bytes: bytes)
-            if request.options.contains(.refreshCached) { return try await refreshed(request, hit, context, report) }
+            if request.wantsRefresh { return try await refreshed(request, hit, context, report) }
             if let hit { return hit }
             return try await made(request, context, report)
         }
@@ -77,7 +77,7 @@ extension ImagePipeline {
             throw EideticError(.truncated, "\(request.name) ends before its header is complete")
         }
         original.storeOnce()
-        if let error = await original.storeError() { throw error }
+        if let error = try await original.storeError() { throw error }
     }
 
     /// The request as the configuration's processors want it.
@@ -111,21 +111,23 @@ extension ImagePipeline {
         let miss = StepTimer().step(.memory, request.options.contains(.fromLoaderOnly) ? "not asked" : "miss")
         let picture = try await pictures.picture(for: request, context: context) { report(.progress($0)) }
         try check(picture.image, request.options)
-        if picture.original?.needsRevalidation == true { revalidateInBackground(request) }
-        var response = await response(picture, request)
+        if picture.original?.needsRevalidation == true, !request.options.contains(.fromCacheOnly) {
+            revalidateInBackground(request, picture.image)
+        }
+        var response = try await response(picture, request)
         response.record.steps.insert(miss, at: 0)
         return response
     }
 
     /// The answer that a picture just made becomes.
-    func response(_ picture: LoadedPicture, _ request: ImageRequest) async -> ImageResponse {
+    func response(_ picture: LoadedPicture, _ request: ImageRequest) async throws(EideticError) -> ImageResponse {
         let waits = request.options.contains(.waitStoreCache)
         return ImageResponse(
             image: picture.image,
             source: picture.source,
             byteCount: picture.image.encodedSize,
             originalBytes: picture.original?.bytes,
-            storeError: waits ? await picture.original?.storeError() : nil,
+            storeError: waits ? try await picture.original?.storeError() : nil,
             record: LoadRecord(steps: picture.steps)
         )
     }
@@ -136,5 +138,12 @@ extension ImagePipeline {
             .unsupportedFormat,
             "an animated picture was asked for, and this \(image.format) has one frame"
         )
+    }
+}
+
+extension ImageRequest {
+    /// Whether the server is to be asked about a cached picture.
+    var wantsRefresh: Bool {
+        options.contains(.refreshCached) && options.isDisjoint(with: [.fromCacheOnly, .fromLoaderOnly])
     }
 }

@@ -15,13 +15,16 @@ extension ImagePipeline {
         }
         report(.cached(cached))
         do throws(EideticError) {
-            switch try await refresher.outcome(for: request, context: context, onProgress: { report(.progress($0)) }) {
+            let outcome = try await refresher.outcome(for: request, shown: cached.image, context: context) {
+                report(.progress($0))
+            }
+            switch outcome {
             case .unchanged(let step):
                 cached.record.steps.append(step)
                 cached.revalidation = .unchanged
                 return cached
             case .changed(let picture):
-                var response = await response(picture, request)
+                var response = try await response(picture, request)
                 response.revalidation = .changed
                 return response
             }
@@ -46,10 +49,11 @@ extension ImagePipeline {
     }
 
     /// Asks the server while the stale picture is shown (`stale-while-revalidate`); once for all who are shown it.
-    func revalidateInBackground(_ request: ImageRequest) {
+    func revalidateInBackground(_ request: ImageRequest, _ shown: Image) {
         Task.detached(priority: .utility) { [refresher] in
             do throws(EideticError) {
-                _ = try await refresher.outcome(for: request, context: WorkContext(priority: .low), onProgress: nil)
+                let context = WorkContext(priority: .low)
+                _ = try await refresher.outcome(for: request, shown: shown, context: context, onProgress: nil)
             } catch {
                 Log.write(.info, .pipeline, "\(request.name): not revalidated: \(error)")
             }

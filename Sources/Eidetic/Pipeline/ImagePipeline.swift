@@ -31,7 +31,7 @@ public final class ImagePipeline: Sendable {
         self.memory = memory
         originals = OriginalLoader(configuration, gate)
         pictures = PictureLoader(configuration, gate, originals: originals, memory: memory)
-        refresher = Refresher(configuration, originals, pictures)
+        refresher = Refresher(configuration, gate, originals, pictures)
         memory.follow(configuration.environment, inBackground: configuration.memoryInBackground)
     }
 

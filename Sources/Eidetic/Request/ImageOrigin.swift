@@ -42,6 +42,15 @@ public enum ImageOrigin: Sendable {
         }
     }
 
+    /// The requests of which one will bring the bytes; none where no server is asked.
+    var remotes: [FetchRequest] {
+        switch self {
+        case .remote(let request): [request]
+        case .firstOf(let requests): requests
+        case .file, .bytes, .provider: []
+        }
+    }
+
     /// Whether the original belongs into the disk cache.
     var isStored: Bool {
         switch self {

@@ -96,6 +96,17 @@ public struct ImageRequest: Sendable, Hashable {
         return request
     }
 
+    /// What decides how the original is brought; who differs in it shares neither a download nor bytes under way.
+    struct Transfer: Hashable {
+        let original: String
+        let options: ImageOptions
+        let remotes: [FetchRequest]
+    }
+
+    var transfer: Transfer {
+        Transfer(original: originalKey, options: options.intersection(.ofTransfer), remotes: origin.remotes)
+    }
+
     /// Requests are equal when they want the same picture in the same way, however urgent.
     public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
         left.pictureKey == right.pictureKey && left.options == right.options && left.originalKey == right.originalKey

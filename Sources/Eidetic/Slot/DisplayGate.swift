@@ -54,6 +54,7 @@ public final class DisplayGate {
     }
 
     func forget(_ slot: ImageSlot) {
+        order.removeAll { $0.slot == ObjectIdentifier(slot) }
         for part in [Part.image, .indicator] { held[Key(slot: ObjectIdentifier(slot), part: part)] = nil }
     }
 }

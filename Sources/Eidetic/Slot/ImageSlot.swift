@@ -25,6 +25,7 @@ public final class ImageSlot {
     private let pipeline: ImagePipeline
     private let gate: DisplayGate
     private var turn: UInt64 = 0
+    private var isCachedSeen = false
 
     /// Creates a slot for `display`.
     public init(
@@ -71,11 +72,11 @@ public final class ImageSlot {
         load = nil
         guard let request else { return empty(presentation) }
         state = .loading
-        let inMemory = pipeline.cachedImage(for: request)
-        if inMemory == nil { begin(request, presentation) }
-        if request.options.contains(.refreshCached), let image = inMemory { showCached(image, request) }
-        let begun = pipeline.load(request) { [weak self] response in
-            if self?.turn == mine, inMemory == nil { self?.showCached(response.image, request) }
+        let hit = pipeline.synchronousHit(request)
+        isCachedSeen = false
+        if hit == nil { start(request, presentation) }
+        let handlers = ImageLoad.Handlers { [weak self] response in
+            if self?.turn == mine { self?.showCached(response.image, request) }
         } progress: { [weak self] update in
             if self?.turn == mine { self?.showProgress(update, presentation) }
             progress?(update)
@@ -85,6 +86,7 @@ public final class ImageSlot {
             guard let self, self.turn == mine else { return finish() }
             self.end(result, request, presentation, then: finish)
         }
+        let begun = ImageLoad(pipeline, request, hit: hit, handlers)
         if turn == mine, begun.result == nil { load = begun }
     }
 
@@ -98,6 +100,15 @@ extension ImageSlot {
         state = .empty
         show(presentation.placeholder)
         showIndicator(nil)
+    }
+
+    /// Shows what is seen until the load ends: with `refreshCached` the picture in memory, else the placeholder.
+    private func start(_ request: ImageRequest, _ presentation: Presentation) {
+        if request.wantsRefresh, let image = pipeline.cachedImage(for: request) {
+            showCached(image, request)
+        } else {
+            begin(request, presentation)
+        }
     }
 
     private func begin(_ request: ImageRequest, _ presentation: Presentation) {
@@ -114,7 +125,9 @@ extension ImageSlot {
     }
 
     private func showCached(_ image: Image, _ request: ImageRequest) {
-        if !request.options.contains(.avoidAutoSetImage) { show(image) }
+        guard !isCachedSeen, !request.options.contains(.avoidAutoSetImage) else { return }
+        isCachedSeen = true
+        show(image)
     }
 
     private func showProgress(_ update: FetchProgress, _ presentation: Presentation) {
@@ -151,7 +164,7 @@ extension ImageSlot {
         guard !request.options.contains(.avoidAutoSetImage) else { return finish() }
         // A cached picture that the server confirmed, or could not be asked about, is seen already.
         switch response.revalidation {
-        case .unchanged, .failed: return finish()
+        case .unchanged, .failed: if isCachedSeen { return finish() }
         case .changed, nil: break
         }
         let isAnimated = response.source != .memory || request.options.contains(.forceTransition)
@@ -177,7 +190,8 @@ extension ImageSlot {
         then completion: @escaping @MainActor () -> Void = {}
     ) {
         gate.draw(self, .image) { [weak display] isLate in
-            display?.display(image, transition: isLate ? nil : transition, completion: completion)
+            guard let display else { return completion() }
+            display.display(image, transition: isLate ? nil : transition, completion: completion)
         }
     }
 

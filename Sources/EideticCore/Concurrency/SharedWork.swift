@@ -216,12 +216,17 @@ extension SharedWork {
         subscriber.answer(.failure(.cancelled))
     }
 
+    /// Makes the job as urgent as its most urgent subscriber.
+    ///
+    /// The priority is set outside the lock, because observers are called; so it is looked at again until it is right.
     private func updatePriority(_ key: Key) {
-        let change = state.withLock { state -> (WorkContext, LoadPriority)? in
+        while let (context, wanted) = wantedPriority(key), context.priority != wanted { context.priority = wanted }
+    }
+
+    private func wantedPriority(_ key: Key) -> (WorkContext, LoadPriority)? {
+        state.withLock { state in
             guard let job = state.running[key] else { return nil }
-            guard let highest = job.subscribers.values.map({ $0.context.priority }).max() else { return nil }
-            return (job.context, highest)
+            return job.subscribers.values.map(\.context.priority).max().map { (job.context, $0) }
         }
-        if let (context, priority) = change { context.priority = priority }
     }
 }

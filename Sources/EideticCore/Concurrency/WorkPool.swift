@@ -78,13 +78,21 @@ package final class WorkPool: Sendable {
         }
     }
 
+    /// Waits for a job; `nil` when the pool is given up.
+    ///
+    /// A thread counts as idle only while it waits.
     private static func next(_ monitor: Monitor<State>) -> Job? {
-        monitor.withLock { $0.idle += 1 }
+        var isIdle = false
         let job: Job?? = monitor.wait { state -> Job?? in
-            if let index = mostUrgent(state.jobs) { return .some(state.jobs.remove(at: index)) }
-            return state.isClosed ? .some(nil) : nil
+            let index = mostUrgent(state.jobs)
+            if index == nil, !state.isClosed {
+                if !isIdle { state.idle += 1 }
+                isIdle = true
+                return nil
+            }
+            if isIdle { state.idle -= 1 }
+            return .some(index.map { state.jobs.remove(at: $0) })
         }
-        monitor.withLock { $0.idle -= 1 }
         return job ?? nil
     }
 

@@ -252,7 +252,8 @@ extension FileSystem {
         } catch  where error.number == ENOENT {
             guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw error }
             try makeDirectories(String(path[..<slash]), mode: mode)
-            try makeDirectory(path, mode: mode)
+            // Another process may have made it in between.
+            try makeDirectories(path, mode: mode)
         } catch  where error.number == EEXIST {
             guard try status(of: path).kind == .directory else { throw SystemError(.mkdir, ENOTDIR, path: path) }
         }

@@ -35,6 +35,9 @@ public struct Image: Sendable {
     /// The bytes of the encoded picture; zero where it was not decoded from any.
     public package(set) var encodedSize = ByteCount.zero
 
+    /// A checksum of the encoded picture; `nil` where it was not decoded from any.
+    package var encodedChecksum: UInt64?
+
     /// Creates a picture.
     ///
     /// - Precondition: There is at least one frame.

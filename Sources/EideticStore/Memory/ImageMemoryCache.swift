@@ -89,6 +89,14 @@ public final class ImageMemoryCache: Sendable {
         return nil
     }
 
+    /// Forgets every picture that was decoded from `base`, as when its bytes have changed.
+    public func removeAll(base: CacheKey) {
+        for variant in variants.all(of: base) {
+            pictures.remove(variant.key)
+            variants.remove(variant, of: base)
+        }
+    }
+
     /// Keeps a picture under the key of its decode, and so that smaller decodes of `base` find it.
     ///
     /// A partial picture is found by its own key alone.
