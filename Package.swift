@@ -186,7 +186,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticBackgroundTests",
-            dependencies: ["EideticBackground", "EideticBackgroundProbe", "EideticTestSupport", "LifecycleCore"],
+            dependencies: ["EideticBackground", "EideticBackgroundProbe", "EideticStore", "EideticTestSupport", "LifecycleCore"],
             swiftSettings: strict
         ),
         .testTarget(name: "LifecycleCoreTests", dependencies: ["LifecycleCore"], swiftSettings: strict),

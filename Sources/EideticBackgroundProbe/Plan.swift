@@ -27,6 +27,7 @@ struct Plan: Sendable {
     var pairs = 0
     /// A directory into which a disk cache writes without a pause.
     var cacheDirectory: String?
+    var writes = true
     var withoutStart = false
 
     init(_ arguments: ArraySlice<String>) throws(EideticError) {
@@ -51,6 +52,7 @@ struct Plan: Sendable {
         case "--exits-on-suspend": configuration.exitsOnSuspend = true
         case "--no-multitasking": configuration.isMultitaskingSupported = false
         case "--no-start": withoutStart = true
+        case "--no-writes": writes = false
         default: try readValue(option, Self.value(&rest))
         }
     }

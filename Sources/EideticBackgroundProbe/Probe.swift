@@ -1,5 +1,6 @@
 import EideticBackground
 import EideticCore
+import EideticStore
 import Glibc
 
 /// Runs a plan until the application ends.
@@ -13,6 +14,7 @@ struct Probe: Sendable {
         if plan.pairs > 0 { makePairs(application) }
         if plan.withoutStart { return }
         try application.start(plan.configuration, delegate: await ProbeDelegate(plan))
+        let cache = try openCache(application)
         Task {
             for await level in application.memoryPressure { say("pressure \(level)") }
         }
@@ -24,8 +26,28 @@ struct Probe: Sendable {
             awaited = next == .active ? .active : next == .inactive ? .inactive : .background
             application.present(next)
         }
+        _ = cache
         // What is left is the end, which comes from elsewhere.
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+    }
+
+    /// Opens a disk cache and writes into it without a pause; says what is stored, and what is refused.
+    private func openCache(_ application: Application) throws(EideticError) -> DiskCache? {
+        guard let directory = plan.cacheDirectory else { return nil }
+        let cache = try DiskCache(.init(directory: directory), environment: application)
+        guard plan.writes else { return cache }
+        Task.detached {
+            for number in 0... {
+                do {
+                    let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 20_000)
+                    try await cache.insert(bytes, for: "key \(number)")
+                    say("stored \(number)")
+                } catch {
+                    say("refused \(number) \(error)")
+                }
+            }
+        }
+        return cache
     }
 
     /// Begins and ends tasks in turn, from one thread.

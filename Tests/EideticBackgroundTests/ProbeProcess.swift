@@ -9,7 +9,7 @@ struct ProbeProcess {
 
     /// The executable beside this test bundle.
     static var path: String {
-        let program = CommandLine.arguments[0]
+        let program = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
         let directory = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
         return "\(directory)/EideticBackgroundProbe"
     }

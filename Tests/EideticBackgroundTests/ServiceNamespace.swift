@@ -1,0 +1,149 @@
+import EideticCore
+import EideticTestSupport
+import Glibc
+
+/// A real systemd, as the first process of namespaces of its own, with units and a driver script of the test's.
+struct ServiceNamespace {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("service") }
+
+    /// Why it cannot be had here; `nil` where it can.
+    static var obstacle: String? {
+        if getuid() != 0 { return "needs root" }
+        for path in ["/lib/systemd/systemd", "/usr/bin/unshare", "/usr/bin/dbus-daemon", "/lib/systemd/systemd-logind"]
+        where access(path, X_OK) != 0 { return "\(path) is not installed" }
+        if group == nil { return "no writable cgroup v2 hierarchy" }
+        return unshareWorks ? nil : "namespaces cannot be made"
+    }
+
+    private static let group = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].first { path in
+        access("\(path)/cgroup.procs", W_OK) == 0
+    }
+
+    private static let unshareWorks = system("unshare --pid --mount --fork --mount-proc --cgroup true 2>/dev/null") == 0
+
+    /// Runs the script as a unit of the inner system, and gives what it wrote; the system ends with it.
+    func run(_ script: String) async throws -> [String] {
+        try directory.write(Array(Self.firstProcess(directory.path, Self.group ?? "").utf8), to: "first")
+        try directory.write(Array(Self.target.utf8), to: "units/test.target")
+        try directory.write(Array(Self.driver(directory.path).utf8), to: "units/driver.service")
+        for (name, text) in Self.busUnits { try directory.write(Array(text.utf8), to: "units/\(name)") }
+        try directory.write(Array((Self.prelude(directory.path) + script).utf8), to: "driver")
+        let result = try await Subprocess.run("bash", [directory.path("first")])
+        let output = (try? directory.contents(of: "output")) ?? []
+        if output.isEmpty { throw EideticError(.fileFailure, "no output, but: \(result.errorText)") }
+        return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// What the probe wrote as the unit `name`.
+    func log(_ name: String) -> [String] {
+        String(decoding: (try? directory.contents(of: "\(name).log")) ?? [], as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+    }
+
+    /// A group of its own, namespaces, private mounts, then systemd; cleared away after it.
+    private static func firstProcess(_ directory: String, _ group: String) -> String {
+        """
+        group=\(group)/eidetic-test-$$
+        mkdir $group && echo $$ > $group/cgroup.procs || exit 1
+        timeout -s KILL 60 unshare --pid --mount --fork --mount-proc --cgroup --uts --ipc --kill-child bash -ec '
+            mount --make-rprivate /
+            mount -t tmpfs tmpfs /run
+            mkdir -p /run/systemd/system /run/lock /run/dbus
+            mount -t tmpfs tmpfs /sys/fs/cgroup && umount /sys/fs/cgroup
+            mount -t cgroup2 cgroup2 /sys/fs/cgroup
+            cp \(directory)/units/* /run/systemd/system/
+            exec env -i PATH=$PATH container=eidetic SYSTEMD_UNIT_PATH=/run/systemd/system /lib/systemd/systemd \\
+                --system --unit=test.target --log-target=null --show-status=0 </dev/null >/dev/null 2>&1
+        '
+        echo $$ > \(group)/cgroup.procs
+        find $group -depth -type d -exec rmdir {} \\;
+        """
+    }
+
+    private static let target = """
+        [Unit]
+        DefaultDependencies=no
+        Wants=driver.service
+
+        """
+
+    private static func driver(_ directory: String) -> String {
+        """
+        [Unit]
+        DefaultDependencies=no
+        [Service]
+        Type=oneshot
+        ExecStart=/bin/bash \(directory)/driver
+
+        """
+    }
+
+    private static let busUnits = [
+        // The first process uses a bus only where its socket is a unit.
+        "dbus.socket": """
+        [Unit]
+        DefaultDependencies=no
+        [Socket]
+        ListenStream=/run/dbus/system_bus_socket
+
+        """,
+        "dbus.service": """
+        [Unit]
+        DefaultDependencies=no
+        Requires=dbus.socket
+        After=dbus.socket
+        [Service]
+        Type=notify
+        NotifyAccess=all
+        ExecStart=/usr/bin/dbus-daemon --system --address=systemd: --nofork --nopidfile --systemd-activation
+
+        """,
+        "systemd-logind.service": """
+        [Unit]
+        DefaultDependencies=no
+        [Service]
+        Type=notify
+        BusName=org.freedesktop.login1
+        ExecStart=/lib/systemd/systemd-logind
+
+        """,
+        "poweroff.target": """
+        [Unit]
+        DefaultDependencies=no
+        Wants=mark.service
+
+        """,
+        "mark.service": """
+        [Unit]
+        DefaultDependencies=no
+        [Service]
+        Type=oneshot
+        ExecStart=/bin/sh -c 'date +%%s%%N > /run/mark.tmp && mv /run/mark.tmp /run/mark'
+
+        """,
+    ]
+
+    /// `unit NAME ARGUMENTS` makes a service of the probe; `stop NAME` says how its stop went; the end ends all.
+    private static func prelude(_ directory: String) -> String {
+        """
+        exec >\(directory)/output 2>&1
+        trap 'systemctl --force --force poweroff' EXIT
+        unit() {
+            printf '%s\\n' '[Unit]' DefaultDependencies=no '[Service]' Type=notify NotifyAccess=all TimeoutStopSec=1 \\
+                KillMode=mixed "ExecStart=\(ProbeProcess.path) $2" StandardOutput=file:\(directory)/$1.log \\
+                StandardError=file:\(directory)/$1.log > /run/systemd/system/$1.service
+            systemctl daemon-reload
+            systemctl start $1 && echo "$1 started"
+        }
+        stop() {
+            from=$(date +%s%N)
+            systemctl stop $1
+            echo "$1 stopped in $(( ($(date +%s%N) - from) / 1000000 )) ms"
+            systemctl show -p Result -p ExecMainStatus -p StatusText $1 | sed "s/^/$1 /"
+        }
+
+        """
+    }
+}

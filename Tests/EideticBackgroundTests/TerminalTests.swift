@@ -1,0 +1,69 @@
+import EideticTestSupport
+import Testing
+
+@Suite("On a terminal", .timeLimit(.minutes(1)))
+struct TerminalTests {
+    static let controlZ = "\u{1a}"
+    static let controlC = "\u{3}"
+
+    private func expect(_ text: String, _ terminal: Terminal, _ location: SourceLocation = #_sourceLocation) async {
+        let came = await terminal.shell.waitForOutput(text)
+        #expect(came, "no \"\(text)\" in \(terminal.shell.outputSoFar)", sourceLocation: location)
+    }
+
+    private func position(_ text: String, _ terminal: Terminal) throws -> String.Index {
+        let output = terminal.shell.outputSoFar
+        var start = output.startIndex
+        while start < output.endIndex, !output[start...].hasPrefix(text) { start = output.index(after: start) }
+        return try #require(start < output.endIndex ? start : nil, "no \(text) in \(output)")
+    }
+
+    @Test("B17 Ctrl-Z waits for the task, then stops the job; fg brings it back; Ctrl-C ends it well")
+    func stopAndForeground() async throws {
+        let terminal = try Terminal()
+        terminal.type("\(ProbeProcess.path) --task up=300 >&3\n")
+        await expect("didBecomeActive active", terminal)
+        terminal.type(Self.controlZ)
+        await expect("done up", terminal)
+        terminal.type("jobs >&3\n")
+        await expect("Stopped", terminal)
+        terminal.type("fg >&3\n")
+        await expect("willEnterForeground background", terminal)
+        #expect(try position("done up", terminal) < position("Stopped", terminal))
+        #expect(try position("Stopped", terminal) < position("willEnterForeground", terminal))
+        terminal.type(Self.controlC)
+        await expect("willTerminate", terminal)
+        terminal.type("echo status $? >&3; exit\n")
+        await expect("status 0", terminal)
+    }
+
+    @Test("B17 a task that does not end is expired before the job stops, never frozen in silence")
+    func expiryBeforeStop() async throws {
+        let terminal = try Terminal()
+        terminal.type("\(ProbeProcess.path) --task up=-1 --job-grace 200 >&3\n")
+        await expect("didBecomeActive active", terminal)
+        terminal.type(Self.controlZ)
+        await expect("expired up", terminal)
+        terminal.type("jobs >&3\n")
+        await expect("Stopped", terminal)
+        #expect(try position("expired up", terminal) < position("Stopped", terminal))
+        terminal.type("kill -9 %1; exit\n")
+    }
+
+    @Test("B17 bg lets the job go on unseen, fg brings it to the foreground")
+    func background() async throws {
+        let terminal = try Terminal()
+        terminal.type("\(ProbeProcess.path) >&3\n")
+        await expect("didBecomeActive active", terminal)
+        terminal.type(Self.controlZ)
+        await expect("didEnterBackground", terminal)
+        terminal.type("bg >&3\n")
+        await expect("state suspended\nstate background", terminal)
+        #expect(!terminal.shell.outputSoFar.contains("willEnterForeground"))
+        terminal.type("fg >&3\n")
+        await expect("willEnterForeground background", terminal)
+        terminal.type(Self.controlC)
+        await expect("willTerminate", terminal)
+        terminal.type("exit\n")
+    }
+}
