@@ -116,7 +116,7 @@ let package = Package(
             name: "EideticBench",
             dependencies: [
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-                "CBareJPEG", "CBareCodecs",
+                "CBareJPEG", "CBareCodecs", "EideticBackground",
             ],
             swiftSettings: strict
         ),
@@ -134,6 +134,12 @@ let package = Package(
         .executableTarget(
             name: "EideticBackgroundProbe",
             dependencies: ["EideticBackground", "EideticCore", "EideticStore", "LifecycleCore"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "Alarm",
+            dependencies: ["EideticBackground"],
+            path: "Examples/Alarm",
             swiftSettings: strict
         ),
 
@@ -186,7 +192,10 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticBackgroundTests",
-            dependencies: ["EideticBackground", "EideticBackgroundProbe", "EideticStore", "EideticTestSupport", "LifecycleCore"],
+            dependencies: [
+                "Alarm", "CTestSupport", "EideticBackground", "EideticBackgroundProbe", "EideticCore", "EideticStore",
+                "EideticTestSupport", "LifecycleCore",
+            ],
             swiftSettings: strict
         ),
         .testTarget(name: "LifecycleCoreTests", dependencies: ["LifecycleCore"], swiftSettings: strict),

@@ -4,9 +4,18 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 int eidetic_test_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int eidetic_test_terminal(char *path, size_t size) {
+    int descriptor = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (descriptor < 0) return -1;
+    if (grantpt(descriptor) == 0 && unlockpt(descriptor) == 0 && ptsname_r(descriptor, path, size) == 0) return descriptor;
+    close(descriptor);
+    return -1;
+}
 
 char **eidetic_test_environment(void) { return environ; }
 

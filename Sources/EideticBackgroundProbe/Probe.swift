@@ -39,7 +39,7 @@ struct Probe: Sendable {
         Task.detached {
             for number in 0... {
                 do {
-                    let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 20_000)
+                    let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 2_000)
                     try await cache.insert(bytes, for: "key \(number)")
                     say("stored \(number)")
                 } catch {
@@ -52,9 +52,23 @@ struct Probe: Sendable {
 
     /// Begins and ends tasks in turn, from one thread.
     private func makePairs(_ application: Application) {
-        for _ in 0..<plan.pairs {
-            application.endBackgroundTask(application.beginBackgroundTask(withName: "pair") {})
-        }
-        say("pairs \(plan.pairs)")
+        // The first ones make what stays.
+        for _ in 0..<100 { makePair(application) }
+        let before = resources
+        for _ in 0..<plan.pairs { makePair(application) }
+        say("pairs \(plan.pairs) descriptors \(resources.descriptors - before.descriptors)")
+        say("pages \(resources.pages - before.pages)")
+    }
+
+    private func makePair(_ application: Application) {
+        application.endBackgroundTask(application.beginBackgroundTask(withName: "pair") {})
+    }
+
+    /// Open files and resident pages of this process.
+    private var resources: (descriptors: Int, pages: Int) {
+        let files = FileSystem()
+        let names = (try? files.names(in: "/proc/self/fd").count) ?? 0
+        let text = String(decoding: (try? files.contents(of: "/proc/self/statm")) ?? [], as: UTF8.self)
+        return (names, text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0)
     }
 }

@@ -1,3 +1,4 @@
+import CTestSupport
 import EideticCore
 import EideticTestSupport
 import Glibc
@@ -10,13 +11,13 @@ final class Terminal: Sendable {
     private let keyboard: Int32
 
     init() throws(SystemError) {
-        let master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, let name = ptsname(master) else {
-            throw SystemError(.open, errno, path: "/dev/ptmx")
-        }
+        var path = [CChar](repeating: 0, count: 128)
+        let master = eidetic_test_terminal(&path, path.count)
+        guard master >= 0 else { throw SystemError(.open, errno, path: "/dev/ptmx") }
+        let name = String(decoding: path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         keyboard = master
         // The first terminal that the leader of a session opens becomes the session's.
-        let script = "exec 3>&1; exec bash --norc -i <>\(String(cString: name)) >&0 2>&0"
+        let script = "exec 3>&1; exec bash --norc -i <>\(name) >&0 2>&0"
         shell = try Subprocess("setsid", ["-w", "bash", "-c", script])
         // Somebody has to look at the screen, or its buffer fills and the shell waits.
         Thread.start(name: "screen") {

@@ -12,6 +12,10 @@ int eidetic_test_pipe(int ends[2]);
 int eidetic_test_spawn(pid_t *process, const char *path, char *const arguments[], char *const environment[],
                        const char *directory, const int streams[3]);
 
+/// Opens a pseudo-terminal and writes the path of its other side to `path`; -1 on failure.
+/// `posix_openpt` and its kin are X/Open's, which Swift's Glibc does not import.
+int eidetic_test_terminal(char *path, size_t size);
+
 /// The environment of this process; Swift cannot use the global variable `environ`.
 char **eidetic_test_environment(void);
 

@@ -15,6 +15,7 @@ extension ImagePipeline {
         let environment = configuration.environment
         let task = environment.beginBackgroundTask(named: "load \(request.name)") { work.cancel() }
         defer { environment.endBackgroundTask(task) }
+        if task == .invalid { work.cancel() }
         let result = await withTaskCancellationHandler {
             await work.value
         } onCancel: {

@@ -35,5 +35,6 @@ struct Suite: Sendable {
         decode,
         fetch,
         diskCache,
+        background,
     ]
 }

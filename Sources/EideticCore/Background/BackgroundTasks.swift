@@ -18,7 +18,8 @@ public protocol BackgroundTaskProvider: Sendable {
     /// Says that work begins which should not be suspended.
     ///
     /// May be called on any thread at any time. The handler is called at most once, on any thread, when the time is
-    /// used up; the work must then stop and the task still be ended.
+    /// used up; the work must then stop and the task still be ended. Gives `.invalid`, and never calls the handler, where
+    /// no task may begin any more: then the work must not begin either.
     func beginBackgroundTask(
         named name: String,
         expirationHandler: @escaping @Sendable () -> Void
@@ -74,12 +75,12 @@ public struct ForegroundOnly: ApplicationEnvironment {
     /// Creates the environment.
     public init() {}
 
-    /// Gives `.invalid`: there is nothing to hold off.
+    /// Gives an identifier that stands for nothing: there is nothing to hold off, and nothing is refused.
     public func beginBackgroundTask(
         named name: String,
         expirationHandler: @escaping @Sendable () -> Void
     ) -> BackgroundTaskIdentifier {
-        .invalid
+        BackgroundTaskIdentifier(rawValue: .max)
     }
 
     /// Does nothing.

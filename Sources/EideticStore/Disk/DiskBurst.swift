@@ -22,8 +22,13 @@ final class DiskBurst: Sendable {
     /// Throws `cancelled` where the time in the background is used up.
     func check() throws(EideticError) {
         guard state.withLock({ $0.isExpired }) else { return }
-        throw EideticError(.cancelled, "disk work is not begun: the time in the background is used up")
+        throw Self.timeIsUp
     }
+
+    private static let timeIsUp = EideticError(
+        .cancelled,
+        "disk work is not begun: the time in the background is used up"
+    )
 
     /// Says that a piece of work is queued; `leave` must follow, also where this throws nothing new begins.
     ///
@@ -37,7 +42,9 @@ final class DiskBurst: Sendable {
             state.number += 1
             return state.number
         }
-        if let begun { beginTask(begun) }
+        guard let begun, !beginTask(begun) else { return }
+        leave(optional: optional)
+        throw Self.timeIsUp
     }
 
     /// Says that a piece of work is done, or was given up.
@@ -63,7 +70,8 @@ final class DiskBurst: Sendable {
         return try body()
     }
 
-    private func beginTask(_ number: UInt64) {
+    /// Gives `false` where no task may begin any more.
+    private func beginTask(_ number: UInt64) -> Bool {
         let task = environment.beginBackgroundTask(named: "eidetic disk cache") { [weak self] in self?.expire(number) }
         let isOver = state.withLock { state in
             // The burst may have ended while its task was begun.
@@ -72,6 +80,7 @@ final class DiskBurst: Sendable {
             return false
         }
         if isOver, task != .invalid { environment.endBackgroundTask(task) }
+        return task != .invalid
     }
 
     private func expire(_ number: UInt64) {
