@@ -17,7 +17,9 @@ extension Host {
     /// Milliseconds until the next deadline, rounded up, so that it has come when the wait ends; -1 for none.
     private var timeout: Int32 {
         let now = application.clock.uptime
-        let moments = [lifecycle.nextDeadline, memory?.nextReading, login?.deadline]
+        let moments = [
+            lifecycle.nextDeadline, memory?.nextReading, login?.deadline, isUnseenJob ? now + .seconds(1) : nil,
+        ]
         guard let next = moments.compactMap(\.self).min() else { return -1 }
         let milliseconds = (max(.zero, next - now).inNanoseconds + 999_999) / 1_000_000
         return Int32(min(milliseconds, 86_400_000))

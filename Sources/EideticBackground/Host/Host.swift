@@ -20,6 +20,8 @@ final class Host: @unchecked Sendable {
     var lifecycle: Lifecycle
     /// Stopped by Ctrl-Z, and not brought back by `fg` since.
     private var isStoppedJob = false
+    /// Continued by `bg`: `fg` then sends no signal, so the terminal is asked once a second.
+    private(set) var isUnseenJob = false
     /// Events that the effects of another one led to; handled right after it.
     var followUps: [(event: LifecycleEvent, moment: Duration)] = []
     /// What the delegate wants to find at the next launch, until it is written.
@@ -55,6 +57,7 @@ final class Host: @unchecked Sendable {
             wait()
             takeNews()
             watchMemory()
+            watchTerminal()
             if lifecycle.nextDeadline.map({ $0 <= application.clock.uptime }) ?? false { handle(.timer) }
         }
     }
@@ -76,13 +79,20 @@ final class Host: @unchecked Sendable {
             if signals.countStop() > 2 { signals.endByDefault(number) }
             handle(.terminate(grace: stopGrace))
         case SIGTSTP:
-            isStoppedJob = true
+            (isStoppedJob, isUnseenJob) = (true, false)
             handle(.suspend(within: configuration.jobStopGrace))
         case SIGCONT where isStoppedJob:
-            isStoppedJob = signals.isJobInBackground
-            handle(isStoppedJob ? .continueInBackground : .enterForeground)
+            isUnseenJob = signals.isJobInBackground
+            isStoppedJob = isUnseenJob
+            handle(isUnseenJob ? .continueInBackground : .enterForeground)
         default: break
         }
+    }
+
+    private func watchTerminal() {
+        guard isUnseenJob, !signals.isJobInBackground else { return }
+        (isStoppedJob, isUnseenJob) = (false, false)
+        handle(.enterForeground)
     }
 
     /// The launch is over: clients may come, and what was offered did no harm.
