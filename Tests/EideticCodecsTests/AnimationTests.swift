@@ -2,7 +2,7 @@ import EideticCodecs
 import EideticCore
 import Testing
 
-@Suite("Animations", .timeLimit(.minutes(1)))
+@Suite("Animations", .timeLimit(.minutes(5)))
 struct AnimationTests {
     private let all = DecodeOptions.with {
         $0.frames = .all; $0.premultipliesAlpha = false

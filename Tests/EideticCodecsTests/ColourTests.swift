@@ -2,7 +2,7 @@ import EideticCodecs
 import EideticCore
 import Testing
 
-@Suite("Colours", .timeLimit(.minutes(1)))
+@Suite("Colours", .timeLimit(.minutes(5)))
 struct ColourTests {
     /// A PNG of one colour with a profile.
     private static func png(_ colour: [UInt8], profile: [UInt8]) -> [UInt8] {

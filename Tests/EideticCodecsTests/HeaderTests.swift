@@ -2,7 +2,7 @@ import EideticCodecs
 import EideticCore
 import Testing
 
-@Suite("Headers", .timeLimit(.minutes(1)))
+@Suite("Headers", .timeLimit(.minutes(5)))
 struct HeaderTests {
     @Test("F01 a beginning gives the header or asks for more, and never an error", arguments: Fixture.all)
     func beginnings(_ fixture: Fixture) throws {

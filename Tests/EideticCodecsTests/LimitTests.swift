@@ -2,7 +2,7 @@ import EideticCodecs
 import EideticCore
 import Testing
 
-@Suite("Limits", .timeLimit(.minutes(1)))
+@Suite("Limits", .timeLimit(.minutes(5)))
 struct LimitTests {
     private func refusal(
         _ bytes: [UInt8],
@@ -83,7 +83,7 @@ struct LimitTests {
     }
 }
 
-@Suite("Memory for decoding", .timeLimit(.minutes(1)))
+@Suite("Memory for decoding", .timeLimit(.minutes(5)))
 struct DecodeMemoryTests {
     @Test("F07 a decode waits for its share, and the first to come is the first to go") func order() async throws {
         let memory = DecodeMemory(capacity: 100)

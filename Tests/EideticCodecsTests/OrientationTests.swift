@@ -2,7 +2,7 @@ import EideticCodecs
 import EideticCore
 import Testing
 
-@Suite("Orientation", .timeLimit(.minutes(1)))
+@Suite("Orientation", .timeLimit(.minutes(5)))
 struct OrientationTests {
     /// Where the upright pixel at (x, y) is stored in a picture of 3 x 2, for each orientation.
     private static let places: [ImageOrientation: @Sendable (Int, Int) -> (Int, Int)] = [

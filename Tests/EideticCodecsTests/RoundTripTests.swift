@@ -2,7 +2,7 @@ import EideticCodecs
 import EideticCore
 import Testing
 
-@Suite("Encoding and decoding", .timeLimit(.minutes(1)))
+@Suite("Encoding and decoding", .timeLimit(.minutes(5)))
 struct RoundTripTests {
     private let straight = DecodeOptions.with { $0.premultipliesAlpha = false }
 
