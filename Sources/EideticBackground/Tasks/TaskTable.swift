@@ -20,6 +20,23 @@ package final class TaskTable: Sendable {
         var name = ""
         var handler = Handler.none
         var nextFree: Int32 = -1
+
+        /// One access to the slot for all of it: each one to the array costs a check of its own.
+        mutating func take(_ name: String, _ handler: Handler) -> (generation: UInt32, nextFree: Int32) {
+            generation &+= 1
+            (self.name, self.handler) = (name, handler)
+            return (generation, nextFree)
+        }
+
+        /// Gives the handler back; `nil` where the generation is not the one that took the slot.
+        mutating func give(_ expected: UInt32, nextFree: Int32) -> Handler? {
+            guard generation == expected, expected & 1 == 1 else { return nil }
+            generation &+= 1
+            self.nextFree = nextFree
+            let handler = handler
+            (name, self.handler) = ("", .none)
+            return handler
+        }
     }
 
     private struct State {
@@ -69,20 +86,17 @@ package final class TaskTable: Sendable {
             state.firstFree = Int32(state.slots.count - 1)
         }
         let index = Int(state.firstFree)
-        state.firstFree = state.slots[index].nextFree
-        state.slots[index].generation &+= 1
-        state.slots[index].name = name
-        state.slots[index].handler = handler
-        return UInt64(state.slots[index].generation) << 32 | UInt64(index + 1)
+        let taken = state.slots[index].take(name, handler)
+        state.firstFree = taken.nextFree
+        return UInt64(taken.generation) << 32 | UInt64(index + 1)
     }
 
     private static func give(_ state: inout State, _ identifier: UInt64) -> Handler? {
         let index = Int(identifier & 0xffff_ffff) - 1
-        guard state.slots.indices.contains(index) else { return nil }
-        let generation = UInt32(identifier >> 32)
-        guard state.slots[index].generation == generation, generation & 1 == 1 else { return nil }
-        let handler = state.slots[index].handler
-        state.slots[index] = Slot(generation: generation &+ 1, nextFree: state.firstFree)
+        guard index >= 0, index < state.slots.count else { return nil }
+        guard let handler = state.slots[index].give(UInt32(identifier >> 32), nextFree: state.firstFree) else {
+            return nil
+        }
         state.firstFree = Int32(index)
         return handler
     }
