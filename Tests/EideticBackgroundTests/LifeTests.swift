@@ -27,7 +27,7 @@ struct LifeTests {
     @Test("B02 to the background and back, with the state that each callback sees")
     func backgroundAndBack() async throws {
         let probe = try ProbeProcess(["--background", "--foreground"])
-        await probe.expects("willEnterForeground background")
+        await probe.expects("didBecomeActive active", times: 2)
         probe.process.kill(SIGTERM)
         let lines = callbacks(await probe.lines().lines)
         let back = ["willEnterForeground background", "didBecomeActive active"]
@@ -37,7 +37,7 @@ struct LifeTests {
     @Test("B02 an interruption makes it inactive, and its end active again")
     func interruption() async throws {
         let probe = try ProbeProcess(["--inactive", "--foreground"])
-        await probe.expects("willResignActive")
+        await probe.expects("didBecomeActive active", times: 2)
         probe.process.kill(SIGTERM)
         let end = await probe.lines()
         #expect(end.status == .exited(0))

@@ -22,8 +22,8 @@ struct ProbeProcess {
     }
 
     /// Waits for a line of its output.
-    func expects(_ text: String, _ location: SourceLocation = #_sourceLocation) async {
-        let came = await process.waitForOutput(text)
+    func expects(_ text: String, times: Int = 1, _ location: SourceLocation = #_sourceLocation) async {
+        let came = await process.waitForOutput(text, times: times)
         #expect(came, "\"\(text)\" did not come, but: \(process.outputSoFar)", sourceLocation: location)
     }
 

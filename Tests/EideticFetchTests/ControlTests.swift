@@ -120,18 +120,18 @@ struct ControlTests {
 
     @Test("L20 a rate limit holds for all downloads together")
     func rate() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture(200_000))] }
+        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture(2_000_000))] }
         var configuration = Downloader.Configuration()
-        configuration.bytesPerSecond = 1_000_000
+        configuration.bytesPerSecond = 4_000_000
         let downloader = Downloader(configuration)
         let clock = ContinuousClock()
         let start = clock.now
         try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<3 { group.addTask { try await downloader.fetch("\(origin.url)/\(number)").bytes.count } }
-            for try await count in group { #expect(count == 200_000) }
+            for try await count in group { #expect(count == 2_000_000) }
         }
-        // 600 KB at 1 MB a second; the last pieces come with the bucket's own tenth of a second and one read each.
-        #expect(clock.now - start > .milliseconds(250))
+        // 6 MB at 4 MB a second; less the bucket's own tenth of a second, and one read of each.
+        #expect(clock.now - start > .milliseconds(600))
     }
 
     @Test("L02 a thousand requests that are left leave nothing behind")

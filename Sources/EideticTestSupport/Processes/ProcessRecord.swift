@@ -9,6 +9,7 @@ final class ProcessRecord: Sendable {
 
     private struct TextWaiter {
         let text: [UInt8]
+        let times: Int
         let resume: @Sendable (Bool) -> Void
     }
 
@@ -25,7 +26,12 @@ final class ProcessRecord: Sendable {
             return Subprocess.Result(status: status, output: output, errors: errors)
         }
 
-        func contains(_ text: [UInt8]) -> Bool { output.contains(text) || errors.contains(text) }
+        /// Whether a text stands there, in the output so often.
+        func contains(_ text: [UInt8], times: Int) -> Bool {
+            if times == 1 { return output.contains(text) || errors.contains(text) }
+            let wanted = String(decoding: text, as: UTF8.self)
+            return String(decoding: output, as: UTF8.self).ranges(of: wanted).count >= times
+        }
     }
 
     private let identifier: pid_t
@@ -63,12 +69,12 @@ final class ProcessRecord: Sendable {
         }
     }
 
-    func waitForOutput(_ text: [UInt8]) async -> Bool {
+    func waitForOutput(_ text: [UInt8], times: Int) async -> Bool {
         await withCheckedContinuation { continuation in
             let answer: Bool? = state.withLock { state in
-                if state.contains(text) { return true }
+                if state.contains(text, times: times) { return true }
                 if state.openStreams == 0 { return false }
-                state.textWaiters.append(TextWaiter(text: text) { continuation.resume(returning: $0) })
+                state.textWaiters.append(TextWaiter(text: text, times: times) { continuation.resume(returning: $0) })
                 return nil
             }
             if let answer { continuation.resume(returning: answer) }
@@ -113,7 +119,7 @@ final class ProcessRecord: Sendable {
             var answers: [@Sendable () -> Void] = []
             var waiting: [TextWaiter] = []
             for waiter in state.textWaiters {
-                let isThere = state.contains(waiter.text)
+                let isThere = state.contains(waiter.text, times: waiter.times)
                 if isThere || state.openStreams == 0 {
                     answers.append { waiter.resume(isThere) }
                 } else {

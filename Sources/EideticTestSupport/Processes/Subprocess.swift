@@ -52,7 +52,9 @@ package final class Subprocess: Sendable {
     package func finish() async -> Result { await record.finish() }
 
     /// Waits until `text` has appeared in its output or its errors; `false` where it ended without that.
-    package func waitForOutput(_ text: String) async -> Bool { await record.waitForOutput(Array(text.utf8)) }
+    package func waitForOutput(_ text: String, times: Int = 1) async -> Bool {
+        await record.waitForOutput(Array(text.utf8), times: times)
+    }
 
     /// What it has written to its standard output so far.
     package var outputSoFar: String { record.soFar.output }
