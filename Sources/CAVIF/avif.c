@@ -11,7 +11,6 @@
     X(avifDecoderSetIO) \
     X(avifDecoderParse) \
     X(avifDecoderNextImage) \
-    X(avifDecoderNthImageTiming) \
     X(avifResultToString) \
     X(avifRGBImageSetDefaults) \
     X(avifImageYUVToRGB) \
@@ -74,6 +73,8 @@ static bool fail(eidetic_avif *avif, avifResult result, eidetic_codec_outcome *o
         status = EIDETIC_CODEC_UNSUPPORTED;
     }
     const char *detail = avif->decoder->diag.error;
+    // There is no result of its own for limits.
+    if (strstr(detail, "imageCountLimit") || strstr(detail, "imageSizeLimit")) status = EIDETIC_CODEC_LIMIT;
     return eidetic_codec_fail(
         outcome, status, "%s%s%s", lib.avifResultToString(result), detail[0] ? ": " : "", detail);
 }
@@ -161,12 +162,6 @@ void eidetic_avif_close(eidetic_avif *avif) {
     if (!avif) return;
     if (avif->decoder) lib.avifDecoderDestroy(avif->decoder);
     free(avif);
-}
-
-double eidetic_avif_duration(eidetic_avif *avif, uint32_t frame) {
-    avifImageTiming timing;
-    bool is_known = lib.avifDecoderNthImageTiming(avif->decoder, frame, &timing) == AVIF_RESULT_OK;
-    return is_known && timing.duration > 0 ? timing.duration : 0;
 }
 
 static void copy_row(const uint32_t *source, ptrdiff_t step, uint32_t *out, uint32_t count) {

@@ -46,6 +46,9 @@ static void load(void) {
     eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
 }
 
+// Alpha, depth, inks and the like.
+enum { MOST_EXTRA_CHANNELS = 16 };
+
 struct eidetic_jxl {
     JxlDecoder *decoder;
     JxlBasicInfo info;
@@ -78,6 +81,12 @@ static bool read_info(eidetic_jxl *jxl, eidetic_jxl_info *info, eidetic_codec_ou
     if (!run(jxl, JXL_DEC_BASIC_INFO, outcome) ||
         lib.JxlDecoderGetBasicInfo(jxl->decoder, &jxl->info) != JXL_DEC_SUCCESS) {
         return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "there is no picture");
+    }
+    // Each is a plane of its own in memory, whether it is shown or not.
+    if (jxl->info.num_extra_channels > MOST_EXTRA_CHANNELS) {
+        return eidetic_codec_fail(
+            outcome, EIDETIC_CODEC_LIMIT, "%u channels beside the colours; the limit is %d",
+            jxl->info.num_extra_channels, MOST_EXTRA_CHANNELS);
     }
     info->width = jxl->info.xsize;
     info->height = jxl->info.ysize;

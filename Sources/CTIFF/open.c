@@ -149,6 +149,10 @@ static bool describe(eidetic_tiff *tiff, eidetic_tiff_info *info, eidetic_codec_
     tiff->format = field(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     tiff->planes = field(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
     tiff->compression = field(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    if (tiff->compression == COMPRESSION_JBIG) {
+        // Its library takes as much memory as the compressed data says, and ends the process where there is none.
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "a TIFF with JBIG compression is not decoded");
+    }
     tiff->photometric = field(
         tiff, TIFFTAG_PHOTOMETRIC, tiff->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
     tiff->tiled = TIFFIsTiled(tiff->file);

@@ -41,17 +41,12 @@ struct Main {
 
     /// The regular files below a directory, as sorted paths relative to it.
     private static func files(below directory: String, prefix: String = "") -> [String] {
-        guard let stream = opendir(directory + "/" + prefix) else { return [] }
-        defer { closedir(stream) }
+        let system = FileSystem()
         var found: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard !name.hasPrefix(".") else { continue }
-            switch Int(entry.pointee.d_type) {
-            case DT_DIR: found += files(below: directory, prefix: prefix + name + "/")
-            case DT_REG: found.append(prefix + name)
+        for name in (try? system.names(in: directory + "/" + prefix)) ?? [] where !name.hasPrefix(".") {
+            switch try? system.linkStatus(of: directory + "/" + prefix + name).kind {
+            case .directory: found += files(below: directory, prefix: prefix + name + "/")
+            case .regular: found.append(prefix + name)
             default: break
             }
         }

@@ -36,6 +36,27 @@ struct ColourTests {
         #expect(abs(Int(pixel.x) - 188) <= 1 && pixel.x == pixel.y && pixel.y == pixel.z)
     }
 
+    @Test("F02 inks with a profile become opaque colours") func inks() throws {
+        let none: [UInt8] = [0, 0, 0, 0], black: [UInt8] = [0, 0, 0, 255]
+        let strip = (0..<32).flatMap { $0 < 16 ? none : black }
+        var tiff = TIFFWriter(
+            width: 4,
+            height: 8,
+            bits: 8,
+            samples: 4,
+            photometric: 5,
+            compression: 1,
+            strip: strip
+        )
+        tiff.add(34_675, TestProfile.inks)
+        for premultiplies in [false, true] {
+            let options = DecodeOptions.with { $0.premultipliesAlpha = premultiplies }
+            let pixels = try ImageDecoder.decode(tiff.finished, options: options).pixels
+            #expect(pixels.bytes.enumerated().allSatisfy { $0.offset % 4 != 3 || $0.element == 255 })
+            #expect(pixels[1, 1].x > 250 && pixels[1, 6].x < 5)
+        }
+    }
+
     @Test("F02 a broken profile, or one of other channels, changes nothing") func broken() throws {
         let profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2)
         #expect(try decode(Self.png([10, 20, 30], profile: Array(profile.prefix(200)))) == SIMD4(10, 20, 30, 255))
@@ -57,7 +78,22 @@ enum TestProfile {
         ])
     }
 
-    private static func profile(_ tags: [(String, [UInt8])]) -> [UInt8] {
+    /// Four inks by a table of two steps each: white without ink, black with any.
+    static var inks: [UInt8] {
+        let ramp = (0...255).map { UInt8($0) }
+        let colours = (0..<16).flatMap { [$0 == 0 ? 255 : 0, 128, 128] as [UInt8] }
+        let matrix = (0..<9).flatMap { big($0 % 4 == 0 ? 65_536 : 0, 4) }
+        let inputs = (0..<4).flatMap { _ in ramp }, outputs = (0..<3).flatMap { _ in ramp }
+        let table = Array("mft1".utf8) + [0, 0, 0, 0, 4, 3, 2, 0] + matrix + inputs + colours + outputs
+        return profile([("A2B0", table), ("wtpt", xyz([0.9642, 1, 0.8249]))], from: "CMYK", to: "Lab ", as: "prtr")
+    }
+
+    private static func profile(
+        _ tags: [(String, [UInt8])],
+        from space: String = "RGB ",
+        to connection: String = "XYZ ",
+        as kind: String = "mntr"
+    ) -> [UInt8] {
         var table = big(tags.count, 4), data: [UInt8] = []
         let start = 128 + 4 + 12 * tags.count
         for (name, content) in tags {
@@ -65,7 +101,7 @@ enum TestProfile {
             data += content + Array(repeating: 0, count: -content.count & 3)
         }
         var head = [UInt8](repeating: 0, count: 128)
-        for (offset, text) in [(12, "mntr"), (16, "RGB "), (20, "XYZ "), (36, "acsp")] {
+        for (offset, text) in [(12, kind), (16, space), (20, connection), (36, "acsp")] {
             head.replaceSubrange(offset..<offset + 4, with: Array(text.utf8))
         }
         head.replaceSubrange(0..<4, with: big(start + data.count, 4))

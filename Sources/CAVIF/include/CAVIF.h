@@ -22,8 +22,5 @@ eidetic_avif *eidetic_avif_open(
 
 void eidetic_avif_close(eidetic_avif *avif);
 
-// How long a frame is shown, in seconds.
-double eidetic_avif_duration(eidetic_avif *avif, uint32_t frame);
-
 // Decodes the next frame to four bytes a pixel: red, green, blue, alpha.
 bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);

@@ -13,6 +13,7 @@ typedef enum {
     EIDETIC_JPEG_FAILED = 1,
     EIDETIC_JPEG_OUT_OF_MEMORY = 2,
     EIDETIC_JPEG_UNSUPPORTED = 3,
+    EIDETIC_JPEG_TRUNCATED = 4, // of the lossless process only
 } eidetic_jpeg_status;
 
 /// What the four bytes of a decoded pixel are.
@@ -54,6 +55,19 @@ int eidetic_jpeg_is_damaged(const eidetic_jpeg_decoder *decoder);
 size_t eidetic_jpeg_offset(const eidetic_jpeg_decoder *decoder);
 /// The library's last error, or its first warning about damage.
 const char *eidetic_jpeg_message(const eidetic_jpeg_decoder *decoder);
+
+/// A decoder of the lossless process, grey or RGB, which reads from memory that must outlive it.
+typedef struct eidetic_lossless eidetic_lossless;
+
+/// Reads up to the scan.
+eidetic_jpeg_status eidetic_lossless_create(const uint8_t *bytes, size_t count, eidetic_lossless **result);
+void eidetic_lossless_destroy(eidetic_lossless *decoder);
+uint32_t eidetic_lossless_width(const eidetic_lossless *decoder);
+uint32_t eidetic_lossless_height(const eidetic_lossless *decoder);
+
+/// Decodes the next `count` rows to R, G, B, A. What is missing or broken ends it: rows from there on are not written.
+eidetic_jpeg_status eidetic_lossless_read_rows(
+    eidetic_lossless *decoder, uint8_t *rows, size_t bytes_per_row, uint32_t count);
 
 /// Encodes rows of four bytes a pixel (the fourth is ignored) into memory that the caller frees with `free`.
 /// `chroma` is 1 for full colour resolution (4:4:4), 2 for half in both directions (4:2:0).

@@ -16,7 +16,7 @@ enum AVIFCodec: ImageCodec {
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
         do throws(EideticError) {
-            return try AVIFFile(bytes, isComplete: isComplete, pixels: .max, frames: 0)?.header
+            return try AVIFFile(bytes, isComplete: isComplete, pixels: .max, frames: FrameCount.most)?.header(bytes)
         } catch {
             return try secondOpinion(error) { codec throws(EideticError) in
                 try codec.header(bytes, isComplete: isComplete, format: .avif)
@@ -56,13 +56,8 @@ enum AVIFCodec: ImageCodec {
         #endif
     }
 
-    /// The result, the decoder's planes, and a copy to turn.
-    static func workingMemory(_ task: DecodeTask) -> Int {
-        let frame = task.header.size.pixelCount.multipliedReportingOverflow(by: 4)
-        let frames = task.allFrames ? task.header.frameCount + 2 : 3
-        let all = frame.partialValue.multipliedReportingOverflow(by: frames)
-        return frame.overflow || all.overflow ? .max : all.partialValue
-    }
+    /// The frames at the wanted size; one at full size, a copy to turn, and planes of up to 16 bits.
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int { task.memory(canvases: 4) }
 }
 
 /// An open AVIF in memory.
@@ -70,7 +65,7 @@ private struct AVIFFile: ~Copyable {
     private let handle: OpaquePointer
     private let info: eidetic_avif_info
 
-    /// Reads the headers; 0 frames means without limit.
+    /// Reads the headers.
     ///
     /// - Returns: `nil` where more bytes are needed.
     init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, pixels: Int, frames: Int) throws(EideticError) {
@@ -98,27 +93,25 @@ private struct AVIFFile: ~Copyable {
 
     var loopCount: Int? { info.frames == 1 ? 1 : info.plays == 0 ? nil : Int(info.plays) }
 
-    var header: ImageHeader {
+    func header(_ bytes: UnsafeRawBufferPointer) -> ImageHeader {
         ImageHeader(
             format: .avif,
             size: size,
             hasAlpha: info.has_alpha,
             frameCount: Int(info.frames),
             loopCount: loopCount,
-            durations: info.frames == 1 ? [] : (0..<info.frames).map { duration($0) }
+            durations: info.frames == 1 ? [] : AVIFDurations.read(bytes, count: Int(info.frames))
         )
-    }
-
-    private func duration(_ frame: UInt32) -> Duration {
-        info.frames == 1 ? .zero : .seconds(min(eidetic_avif_duration(handle, frame), 1e6))
     }
 
     func decode(_ task: DecodeTask) throws(EideticError) -> CodecPicture {
         var frames: [Image.Frame] = []
-        for index in 0..<(task.allFrames ? info.frames : 1) {
+        let durations = task.header.durations
+        for index in 0..<(task.allFrames ? Int(info.frames) : 1) {
             try task.checkpoint()
+            let duration = index < durations.count ? durations[index] : .zero
             do throws(EideticError) {
-                frames.append(Image.Frame(pixels: try nextFrame(), duration: duration(index)))
+                frames.append(Image.Frame(pixels: try nextFrame(task), duration: duration))
             } catch {
                 guard task.acceptsPartial, error.code == .truncated, !frames.isEmpty else { throw error }
                 var picture = CodecPicture(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
@@ -138,12 +131,14 @@ private struct AVIFFile: ~Copyable {
         return info.is_premultiplied ? .premultiplied : .straight
     }
 
-    private func nextFrame() throws(EideticError) -> PixelBuffer {
-        try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
+    /// Shrunk at once: the limit on animations is one on frames of the wanted size.
+    private func nextFrame(_ task: DecodeTask) throws(EideticError) -> PixelBuffer {
+        let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()
-            _ = eidetic_avif_next(handle, memory.baseAddress?.assumingMemoryBound(to: UInt8.self), stride, &outcome)
+            _ = eidetic_avif_next(handle, memory.bytePointer, stride, &outcome)
             try outcome.check(.avif)
         }
+        return try Resampler.resample(pixels, to: task.wanted)
     }
 }
 #endif

@@ -23,13 +23,13 @@ protocol ImageCodec: SendableMetatype {
     /// Polls `task.checkpoint()` every few milliseconds.
     static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture
 
-    /// The bytes of memory that ``decode(_:_:)`` needs at the most at one time, its result included.
-    static func workingMemory(_ task: DecodeTask) -> Int
+    /// The memory in bytes that ``decode(_:_:)`` needs at the most at one time, its result included.
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int
 }
 
 extension ImageCodec {
     /// The whole picture, and the library's own copy of it; for an animation all its frames at full size.
-    static func workingMemory(_ task: DecodeTask) -> Int {
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int {
         task.memory(canvases: task.allFrames ? task.header.frameCount + 1 : 2)
     }
 }

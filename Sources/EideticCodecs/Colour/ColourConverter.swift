@@ -1,4 +1,5 @@
 import CLCMS
+import CPixels
 import EideticCore
 
 /// Converts pictures with an embedded colour profile to sRGB by LittleCMS.
@@ -6,6 +7,7 @@ import EideticCore
 /// Relative colorimetric with black point compensation, as browsers and viewers do.
 final class ColourConverter {
     private let transform: cmsHTRANSFORM
+    private let isCMYK: Bool
 
     /// `nil` where the profile is sRGB already, is broken, or describes other channels than the picture has; then the
     /// numbers are taken as they are.
@@ -30,6 +32,7 @@ final class ColourConverter {
             )
         else { return nil }
         self.transform = transform
+        isCMYK = colorModel == .cmyk
     }
 
     deinit { cmsDeleteTransform(transform) }
@@ -45,6 +48,8 @@ final class ColourConverter {
                     if y % 32 == 0 { try task.checkpoint() }
                     cmsDoTransform(transform, from + y * pixels.bytesPerRow, to + y * stride, UInt32(size.width))
                 }
+                // Inks have no alpha that could be copied.
+                if isCMYK { eidetic_pixels_make_opaque(target.bytePointer, size.pixelCount) }
             }
         }
     }

@@ -35,7 +35,7 @@ struct DecodePlan {
     }
 
     /// The memory that decoding will take at the most at one time.
-    var memory: Int { codec.workingMemory(task(until: .now)) }
+    var memory: Int { codec.workingMemory(bytes, task(until: .now)) }
 
     /// Decodes, shrinks, converts colours and turns, in this order: each works on as few pixels as it can.
     func run() throws(EideticError) -> Image {

@@ -50,6 +50,19 @@ public enum ImageDecoder {
         return try DecodeMemory.shared.withShare(plan.memory, context) { () throws(EideticError) in try plan.run() }
     }
 
+    /// The memory in bytes that decoding this picture takes at the most at one time, by which it waits for its turn.
+    ///
+    /// - Throws: What the header alone makes ``decode(_:options:limits:context:)`` throw.
+    package static func memory(
+        for bytes: [UInt8],
+        options: DecodeOptions = DecodeOptions(),
+        limits: DecodeLimits = .standard
+    ) throws(EideticError) -> Int {
+        try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
+            try DecodePlan(bytes, options, limits, WorkContext()).memory
+        }
+    }
+
     /// Reads what a picture says about itself.
     package static func header(
         of bytes: UnsafeRawBufferPointer,

@@ -44,8 +44,13 @@ enum GIFCodec: ImageCodec {
         return picture
     }
 
-    /// The frames at the wanted size, and three canvases.
-    static func workingMemory(_ task: DecodeTask) -> Int { task.memory(canvases: 3) }
+    /// The frames at the wanted size, three canvases, and the colour numbers of one frame, which may be larger than it.
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int {
+        let frames = (try? GIFStructure(bytes))?.frames ?? []
+        let largest = frames.map(\.area.size.pixelCount).filter { $0 <= task.limits.pixels }.max() ?? 0
+        let (memory, overflow) = task.memory(canvases: 3).addingReportingOverflow(largest)
+        return overflow ? .max : memory
+    }
 
     /// The first frame, painted straight onto the canvas.
     private static func still(_ structure: GIFStructure, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
@@ -86,40 +91,39 @@ enum GIFCodec: ImageCodec {
             throw EideticError(.limitExceeded, "GIF: \(pixels); the limit is \(task.limits.pixels)")
         }
         try task.checkpoint()
-        let (indices, damage) = try decompress(frame, number)
+        let numbers = try ScratchMemory(byteCount: frame.area.size.pixelCount)
+        let (count, damage) = decompress(frame, number, into: numbers.bytes)
         if let damage, !task.acceptsPartial { throw damage }
-        return (try colour(indices, frame, in: region, hasAlpha || damage != nil), damage)
+        let known = UnsafeRawBufferPointer(rebasing: numbers.bytes[..<count])
+        return (try colour(known, frame, in: region, hasAlpha || damage != nil), damage)
     }
 
-    /// The colour numbers of a frame's pixels, in the order of the file.
+    /// The colour numbers of a frame's pixels, in the order of the file; gives how many there are.
     private static func decompress(
         _ frame: GIFStructure.Frame,
-        _ number: Int
-    ) throws(EideticError) -> (indices: [UInt8], damage: EideticError?) {
+        _ number: Int,
+        into numbers: UnsafeMutableRawBufferPointer
+    ) -> (count: Int, damage: EideticError?) {
         let place = "GIF: frame \(number) at byte \(frame.offset)"
-        var status = EIDETIC_LZW_CORRUPT
-        let indices = [UInt8](unsafeUninitializedCapacity: frame.area.size.pixelCount) { target, count in
-            let source = frame.data.assumingMemoryBound(to: UInt8.self).baseAddress
-            let capacity = frame.area.size.pixelCount
-            status = eidetic_lzw_decompress(
-                source,
-                frame.data.count,
-                Int32(frame.codeSize),
-                target.baseAddress,
-                capacity,
-                &count
-            )
-        }
+        var count = 0
+        let status = eidetic_lzw_decompress(
+            frame.data.bytePointer,
+            frame.data.count,
+            Int32(frame.codeSize),
+            numbers.bytePointer,
+            numbers.count,
+            &count
+        )
         switch status {
-        case EIDETIC_LZW_OK: return (indices, nil)
-        case EIDETIC_LZW_TRUNCATED: return (indices, EideticError(.truncated, "\(place) ends too early"))
-        default: return (indices, EideticError(.corrupt, "\(place) has broken pixels after \(indices.count) of them"))
+        case EIDETIC_LZW_OK: return (count, nil)
+        case EIDETIC_LZW_TRUNCATED: return (count, EideticError(.truncated, "\(place) ends too early"))
+        default: return (count, EideticError(.corrupt, "\(place) has broken pixels after \(count) of them"))
         }
     }
 
     /// A region of the canvas with a frame on it; what the frame does not cover, or lacks, is transparent.
     private static func colour(
-        _ indices: [UInt8],
+        _ numbers: UnsafeRawBufferPointer,
         _ frame: GIFStructure.Frame,
         in region: FrameArea,
         _ hasAlpha: Bool
@@ -127,18 +131,16 @@ enum GIFCodec: ImageCodec {
         let colours = table(frame), area = frame.area
         let rows = frame.isInterlaced ? interlacedRows(area.size.height) : Array(0..<area.size.height)
         let left = max(area.x, region.x), right = min(area.x + area.size.width, region.x + region.size.width)
-        let isCovered = area == region && indices.count == area.size.pixelCount
+        let isCovered = area == region && numbers.count == area.size.pixelCount
         return try PixelBuffer(size: region.size, alpha: hasAlpha ? .straight : .opaque) { memory, stride in
             if !isCovered { memory.initializeMemory(as: UInt8.self, repeating: 0) }
             guard let base = memory.bytePointer else { return }
-            indices.withUnsafeBufferPointer { indices in
-                for (order, y) in rows.enumerated() {
-                    let row = area.y + y - region.y, start = order * area.size.width + left - area.x
-                    let count = min(right - left, indices.count - start)
-                    guard row >= 0, row < region.size.height, count > 0 else { continue }
-                    let target = base + row * stride + 4 * (left - region.x)
-                    eidetic_pixels_look_up(indices.baseAddress.map { $0 + start }, count, colours, target)
-                }
+            for (order, y) in rows.enumerated() {
+                let row = area.y + y - region.y, start = order * area.size.width + left - area.x
+                let count = min(right - left, numbers.count - start)
+                guard row >= 0, row < region.size.height, count > 0 else { continue }
+                let target = base + row * stride + 4 * (left - region.x)
+                eidetic_pixels_look_up(numbers.bytePointer.map { $0 + start }, count, colours, target)
             }
         }
     }

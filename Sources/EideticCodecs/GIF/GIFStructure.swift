@@ -143,6 +143,7 @@ struct GIFStructure {
             )
         )
         control = Control()
+        try FrameCount.check(frames.count, .gif)
         return isWhole
     }
 

@@ -31,10 +31,7 @@ enum HEICCodec: ImageCodec {
     }
 
     /// The result, the library's picture, its planes, and the coded pictures that a grid is made of.
-    static func workingMemory(_ task: DecodeTask) -> Int {
-        let (bytes, overflow) = task.header.size.pixelCount.multipliedReportingOverflow(by: 16)
-        return overflow ? .max : bytes
-    }
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int { task.memory(canvases: 4) }
 }
 
 /// An open HEIF file in memory.

@@ -3,6 +3,8 @@ import CPixels
 import EideticCore
 
 /// JPEG by libjpeg-turbo: baseline, progressive, arithmetic; grey, YCbCr, RGB, CMYK and YCCK.
+///
+/// The lossless process by code of our own.
 enum JPEGCodec: ImageCodec {
     static let formats: [ImageFormat] = [.jpeg]
 
@@ -24,6 +26,12 @@ enum JPEGCodec: ImageCodec {
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        let segments = try JPEGSegments(bytes)
+        if segments.isLossless {
+            var picture = try LosslessJPEG.decode(bytes, task)
+            picture.iccProfile = segments.iccProfile
+            return picture
+        }
         let decoder = try JPEGDecoder(bytes)
         try decoder.readHeader(eighths: eighths(task))
         guard decoder.storedSize == task.header.size else {
@@ -41,16 +49,16 @@ enum JPEGCodec: ImageCodec {
         if let damage, !task.acceptsPartial { throw damage }
         return CodecPicture(
             pixels,
-            iccProfile: try JPEGSegments(bytes).iccProfile,
+            iccProfile: segments.iccProfile,
             colorModel: decoder.model == EIDETIC_JPEG_RGBA ? .rgb : .cmyk,
             isPartial: damage != nil
         )
     }
 
-    /// The library's coefficients of a picture with several scans, and the rows at the scale that is asked for.
-    static func workingMemory(_ task: DecodeTask) -> Int {
-        let eighths = eighths(task)
-        return task.header.size.pixelCount * (6 + 4 * eighths * eighths / 64)
+    /// The rows at the scale that is asked for; for a picture with several scans all its coefficients as well.
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int {
+        let eighths = eighths(task), coefficients = (try? JPEGSegments(bytes))?.coefficientsPerPixel ?? 0
+        return task.header.size.pixelCount * (2 * coefficients + 4 * eighths * eighths / 64)
     }
 
     /// The scale of the inverse cosine transform: the smallest that still has twice the wanted size in both directions.

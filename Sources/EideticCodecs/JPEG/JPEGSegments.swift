@@ -14,6 +14,11 @@ struct JPEGSegments {
     private var profileParts: [Int: UnsafeRawBufferPointer] = [:]
     private var profilePartCount = 0
     private var hasExif = false
+    /// Whether the pixels are predicted and not transformed, which is a process of its own.
+    private(set) var isLossless = false
+    private var isProgressive = false
+    private var componentCount = 0
+    private var componentsInScan = 0
 
     /// Reads as far as the bytes go.
     ///
@@ -24,7 +29,10 @@ struct JPEGSegments {
             switch marker {
             case 0x01, 0xd0...0xd8: continue
             case 0xd9: throw EideticError(.corrupt, "JPEG: ends at byte \(offset) before any scan")
-            case 0xda: isComplete = true; return
+            case 0xda:
+                isComplete = true
+                componentsInScan = bytes.uint8(offset + 2) ?? 0
+                return
             default: break
             }
             guard let length = bytes.big16(offset) else { return }
@@ -46,6 +54,9 @@ struct JPEGSegments {
         return profile
     }
 
+    /// How many coefficients of a pixel must be kept until the last scan, at the most; none where there is one scan.
+    var coefficientsPerPixel: Int { isProgressive || componentsInScan < componentCount ? componentCount : 0 }
+
     /// Skips to behind the next marker; bytes that belong to no segment are ignored, as all decoders do.
     private static func nextMarker(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> UInt8? {
         while offset + 1 < bytes.count {
@@ -61,7 +72,10 @@ struct JPEGSegments {
 
     private mutating func read(_ marker: UInt8, _ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
         switch marker {
-        case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf: try readFrame(body, at: offset)
+        case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
+            try readFrame(body, at: offset)
+            isProgressive = marker & 3 == 2
+            isLossless = marker == 0xc3
         case 0xe1 where !hasExif && body.contains("Exif\0\0"):
             hasExif = true
             orientation = Exif.orientation(body)
@@ -79,6 +93,7 @@ struct JPEGSegments {
             throw EideticError(.corrupt, "JPEG: size of \(width)x\(height) at byte \(offset)")
         }
         size = PixelSize(width: width, height: height)
+        componentCount = body.uint8(5) ?? 0
     }
 
     private mutating func readProfile(_ body: UnsafeRawBufferPointer) {

@@ -25,12 +25,8 @@ enum JPEGXLCodec: ImageCodec {
         return try file.decode(task)
     }
 
-    /// The frames, and the library's planes of floating-point numbers.
-    static func workingMemory(_ task: DecodeTask) -> Int {
-        let perPixel = 32 + 4 * (task.allFrames ? task.header.frameCount : 1)
-        let (bytes, overflow) = task.header.size.pixelCount.multipliedReportingOverflow(by: perPixel)
-        return overflow ? .max : bytes
-    }
+    /// The frames at the wanted size; one at full size, and the library's planes of floating-point numbers.
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int { task.memory(canvases: 9) }
 }
 
 /// An open JPEG XL file in memory.
@@ -72,7 +68,10 @@ private struct JPEGXLFile: ~Copyable {
         if info.is_animated {
             var outcome = eidetic_codec_outcome()
             var seconds = 0.0
-            while eidetic_jxl_next(handle, &seconds, &outcome) { durations.append(Self.duration(seconds)) }
+            while eidetic_jxl_next(handle, &seconds, &outcome) {
+                durations.append(Self.duration(seconds))
+                try FrameCount.check(durations.count, .jpegxl)
+            }
         }
         return ImageHeader(
             format: .jpegxl,
@@ -103,7 +102,9 @@ private struct JPEGXLFile: ~Copyable {
             }
             if frames.isEmpty { profile = iccProfile }
             let (pixels, isWhole) = try frame(acceptsPartial: task.acceptsPartial)
-            frames.append(Image.Frame(pixels: pixels, duration: Self.duration(seconds)))
+            // At once: the limit on animations is one on frames of the wanted size.
+            let shrunk = try Resampler.resample(pixels, to: task.wanted)
+            frames.append(Image.Frame(pixels: shrunk, duration: Self.duration(seconds)))
             isPartial = !isWhole
         } while task.allFrames && !isPartial && frames.count < task.header.frameCount
         guard !frames.isEmpty else { throw EideticError(.corrupt, "jpegxl: there is no frame") }

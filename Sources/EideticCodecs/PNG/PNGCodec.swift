@@ -54,7 +54,7 @@ enum PNGCodec: ImageCodec {
     }
 
     /// The frames at the wanted size, and three canvases.
-    static func workingMemory(_ task: DecodeTask) -> Int { task.memory(canvases: 3) }
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int { task.memory(canvases: 3) }
 
     /// Decodes one picture by libpng; gives the pixels, and what was wrong with them where the task accepts that.
     ///

@@ -35,9 +35,8 @@ struct PNGRows {
 
     /// Decodes the pixels; `nil` where anything is wrong with them.
     func decode(_ task: DecodeTask) throws(EideticError) -> PixelBuffer? {
-        let rows = UnsafeMutableRawBufferPointer.allocate(byteCount: (rowLength + 1) * size.height, alignment: 64)
-        defer { rows.deallocate() }
-        guard inflate(into: rows), let raw = rows.bytePointer else { return nil }
+        let rows = try ScratchMemory(byteCount: (rowLength + 1) * size.height)
+        guard try inflate(into: rows.bytes), let raw = rows.bytes.bytePointer else { return nil }
         let above = [UInt8](repeating: 0, count: rowLength)
         var isRight = true
         let pixels = try PixelBuffer(size: size, alpha: structure.hasAlpha ? .straight : .opaque) {
@@ -60,7 +59,7 @@ struct PNGRows {
     }
 
     /// Decompresses the rows, and checks that there are just as many bytes as there should be, by their checksum too.
-    private func inflate(into rows: UnsafeMutableRawBufferPointer) -> Bool {
+    private func inflate(into rows: UnsafeMutableRawBufferPointer) throws(EideticError) -> Bool {
         guard let inflater = libdeflate_alloc_decompressor() else { return false }
         defer { libdeflate_free_decompressor(inflater) }
         func run(_ stream: UnsafeRawBufferPointer) -> Bool {
@@ -69,14 +68,13 @@ struct PNGRows {
                 == LIBDEFLATE_SUCCESS
         }
         if data.count == 1 { return run(data[0]) }
-        let joined = [UInt8](unsafeUninitializedCapacity: data.reduce(0) { $0 + $1.count }) { target, count in
-            for part in data {
-                UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[count...])
-                    .copyMemory(from: part)
-                count += part.count
-            }
+        let joined = try ScratchMemory(byteCount: data.reduce(0) { $0 + $1.count })
+        var count = 0
+        for part in data {
+            UnsafeMutableRawBufferPointer(rebasing: joined.bytes[count...]).copyMemory(from: part)
+            count += part.count
         }
-        return joined.withUnsafeBytes(run)
+        return run(UnsafeRawBufferPointer(joined.bytes))
     }
 
     /// One row as R, G, B, A.

@@ -27,12 +27,13 @@ extension PNGStructure {
             self.plays = plays
         }
 
-        mutating func beginFrame(_ content: UnsafeRawBufferPointer, isDefault: Bool) {
+        mutating func beginFrame(_ content: UnsafeRawBufferPointer, isDefault: Bool) throws(EideticError) {
             guard content.count == 26, takeSequenceNumber(content), let frame = Self.frame(content),
                 !isDefault || found.isEmpty
             else { isBroken = true; return }
             defaultIsFrame = defaultIsFrame || isDefault
             found.append(frame)
+            try FrameCount.check(found.count, .png)
         }
 
         mutating func addDefault(_ data: UnsafeRawBufferPointer) {

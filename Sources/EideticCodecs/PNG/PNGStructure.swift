@@ -87,7 +87,7 @@ struct PNGStructure {
         case "sRGB": hasSRGB = true; compressedProfile = nil
         case "iCCP" where !hasSRGB && data.isEmpty: compressedProfile = Self.profile(chunk.content)
         case "acTL": if data.isEmpty { animation.begin(chunk.content) }
-        case "fcTL": animation.beginFrame(chunk.content, isDefault: data.isEmpty)
+        case "fcTL": try animation.beginFrame(chunk.content, isDefault: data.isEmpty)
         case "IDAT":
             data.append(chunk.content)
             animation.addDefault(chunk.content)

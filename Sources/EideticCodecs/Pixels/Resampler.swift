@@ -28,8 +28,7 @@ package enum Resampler {
             width: (size.width + across - 1) / across,
             height: (size.height + down - 1) / down
         )
-        let scratch = UnsafeMutableRawPointer.allocate(byteCount: 8 * size.width, alignment: 64)
-        defer { scratch.deallocate() }
+        let scratch = try ScratchMemory(byteCount: 8 * size.width)
         return try PixelBuffer(size: reduced, alpha: pixels.alpha.whenPremultiplied) { target, stride in
             pixels.withUnsafeBytes { source in
                 eidetic_pixels_box(
@@ -42,7 +41,7 @@ package enum Resampler {
                     pixels.alpha == .straight ? 1 : 0,
                     target.bytePointer,
                     stride,
-                    scratch
+                    scratch.bytes.baseAddress
                 )
             }
         }
@@ -66,13 +65,9 @@ package enum Resampler {
             extent: Double(extent.height) / Double(cell.down),
             target: size.height
         )
-        let count = 4 * size.width * source.height
-        let rows = UnsafeMutablePointer<Int16>.allocate(capacity: count)
-        let scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: 4 * source.width)
-        defer {
-            rows.deallocate()
-            scratch.deallocate()
-        }
+        let scratch = try ScratchMemory(byteCount: 4 * source.width)
+        let memory = try ScratchMemory(byteCount: 8 * size.width * source.height)
+        let rows = memory.bytes.assumingMemoryBound(to: Int16.self).baseAddress
         pixels.withUnsafeBytes { bytes in
             horizontal.withKernel {
                 eidetic_pixels_filter_rows(
@@ -84,7 +79,7 @@ package enum Resampler {
                     $0,
                     size.width,
                     rows,
-                    scratch
+                    scratch.bytes.bytePointer
                 )
             }
         }

@@ -26,9 +26,9 @@ enum SVGCodec: ImageCodec {
     }
 
     /// The result; and as much again for what filters and masks draw apart.
-    static func workingMemory(_ task: DecodeTask) -> Int {
-        let (bytes, overflow) = task.wanted.pixelCount.multipliedReportingOverflow(by: 8)
-        return overflow ? .max : bytes
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int {
+        let (memory, overflow) = task.wanted.pixelCount.multipliedReportingOverflow(by: 8)
+        return overflow ? .max : memory
     }
 }
 

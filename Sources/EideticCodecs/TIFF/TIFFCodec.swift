@@ -34,9 +34,9 @@ enum TIFFCodec: ImageCodec {
     }
 
     /// The picture, and one strip or tile.
-    static func workingMemory(_ task: DecodeTask) -> Int {
-        let (pixels, overflow) = task.header.size.pixelCount.multipliedReportingOverflow(by: 4)
-        return overflow ? .max : pixels.addingReportingOverflow(pieceMemory(task)).partialValue
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int {
+        let (memory, overflow) = task.memory(canvases: 1).addingReportingOverflow(pieceMemory(task))
+        return overflow ? .max : memory
     }
 
     /// The most memory of one strip or tile: 16 bytes a pixel of the picture, at least 16 MiB.

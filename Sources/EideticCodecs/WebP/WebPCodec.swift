@@ -38,7 +38,7 @@ enum WebPCodec: ImageCodec {
     }
 
     /// The frames at the wanted size, and three canvases.
-    static func workingMemory(_ task: DecodeTask) -> Int { task.memory(canvases: 3) }
+    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int { task.memory(canvases: 3) }
 
     private static func still(
         _ bytes: UnsafeRawBufferPointer,

@@ -107,6 +107,7 @@ struct WebPStructure {
                 image: image
             )
         )
+        try FrameCount.check(frames.count, .webp)
     }
 
     /// What the picture in these chunks says of itself; `nil` where more bytes are needed.

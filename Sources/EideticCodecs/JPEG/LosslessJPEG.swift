@@ -1,0 +1,65 @@
+import CJPEG
+import EideticCore
+
+/// The lossless process of JPEG, as medical devices write it: grey or RGB, 2 to 16 bits.
+///
+/// Decoded by code of our own, since libjpeg-turbo knows it from version 3 on only.
+enum LosslessJPEG {
+    /// Rows between two questions whether to go on.
+    private static let batch = 32
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+        let decoder = try Decoder(bytes)
+        guard decoder.size == task.header.size else {
+            throw EideticError(.corrupt, "JPEG: two sizes, \(task.header.size) and \(decoder.size)")
+        }
+        var damage: EideticError?
+        // What is missing of a partial picture is transparent.
+        let alpha: PixelBuffer.Alpha = task.acceptsPartial ? .straight : .opaque
+        let pixels = try PixelBuffer(size: decoder.size, alpha: alpha) { memory, stride throws(EideticError) in
+            if task.acceptsPartial { memory.initializeMemory(as: UInt8.self, repeating: 0) }
+            guard let base = memory.bytePointer else { return }
+            for row in Swift.stride(from: 0, to: decoder.size.height, by: batch) where damage == nil {
+                try task.checkpoint()
+                damage = decoder.readRows(base + row * stride, stride, min(batch, decoder.size.height - row))
+                if let damage, !task.acceptsPartial { throw damage }
+            }
+        }
+        return CodecPicture(pixels, isPartial: damage != nil)
+    }
+
+    private struct Decoder: ~Copyable {
+        private let handle: OpaquePointer
+        private let byteCount: Int
+
+        init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+            var handle: OpaquePointer?
+            let status = eidetic_lossless_create(bytes.bytePointer, bytes.count, &handle)
+            guard let handle else { throw Self.error(status, bytes.count) }
+            self.handle = handle
+            byteCount = bytes.count
+        }
+
+        deinit { eidetic_lossless_destroy(handle) }
+
+        var size: PixelSize {
+            PixelSize(width: Int(eidetic_lossless_width(handle)), height: Int(eidetic_lossless_height(handle)))
+        }
+
+        /// Decodes the next rows; gives what was wrong with them.
+        func readRows(_ rows: UnsafeMutablePointer<UInt8>, _ stride: Int, _ count: Int) -> EideticError? {
+            let status = eidetic_lossless_read_rows(handle, rows, stride, UInt32(count))
+            return status == EIDETIC_JPEG_OK ? nil : Self.error(status, byteCount)
+        }
+
+        private static func error(_ status: eidetic_jpeg_status, _ byteCount: Int) -> EideticError {
+            switch status {
+            case EIDETIC_JPEG_TRUNCATED: EideticError(.truncated, "lossless JPEG: ends after \(byteCount) bytes")
+            case EIDETIC_JPEG_OUT_OF_MEMORY: EideticError(.outOfMemory, "lossless JPEG: no memory for the decoder")
+            case EIDETIC_JPEG_UNSUPPORTED:
+                EideticError(.unsupportedFormat, "lossless JPEG: neither grey nor RGB in full resolution")
+            default: EideticError(.corrupt, "lossless JPEG: broken codes")
+            }
+        }
+    }
+}

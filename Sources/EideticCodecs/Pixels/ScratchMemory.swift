@@ -1,0 +1,20 @@
+import EideticCore
+import Glibc
+
+/// Memory that lives as long as its owner.
+///
+/// An array ends the process where the machine has no memory; how much is asked for here is up to a file, so it must be
+/// an error.
+struct ScratchMemory: ~Copyable {
+    let bytes: UnsafeMutableRawBufferPointer
+
+    /// - Throws: `outOfMemory`.
+    init(byteCount: Int) throws(EideticError) {
+        guard let memory = malloc(max(1, byteCount)) else {
+            throw EideticError(.outOfMemory, "no memory for \(byteCount) bytes")
+        }
+        bytes = UnsafeMutableRawBufferPointer(start: memory, count: byteCount)
+    }
+
+    deinit { free(bytes.baseAddress) }
+}

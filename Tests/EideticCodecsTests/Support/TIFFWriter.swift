@@ -1,0 +1,39 @@
+/// Writes TIFF files of one page and one strip, tag by tag, so that tests can write strange ones.
+struct TIFFWriter {
+    private var tags: [(tag: Int, kind: Int, count: Int, value: Int)] = []
+    private var tail: [UInt8] = []
+    private let strip: [UInt8]
+
+    init(width: Int, height: Int, bits: Int, samples: Int = 1, photometric: Int, compression: Int, strip: [UInt8]) {
+        self.strip = strip
+        tags = [
+            (256, 4, 1, width), (257, 4, 1, height), (258, 3, 1, bits), (259, 3, 1, compression),
+            (262, 3, 1, photometric), (277, 3, 1, samples), (278, 4, 1, height), (279, 4, 1, strip.count),
+        ]
+    }
+
+    /// Adds a number.
+    mutating func add(_ tag: Int, _ value: Int) { tags.append((tag, 4, 1, value)) }
+
+    /// Adds a block of bytes.
+    mutating func add(_ tag: Int, _ bytes: [UInt8]) {
+        tags.append((tag, 7, bytes.count, -1 - tail.count))
+        tail += bytes
+    }
+
+    /// The file.
+    var finished: [UInt8] {
+        let start = 8 + 2 + 12 * (tags.count + 1) + 4
+        let all = (tags + [(273, 4, 1, start)]).sorted { $0.tag < $1.tag }
+        var bytes = Array("II".utf8) + little(42, 2) + little(8, 4) + little(all.count, 2)
+        for (tag, kind, count, value) in all {
+            let place = value < 0 ? start + strip.count - 1 - value : value
+            bytes += little(tag, 2) + little(kind, 2) + little(count, 4) + little(place, 4)
+        }
+        return bytes + little(0, 4) + strip + tail
+    }
+
+    private func little(_ value: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+}
