@@ -104,6 +104,25 @@ struct ControlTests {
         #expect(try await running.value.bytes.count == 1_000 * 65_536 + 8)
     }
 
+    @Test("L22 a download that is suspended before its head came takes the head in one piece")
+    @MainActor
+    func suspendsBeforeHead() async throws {
+        let gate = Gate(), picture = Fixture.picture(300_000)
+        let origin = try ScriptedOrigin { request in
+            let answer: ScriptedOrigin.Step = .answer(200, ["X-Long": String(repeating: "x", count: 900)], picture)
+            return request.path == "/held" ? [.wait(gate), answer] : [answer]
+        }
+        let downloader = Downloader()
+        let request = try FetchRequest(url: "\(origin.url)/held")
+        let held = Task.immediate { try await downloader.fetch(request, priority: .low) }
+        await origin.waitForRequests(1)
+        downloader.suspend(.low)
+        gate.open()
+        for number in 0..<20 { _ = try await downloader.fetch("\(origin.url)/urgent?\(number)") }
+        downloader.resume()
+        #expect(try await held.value.bytes == picture)
+    }
+
     @Test("L22 a suspended download that becomes more urgent goes on")
     @MainActor
     func promotes() async throws {

@@ -23,6 +23,9 @@ final class Original: Sendable {
     /// Whether the bytes were on disk already.
     var isFromDisk: Bool { steps.last?.stage == .disk }
 
+    /// Whether the bytes were written; a task may hold them for a moment longer.
+    var isStored: Bool { writing.withLock { $0.isDone } }
+
     /// `store` writes the bytes to disk; `nil` where they are there already or do not belong there.
     init(
         bytes: [UInt8],
@@ -86,6 +89,8 @@ final class Original: Sendable {
 }
 
 extension Original.Writing {
+    fileprivate var isDone: Bool { if case .some(.none) = outcome { true } else { false } }
+
     fileprivate mutating func begin() -> Bool {
         defer { hasBegun = true }
         return !hasBegun

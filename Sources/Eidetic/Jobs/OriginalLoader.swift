@@ -171,8 +171,12 @@ final class OriginalLoader: Sendable {
         return { () async throws(EideticError) in try await disk.insert(bytes, for: key, metadata: metadata) }
     }
 
+    /// The bytes that are on their way to the disk.
+    ///
+    /// Once they are there the disk answers, which knows how long they are fresh.
     private func held(_ request: ImageRequest) -> Original? {
-        inUse.withLock { $0[request.transfer]?.value }
+        let original = inUse.withLock { $0[request.transfer]?.value }
+        return original?.isStored == true ? nil : original
     }
 
     private func hold(_ original: Original, for key: ImageRequest.Transfer) {

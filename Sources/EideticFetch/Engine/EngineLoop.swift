@@ -13,6 +13,8 @@ final class EngineLoop {
     private var rate: RateLimit?
     private var active: [UInt64: Transfer] = [:]
     private var isStopping = false
+    /// Bytes of transfers that ended since the rate was looked at.
+    private var endedBytes = 0
     /// How long until the first of the time-outs, at most.
     private var nextLook = ActiveClock.longestWait
 
@@ -96,6 +98,7 @@ extension EngineLoop {
 
     private func finish(_ transfer: Transfer, _ code: CURLcode) {
         active[transfer.order.id] = nil
+        endedBytes += transfer.newBytes
         let outcome = transfer.outcome(code, stops: clock.stops)
         curl_multi_remove_handle(multi, transfer.easy)
         transfer.order.completion(outcome)
@@ -117,7 +120,8 @@ extension EngineLoop {
     private func lookAround() {
         clock.look(at: time.uptime)
         nextLook = ActiveClock.longestWait
-        var newBytes = 0
+        var newBytes = endedBytes
+        endedBytes = 0
         for transfer in active.values {
             newBytes += transfer.newBytes
             let left = transfer.timeLeft(clock.now)

@@ -122,7 +122,7 @@ private func receiveHeadLine(
 ) -> Int {
     guard let context, let bytes else { return size * count }
     let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    let isTaken = transfer.receive(headLine: UnsafeRawBufferPointer(start: bytes, count: size * count))
+    let isTaken = transfer.receive(head: UnsafeRawBufferPointer(start: bytes, count: size * count))
     return isTaken ? size * count : refusal
 }
 

@@ -73,8 +73,19 @@ final class Transfer {
 
 // MARK: The head
 extension Transfer {
-    /// Takes one line of the head; gives false to end the exchange.
-    func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
+    /// Takes lines of the head; gives false to end the exchange.
+    ///
+    /// What came while the transfer was held back comes in one piece: libcurl keeps one buffer for all lines.
+    func receive(head lines: UnsafeRawBufferPointer) -> Bool {
+        var rest = lines[...]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            guard receive(headLine: UnsafeRawBufferPointer(rebasing: rest[...end])) else { return false }
+            rest = rest[(end + 1)...]
+        }
+        return rest.isEmpty || receive(headLine: UnsafeRawBufferPointer(rebasing: rest))
+    }
+
+    private func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
         newBytes += line.count
         headBytes += line.count
         // An address was refused, and libcurl found another one.
