@@ -62,7 +62,7 @@ int eidetic_read_route_socket(int number, unsigned char *running) {
             continue;
         }
         if (count <= 0) return arrived;
-        unsigned length = (unsigned)count;
+        int length = (int)count; // signed: the macro below takes off more than there is after a last, odd message
         for (struct nlmsghdr *message = (struct nlmsghdr *)buffer; NLMSG_OK(message, length);
              message = NLMSG_NEXT(message, length)) {
             arrived |= is_arrival(message, running);

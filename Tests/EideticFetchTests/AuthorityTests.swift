@@ -57,7 +57,9 @@ struct AuthorityTests {
         var request = try FetchRequest(url: origin.url + "/first")
         request.credentials = .basic(user: "me", password: "secret")
         request.headers = ["X-Api-Key": "secret", "Cookie": "id=secret", "Accept-Language": "de"]
-        let response = try await Downloader().fetch(request)
+        var configuration = Downloader.Configuration()
+        configuration.headers = ["X-Token": "secret", "Cache-Control": "no-cache"]
+        let response = try await Downloader(configuration).fetch(request)
         #expect(response.effectiveURL == other.url + "/third")
         #expect(response.metrics.redirects == 2)
         #expect(origin.requests.map { $0.headers["x-api-key"] } == ["secret", "secret"])
@@ -66,6 +68,8 @@ struct AuthorityTests {
         #expect(!last.values.contains { $0.contains("secret") })
         #expect(last["authorization"] == nil)
         #expect(last["accept-language"] == "de")
+        #expect(last["cache-control"] == "no-cache")
+        #expect(origin.requests.allSatisfy { $0.headers["x-token"] == "secret" })
     }
 
     @Test("L20 the downloader may know the credentials of each origin")
@@ -138,7 +142,11 @@ struct AuthorityTests {
         var configuration = Downloader.Configuration()
         configuration.refusesPrivateNetworks = true
         let downloader = Downloader(configuration)
-        for host in ["127.0.0.1", "localhost", "0x7f000001", "127.1"] {
+        let hosts = [
+            "127.0.0.1", "localhost", "0x7f000001", "2130706433", "017700000001", "127.1", "0.0.0.0", "[::1]",
+            "[::ffff:127.0.0.1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]",
+        ]
+        for host in hosts {
             let error = await failure { () async throws(EideticError) in
                 try await downloader.fetch("http://\(host):\(origin.port)/a.png")
             }

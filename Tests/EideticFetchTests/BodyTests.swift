@@ -88,33 +88,6 @@ struct BodyTests {
         #expect(try await Downloader().fetch(origin.url).bytes == Fixture.picture(70_000))
     }
 
-    @Test("L04 a long download that keeps coming does not time out, and one that crawls ends at its total time")
-    func slow() async throws {
-        let step = Gate()
-        let origin = try ScriptedOrigin { request in
-            let piece = Fixture.picture(8)
-            if request.path == "/crawl" { return [.head(200), .send(piece), .wait(step)] }
-            return [.answer(200, [:], piece)]
-        }
-        var request = try FetchRequest(url: origin.url + "/crawl")
-        request.totalTimeout = .milliseconds(150)
-        let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
-        #expect(error?.code == .timedOut)
-        #expect(error?.message.contains("not complete after") == true)
-    }
-
-    @Test("L04 15 seconds of silence count, not 15 seconds in all", .needsNginx)
-    func trickle() async throws {
-        // A piece about every second: more than four seconds in all, and never two without a byte.
-        let server = try await Nginx(.init(server: "limit_rate 100k;"))
-        var request = try FetchRequest(url: try server.put(Fixture.picture(450_000), at: "a.png"))
-        request.timeout = .seconds(2)
-        let clock = ContinuousClock()
-        let start = clock.now
-        #expect(try await Downloader().fetch(request).bytes.count == 450_000)
-        #expect(clock.now - start > .seconds(2))
-    }
-
     @Test("L02 with requiresPicture off any body is taken")
     func anyBody() async throws {
         let origin = try ScriptedOrigin { _ in [.answer(200, ["Content-Type": "text/html"], Fixture.webPage)] }

@@ -1,7 +1,6 @@
 import EideticCore
 import EideticFetch
 import EideticTestSupport
-import Glibc
 import Testing
 
 @Suite("Control", .timeLimit(.minutes(1)))
@@ -149,8 +148,8 @@ struct ControlTests {
             for number in 0..<3 { group.addTask { try await downloader.fetch("\(origin.url)/\(number)").bytes.count } }
             for try await count in group { #expect(count == 2_000_000) }
         }
-        // 6 MB at 4 MB a second; less the bucket's own tenth of a second, and one read of each.
-        #expect(clock.now - start > .milliseconds(600))
+        // 6 MB at 4 MB a second; less the bucket's own tenth of a second, and the last piece of each.
+        #expect(clock.now - start > .milliseconds(1_300))
     }
 
     @Test("L02 a thousand requests that are left leave nothing behind")
@@ -170,22 +169,5 @@ struct ControlTests {
         #expect(try await downloader.fetch(other.url).status == 200)
         #expect(downloader.counts == (waiting: 0, running: 0))
         #expect(origin.requests.count < 1_000)
-    }
-
-    @Test("L24 a process that is stopped for longer than the time-out loses no download", .needsNginx)
-    func stopped() async throws {
-        let server = try await Nginx(.init(server: "limit_rate 100k;"))
-        let downloader = Downloader()
-        try await withThrowingTaskGroup(of: Int.self) { group in
-            for number in 0..<6 {
-                var request = try FetchRequest(url: try server.put(Fixture.picture(150_000), at: "\(number).png"))
-                request.timeout = .milliseconds(1_500)
-                group.addTask { [request] in try await downloader.fetch(request).bytes.count }
-            }
-            let command = "kill -STOP \(getpid()); sleep 4; kill -CONT \(getpid())"
-            let stopper = try await Subprocess.run("sh", ["-c", command])
-            #expect(stopper.status == .exited(0))
-            for try await count in group { #expect(count == 150_000) }
-        }
     }
 }

@@ -38,6 +38,23 @@ struct FailureListTests {
         #expect(origin.requests.count == 3)
     }
 
+    @Test("L07 what is loaded after all with retryFailed is no failure any more")
+    func forgiven() async throws {
+        let count = Counter()
+        let origin = try ScriptedOrigin { _ in
+            count.next() == 0 ? [.answer(404)] : [.answer(200, [:], Fixture.picture())]
+        }
+        let downloader = downloader()
+        var request = try FetchRequest(url: origin.url)
+        _ = await failure { [request] () async throws(EideticError) in try await downloader.fetch(request) }
+        #expect(downloader.failures.entries.count == 1)
+        request.retriesFailed = true
+        #expect(try await downloader.fetch(request).status == 200)
+        #expect(downloader.failures.entries.isEmpty)
+        request.retriesFailed = false
+        #expect(try await downloader.fetch(request).status == 200)
+    }
+
     @Test("L07 408, 425, 429 and 5xx are not failures for good", arguments: [408, 425, 429, 500, 503])
     func passing(_ status: Int) async throws {
         let origin = try ScriptedOrigin { _ in [.answer(status)] }

@@ -107,21 +107,4 @@ struct FaultTests {
         #expect(error?.code == .hostNotFound)
         #expect(error?.message.contains("no-such-host.invalid") == true)
     }
-
-    @Test(
-        "L04 no byte for the length of the time-out fails, before the head and within the body",
-        arguments: [true, false]
-    )
-    func silence(beforeHead: Bool) async throws {
-        let gate = Gate()
-        let origin = try ScriptedOrigin { _ in
-            let head: [ScriptedOrigin.Step] = [.head(200, ["Content-Length": "2000"]), .send(Fixture.picture(1_000))]
-            return (beforeHead ? [] : head) + [.wait(gate)]
-        }
-        var request = try FetchRequest(url: origin.url + "/a.png")
-        request.timeout = .milliseconds(200)
-        let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
-        #expect(error?.code == .timedOut)
-        #expect(error?.message.contains(beforeHead ? "before the answer" : "middle of the body") == true)
-    }
 }

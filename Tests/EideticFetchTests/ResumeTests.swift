@@ -61,6 +61,9 @@ struct ResumeTests {
             ["Content-Range": "bytes 100000-199999/300000", "ETag": "\"v1\""],
             ["Content-Range": "bytes 100000-199999/200000", "ETag": "\"v2\""],
             ["Content-Range": "nonsense"],
+            // The servers' right (RFC 9110, 15.3.7), and a whole picture to who looks at the length alone.
+            ["Content-Range": "bytes 100000-149999/200000", "ETag": "\"v1\"", "Content-Length": "50000"],
+            ["Content-Range": "bytes 100000-199999/200000", "Content-Encoding": "gzip"],
         ] as [[String: String]]
     )
     func wrongRange(_ headers: [String: String]) async throws {
@@ -68,11 +71,69 @@ struct ResumeTests {
         let origin = try origin { request in
             guard request.headers["range"] != nil else { return [.answer(200, [:], picture)] }
             let fields = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
-            let head = "HTTP/1.1 206 Partial Content\r\n\(fields)Content-Length: \(picture.count - half)\r\n\r\n"
-            return [.send(Array(head.utf8) + picture[half...])]
+            let length = headers["Content-Length"].flatMap(Int.init) ?? picture.count - half
+            let announced = headers["Content-Length"] == nil ? "Content-Length: \(length)\r\n" : ""
+            let head = "HTTP/1.1 206 Partial Content\r\n\(fields)\(announced)\r\n"
+            return [.send(Array(head.utf8) + picture[half..<half + length])]
         }
         #expect(try await load(origin).bytes == picture)
         #expect(origin.requests.map { $0.headers["range"] != nil } == [false, true, false])
+    }
+
+    @Test("L24 a rest that ends too early is not taken for the whole")
+    func shortRest() async throws {
+        let (picture, half, count) = (picture, half, Counter())
+        let origin = try origin { request in
+            guard request.headers["range"] != nil, count.next() == 0 else { return [.answer(200, [:], picture)] }
+            let range = "bytes \(half)-\(picture.count - 1)/\(picture.count)"
+            let fields: KeyValuePairs = ["ETag": "\"v1\"", "Content-Range": range, "Transfer-Encoding": "chunked"]
+            return [.head(206, fields), .chunk(Array(picture[half..<half + 10])), .chunk([])]
+        }
+        #expect(try await load(origin).bytes == picture)
+    }
+
+    @Test("L24 a part that the caller asked for is not continued as if it were the beginning")
+    func partOfTheCallers() async throws {
+        let count = Counter()
+        let origin = try ScriptedOrigin { request in
+            let isFirst = count.next() == 0
+            let range = "bytes 50-149/1000"
+            guard request.headers["range"] == "bytes=50-149" else {
+                return [.answer(206, ["ETag": "\"v1\"", "Content-Range": "bytes 60-999/1000"], Fixture.rest(60))]
+            }
+            let fields: KeyValuePairs = ["ETag": "\"v1\"", "Content-Range": range, "Content-Length": "100"]
+            let part = Array(Fixture.picture()[50..<150])
+            return isFirst
+                ? [.head(206, fields), .send(Array(part[..<60])), .close] : [.head(206, fields), .send(part)]
+        }
+        var configuration = Downloader.Configuration()
+        configuration.retryClock = ManualRetryClock()
+        var request = try FetchRequest(url: origin.url)
+        request.headers["Range"] = "bytes=50-149"
+        request.requiresPicture = false
+        request.retriesFailed = true
+        #expect(try await Downloader(configuration).fetch(request).bytes == Array(Fixture.picture()[50..<150]))
+    }
+
+    @Test("L24 a length that cannot be is refused, and no sum of lengths overflows")
+    func hugeRest() async throws {
+        let (picture, half) = (picture, half)
+        let origin = try origin { request in
+            guard request.headers["range"] != nil else { return [.answer(200, [:], picture)] }
+            let fields: KeyValuePairs = [
+                "ETag": "\"v1\"", "Content-Range": "bytes \(half)-\(picture.count - 1)/\(picture.count)",
+                "Content-Length": "\(Int.max)",
+            ]
+            return [.head(206, fields), .send(Array(picture[half...])), .close]
+        }
+        var configuration = Downloader.Configuration()
+        configuration.retryClock = ManualRetryClock()
+        var request = try FetchRequest(url: origin.url + "/a.png")
+        request.retriesFailed = true
+        request.byteLimit = ByteCount(.max)
+        let downloader = Downloader(configuration)
+        let error = await failure { [request] () async throws(EideticError) in try await downloader.fetch(request) }
+        #expect(error?.code == .limitExceeded)
     }
 
     @Test("L24 416 for what is asked again leads to a new beginning")

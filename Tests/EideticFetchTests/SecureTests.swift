@@ -57,6 +57,7 @@ struct SecureTests {
         configuration.pins = ["localhost": ["sha256//" + String(repeating: "A", count: 43) + "=", "sha256//\(hash)"]]
         #expect(try await Downloader(configuration).fetch(base + "/a.png").status == 200)
         configuration.pins = ["localhost": ["sha256//" + String(repeating: "A", count: 43) + "="]]
+        configuration.pins["LocalHost"] = ["sha256//" + String(repeating: "B", count: 43) + "="]
         let strict = Downloader(configuration)
         let error = await failure { () async throws(EideticError) in try await strict.fetch(base + "/a.png") }
         #expect(error?.code == .tlsFailure)
@@ -67,10 +68,17 @@ struct SecureTests {
         let server = try await Nginx(.init(usesTLS: true))
         let base = try #require(server.secureURL)
         let port = try #require(base.split(separator: ":").last)
+        try server.put(Fixture.picture(), at: "a.png")
+        let url = "https://127.0.0.2:\(port)/a.png"
         let downloader = Downloader(configuration(server))
-        let error = await failure { () async throws(EideticError) in
-            try await downloader.fetch("https://127.0.0.2:\(port)/a.png")
-        }
-        #expect(error?.code == .connectionRefused || error?.code == .tlsFailure)
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(url) }
+        #expect(error?.code == .tlsFailure)
+        #expect(error?.message.contains("127.0.0.2") == true)
+        #expect(try await server.requests().isEmpty)
+        // The same server, certificate and authority; only the name is not looked at.
+        var request = try FetchRequest(url: url)
+        request.allowsInvalidCertificates = true
+        #expect(try await downloader.fetch(request).status == 200)
+        #expect(try await downloader.fetch(base + "/a.png").status == 200)
     }
 }

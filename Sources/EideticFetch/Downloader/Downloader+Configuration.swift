@@ -45,7 +45,8 @@ extension Downloader {
 
         /// Header fields of every request; those of the request itself replace them.
         ///
-        /// Empty by default.
+        /// They do not follow a redirect to another origin, but for those that any stranger may read (`Accept` and
+        /// `Accept-Language`, `User-Agent`, `Cache-Control`). Empty by default.
         public var headers = HTTPHeaders()
 
         /// The media types that can be used, best first: the `Accept` field is made of them; `image/*` by default.

@@ -18,7 +18,7 @@ extension Downloader {
                 continue
             }
             if let error = outcome.error {
-                throw Failure(error: error, partial: PartialBody(outcome), wasStopped: outcome.wasStopped)
+                throw Failure(error: error, partial: rest(of: outcome, hop), wasStopped: outcome.wasStopped)
             }
             do throws(EideticError) {
                 let next = try hop.following(head, to: outcome.redirect, limit: configuration.redirectLimit)
@@ -28,6 +28,12 @@ extension Downloader {
                 throw Failure(error: error, retryAfter: head.retryAfter(now: configuration.time.now.seconds))
             }
         }
+    }
+
+    /// What can be kept of an exchange that broke off: nothing where the caller asked for a part of the body himself, since
+    /// we count from its beginning.
+    private func rest(of outcome: TransferOutcome, _ hop: Hop) -> PartialBody? {
+        headers(for: hop, nil)["Range"] == nil ? PartialBody(outcome) : nil
     }
 
     /// One exchange, where the origin's breaker lets it through.
@@ -78,7 +84,8 @@ extension Downloader {
     func headers(for hop: Hop, _ partial: PartialBody?) -> HTTPHeaders {
         let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
         let own: HTTPHeaders = ["Accept": types]
-        let asked = own.merging(configuration.headers).merging(hop.headers)
+        let common = hop.isForeign ? configuration.headers.filter(Hop.isHarmless) : configuration.headers
+        let asked = own.merging(common).merging(hop.headers)
         return partial.map { asked.merging($0.headers) } ?? asked
     }
 

@@ -16,7 +16,9 @@ extension Downloader {
         if !request.retriesFailed { try failures.check(request) }
         state.depositAttempt()
         do throws(EideticError) {
-            return try await finish(try await attempt(request, job), request)
+            let response = try await finish(try await attempt(request, job), request)
+            if request.retriesFailed { failures.remove(request) }
+            return response
         } catch {
             failures.note(error, for: request)
             throw error
@@ -35,7 +37,7 @@ extension Downloader {
                 return response
             } catch {
                 partial = error.partial
-                if error.wasStopped, error.error.isTransient, freeAttempts > 0 {
+                if error.wasStopped, error.error.isTransportFailure, freeAttempts > 0 {
                     freeAttempts -= 1
                 } else if let delay = delay(after: error, attempts, request) {
                     Log.write(.info, .fetch, "again in \(delay): \(error.error.message)")

@@ -8,6 +8,8 @@ struct Hop: Sendable {
     let headers: HTTPHeaders
     let credentials: Credentials?
     let redirects: Int
+    /// Whether a redirect has led away from the origin that the caller named.
+    let isForeign: Bool
 
     init(_ request: FetchRequest) {
         self.request = request
@@ -16,6 +18,7 @@ struct Hop: Sendable {
         headers = request.headers
         credentials = request.credentials
         redirects = 0
+        isForeign = false
     }
 
     private init(after hop: Hop, to target: ParsedURL) {
@@ -23,7 +26,8 @@ struct Hop: Sendable {
         url = target.text
         origin = target.origin
         let isSameOrigin = target.origin == hop.origin
-        headers = isSameOrigin ? hop.headers : HTTPHeaders(hop.headers.fields.filter { Self.isHarmless($0.name) })
+        headers = isSameOrigin ? hop.headers : hop.headers.filter(Self.isHarmless)
+        isForeign = hop.isForeign || !isSameOrigin
         credentials = isSameOrigin ? hop.credentials : nil
         redirects = hop.redirects + 1
     }
@@ -31,7 +35,7 @@ struct Hop: Sendable {
     /// What a stranger may read.
     ///
     /// Everything else the caller gave was meant for the first origin: keys and tokens hide in fields of any name.
-    private static func isHarmless(_ name: String) -> Bool {
+    static func isHarmless(_ name: String) -> Bool {
         ["accept", "accept-language", "accept-encoding", "user-agent", "cache-control"].contains(name.lowercased())
     }
 

@@ -4,21 +4,21 @@
 /// what it was held up by is not the server.
 ///
 /// - SeeAlso: Requirement L24.
-struct ActiveClock {
+package struct ActiveClock {
     /// The longest time the engine sleeps while transfers are under way.
-    static let longestWait: Duration = .milliseconds(500)
+    package static let longestWait: Duration = .milliseconds(500)
     private static let slack: Duration = .milliseconds(500)
 
     /// Time that counts, since the clock was made.
-    private(set) var now: Duration = .zero
+    package private(set) var now: Duration = .zero
     /// How often the process was found to have been stopped.
-    private(set) var stops = 0
+    package private(set) var stops = 0
     private var lastLook: Duration
 
-    init(uptime: Duration) { lastLook = uptime }
+    package init(uptime: Duration) { lastLook = uptime }
 
     /// Moves on to `uptime`; `isIdle` where the engine slept without any transfer, however long.
-    mutating func look(at uptime: Duration, isIdle: Bool = false) {
+    package mutating func look(at uptime: Duration, isIdle: Bool = false) {
         let passed = uptime - lastLook
         lastLook = uptime
         if passed > Self.longestWait + Self.slack, !isIdle {

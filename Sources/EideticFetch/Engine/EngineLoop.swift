@@ -6,15 +6,13 @@ final class EngineLoop {
     private let inbox: EngineInbox
     private let options: EngineOptions
     private let multi: UnsafeMutableRawPointer
-    private let time = SystemTime()
+    private let time: any TimeSource
     private let jar = CookieJar()
     private let news: NetworkNews?
     private var clock: ActiveClock
     private var rate: RateLimit?
     private var active: [UInt64: Transfer] = [:]
     private var isStopping = false
-    /// Bytes of transfers that ended since the rate was looked at.
-    private var endedBytes = 0
     /// How long until the first of the time-outs, at most.
     private var nextLook = ActiveClock.longestWait
 
@@ -23,6 +21,7 @@ final class EngineLoop {
         self.options = options
         multi = inbox.multi.handle
         news = options.observesNetwork ? NetworkNews() : nil
+        time = options.time
         clock = ActiveClock(uptime: time.uptime)
         rate = options.bytesPerSecond.map { RateLimit(bytesPerSecond: $0, now: .zero) }
         eidetic_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
@@ -31,7 +30,9 @@ final class EngineLoop {
 
     func run() {
         while !isStopping {
-            for command in inbox.drain() { obey(command) }
+            let commands = inbox.drain()
+            if !commands.isEmpty, active.isEmpty { clock.look(at: time.uptime, isIdle: true) }
+            for command in commands { obey(command) }
             var running: Int32 = 0
             curl_multi_perform(multi, &running)
             readMessages()
@@ -64,7 +65,10 @@ final class EngineLoop {
         case .suspend(let id, false): active[id]?.lift(.suspended)
         case .limitRate(let limit):
             rate = limit.map { RateLimit(bytesPerSecond: $0, now: clock.now) }
-            if rate == nil { for transfer in active.values { transfer.lift(.rate) } }
+            for transfer in active.values {
+                transfer.rate = rate
+                transfer.lift(.rate)
+            }
         case .removeCookies: jar.removeAll()
         case .stop: isStopping = true
         }
@@ -88,6 +92,7 @@ extension EngineLoop {
             return order.completion(TransferOutcome(error: error))
         }
         transfer.configure(options, jar)
+        transfer.rate = rate
         active[order.id] = transfer
         let code = curl_multi_add_handle(multi, transfer.easy)
         guard code == CURLM_OK else {
@@ -98,7 +103,6 @@ extension EngineLoop {
 
     private func finish(_ transfer: Transfer, _ code: CURLcode) {
         active[transfer.order.id] = nil
-        endedBytes += transfer.newBytes
         let outcome = transfer.outcome(code, stops: clock.stops)
         curl_multi_remove_handle(multi, transfer.easy)
         transfer.order.completion(outcome)
@@ -120,22 +124,19 @@ extension EngineLoop {
     private func lookAround() {
         clock.look(at: time.uptime)
         nextLook = ActiveClock.longestWait
-        var newBytes = endedBytes
-        endedBytes = 0
         for transfer in active.values {
-            newBytes += transfer.newBytes
             let left = transfer.timeLeft(clock.now)
             nextLook = min(nextLook, max(left, .zero))
             if left <= .zero { finish(transfer, CURLE_OPERATION_TIMEDOUT) }
         }
-        limitRate(newBytes)
+        lookAtRate()
     }
 
-    private func limitRate(_ newBytes: Int) {
-        guard rate != nil else { return }
-        rate?.note(newBytes, now: clock.now)
-        let wait = rate?.wait ?? .zero
-        for transfer in active.values { if wait > .zero { transfer.hold(.rate) } else { transfer.lift(.rate) } }
-        if wait > .zero { nextLook = min(nextLook, wait) }
+    private func lookAtRate() {
+        guard let rate else { return }
+        rate.look(at: clock.now)
+        // The first ones empty the bucket again and hold themselves back; who comes first changes from time to time.
+        if rate.wait == .zero { for transfer in active.values.shuffled() { transfer.lift(.rate) } }
+        if rate.wait > .zero { nextLook = min(nextLook, rate.wait) }
     }
 }

@@ -1,3 +1,5 @@
+import EideticCore
+
 /// What all transfers of an engine have in common.
 struct EngineOptions: Sendable {
     var name = "eidetic-fetch"
@@ -9,17 +11,20 @@ struct EngineOptions: Sendable {
     let refusesPrivateNetworks: Bool
     let bytesPerSecond: Int?
     let observesNetwork: Bool
+    /// By whose uptime time-outs and the rate are measured.
+    let time: any TimeSource
     /// Called on the engine's thread when an interface, an address or a route came.
     var onNetworkChange: @Sendable () -> Void = {}
 
     init(_ configuration: Downloader.Configuration) {
         caFile = configuration.caFile
         userAgent = configuration.userAgent
-        pins = Dictionary(uniqueKeysWithValues: configuration.pins.map { ($0.key.lowercased(), $0.value) })
+        pins = Dictionary(configuration.pins.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: +)
         proxy = configuration.proxy
         addressFamily = configuration.addressFamily
         refusesPrivateNetworks = configuration.refusesPrivateNetworks
         bytesPerSecond = configuration.bytesPerSecond
         observesNetwork = configuration.observesNetwork
+        time = configuration.time
     }
 }

@@ -1,21 +1,32 @@
 import EideticCore
 
 /// How many bytes may come now: a bucket that fills steadily and holds a tenth of a second's worth.
-struct RateLimit: Sendable {
+///
+/// One for all transfers of an engine, on its thread alone. libcurl reads on as long as there is something to read, so
+/// each piece asks.
+final class RateLimit {
     private let bytesPerSecond: Double
-    private var tokens: Double
+    private var tokens = 0.0
     private var lastLook: Duration
 
     init(bytesPerSecond: Int, now: Duration) {
         self.bytesPerSecond = Double(max(1, bytesPerSecond))
-        tokens = 0
         lastLook = now
     }
 
-    /// Fills the bucket, and takes out what came.
-    mutating func note(_ bytes: Int, now: Duration) {
-        tokens = min(bytesPerSecond / 10, tokens + bytesPerSecond * (now - lastLook).inSeconds) - Double(bytes)
+    /// Fills the bucket with what has become free since the last look.
+    func look(at now: Duration) {
+        tokens = min(bytesPerSecond / 10, tokens + bytesPerSecond * (now - lastLook).inSeconds)
         lastLook = now
+    }
+
+    /// Takes a piece of so many bytes; gives false where it must come later.
+    ///
+    /// The last piece may be larger than what is left: the next one waits the longer for it.
+    func take(_ bytes: Int) -> Bool {
+        guard tokens > 0 else { return false }
+        tokens -= Double(bytes)
+        return true
     }
 
     /// How long until bytes may come again; zero where they may.

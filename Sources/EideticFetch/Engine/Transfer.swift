@@ -36,6 +36,8 @@ final class Transfer {
     private(set) var failure: EideticError?
     private(set) var isWrongRange = false
     var pauses: Pause = []
+    /// How fast all transfers together may be; `nil` for no limit.
+    var rate: RateLimit?
     /// Bytes that came since the engine last looked.
     var newBytes = 0
     /// When the last byte came, by the engine's clock.
@@ -49,6 +51,8 @@ final class Transfer {
     private var receivedBytes = 0
     /// The length of the whole body; `nil` where it is not known.
     private var expectedLength: Int?
+    /// The length that a continued body must have in the end; `nil` for every other.
+    private var continuedLength: Int?
     private var isRecognised = false
 
     init?(_ order: TransferOrder, now: Duration, stops: Int) {
@@ -111,8 +115,7 @@ extension Transfer {
         guard incoming.isSuccess else { return true }
         guard beginBody(incoming) else { return false }
         guard !incoming.isEncoded, let length = incoming.contentLength else { return true }
-        // Each alone is below the limit of an array, so the sum cannot overflow.
-        guard length <= order.byteLimit, body.count + length <= order.byteLimit else {
+        guard length <= order.byteLimit - body.count else {
             fail(tooLong("announces \(length) bytes"))
             return false
         }
@@ -127,9 +130,11 @@ extension Transfer {
         body = []
         receivedBytes = 0
         expectedLength = nil
+        continuedLength = nil
         guard head.status == 206 else { return true }
         if let partial = order.partial {
-            if partial.isContinued(by: head) {
+            if let length = partial.continuedLength(head) {
+                continuedLength = length
                 body = partial.bytes
                 receivedBytes = body.count
                 return true
@@ -148,13 +153,18 @@ extension Transfer {
 extension Transfer {
     /// Takes a piece of the body, unless it is to come later or the exchange is to end.
     func receive(body piece: UnsafeRawBufferPointer) -> Reception {
+        if failure != nil { return .refused }
         guard pauses.isEmpty else { return .later }
+        if let rate, !rate.take(piece.count) {
+            pauses.insert(.rate)
+            return .later
+        }
         guard head?.isSuccess == true else {
             newBytes += piece.count
             unwantedBytes += piece.count
             return unwantedBytes <= Self.unwantedLimit ? .taken : .refused
         }
-        guard receivedBytes + piece.count <= order.byteLimit else {
+        guard piece.count <= order.byteLimit - receivedBytes else {
             fail(tooLong("is longer than the limit"))
             return .refused
         }
@@ -193,7 +203,14 @@ extension Transfer {
     }
 
     /// The last look at a complete body.
-    func finishBody() { if head?.isSuccess == true, !isRecognised { _ = recognise(isComplete: true) } }
+    func finishBody() {
+        guard head?.isSuccess == true else { return }
+        if let continuedLength, receivedBytes != continuedLength {
+            let counts = "\(receivedBytes) bytes came in parts, of \(continuedLength)"
+            return fail(EideticError(.lengthMismatch, "\(order.url): \(counts)"))
+        }
+        if !isRecognised { _ = recognise(isComplete: true) }
+    }
 
     /// Gives the body away, without a copy.
     func takeBody() -> [UInt8] {

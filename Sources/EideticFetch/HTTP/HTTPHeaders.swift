@@ -37,7 +37,7 @@ public struct HTTPHeaders: Sendable {
         get {
             var result: String?
             for field in fields where Self.isSame(field.name, name) {
-                result = result.map { "\($0), \(field.value)" } ?? field.value
+                if result == nil { result = field.value } else { result?.append(", \(field.value)") }
             }
             return result
         }
@@ -63,6 +63,9 @@ public struct HTTPHeaders: Sendable {
         let kept = fields.filter { mine in !other.fields.contains { Self.isSame($0.name, mine.name) } }
         return HTTPHeaders(kept + other.fields)
     }
+
+    /// The fields whose name passes `isKept`.
+    func filter(_ isKept: (String) -> Bool) -> HTTPHeaders { HTTPHeaders(fields.filter { isKept($0.name) }) }
 
     /// Compares names as HTTP does: ASCII letters without regard to case.
     package static func isSame(_ left: String, _ right: String) -> Bool {

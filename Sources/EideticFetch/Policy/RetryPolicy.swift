@@ -44,6 +44,9 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 extension EideticError {
+    /// Whether the way failed: the server did not answer, or not to the end.
+    var isTransportFailure: Bool { isTransient && code != .httpStatus }
+
     /// Whether the failure is one of the way and not of what was asked for: the next attempt may succeed.
     package var isTransient: Bool {
         switch code {

@@ -32,14 +32,15 @@ struct PartialBody: Sendable, Hashable {
         ["Range": "bytes=\(bytes.count)-", "If-Range": validator, "Accept-Encoding": "identity"]
     }
 
-    /// Whether an answer with status 206 holds the rest of this body.
-    func isContinued(by head: ResponseHead) -> Bool {
-        guard let range = head.headers["Content-Range"].flatMap(ContentRange.init), range.first == bytes.count else {
-            return false
-        }
-        if let total, let announced = range.total, total != announced { return false }
-        guard let tag = head.headers["ETag"], validator.hasPrefix("\"") else { return true }
-        return tag == validator
+    /// The length of the whole, where an answer with status 206 holds the rest of this body; `nil` where it does not.
+    ///
+    /// A server may send less than it was asked for (RFC 9110, section 15.3.7): that would pass for a whole body here.
+    func continuedLength(_ head: ResponseHead) -> Int? {
+        guard let range = head.headers["Content-Range"].flatMap(ContentRange.init), range.first == bytes.count,
+            !head.isEncoded, let whole = range.total ?? total, range.last == whole - 1, whole == total ?? whole
+        else { return nil }
+        guard let tag = head.headers["ETag"], validator.hasPrefix("\"") else { return whole }
+        return tag == validator ? whole : nil
     }
 }
 

@@ -20,6 +20,8 @@ package final class Nginx: Sendable {
         /// Directives for the `http` block: `limit_conn_zone`, `map` and the like.
         package var http = ""
         /// Whether it also listens with TLS (and HTTP/2) as ``Nginx/secureURL``.
+        ///
+        /// Also at 127.0.0.2, a name that its certificate does not cover.
         package var usesTLS = false
 
         package init(server: String = "", http: String = "", usesTLS: Bool = false) {

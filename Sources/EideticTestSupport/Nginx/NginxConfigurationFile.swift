@@ -54,6 +54,7 @@ enum NginxConfigurationFile {
     private static func secure(_ authority: TestAuthority, _ port: Int) -> String {
         """
         listen 127.0.0.1:\(port) ssl http2;
+        listen 127.0.0.2:\(port) ssl http2;
         ssl_certificate \(authority.certificateFile);
         ssl_certificate_key \(authority.keyFile);
         """

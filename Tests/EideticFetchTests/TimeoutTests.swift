@@ -1,0 +1,182 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Glibc
+import Testing
+
+/// What counts for a time-out, on a clock that the test moves: how fast the machine is does not matter.
+@Suite("Time-outs and stops", .timeLimit(.minutes(2)))
+struct TimeoutTests {
+    private let time = ManualTime()
+    private let small: ScriptedOrigin
+
+    init() throws {
+        small = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+    }
+
+    private func downloader() -> Downloader {
+        var configuration = Downloader.Configuration()
+        configuration.maximumConcurrent = 20
+        configuration.time = time
+        return Downloader(configuration)
+    }
+
+    /// Lets time pass in steps that are too short for a stop; the engine looks at its clock after each.
+    private func pass(_ seconds: Double, _ downloader: Downloader) async throws {
+        // What has come so far came before.
+        try await look(downloader)
+        for _ in 0..<Int(seconds / 0.9) {
+            time.advance(by: .milliseconds(900))
+            try await look(downloader)
+        }
+    }
+
+    /// Returns after the engine has gone once round at least: what is asked second begins after the first has ended.
+    private func look(_ downloader: Downloader) async throws {
+        for _ in 0..<2 { _ = try await downloader.fetch(small.url) }
+    }
+
+    @Test("L24 time counts that passes between two looks; a longer pause is a stop, unless the engine slept")
+    func clock() {
+        var clock = ActiveClock(uptime: .seconds(100))
+        clock.look(at: .milliseconds(100_400))
+        clock.look(at: .milliseconds(101_400))
+        #expect(clock.now == .milliseconds(1_400))
+        #expect(clock.stops == 0)
+        clock.look(at: .seconds(140))
+        #expect(clock.now == .milliseconds(1_400) + ActiveClock.longestWait)
+        #expect(clock.stops == 1)
+        clock.look(at: .seconds(200), isIdle: true)
+        #expect(clock.now == .milliseconds(61_400) + ActiveClock.longestWait)
+        #expect(clock.stops == 1)
+    }
+
+    @Test("L04 15 seconds without a byte fail, before the head and within the body", arguments: [true, false])
+    func silence(beforeHead: Bool) async throws {
+        let (gate, isThere) = (Gate(), Gate())
+        let origin = try ScriptedOrigin { _ in
+            let head: [ScriptedOrigin.Step] = [.head(200, ["Content-Length": "2000"]), .send(Fixture.picture(1_000))]
+            return (beforeHead ? [] : head) + [.wait(gate)]
+        }
+        let (downloader, request) = (downloader(), try FetchRequest(url: origin.url + "/a.png"))
+        let task = Task {
+            await failure { () async throws(EideticError) in
+                try await downloader.fetch(request) { if $0.received == 1_000 { isThere.open() } }
+            }
+        }
+        if beforeHead { await origin.waitForRequests(1) } else { await isThere.wait() }
+        try await pass(14, downloader)
+        #expect(downloader.counts.running == 1)
+        try await pass(2, downloader)
+        let error = await task.value
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains(beforeHead ? "before the answer" : "middle of the body") == true)
+        #expect(error?.message.contains("no byte for 15.0 s") == true)
+    }
+
+    @Test("L04 15 seconds of silence count, not 15 seconds in all")
+    func trickle() async throws {
+        let (gates, arrivals) = ((0..<4).map { _ in Gate() }, (0..<4).map { _ in Gate() })
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, ["Content-Length": "40"])]
+                + gates.enumerated().flatMap { index, gate in
+                    [.wait(gate), .send(Array(Fixture.picture(40)[10 * index..<10 * index + 10]))]
+                }
+        }
+        let (downloader, request) = (downloader(), try FetchRequest(url: origin.url))
+        let task = Task {
+            try await downloader.fetch(request) { progress in
+                if progress.received > 0 { arrivals[progress.received / 10 - 1].open() }
+            }
+        }
+        await origin.waitForRequests(1)
+        for (gate, arrival) in zip(gates, arrivals) {
+            try await pass(10, downloader)
+            gate.open()
+            await arrival.wait()
+        }
+        #expect(try await task.value.bytes == Fixture.picture(40))
+    }
+
+    @Test("L04 what comes too slowly ends at its total time")
+    func total() async throws {
+        let (gate, isThere) = (Gate(), Gate())
+        let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.picture(8)), .wait(gate)] }
+        var request = try FetchRequest(url: origin.url)
+        request.totalTimeout = .seconds(5)
+        let downloader = downloader()
+        let task = Task { [request] in
+            await failure { () async throws(EideticError) in
+                try await downloader.fetch(request) { if $0.received > 0 { isThere.open() } }
+            }
+        }
+        await isThere.wait()
+        try await pass(6, downloader)
+        let error = await task.value
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains("not complete after 5.0 s") == true)
+    }
+
+    /// Ten downloads that have got half of their bytes; the rest comes when the gate is opened.
+    private func tenHalves(
+        _ downloader: Downloader,
+        _ gate: Gate,
+        timeout: Duration = .seconds(15)
+    ) async throws -> (origin: ScriptedOrigin, tasks: [Task<FetchResponse, any Error>]) {
+        let origin = try ScriptedOrigin { _ in
+            [
+                .head(200, ["Content-Length": "100000"]), .send(Fixture.picture(50_000)), .wait(gate),
+                .send(Fixture.rest(50_000, of: 100_000)),
+            ]
+        }
+        let halves = (0..<10).map { _ in Gate() }
+        let tasks = try halves.enumerated().map { number, half in
+            var request = try FetchRequest(url: "\(origin.url)/\(number)")
+            request.timeout = timeout
+            return Task { [request] in
+                try await downloader.fetch(request) { if $0.received >= 50_000 { half.open() } }
+            }
+        }
+        for half in halves { await half.wait() }
+        return (origin, tasks)
+    }
+
+    @Test("L24 half a minute in which the process did not run ends none of ten downloads")
+    func stopOnTheClock() async throws {
+        let (downloader, gate) = (downloader(), Gate())
+        let (origin, tasks) = try await tenHalves(downloader, gate)
+        time.advance(by: .seconds(30))
+        try await look(downloader)
+        try await pass(10, downloader)
+        gate.open()
+        for task in tasks {
+            let response = try await task.value
+            #expect(response.bytes == Fixture.picture(100_000))
+            #expect(response.metrics.attempts == 1)
+        }
+        #expect(origin.requests.count == 10)
+    }
+
+    @Test("L24 a process that is stopped for longer than the time-out in the middle of ten downloads loses none")
+    func stopped() async throws {
+        let seconds = Torture.isFull ? 30 : 2
+        var configuration = Downloader.Configuration()
+        configuration.maximumConcurrent = 10
+        let (downloader, gate, directory) = (Downloader(configuration), Gate(), try TemporaryDirectory("stop"))
+        let go = directory.path("go")
+        let stopper = try Subprocess(
+            "sh",
+            [
+                "-c",
+                "until [ -e \(go) ]; do sleep 0.02; done; kill -STOP \(getpid()); sleep \(seconds); kill -CONT \(getpid())",
+            ]
+        )
+        let timeout: Duration = Torture.isFull ? .seconds(15) : .seconds(1)
+        let (origin, tasks) = try await tenHalves(downloader, gate, timeout: timeout)
+        try directory.write([], to: "go")
+        #expect(await stopper.finish().status == .exited(0))
+        gate.open()
+        for task in tasks { #expect(try await task.value.bytes == Fixture.picture(100_000)) }
+        #expect(origin.requests.count >= 10)
+    }
+}
