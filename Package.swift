@@ -21,12 +21,14 @@ let package = Package(
     products: [
         .library(name: "Eidetic", targets: ["Eidetic"]),
         .library(name: "EideticBackground", targets: ["EideticBackground"]),
+        .library(name: "EideticGTK", targets: ["EideticGTK"]),
         .executable(name: "eidetic", targets: ["EideticCommand"]),
         .executable(name: "eidetic-bench", targets: ["EideticBench"]),
         .executable(name: "eidetic-conformance", targets: ["EideticConformance"]),
     ],
     traits: [
         .default(enabledTraits: ["AVIF", "HEIF"]),
+        .trait(name: "GTK", description: "Shows pictures in GTK 4 widgets, with libgtk-4."),
         .trait(name: "AVIF", description: "Decodes AVIF, with libavif."),
         .trait(name: "HEIF", description: "Decodes HEIC, with libheif."),
         .trait(name: "JPEGXL", description: "Decodes JPEG XL, with libjxl."),
@@ -103,6 +105,24 @@ let package = Package(
         .target(
             name: "EideticBackground",
             dependencies: ["LifecycleCore", "EideticCore", "CLinux", "CSystemd"],
+            swiftSettings: strict
+        ),
+
+        // Widgets (trait GTK; without it these targets are empty).
+        .systemLibrary(name: "CGTKLibrary", pkgConfig: "gtk4", providers: [.apt(["libgtk-4-dev"])]),
+        .target(
+            name: "CGTK",
+            dependencies: [.target(name: "CGTKLibrary", condition: .when(traits: ["GTK"]))]
+        ),
+        .target(name: "EideticGTK", dependencies: ["Eidetic", "EideticCore", "CGTK"], swiftSettings: strict),
+        .executableTarget(
+            name: "EideticGTKProbe",
+            dependencies: ["EideticGTK", "Eidetic", "EideticCore", "CGTK", "EideticTestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticGTKTests",
+            dependencies: ["EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport"],
             swiftSettings: strict
         ),
 

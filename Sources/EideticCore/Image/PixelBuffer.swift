@@ -84,6 +84,11 @@ public final class PixelBuffer: Sendable {
         try body(UnsafeRawBufferPointer(start: base, count: bytesPerRow * size.height))
     }
 
+    /// All rows, where they lie as long as somebody holds the buffer; for toolkits that show them without a copy.
+    package var unsafeBytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base, count: bytesPerRow * size.height)
+    }
+
     /// The pixel at a place: red, green, blue, alpha as stored.
     ///
     /// - Precondition: The place lies within the size.

@@ -1,0 +1,55 @@
+#include "CGTK.h"
+
+#if __has_include(<gtk/gtk.h>)
+
+static GParamSpec *child_property(void *object) {
+    GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), "child");
+    return spec && g_type_is_a(spec->value_type, GTK_TYPE_WIDGET) && (spec->flags & G_PARAM_WRITABLE) ? spec : NULL;
+}
+
+EideticWidgetKind eidetic_widget_kind(void *object) {
+    if (!GTK_IS_WIDGET(object)) return EIDETIC_WIDGET_UNKNOWN;
+    if (GTK_IS_PICTURE(object)) return EIDETIC_WIDGET_PICTURE;
+    if (GTK_IS_IMAGE(object)) return EIDETIC_WIDGET_IMAGE;
+    if (GTK_IS_BUTTON(object)) return EIDETIC_WIDGET_BUTTON;
+    return child_property(object) ? EIDETIC_WIDGET_PARENT : EIDETIC_WIDGET_UNKNOWN;
+}
+
+GtkWidget *eidetic_widget_child(void *parent) {
+    GtkWidget *child = NULL;
+    if (!child_property(parent)) return NULL;
+    g_object_get(parent, "child", &child, NULL);
+    // The parent keeps it.
+    if (child) g_object_unref(child);
+    return child;
+}
+
+void eidetic_widget_set_child(void *parent, void *child) { g_object_set(parent, "child", child, NULL); }
+
+gulong eidetic_connect(void *object, const char *signal, GCallback handler, void *data, GClosureNotify destroy) {
+    return g_signal_connect_data(object, signal, handler, data, destroy, G_CONNECT_AFTER | G_CONNECT_SWAPPED);
+}
+
+void eidetic_disconnect(void *object, gulong handler) {
+    if (g_signal_handler_is_connected(object, handler)) g_signal_handler_disconnect(object, handler);
+}
+
+gboolean eidetic_get_boolean(void *object, const char *property) {
+    gboolean value = FALSE;
+    g_object_get(object, property, &value, NULL);
+    return value;
+}
+
+void eidetic_set_boolean(void *object, const char *property, gboolean value) {
+    g_object_set(object, property, value, NULL);
+}
+
+GdkPaintable *eidetic_texture_new(int width, int height, size_t stride, gboolean straight, const void *pixels,
+                                  void *owner, GDestroyNotify release) {
+    GBytes *bytes = g_bytes_new_with_free_func(pixels, stride * (size_t)height, release, owner);
+    GdkMemoryFormat format = straight ? GDK_MEMORY_R8G8B8A8 : GDK_MEMORY_R8G8B8A8_PREMULTIPLIED;
+    GdkTexture *texture = gdk_memory_texture_new(width, height, format, bytes, stride);
+    g_bytes_unref(bytes);
+    return GDK_PAINTABLE(texture);
+}
+#endif

@@ -1,0 +1,57 @@
+#if GTK
+internal import CGTK
+import EideticCore
+
+extension WidgetState {
+    /// Pixels of the screen for one of the toolkit's.
+    var scaleFactor: Int { widget.map { Int(gtk_widget_get_scale_factor($0)) } ?? 1 }
+
+    /// How the widget fits a picture into its area.
+    var contentMode: ContentMode {
+        guard let canvas, eidetic_widget_kind(canvas) == EIDETIC_WIDGET_PICTURE else { return .fit }
+        let fit = gtk_picture_get_content_fit(OpaquePointer(canvas))
+        return fit == GTK_CONTENT_FIT_COVER || fit == GTK_CONTENT_FIT_FILL ? .fill : .fit
+    }
+
+    /// The size in pixels at which the widget shows a picture; `nil` where it has none yet.
+    var knownSize: PixelSize? {
+        guard let canvas else { return nil }
+        if eidetic_widget_kind(canvas) == EIDETIC_WIDGET_IMAGE {
+            let side = Int(gtk_image_get_pixel_size(OpaquePointer(canvas)))
+            if side > 0 { return pixels(side, side) }
+        }
+        let allocated = (Int(gtk_widget_get_width(canvas)), Int(gtk_widget_get_height(canvas)))
+        if allocated.0 > 0, allocated.1 > 0 { return pixels(allocated.0, allocated.1) }
+        var (width, height) = (Int32(0), Int32(0))
+        gtk_widget_get_size_request(canvas, &width, &height)
+        return width > 0 && height > 0 ? pixels(Int(width), Int(height)) : nil
+    }
+
+    /// The size for a widget that has none: a side without length is as long as the screen's.
+    var fallbackSize: PixelSize? {
+        if let knownSize { return knownSize }
+        guard let canvas, let screen = screenSize else { return nil }
+        let (width, height) = (Int(gtk_widget_get_width(canvas)), Int(gtk_widget_get_height(canvas)))
+        return pixels(width > 0 ? width : screen.width, height > 0 ? height : screen.height)
+    }
+
+    private func pixels(_ width: Int, _ height: Int) -> PixelSize {
+        PixelSize(width: width * scaleFactor, height: height * scaleFactor)
+    }
+
+    /// The largest monitor's size, in the toolkit's pixels.
+    private var screenSize: PixelSize? {
+        guard let widget, let monitors = gdk_display_get_monitors(gtk_widget_get_display(widget)) else { return nil }
+        var largest: PixelSize?
+        for index in 0..<g_list_model_get_n_items(monitors) {
+            guard let item = g_list_model_get_item(monitors, index) else { continue }
+            defer { g_object_unref(item) }
+            var area = GdkRectangle()
+            gdk_monitor_get_geometry(OpaquePointer(item), &area)
+            let size = PixelSize(width: Int(area.width), height: Int(area.height))
+            if size.isPositive, size.pixelCount > largest?.pixelCount ?? 0 { largest = size }
+        }
+        return largest
+    }
+}
+#endif

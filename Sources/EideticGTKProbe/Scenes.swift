@@ -1,0 +1,28 @@
+#if GTK
+/// The scenes by their names.
+@MainActor
+enum Scenes {
+    typealias Scene = @MainActor (Stage) async throws -> Void
+
+    static let all: [String: Scene] = [
+        "animation": animation,
+        "buttons": buttons,
+        "deaths": deaths,
+        "deaths-within": deathsWithin,
+        "flood": flood,
+        "hidden": hidden,
+        "indicators": indicators,
+        "leaks": leaks,
+        "main-actor": mainActor,
+        "marker": marker,
+        "motion": motion,
+        "not-sized": notSized,
+        "pictures": pictures,
+        "memory-hit": memoryHit,
+        "reuse": reuse,
+        "scrolling": scrolling,
+        "sizes": sizes,
+        "transition": transition,
+    ]
+}
+#endif

@@ -1,0 +1,31 @@
+#if GTK
+import EideticTestSupport
+import Testing
+
+@Suite("GTK widgets", .timeLimit(.minutes(3)), .enabled(if: Scene.canPlay, "needs Xvfb, openbox, imagemagick, nginx"))
+struct PictureTests {
+    @Test("L01 one call puts a picture into a GtkPicture and a GtkImage, and it is on the screen")
+    func pictures() async throws { try await Scene.play("pictures") }
+
+    @Test("L15 a picture in memory is there when the call returns, and in the next frame on the screen")
+    func memoryHit() async throws { try await Scene.play("memory-hit") }
+
+    @Test("L01 a button shows a picture for each of its states")
+    func buttons() async throws { try await Scene.play("buttons") }
+
+    @Test("L01 a marker on a map shows a picture", .enabled(if: Scene.hasShumate, "libshumate is not installed"))
+    func marker() async throws { try await Scene.play("marker") }
+
+    @Test("L01 the picture is decoded to the widget's size by its scale factor", arguments: [1, 2])
+    func sizes(_ scale: Int) async throws {
+        let lines = try await Scene.play("sizes", environment: ["GDK_SCALE": "\(scale)"])
+        #expect(lines.contains("scale \(scale)"))
+    }
+
+    @Test("L01 a widget without a size loads when it is laid out")
+    func notSized() async throws { try await Scene.play("not-sized") }
+
+    @Test("L14 a thousand widgets given A, then B: B is seen, and A was cancelled before")
+    func reuse() async throws { try await Scene.play("reuse") }
+}
+#endif

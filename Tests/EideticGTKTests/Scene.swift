@@ -1,0 +1,74 @@
+#if GTK
+import EideticCore
+import EideticTestSupport
+import Glibc
+import Testing
+
+/// Plays scenes of the probe, each in a display server with a window manager of its own.
+enum Scene {
+    static var canPlay: Bool { ["Xvfb", "openbox", "import", "nginx"].allSatisfy { Subprocess.find($0) != nil } }
+
+    /// Whether the library of maps is there.
+    static var hasShumate: Bool { dlopen("libshumate-1.0.so.1", RTLD_NOW) != nil }
+
+    /// Plays a scene to its end; what it missed is an issue of the test.
+    @discardableResult
+    static func play(
+        _ name: String,
+        environment: [String: String?] = [:],
+        _ location: SourceLocation = #_sourceLocation
+    ) async throws -> [String] {
+        let screen = try await Screen()
+        let probe = try Subprocess(program("EideticGTKProbe"), [name], environment: screen.environment(environment))
+        let result = await withTaskCancellationHandler {
+            await probe.finish()
+        } onCancel: {
+            probe.kill()
+        }
+        let report = "\(result.outputText)\(result.errorText)"
+        #expect(result.status == .exited(0), "\(report)", sourceLocation: location)
+        return result.outputText.split(separator: "\n").map(String.init)
+    }
+
+    /// An executable beside this test bundle.
+    static func program(_ name: String) -> String {
+        let program = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
+        let directory = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
+        return "\(directory)/\(name)"
+    }
+}
+
+/// A display server without a screen, and a window manager in it.
+final class Screen: Sendable {
+    let name: String
+    private let server: Subprocess
+    private let manager: Subprocess
+    private let home: TemporaryDirectory
+
+    init(_ size: String = "1280x900x24") async throws {
+        home = try TemporaryDirectory("screen")
+        let arguments = ["-displayfd", "1", "-screen", "0", size, "-nolisten", "tcp", "-dpi", "96"]
+        server = try Subprocess("Xvfb", arguments)
+        // It writes its number when clients can connect.
+        try #require(await server.waitForOutput("\n"), "\(server.errorsSoFar)")
+        name = ":" + server.outputSoFar.filter(\.isNumber)
+        manager = try Subprocess(
+            "openbox",
+            ["--startup", "echo started"],
+            environment: ["DISPLAY": name, "HOME": home.path, "XDG_RUNTIME_DIR": home.path]
+        )
+        try #require(await manager.waitForOutput("started"), "\(manager.errorsSoFar)")
+    }
+
+    /// What a GTK program needs, and nothing of this machine's desktop.
+    func environment(_ changes: [String: String?] = [:]) -> [String: String?] {
+        let own: [String: String?] = [
+            "DISPLAY": name, "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GTK_A11Y": "none", "HOME": home.path,
+            "XDG_RUNTIME_DIR": home.path, "XDG_CONFIG_HOME": home.path, "XDG_CACHE_HOME": home.path("cache"),
+            "GSETTINGS_BACKEND": "memory", "GIO_USE_VFS": "local", "DBUS_SESSION_BUS_ADDRESS": "disabled:",
+            "GTK_THEME": "Adwaita", "WAYLAND_DISPLAY": .some(nil),
+        ]
+        return own.merging(changes) { $1 }
+    }
+}
+#endif
