@@ -143,7 +143,10 @@ let package = Package(
         .target(name: "CBareJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(
             name: "CBareCodecs",
-            linkerSettings: [.linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("gif")]
+            linkerSettings: [
+                .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("gif"), .linkedLibrary("tiff"),
+                .linkedLibrary("avif"), .linkedLibrary("heif"),
+            ]
         ),
 
         .executableTarget(

@@ -134,11 +134,7 @@ eidetic_avif *eidetic_avif_open(
     const void *bytes, size_t count, bool is_complete, uint32_t most_pixels, uint32_t most_frames,
     eidetic_avif_info *info, eidetic_codec_outcome *outcome) {
     memset(info, 0, sizeof *info);
-    pthread_once(&library.once, load);
-    if (!library.is_loaded) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "%s", library.message);
-        return NULL;
-    }
+    if (!eidetic_codec_is_ready(&library, load, outcome)) return NULL;
     eidetic_avif *avif = calloc(1, sizeof *avif);
     if (avif) avif->decoder = lib.avifDecoderCreate();
     if (!avif || !avif->decoder) {

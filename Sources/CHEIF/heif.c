@@ -86,11 +86,7 @@ static bool open_primary(eidetic_heif *heif, const void *bytes, size_t count, ei
 eidetic_heif *eidetic_heif_open(
     const void *bytes, size_t count, eidetic_heif_info *info, eidetic_codec_outcome *outcome) {
     memset(info, 0, sizeof *info);
-    pthread_once(&library.once, load);
-    if (!library.is_loaded) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "%s", library.message);
-        return NULL;
-    }
+    if (!eidetic_codec_is_ready(&library, load, outcome)) return NULL;
     eidetic_heif *heif = calloc(1, sizeof *heif);
     if (heif) heif->context = lib.heif_context_alloc();
     if (!heif || !heif->context) {

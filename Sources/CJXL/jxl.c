@@ -14,6 +14,7 @@
     X(JxlDecoderProcessInput) \
     X(JxlDecoderGetBasicInfo) \
     X(JxlDecoderGetColorAsEncodedProfile) \
+    X(JxlDecoderSetPreferredColorProfile) \
     X(JxlDecoderGetICCProfileSize) \
     X(JxlDecoderGetColorAsICCProfile) \
     X(JxlDecoderGetFrameHeader) \
@@ -57,6 +58,23 @@ struct eidetic_jxl {
 
 static const JxlPixelFormat format = {4, JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0};
 
+// Colours that the library converts by itself come in linear light where the file tells no other curve by name, and eight
+// bits of that are too coarse for what is dark. So sRGB is asked for.
+static void avoid_linear_light(const eidetic_jxl *jxl) {
+    if (jxl->info.uses_original_profile) return;
+    JxlColorEncoding color;
+    bool is_named = lib.JxlDecoderGetColorAsEncodedProfile(
+                        jxl->decoder, UNUSED_FORMAT JXL_COLOR_PROFILE_TARGET_ORIGINAL, &color) == JXL_DEC_SUCCESS;
+    if (is_named && color.transfer_function != JXL_TRANSFER_FUNCTION_LINEAR) return;
+    memset(&color, 0, sizeof color);
+    color.color_space = jxl->info.num_color_channels == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB;
+    color.white_point = JXL_WHITE_POINT_D65;
+    color.primaries = JXL_PRIMARIES_SRGB;
+    color.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
+    color.rendering_intent = JXL_RENDERING_INTENT_RELATIVE;
+    lib.JxlDecoderSetPreferredColorProfile(jxl->decoder, &color);
+}
+
 // Runs the decoder to an event.
 static bool run(eidetic_jxl *jxl, JxlDecoderStatus wanted, eidetic_codec_outcome *outcome) {
     for (;;) {
@@ -64,8 +82,8 @@ static bool run(eidetic_jxl *jxl, JxlDecoderStatus wanted, eidetic_codec_outcome
         if (status == wanted) return true;
         switch (status) {
         case JXL_DEC_SUCCESS: return false;
+        case JXL_DEC_COLOR_ENCODING: avoid_linear_light(jxl); continue;
         case JXL_DEC_BASIC_INFO:
-        case JXL_DEC_COLOR_ENCODING:
         case JXL_DEC_FRAME:
         case JXL_DEC_FULL_IMAGE: continue;
         case JXL_DEC_NEED_MORE_INPUT:
@@ -101,11 +119,7 @@ eidetic_jxl *eidetic_jxl_open(
     const void *bytes, size_t count, bool is_complete, bool wants_pixels, eidetic_jxl_info *info,
     eidetic_codec_outcome *outcome) {
     memset(info, 0, sizeof *info);
-    pthread_once(&library.once, load);
-    if (!library.is_loaded) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "%s", library.message);
-        return NULL;
-    }
+    if (!eidetic_codec_is_ready(&library, load, outcome)) return NULL;
     eidetic_jxl *jxl = calloc(1, sizeof *jxl);
     if (jxl) jxl->decoder = lib.JxlDecoderCreate(NULL);
     if (!jxl || !jxl->decoder) {

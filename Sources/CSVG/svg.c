@@ -86,11 +86,7 @@ static void find_size(eidetic_svg *svg, double *width, double *height) {
 
 eidetic_svg *eidetic_svg_open(
     const void *bytes, size_t count, double *width, double *height, eidetic_codec_outcome *outcome) {
-    pthread_once(&library.once, load);
-    if (!library.is_loaded) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "%s", library.message);
-        return NULL;
-    }
+    if (!eidetic_codec_is_ready(&library, load, outcome)) return NULL;
     eidetic_svg *svg = calloc(1, sizeof *svg);
     if (!svg) {
         eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a document");

@@ -80,6 +80,25 @@ static bool is_fax(const eidetic_tiff *tiff) {
         tiff->compression == COMPRESSION_CCITTFAX4 || tiff->compression == COMPRESSION_CCITTRLEW;
 }
 
+// A second reading of a strip that the library could not read; where that fails too, what it could read stays.
+static void read_fax_again(reader *r, uint32_t index, const piece *p) {
+    eidetic_tiff *tiff = r->tiff;
+    uint32_t options = 0;
+    uint16_t order = FILLORDER_MSB2LSB;
+    TIFFGetField(tiff->file, TIFFTAG_GROUP3OPTIONS, &options);
+    TIFFGetFieldDefaulted(tiff->file, TIFFTAG_FILLORDER, &order);
+    bool is_known = tiff->compression == COMPRESSION_CCITTFAX3 && !(options & GROUP3OPT_2DENCODING) &&
+        tiff->bits == 1 && tiff->samples == 1;
+    size_t bytes_per_row = bytes_of(tiff, p->row_samples), size = bytes_per_row * p->height;
+    uint8_t *rows = is_known ? malloc(size) : NULL;
+    uint64_t offset = TIFFGetStrileOffset(tiff->file, index), count = TIFFGetStrileByteCount(tiff->file, index);
+    if (rows && tiff_read_fax(
+            tiff->bytes + offset, count, order == FILLORDER_LSB2MSB, p->row_samples, p->height, rows, bytes_per_row)) {
+        memcpy(r->coded, rows, size);
+    }
+    free(rows);
+}
+
 static bool read_piece(reader *r, const piece *p, uint32_t planes, uint32_t per_plane, eidetic_codec_outcome *outcome) {
     for (uint32_t plane = 0; plane < planes; plane++) {
         uint32_t index = plane * per_plane + p->index;
@@ -92,6 +111,7 @@ static bool read_piece(reader *r, const piece *p, uint32_t planes, uint32_t per_
                 outcome, is_missing(r, index) ? EIDETIC_CODEC_TRUNCATED : EIDETIC_CODEC_CORRUPT, "%s",
                 r->tiff->error.message[0] ? r->tiff->error.message : "a part of the TIFF cannot be decoded");
         }
+        if (read < 0) read_fax_again(r, index, p);
         write_piece(r, p, plane);
     }
     return true;

@@ -25,6 +25,11 @@ struct eidetic_tiff {
     uint8_t palette[256][4];
 };
 
+// Decodes rows of one-dimensional fax codes, a set bit for black; false where some are wrong.
+bool tiff_read_fax(
+    const uint8_t *bytes, size_t count, bool is_reversed, uint32_t width, uint32_t height, uint8_t *rows,
+    size_t bytes_per_row);
+
 // Brings `count` samples to 8 bits, in full range; with `scaled` false as they are. Writes every `step`-th byte.
 void tiff_unpack(
     const uint8_t *source, size_t count, unsigned bits, unsigned format, bool scaled, uint8_t *samples, size_t step);

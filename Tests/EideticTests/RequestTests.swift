@@ -90,6 +90,16 @@ struct RequestTests {
         #expect(pipeline.cachedImage(for: changed)?.pixels[2, 1] == SIMD4(253, 254, 248, 255))
     }
 
+    @Test("C15 a picture has the scale that its name says")
+    func scale() async throws {
+        let directory = try TemporaryDirectory("files"), pipeline = ImagePipeline(.init())
+        for (name, scale) in [("a.png", 1.0), ("a@2x.png", 2), ("a%403x.png", 3)] {
+            try directory.write(try Picture.png(width: 3, height: 2), to: name.replacing("%40", with: "@"))
+            let image = try await pipeline.image(for: ImageRequest("file://" + directory.path(name)))
+            #expect(image.scale == scale)
+        }
+    }
+
     @Test("L20 a request processor changes what is loaded, or refuses")
     func processors() async throws {
         var configuration = ImagePipeline.Configuration()

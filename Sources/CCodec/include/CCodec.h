@@ -51,5 +51,12 @@ static inline bool eidetic_codec_fail(
     return false;
 }
 
+// Loads a library by `load` when it is first needed; false, with the reason in `outcome`, where it is not there.
+static inline bool eidetic_codec_is_ready(
+    eidetic_codec_library *library, void (*load)(void), eidetic_codec_outcome *outcome) {
+    pthread_once(&library->once, load);
+    return library->is_loaded || eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "%s", library->message);
+}
+
 // The module's umbrella: clean builds refuse a header that it leaves out.
 #include "CCodecLibrary.h"

@@ -114,7 +114,7 @@ final class PictureLoader: Sendable {
         _ original: Original,
         _ context: WorkContext
     ) async throws(EideticError) -> LoadedPicture {
-        let options = request.rendering.decodeOptions(request.options, byteLimit: scaleDownLimit), limits = limits
+        let options = request.decodeOptions(byteLimit: scaleDownLimit), limits = limits
         try await gate.pass(context)
         let (image, steps) = try await pool.run(context) { context throws(EideticError) in
             let timer = StepTimer()

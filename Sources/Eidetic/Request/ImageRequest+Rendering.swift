@@ -42,7 +42,7 @@ extension ImageRequest {
         }
 
         /// What the decoder is asked for.
-        func decodeOptions(_ options: ImageOptions, byteLimit: ByteCount) -> DecodeOptions {
+        fileprivate func decodeOptions(_ options: ImageOptions, byteLimit: ByteCount) -> DecodeOptions {
             var decode = DecodeOptions()
             decode.size = size
             decode.contentMode = contentMode
@@ -51,5 +51,12 @@ extension ImageRequest {
             decode.byteLimit = options.contains(.scaleDownLargeImages) ? byteLimit : nil
             return decode
         }
+    }
+
+    /// What the decoder is asked for; the scale is the one that the picture's name says.
+    func decodeOptions(byteLimit: ByteCount) -> DecodeOptions {
+        var decode = rendering.decodeOptions(options, byteLimit: byteLimit)
+        decode.scale = ImageScale.named(name)
+        return decode
     }
 }

@@ -10,6 +10,7 @@ struct Case: Sendable {
         case bytes = "B"
         case count = "count"
         case fraction = "fraction"
+        case decibels = "dB"
 
         /// A time for one operation, in this unit.
         func value(_ seconds: Double) -> Double {
@@ -18,7 +19,7 @@ struct Case: Sendable {
             case .microseconds: seconds * 1e6
             case .milliseconds: seconds * 1e3
             case .perSecond: 1 / seconds
-            case .seconds, .bytes, .count, .fraction: seconds
+            case .seconds, .bytes, .count, .fraction, .decibels: seconds
             }
         }
     }

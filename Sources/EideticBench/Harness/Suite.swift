@@ -31,7 +31,6 @@ struct Suite: Sendable {
         cacheKey,
         memoryCache,
         hitRatio,
-        jpegDecode,
         decode,
         fetch,
         diskCache,

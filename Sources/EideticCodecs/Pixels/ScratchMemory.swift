@@ -10,7 +10,7 @@ struct ScratchMemory: ~Copyable {
 
     /// - Throws: `outOfMemory`.
     init(byteCount: Int) throws(EideticError) {
-        guard let memory = malloc(max(1, byteCount)) else {
+        guard let memory = PixelMemory.allocate(byteCount) else {
             throw EideticError(.outOfMemory, "no memory for \(byteCount) bytes")
         }
         bytes = UnsafeMutableRawBufferPointer(start: memory, count: byteCount)

@@ -38,8 +38,7 @@ public final class PixelBuffer: Sendable {
             throw EideticError(.limitExceeded, "a picture of \(size) pixels cannot be made")
         }
         let count = size.pixelCount * 4
-        var memory: UnsafeMutableRawPointer?
-        guard posix_memalign(&memory, 64, count) == 0, let memory else {
+        guard let memory = PixelMemory.allocate(count) else {
             throw EideticError(.outOfMemory, "no memory for a picture of \(size) pixels")
         }
         do throws(EideticError) {

@@ -5,13 +5,10 @@ import Testing
 
 private let formats: [ImageFormat] = [.bmp, .ico, .tiff, .heic, .avif, .jpegxl, .svg]
 
-/// Where the library in use differs from the truth; docs/decisions/0021 to 0023 tell why.
+/// Where the library in use differs from the truth; docs/decisions/0022 tells why.
 private let exceptions: Set<String> = [
     "av1-avif-microsoft/Microsoft/bbb_alpha_inverted.avif",
     "libavif/data/clop_irot_imor.avif",
-    "jxl-conformance/conformance/patches.jxl",
-    "libgd/tiff/tiff-conformance/valid/testfax3_bug_513.tiff",
-    "twelvemonkeys/tiff/incorrect-compression-rle-as-g3.tif",
 ]
 
 @Suite("Formats against the corpus", .needsCorpus)

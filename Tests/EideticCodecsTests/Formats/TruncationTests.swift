@@ -7,11 +7,15 @@ import Testing
 private let refused: Set<String> = ["libavif/data/draw_points_idat_progressive_metasize0.avif"]
 
 /// One format, with files whose every part is cut off.
-private let cases: [Truth] = [ImageFormat.bmp, .ico, .tiff, .heic, .avif, .jpegxl, .svg].flatMap { format in
+private let cases: [Truth] = ImageDecoder.supportedFormats.flatMap { format in
     let files = Truth.files(of: [format], kinds: ["wellformed", "single"]).filter { !refused.contains($0.path) }
         .sorted { $0.bytes < $1.bytes }
-    let small = files.filter { $0.bytes < 3_000 && ($0.size?.pixelCount ?? 0) < 1 << 16 }.prefix(6)
-    let large = files.filter { $0.bytes > 8_000 && ($0.size?.pixelCount ?? 0) < 1 << 18 }.prefix(1)
+    let small = files.filter { $0.bytes < 3_000 && ($0.size?.pixelCount ?? 0) < 1 << 16 }.prefix(
+        Torture.count(6, full: 40)
+    )
+    let large = files.filter { $0.bytes > 8_000 && ($0.size?.pixelCount ?? 0) < 1 << 18 }.prefix(
+        Torture.count(1, full: 5)
+    )
     return small + large
 }
 
