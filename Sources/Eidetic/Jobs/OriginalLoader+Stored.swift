@@ -62,7 +62,7 @@ extension OriginalLoader {
         }
     }
 
-    private func freshness(of metadata: DiskCache.Metadata) -> ResponseFreshness? {
+    func freshness(of metadata: DiskCache.Metadata) -> ResponseFreshness? {
         guard case .http(let heuristic) = policy else { return nil }
         let response = ResponseFreshness.Response(
             fields: metadata.headers,

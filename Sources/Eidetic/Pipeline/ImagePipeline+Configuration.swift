@@ -12,6 +12,11 @@ extension ImagePipeline {
         /// 15 % of what the process may use by default, at most 512 MiB.
         public var memoryLimit: ByteCount = MemoryLimits.standard
 
+        /// Where decoded pictures are kept; `nil`, the default, for a place of its own with ``memoryLimit``.
+        ///
+        /// One that others use as well follows the application's life only where its owner has it do so.
+        public var memoryCache: ImageMemoryCache?
+
         /// What becomes of the pictures in memory when the application goes into the background; they go by default.
         ///
         /// What is shown is found again all the same.

@@ -27,12 +27,14 @@ public final class ImagePipeline: Sendable {
     /// Creates a pipeline.
     public init(_ configuration: Configuration = .standard) {
         self.configuration = configuration
-        let memory = ImageMemoryCache(costLimit: configuration.memoryLimit)
+        let memory = configuration.memoryCache ?? ImageMemoryCache(costLimit: configuration.memoryLimit)
         self.memory = memory
         originals = OriginalLoader(configuration, gate)
         pictures = PictureLoader(configuration, gate, originals: originals, memory: memory)
         refresher = Refresher(configuration, gate, originals, pictures)
-        memory.follow(configuration.environment, inBackground: configuration.memoryInBackground)
+        if configuration.memoryCache == nil {
+            memory.follow(configuration.environment, inBackground: configuration.memoryInBackground)
+        }
     }
 
     /// Loads the picture at `url`.

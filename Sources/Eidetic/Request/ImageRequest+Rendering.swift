@@ -35,10 +35,15 @@ extension ImageRequest {
         var anySize: Rendering { Rendering(convertsToSRGB: convertsToSRGB, transform: transform) }
 
         func identity(of original: String, _ options: ImageOptions) -> CacheKey {
+            CacheKey(name(of: original, options))
+        }
+
+        /// The text that stands for the picture: the original's own where nothing is done to it.
+        func name(of original: String, _ options: ImageOptions) -> String {
             let flags = options.intersection(.ofIdentity).rawValue
-            guard size != nil || flags != 0 || !convertsToSRGB || transform != nil else { return CacheKey(original) }
+            guard size != nil || flags != 0 || !convertsToSRGB || transform != nil else { return original }
             let wanted = size.map { "\($0) \(contentMode.rawValue)" } ?? "full"
-            return CacheKey("\(original)\n\(wanted) \(flags) \(convertsToSRGB) \(transform?.key ?? "")")
+            return "\(original)\n\(wanted) \(flags) \(convertsToSRGB) \(transform?.key ?? "")"
         }
 
         /// What the decoder is asked for.

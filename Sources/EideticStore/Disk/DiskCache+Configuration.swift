@@ -71,9 +71,13 @@ extension DiskCache {
     /// user's number. Characters that cannot stand in a file's name become `_`.
     /// - SeeAlso: XDG Base Directory Specification 0.8.
     public static func defaultDirectory(namespace: String = "default") -> String {
+        "\(baseDirectory())/eidetic/\(directoryName(of: namespace))"
+    }
+
+    /// The name of a namespace's directory.
+    package static func directoryName(of namespace: String) -> String {
         let name = String(namespace.map { $0 == "/" || $0 == "\0" ? "_" : $0 })
-        let isReserved = name.isEmpty || name == "." || name == ".."
-        return "\(baseDirectory())/eidetic/\(isReserved ? "_" : name)"
+        return name.isEmpty || name == "." || name == ".." ? "_" : name
     }
 
     private static func baseDirectory() -> String {

@@ -9,6 +9,10 @@ extension DiskCache {
         public let bytes: [UInt8]
         /// What was stored beside the value.
         public let metadata: Metadata
+
+        package init(key: String, bytes: [UInt8], metadata: Metadata) {
+            (self.key, self.bytes, self.metadata) = (key, bytes, metadata)
+        }
     }
 
     /// What is stored beside an entry's bytes.

@@ -1,0 +1,70 @@
+import EideticCore
+
+extension ImageCache {
+    /// What a picture is kept under: the name of its original, and how it is made of that.
+    ///
+    /// Making a key hashes its text; asking the memory cache by it takes some nanoseconds then.
+    public struct Key: Sendable, Hashable, ExpressibleByStringInterpolation {
+        /// The name of the original.
+        public let text: String
+
+        /// How the picture is made of the original.
+        public let rendering: ImageRequest.Rendering
+
+        /// What else changes its pixels.
+        public let options: ImageOptions
+
+        /// The identity of the decoded picture.
+        package let picture: CacheKey
+
+        /// The identity of the picture in whatever size; `nil` where other sizes say nothing about this one.
+        let base: CacheKey?
+
+        /// Whether the key hook may change the text.
+        let isText: Bool
+
+        /// The key of a picture that is made in some way of what `text` names.
+        public init(_ text: String, rendering: ImageRequest.Rendering = .init(), options: ImageOptions = []) {
+            self.init(text, rendering, options, isText: true)
+        }
+
+        /// The key of the picture that a pipeline makes for a request.
+        public init(_ request: ImageRequest) {
+            self.init(request.originalKey, request.rendering, request.options, isText: false)
+        }
+
+        /// The key that a literal stands for.
+        public init(stringLiteral text: String) { self.init(text) }
+
+        private init(_ text: String, _ rendering: ImageRequest.Rendering, _ options: ImageOptions, isText: Bool) {
+            (self.text, self.rendering, self.isText) = (text, rendering, isText)
+            self.options = options.intersection(.ofIdentity)
+            picture = rendering.identity(of: text, options)
+            base = rendering.transform == nil ? rendering.anySize.identity(of: text, options) : nil
+        }
+
+        /// Keys are equal when they stand for the same picture.
+        public static func == (left: Key, right: Key) -> Bool { left.picture == right.picture }
+
+        /// Feeds the identity to `hasher`.
+        public func hash(into hasher: inout Hasher) { hasher.combine(picture) }
+
+        /// The key under which the picture itself is on disk, apart from its original.
+        var ownText: String { rendering.name(of: text, options) }
+
+        /// Whether it stands for the original as it is.
+        var isOriginal: Bool { ownText == text }
+
+        /// The same original, made in another way.
+        func with(_ rendering: ImageRequest.Rendering) -> Key { Key(text, rendering, options, isText: isText) }
+
+        /// The key after the hook.
+        func hooked(_ hook: (@Sendable (String) -> String)?) -> Key {
+            guard isText, let hook else { return self }
+            return Key(hook(text), rendering, options, isText: false)
+        }
+    }
+
+    /// The key as it is used here.
+    func resolved(_ key: Key) -> Key { key.hooked(configuration.keyHook) }
+}

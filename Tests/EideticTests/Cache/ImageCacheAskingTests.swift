@@ -1,0 +1,155 @@
+import Eidetic
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("Image cache: asking", .timeLimit(.minutes(2)))
+struct ImageCacheAskingTests {
+    @Test("C07 L15 a picture in memory is answered before the query returns, on the calling thread")
+    func memoryAtOnce() throws {
+        let fixture = try ImageCacheFixture()
+        try fixture.cache.store(try Picture.image(), for: "a", in: .memory)
+        let thread = pthread_self()
+        let answers = Answers()
+        let query = fixture.cache.query("a") { result in
+            #expect(pthread_self() == thread)
+            answers.add(result)
+        }
+        #expect(query.isFinished)
+        #expect(answers.all.count == 1)
+        #expect(try answers.all.first?.get()?.source == .memory)
+        query.cancel()
+        #expect(answers.all.count == 1)
+    }
+
+    @Test("C07 C14 L09 a hit on disk comes from a thread of the cache, says so, and fills memory")
+    func disk() async throws {
+        let fixture = try ImageCacheFixture()
+        try fixture.cache.store(bytes: try Picture.png(width: 5, height: 4), for: "a")
+        let cache = fixture.nextRun()
+        let thread = UInt(pthread_self())
+        fixture.plan.before(.open) { #expect(UInt(pthread_self()) != thread) }
+        let answers = Answers()
+        cache.query("a") { answers.add($0) }
+        await answers.next()
+        let hit = try #require(try answers.all.first?.get())
+        #expect(hit.source == .disk)
+        #expect(hit.image?.size == PixelSize(width: 5, height: 4))
+        #expect(hit.bytes != nil)
+        #expect(cache["a"]?.size == PixelSize(width: 5, height: 4))
+        #expect(try await cache.hit(for: "a")?.source == .memory)
+        #expect(try await cache.image(for: "b") == nil)
+        #expect(try await cache.image(for: "a", in: .none) == nil)
+        #expect(try await cache.hit(for: "a", in: .disk)?.source == .disk)
+    }
+
+    @Test("C07 a cancelled query is answered cancelled, once, and at once", arguments: [0, 1, 2])
+    func cancelled(_ moment: Int) async throws {
+        let fixture = try ImageCacheFixture()
+        try fixture.cache.store(bytes: try Picture.png(width: 5, height: 4), for: "a")
+        let cache = fixture.nextRun()
+        let answers = Answers()
+        let held = Guarded<ImageQuery?>(nil)
+        if moment == 1 { fixture.plan.before(.open) { held.withLock { $0 }?.cancel() } }
+        if moment == 2 { fixture.plan.before(.pread) { held.withLock { $0 }?.cancel() } }
+        let query = ImageQuery { answers.add($0) }
+        held.withLock { $0 = query }
+        cache.start(query, "a")
+        if moment == 0 { query.cancel() }
+        await answers.next()
+        #expect(query.isFinished)
+        #expect(answers.all.count == 1)
+        #expect(code { _ = try answers.all.first?.get() } == .cancelled)
+        // The cache goes on working.
+        #expect(try await cache.image(for: "a") != nil)
+        #expect(answers.all.count == 1)
+    }
+
+    @Test("C07 many who ask at once share one read and one decode")
+    func shared() async throws {
+        let fixture = try ImageCacheFixture()
+        try fixture.cache.store(bytes: try Picture.png(width: 50, height: 40), for: "a")
+        let cache = fixture.nextRun()
+        fixture.plan.resetCalls()
+        let gate = DispatchGate()
+        fixture.plan.before(.open) { gate.wait() }
+        let answers = Answers()
+        for _ in 0..<50 { cache.query("a") { answers.add($0) } }
+        await until { cache.jobs.statistics.started + cache.jobs.statistics.joined == 50 }
+        gate.open()
+        await until { answers.all.count == 50 }
+        let buffers = try answers.all.map { ObjectIdentifier(try #require(try $0.get()?.image).pixels) }
+        #expect(Set(buffers).count == 1)
+        #expect(fixture.plan.count(of: .open) == 1)
+    }
+
+    @Test("C07 a larger decode of the same picture answers from memory for a smaller one, not the reverse")
+    func largerDecode() async throws {
+        let fixture = try ImageCacheFixture()
+        try fixture.cache.store(bytes: try Picture.png(width: 640, height: 480), for: "a")
+        let cache = fixture.nextRun()
+        let small = ImageCache.Key("a", rendering: .init(size: PixelSize(width: 64, height: 64)))
+        #expect(try await cache.image(for: small)?.size == PixelSize(width: 64, height: 48))
+        #expect(cache["a"] == nil)
+        _ = try await cache.image(for: "a")
+        cache.memory.pictures.remove(small.picture)
+        #expect(cache[small]?.size == PixelSize(width: 640, height: 480))
+    }
+
+    @Test("C07 an animation whose first frame is in memory brings its bytes from disk")
+    func animation() async throws {
+        let fixture = try ImageCacheFixture()
+        try fixture.cache.store(try Picture.image(frames: 3), for: "a")
+        let cache = fixture.nextRun()
+        #expect(try await cache.image(for: "a")?.isAnimated == false)
+        let hit = try #require(try await cache.hit(for: "a", bringsBytes: true))
+        #expect(hit.source == .memory)
+        #expect(try ImageDecoder.header(of: try #require(hit.bytes))?.frameCount == 3)
+        let all = ImageCache.Key("a", options: .preloadAllFrames)
+        #expect(try await cache.image(for: all)?.frames.count == 3)
+    }
+
+    @Test("C13 without decoding on read a hit brings the bytes alone, and memory stays as it is")
+    func withoutDecoding() async throws {
+        var configuration = ImageCache.Configuration()
+        configuration.decodesOnRead = false
+        let fixture = try ImageCacheFixture(configuration)
+        let bytes = try Picture.png(width: 5, height: 4)
+        try fixture.cache.store(bytes: bytes, for: "a")
+        let hit = try #require(try await fixture.cache.hit(for: "a"))
+        #expect(hit.image == nil)
+        #expect(hit.bytes == bytes)
+        #expect(fixture.cache.memoryCount == 0)
+    }
+
+    @Test("C15 a picture from disk has the scale that its key says", arguments: [("a.png", 1.0), ("a@2x.png?v=1", 2)])
+    func scale(_ name: String, _ scale: Double) throws {
+        let fixture = try ImageCacheFixture()
+        try fixture.cache.store(bytes: try Picture.png(width: 5, height: 4), for: .init(name))
+        #expect(try fixture.cache.storedImage(for: .init(name))?.scale == scale)
+    }
+
+    @Test("C09 with an age of 1 s a picture is served for a second, and then by no tier")
+    func age() async throws {
+        let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(1) }
+        try fixture.cache.store(try Picture.image(), for: "a", in: .disk)
+        #expect(try fixture.cache.contains("a"))
+        fixture.time.advance(by: .seconds(1))
+        #expect(try !fixture.cache.contains("a"))
+        #expect(try await fixture.cache.image(for: "a") == nil)
+        #expect(try fixture.disk.removeExpired() == 1)
+        #expect(fixture.cache.diskUsage.entries == 0)
+    }
+}
+
+/// Holds threads up until it is opened.
+private final class DispatchGate: Sendable {
+    private let monitor = Monitor(false)
+
+    func wait() { monitor.wait { $0 ? () : nil } }
+
+    func open() {
+        monitor.withLock { $0 = true }
+        monitor.broadcast()
+    }
+}

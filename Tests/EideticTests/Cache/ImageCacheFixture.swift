@@ -1,0 +1,94 @@
+import Eidetic
+import EideticTestSupport
+import Glibc
+
+/// A cache of pictures in a directory of its own, with a clock and system calls that a test controls.
+struct ImageCacheFixture {
+    let directory: TemporaryDirectory
+    let time = ManualTime()
+    let plan = FaultPlan()
+    let disk: DiskCache
+    let cache: ImageCache
+
+    init(
+        _ configuration: ImageCache.Configuration = .init(),
+        change: (inout DiskCache.Configuration, TemporaryDirectory) throws -> Void = { _, _ in }
+    ) throws {
+        directory = try TemporaryDirectory("image-cache")
+        var settings = DiskCache.Configuration(directory: directory.path("cache"))
+        settings.sizeLimit = .mebibytes(64)
+        try change(&settings, directory)
+        disk = try DiskCache(settings, fileSystem: FileSystem(observer: plan), time: time)
+        cache = ImageCache(memory: ImageMemoryCache(), disk: disk, configuration: configuration)
+    }
+
+    /// A cache over the same directory with an empty memory, as the next run of a program has it.
+    func nextRun(_ configuration: ImageCache.Configuration = .init()) -> ImageCache {
+        ImageCache(memory: ImageMemoryCache(), disk: disk, configuration: configuration)
+    }
+}
+
+extension Picture {
+    /// A picture that was never encoded; with alpha every pixel is half transparent.
+    static func image(
+        width: Int = 8,
+        height: Int = 6,
+        frames: Int = 1,
+        format: ImageFormat = .png,
+        hasAlpha: Bool = false,
+        sourceSize: PixelSize? = nil
+    ) throws -> Image {
+        let size = PixelSize(width: width, height: height)
+        let buffers = try (0..<frames).map { number in
+            try PixelBuffer(size: size, alpha: hasAlpha ? .premultiplied : .opaque) { pixels, _ in
+                for index in pixels.indices { pixels[index] = UInt8(truncatingIfNeeded: number &* 60 &+ index / 4 % 2) }
+                for index in stride(from: 3, to: pixels.count, by: 4) { pixels[index] = hasAlpha ? 128 : 255 }
+            }
+        }
+        let duration = frames > 1 ? Duration.milliseconds(100) : .zero
+        return Image(
+            frames: buffers.map { Image.Frame(pixels: $0, duration: duration) },
+            loopCount: frames > 1 ? nil : 1,
+            format: format,
+            sourceSize: sourceSize ?? size
+        )
+    }
+}
+
+/// The code of the error that `body` throws.
+func code(_ body: () throws -> Void) -> EideticError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? EideticError)?.code
+    }
+}
+
+/// The code of the error that `body` throws.
+func code(_ body: () async throws -> Void) async -> EideticError.Code? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return (error as? EideticError)?.code
+    }
+}
+
+/// Collects what completions tell.
+final class Answers: Sendable {
+    private let state = Guarded<[Result<ImageCache.Hit?, EideticError>]>([])
+    private let arrivals = AsyncStream.makeStream(of: Void.self)
+
+    var all: [Result<ImageCache.Hit?, EideticError>] { state.withLock { $0 } }
+
+    func add(_ result: Result<ImageCache.Hit?, EideticError>) {
+        state.withLock { $0.append(result) }
+        arrivals.continuation.yield()
+    }
+
+    /// Waits for the next answer.
+    func next() async {
+        for await _ in arrivals.stream { return }
+    }
+}
