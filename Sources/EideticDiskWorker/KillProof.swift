@@ -13,17 +13,17 @@ package struct KillSettings {
     package static let keys = 96
     package static let workers = 2
 
-    package var arguments: [String] { [directory, journal, "\(limit)", "\(worker)", "\(seed)"] }
+    package var arguments: [String] { ["kill", directory, journal, "\(limit)", "\(worker)", "\(seed)"] }
 
     package init(directory: String, journal: String, limit: Int, worker: Int, seed: UInt64) {
         (self.directory, self.journal, self.limit, self.worker, self.seed) = (directory, journal, limit, worker, seed)
     }
 
     package init?(_ arguments: [String]) {
-        guard arguments.count == 5, let limit = Int(arguments[2]), let worker = Int(arguments[3]),
-            let seed = UInt64(arguments[4])
+        guard arguments.count == 6, let limit = Int(arguments[3]), let worker = Int(arguments[4]),
+            let seed = UInt64(arguments[5])
         else { return nil }
-        self.init(directory: arguments[0], journal: arguments[1], limit: limit, worker: worker, seed: seed)
+        self.init(directory: arguments[1], journal: arguments[2], limit: limit, worker: worker, seed: seed)
     }
 
     /// The cache as every process of the proof opens it.

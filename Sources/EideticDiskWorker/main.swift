@@ -1,13 +1,27 @@
+import EideticCore
 import Glibc
 
-// Works at a disk cache until it is killed: the other side of the proofs in EideticStoreTests.
+// Works at a disk cache as another process: the other side of the proofs in EideticStoreTests.
 func report(_ line: String) -> Never {
     let bytes = Array("eidetic-disk-worker: \(line)\n".utf8)
     _ = write(2, bytes, bytes.count)
     exit(1)
 }
 
-guard let settings = KillSettings(Array(CommandLine.arguments.dropFirst())) else {
-    report("arguments: DIRECTORY JOURNAL LIMIT WORKER SEED")
+let arguments = Array(CommandLine.arguments.dropFirst())
+do {
+    switch arguments.first {
+    case "kill": if let settings = KillSettings(arguments) { try KillWorker(settings: settings).run() }
+    case "storm":
+        if let settings = StormSettings(arguments) {
+            let mistakes = try StormProof(settings).run()
+            if mistakes.isEmpty { exit(0) }
+            report("\(mistakes.count) mistakes: \(mistakes.prefix(20).joined(separator: "; "))")
+        }
+    case "look": if arguments.count == 2 { exit(LookWorker(directory: arguments[1]).run()) }
+    default: break
+    }
+    report("arguments: kill|storm|look DIRECTORY …")
+} catch {
+    report("\(error)")
 }
-do { try KillWorker(settings: settings).run() } catch { report("\(error)") }

@@ -34,7 +34,7 @@ extension DiskCache {
             for path in try entryFiles() {
                 guard let file = try reader.contents(of: path) else { continue }
                 result.checked += 1
-                if let reason = flaw(in: file.bytes, at: path) {
+                if let reason = flaw(in: file, at: path) {
                     result.damaged.append(Damage(file: path, reason: reason))
                 }
             }
@@ -44,9 +44,9 @@ extension DiskCache {
         return result
     }
 
-    private func flaw(in file: [UInt8], at path: String) -> String? {
+    private func flaw(in file: consuming EntryReader.LoadedFile, at path: String) -> String? {
         do throws(EntryFile.Flaw) {
-            let entry = try EntryFile.entry(file, expecting: nil)
+            let entry = try file.takeEntry(expecting: nil)
             return self.path(for: entry.key) == path ? nil : "it stands under the name of another key"
         } catch {
             return error.description

@@ -39,7 +39,7 @@ extension DiskCache {
     /// Looks at the entry's key and age and does not read its bytes, so damage to them is not seen.
     public func contains(_ key: String) throws(EideticError) -> Bool {
         if let info = try info(for: key), !info.isExpired { return true }
-        for bundle in configuration.bundles where try bundle.read(key, files) != nil { return true }
+        for bundle in configuration.bundles where try bundle.path(for: key, files) != nil { return true }
         return false
     }
 
@@ -69,9 +69,9 @@ extension DiskCache {
         )
     }
 
-    private func verified(_ file: EntryReader.LoadedFile, _ key: String, _ hash: CacheKey) -> Entry? {
+    private func verified(_ file: consuming EntryReader.LoadedFile, _ key: String, _ hash: CacheKey) -> Entry? {
         do throws(EntryFile.Flaw) {
-            return try EntryFile.entry(file.bytes, expecting: key)
+            return try file.takeEntry(expecting: key)
         } catch {
             Log.write(.warning, .store, "\(layout.path(of: hash)) is dropped: \(error)")
             discard(hash, inode: file.inode)

@@ -37,7 +37,7 @@ extension DiskCache {
     @discardableResult
     public func sweep(olderThan age: Duration? = nil, downTo size: ByteCount? = nil) throws(EideticError) -> Sweep {
         try burst.run { () throws(EideticError) in
-            let limit = time.now + .nanoseconds(-(age ?? configuration.maximumAge).inNanoseconds)
+            let limit = time.now + .nanoseconds(-max(0, (age ?? configuration.maximumAge).inNanoseconds))
             let files = try datedFiles().sorted { $0.modified < $1.modified }
             var sweep = Sweep()
             sweep.expired = try removeSteps(files.filter { $0.modified < limit })

@@ -4,6 +4,8 @@ import EideticCore
 struct DiskLimits: Sendable {
     /// Inodes that stay free for others.
     static let minimumInodes = 64
+    /// No limit is above this, so that sums of limits and sizes do not overflow.
+    private static let most = 1 << 62
 
     /// The most bytes that all entries may take on the device.
     let total: Int
@@ -23,9 +25,9 @@ struct DiskLimits: Sendable {
     init(_ configuration: DiskCache.Configuration, files: FileSystem) throws(SystemError) {
         let free = try files.freeSpace(at: configuration.directory)
         let fiftieth = min(max(free.bytes / 50, 64 << 20), 512 << 20)
-        total = configuration.sizeLimit?.bytes ?? fiftieth
+        total = min(configuration.sizeLimit?.bytes ?? fiftieth, Self.most)
         derived = Int(Double(total) * configuration.derivedShare)
-        minimumFree = configuration.minimumFreeSpace?.bytes ?? min(free.total / 100, 256 << 20)
+        minimumFree = min(configuration.minimumFreeSpace?.bytes ?? min(free.total / 100, 256 << 20), Self.most)
         block = free.block
         maximumAge = configuration.maximumAge
     }

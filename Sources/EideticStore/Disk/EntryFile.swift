@@ -29,11 +29,12 @@ enum EntryFile {
 
     /// Why a file is not an entry.
     enum Flaw: Error, Hashable, CustomStringConvertible {
-        case tooShort(Int), badMagic, badLengths, badHead, badBody, badMetadata
+        case notAFile, tooShort(Int), badMagic, badLengths, badHead, badBody, badMetadata
         case otherKey(String)
 
         var description: String {
             switch self {
+            case .notAFile: "it is not a regular file"
             case .tooShort(let size): "\(size) bytes are too few for an entry"
             case .badMagic: "it does not end as an entry does: cut off, or not an entry"
             case .badLengths: "its lengths do not add up to its size"

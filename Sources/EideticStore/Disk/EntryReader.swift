@@ -7,8 +7,19 @@ struct EntryReader: Sendable {
 
     /// A file's bytes, and which file it was.
     struct LoadedFile {
-        let bytes: [UInt8]
+        var bytes: [UInt8] = []
         let inode: UInt64
+        /// Why it was not read.
+        var flaw: EntryFile.Flaw?
+
+        /// Verifies the file, and cuts its bytes down to the entry's, which are given away.
+        mutating func takeEntry(expecting key: String?) throws(EntryFile.Flaw) -> DiskCache.Entry {
+            if let flaw { throw flaw }
+            // Nobody else holds the bytes then, so they are cut without a copy.
+            var bytes: [UInt8] = []
+            swap(&bytes, &self.bytes)
+            return try EntryFile.entry(bytes, expecting: key)
+        }
     }
 
     /// What stands after an entry's bytes, and what the file system says of the file.
@@ -17,17 +28,20 @@ struct EntryReader: Sendable {
         let status: FileStatus
     }
 
-    /// Errors that say that there is no entry: nothing, a symbolic link, a folder, a file in place of a folder.
-    static let absence: Set<Int32> = [ENOENT, ELOOP, EISDIR, ENOTDIR]
+    /// Errors that say that there is no entry: nothing, a symbolic link, a folder, a socket, a file in place of a folder.
+    static let absence: Set<Int32> = [ENOENT, ELOOP, EISDIR, ENOTDIR, ENXIO]
+
+    /// A pipe in place of a file must not keep the reader waiting.
+    static let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+    /// Files above this size are read only where they end as entries do: a damaged size must not cost memory.
+    private static let trustedSize = 1 << 20
 
     /// Reads a file whole; `nil` where there is none.
     func contents(of path: String) throws(SystemError) -> LoadedFile? {
         do throws(SystemError) {
-            let file = try files.open(path, O_RDONLY | O_NOFOLLOW)
+            let file = try files.open(path, Self.flags)
             let status = try files.status(of: file)
-            guard status.kind == .regular, status.size <= EntryFile.sizeLimit else {
-                return LoadedFile(bytes: [], inode: status.inode)
-            }
+            if let flaw = try flaw(of: file, status) { return LoadedFile(inode: status.inode, flaw: flaw) }
             return LoadedFile(bytes: try files.bytes(of: file, count: status.size), inode: status.inode)
         } catch {
             guard Self.absence.contains(error.number) else { throw error }
@@ -35,12 +49,23 @@ struct EntryReader: Sendable {
         }
     }
 
+    /// Why a file is not worth to be read.
+    private func flaw(
+        of file: borrowing FileDescriptor,
+        _ status: FileStatus
+    ) throws(SystemError) -> EntryFile.Flaw? {
+        guard status.kind == .regular else { return .notAFile }
+        guard status.size > Self.trustedSize else { return nil }
+        if case .failure(let flaw) = try head(of: file, size: status.size) { return flaw }
+        return nil
+    }
+
     /// Reads what stands after an entry's bytes; `nil` where there is no file.
     func heading(of path: String) throws(SystemError) -> Result<Heading, EntryFile.Flaw>? {
         do throws(SystemError) {
-            let file = try files.open(path, O_RDONLY | O_NOFOLLOW)
+            let file = try files.open(path, Self.flags)
             let status = try files.status(of: file)
-            guard status.kind == .regular else { return .failure(.badMagic) }
+            guard status.kind == .regular else { return .failure(.notAFile) }
             return Self.heading(try head(of: file, size: status.size), status)
         } catch {
             guard Self.absence.contains(error.number) else { throw error }

@@ -10,6 +10,9 @@ public struct PictureBundle: Sendable, Hashable {
     /// The longest file name that Linux's file systems take, in bytes.
     private static let nameLimit = 255
 
+    /// Larger files are taken for none: 256 MiB, as much as a decoder takes by default.
+    public static let sizeLimit = ByteCount.mebibytes(256)
+
     /// The directory, as an absolute path.
     public let directory: String
 
@@ -42,9 +45,25 @@ public struct PictureBundle: Sendable, Hashable {
     func read(_ key: String, _ files: FileSystem) throws(EideticError) -> [UInt8]? {
         for path in paths(for: key) {
             do throws(SystemError) {
-                let file = try files.open(path, O_RDONLY)
+                let file = try files.open(path, O_RDONLY | O_NONBLOCK)
                 let status = try files.status(of: file)
-                if status.kind == .regular { return try files.bytes(of: file, count: status.size) }
+                guard status.kind == .regular, status.size <= Self.sizeLimit.bytes else { continue }
+                return try files.bytes(of: file, count: status.size)
+            } catch {
+                guard EntryReader.absence.contains(error.number) else { throw EideticError(error) }
+            }
+        }
+        return nil
+    }
+
+    /// The file of a key's picture; `nil` where there is none; blocks on file work.
+    public func path(for key: String) throws(EideticError) -> String? { try path(for: key, FileSystem()) }
+
+    func path(for key: String, _ files: FileSystem) throws(EideticError) -> String? {
+        for path in paths(for: key) {
+            do throws(SystemError) {
+                let status = try files.status(of: path)
+                if status.kind == .regular, status.size <= Self.sizeLimit.bytes { return path }
             } catch {
                 guard EntryReader.absence.contains(error.number) else { throw EideticError(error) }
             }

@@ -29,7 +29,13 @@ extension MemoryCache {
                 return value
             }
             guard let entry = inUse?.entry(of: key) else { return nil }
-            guard let value = entry.find(), entry.record.expires.map({ $0 > now }) ?? true else {
+            guard let value = entry.find() else {
+                inUse?.remove(key)
+                return nil
+            }
+            // This may be the last reference by now, so whatever happens it ends after the lock.
+            gone.released.append(value)
+            guard entry.record.expires.map({ $0 > now }) ?? true else {
                 inUse?.remove(key)
                 return nil
             }
@@ -39,7 +45,6 @@ extension MemoryCache {
                 inUse?.remove(key)
                 _ = place(value, entry.record, in: &ledger, into: &gone)
             }
-            gone.released.append(value)
             return value
         }
         finish(gone)

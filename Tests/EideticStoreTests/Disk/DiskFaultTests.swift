@@ -8,9 +8,17 @@ import Testing
 struct DiskFaultTests {
     static let numbers = [ENOSPC, EIO, EACCES, EMFILE, EINTR]
     static let calls: [SystemCall] = [
-        .open, .write, .pread, .pwrite, .fstat, .stat, .lstat, .rename, .unlink, .mkdir, .readdir, .flock, .fallocate,
-        .statvfs, .access, .fdatasync,
+        .open, .write, .read, .pread, .pwrite, .fstat, .stat, .lstat, .rename, .unlink, .mkdir, .readdir, .flock,
+        .fallocate, .ftruncate, .statvfs, .access, .fdatasync,
     ]
+
+    @Test("C18 the file layer makes no call that the proof by failing calls leaves out")
+    func allCalls() throws {
+        let fixture = try DiskFixture()
+        try FaultRun(fixture).run(.close, ENOSPC, at: 1, count: 1)
+        _ = try fixture.second(observer: fixture.plan)
+        #expect(Set(fixture.plan.calls.map(\.call)).subtracting(Self.calls).isEmpty)
+    }
 
     @Test("C18 whichever call fails, once or always, answers are right or typed errors", arguments: calls, numbers)
     func everyCall(_ call: SystemCall, _ number: Int32) throws {
@@ -54,47 +62,80 @@ struct DiskFaultTests {
         #expect(fixture.cache.usage == (try fixture.realUsage()))
     }
 
-    @Test(
-        "C18 random damage: no damaged entry is served, each is named by verify",
-        arguments: 0..<Torture.count(2, full: 20)
-    )
-    func damage(_ seed: Int) throws {
-        let fixture = try DiskFixture()
+    @Test("C18 of thousands of randomly damaged entries none is served, and verify names each")
+    func damage() throws {
+        let fixture = try DiskFixture(), count = Torture.count(600, full: 10_000)
         var generator = SystemRandomNumberGenerator()
-        for index in 0..<200 {
-            try fixture.cache.write(pattern(Int.random(in: 0..<3_000), seed: seed), for: "\(index)")
+        for index in 0..<count {
+            try fixture.cache.write(pattern(Int.random(in: 0..<3_000), seed: index), for: "\(index)")
         }
-        let originals = try (0..<200).map { try #require(try fixture.cache.read("\($0)")).bytes }
-        for index in 0..<200 {
-            let other = fixture.cache.path(for: "\((index + 1) % 200)")
-            try damage(fixture.cache.path(for: "\(index)"), other, &generator)
+        for index in 0..<count {
+            let other = fixture.cache.path(for: "\((index + 1) % count)")
+            try damage(fixture.cache.path(for: "\(index)"), other, kind: index % 6, &generator)
         }
-        let damaged = try fixture.cache.verify().damaged
+        let verified = try fixture.cache.verify()
+        #expect(verified.checked == count)
+        #expect(Set(verified.damaged.map(\.file)).count == count)
+        #expect(verified.damaged.allSatisfy { !$0.reason.isEmpty })
         var served = 0
-        for index in 0..<200 {
-            guard let bytes = try fixture.cache.read("\(index)")?.bytes else { continue }
-            #expect(bytes == originals[index])
-            served += 1
-        }
-        #expect(served + damaged.count == 200)
-        #expect(damaged.count >= 190)
-        #expect(try fixture.cache.verify().damaged.isEmpty)
-        #expect(fixture.cache.usage == (try fixture.realUsage()))
+        for index in 0..<count where try fixture.cache.read("\(index)") != nil { served += 1 }
+        #expect(served == 0)
+        #expect(try fixture.cache.verify().checked == 0)
+        #expect(fixture.cache.usage == DiskCache.Usage())
+        #expect(try fixture.realUsage() == DiskCache.Usage())
     }
 
-    private func damage(_ path: String, _ other: String, _ generator: inout some RandomNumberGenerator) throws {
+    private func damage(
+        _ path: String,
+        _ other: String,
+        kind: Int,
+        _ generator: inout some RandomNumberGenerator
+    ) throws {
         var bytes = try FileSystem().contents(of: path)
-        switch Int.random(in: 0..<5, using: &generator) {
+        switch kind {
         case 0:
             bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
         case 1: bytes.removeLast(Int.random(in: 1...bytes.count, using: &generator))
         case 2: bytes = try FileSystem().contents(of: other)
         case 3: bytes = []
-        default: bytes.append(0)
+        case 4: bytes.append(contentsOf: [UInt8](repeating: 0, count: Int.random(in: 1..<5_000, using: &generator)))
+        default:
+            let start = Int.random(in: 0..<bytes.count, using: &generator)
+            for index in start..<min(bytes.count, start + 512) { bytes[index] = ~bytes[index] }
         }
         let file = try FileSystem().open(path, O_WRONLY | O_TRUNC)
         let number = file.number
         #expect(bytes.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) } == bytes.count)
+    }
+
+    @Test("C18 a file that claims to be enormous, or is a pipe, costs neither memory nor time")
+    func enormous() throws {
+        let fixture = try DiskFixture()
+        for key in ["a", "b"] { try fixture.cache.write([1], for: key) }
+        let file = try FileSystem().open(fixture.cache.path(for: "a"), O_WRONLY)
+        try FileSystem().truncate(file, to: 3 << 30)
+        try FileSystem().unlink(fixture.cache.path(for: "b"))
+        mkfifo(fixture.cache.path(for: "b"), 0o600)
+        let damaged = try fixture.cache.verify().damaged
+        #expect(damaged.map(\.reason).contains("it is not a regular file"))
+        #expect(damaged.count == 2)
+        fixture.plan.resetCalls()
+        for key in ["a", "b"] { #expect(try fixture.cache.read(key) == nil) }
+        #expect(try fixture.realUsage() == DiskCache.Usage())
+    }
+
+    @Test("C10 limits as large as numbers can be are no limits, and overflow nowhere")
+    func largestLimits() throws {
+        let fixture = try DiskFixture {
+            $0.sizeLimit = ByteCount(.max)
+            $0.derivedShare = 1
+            $0.minimumFreeSpace = .zero
+            $0.maximumAge = .seconds(Int64.max)
+        }
+        try fixture.cache.write([1], for: "a")
+        #expect(try fixture.cache.read("a")?.bytes == [1])
+        let full = try DiskFixture { $0.minimumFreeSpace = ByteCount(.max) }
+        #expect(code { try full.cache.write([1], for: "a") } == .diskFull)
     }
 }
 
@@ -109,11 +150,15 @@ private struct FaultRun {
     private let model = Model()
 
     init() throws {
-        fixture = try DiskFixture {
-            $0.sizeLimit = ByteCount(64 * 4_096)
-            $0.isDurable = true
-        }
+        try self.init(
+            DiskFixture {
+                $0.sizeLimit = ByteCount(64 * 4_096)
+                $0.isDurable = true
+            }
+        )
     }
+
+    init(_ fixture: DiskFixture) throws { self.fixture = fixture }
 
     func run(_ call: SystemCall, _ number: Int32, at position: Int, count: Int) throws {
         let before = Set("abcdefgh".map(String.init))
@@ -126,6 +171,7 @@ private struct FaultRun {
             _ = try? fixture.cache.removeExpired()
             _ = fixture.cache.usage
             _ = try? fixture.cache.entries()
+            look(round)
         }
         fixture.plan.clear()
         fixture.time.advance(by: .seconds(61))
@@ -134,6 +180,16 @@ private struct FaultRun {
         #expect(try fixture.second().usage == (try fixture.realUsage()))
         try fixture.cache.removeAll()
         #expect(try fixture.realUsage() == DiskCache.Usage())
+    }
+
+    /// Operations that find nothing to remove, and one that opens the directory.
+    private func look(_ round: Int) {
+        _ = try? fixture.cache.verify()
+        _ = try? fixture.cache.info(for: "b")
+        _ = try? fixture.cache.trim(to: ByteCount(64 * 4_096))
+        _ = try? fixture.cache.trim(to: Timestamp(nanoseconds: 0))
+        _ = try? fixture.cache.sweep(olderThan: .seconds(1 << 32), downTo: ByteCount(64 * 4_096))
+        if let other = try? fixture.second(observer: fixture.plan) { try? check("c", in: other) }
     }
 
     private func write(_ bytes: [UInt8], _ key: String, _ number: Int32) throws {
@@ -154,8 +210,8 @@ private struct FaultRun {
         model.allowed[key] = [nil]
     }
 
-    private func check(_ key: String) throws {
-        let bytes = try fixture.cache.read(key)?.bytes
+    private func check(_ key: String, in cache: DiskCache? = nil) throws {
+        let bytes = try (cache ?? fixture.cache).read(key)?.bytes
         let isAllowed = model.allowed[key]?.contains(bytes) == true
         #expect(isAllowed, "key \(key) gave \(bytes?.count ?? -1) bytes")
     }

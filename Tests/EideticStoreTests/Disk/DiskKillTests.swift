@@ -27,7 +27,7 @@ private struct KillProof {
     init(limit: Int) throws {
         self.limit = limit
         directory = try TemporaryDirectory("disk-kills")
-        program = try Self.workerPath()
+        program = try DiskWorker.path()
     }
 
     private func settings(_ worker: Int, seed: UInt64) -> KillSettings {
@@ -109,8 +109,11 @@ private struct KillProof {
         return (usage, strangers)
     }
 
-    /// The worker's program stands beside the tests' own.
-    private static func workerPath() throws -> String {
+}
+
+/// The program that works at a cache as another process; it stands beside the tests' own.
+enum DiskWorker {
+    static func path() throws -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         var folder = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -1,0 +1,98 @@
+import EideticCore
+import EideticDiskWorker
+import EideticStore
+import EideticTestSupport
+import Glibc
+import Testing
+
+/// What a user without rights meets; the tests may run as root, whom nothing stops, so another process gives them up.
+@Suite("Disk cache: permissions", .timeLimit(.minutes(1)))
+struct DiskPermissionTests {
+    private static let isPossible = geteuid() != 0 || Subprocess.find("setpriv") != nil
+
+    private let directory: TemporaryDirectory
+    private let cache: DiskCache
+
+    init() throws {
+        directory = try TemporaryDirectory("permissions")
+        chmod(directory.path, 0o755)
+        cache = try DiskCache(DiskCache.Configuration(directory: directory.path("cache")))
+        try cache.write([1, 2, 3], for: "a")
+        // The worker must be reached by a user who may not enter the folder of the build.
+        let program = try FileSystem().contents(of: try DiskWorker.path())
+        chmod(try directory.write(program, to: "worker"), 0o755)
+    }
+
+    /// Runs the worker as nobody, after all that is in the cache was given to nobody.
+    private func look() async throws -> [String: String] {
+        var program = [directory.path("worker"), "look", directory.path("cache")]
+        if geteuid() == 0 {
+            program = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"] + program
+        }
+        let result = try await Subprocess.run(program[0], Array(program.dropFirst()))
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        return result.outputText.split(separator: "\n").reduce(into: [:]) { answers, line in
+            let parts = line.split(separator: "=", maxSplits: 1)
+            answers[String(parts[0])] = String(parts[1])
+        }
+    }
+
+    private func own(_ path: String) throws {
+        if geteuid() == 0 { chown(path, 65_534, 65_534) }
+        guard try FileSystem().linkStatus(of: path).kind == .directory else { return }
+        for name in try FileSystem().names(in: path) { try own("\(path)/\(name)") }
+    }
+
+    @Test("C18 a user with rights reads, writes and removes", .enabled(if: isPossible, "setpriv is not installed"))
+    func allowed() async throws {
+        try own(directory.path("cache"))
+        let answers = try await look()
+        #expect(answers["open-read"] == "3")
+        #expect(answers["open-write"] == "done")
+        #expect(answers["open-remove"] == "true")
+        #expect(answers["look-write"] == "permissionDenied")
+    }
+
+    @Test(
+        "C06 C18 a directory that may not be entered is a typed error at opening",
+        .enabled(if: isPossible, "setpriv is not installed")
+    )
+    func unreadable() async throws {
+        try own(directory.path("cache"))
+        chmod(directory.path("cache"), 0)
+        let answers = try await look()
+        #expect(answers == ["open": "permissionDenied", "look": "permissionDenied"])
+    }
+
+    @Test(
+        "C05 C18 a directory that may only be read is served for reading alone",
+        .enabled(if: isPossible, "setpriv is not installed")
+    )
+    func unwritable() async throws {
+        try own(directory.path("cache"))
+        chmod(directory.path("cache"), 0o555)
+        let answers = try await look()
+        #expect(answers["open"] == "permissionDenied")
+        #expect(answers["look-read"] == "3")
+        #expect(answers["look-write"] == "permissionDenied")
+        #expect(answers["look-remove"] == "permissionDenied")
+    }
+
+    @Test(
+        "C18 an entry or a folder that may not be read is a typed error, never a miss that removes it",
+        .enabled(if: isPossible, "setpriv is not installed"),
+        arguments: [false, true]
+    )
+    func unreadableEntry(_ isFolder: Bool) async throws {
+        try own(directory.path("cache"))
+        let file = cache.path(for: "a")
+        let path = isFolder ? String(file.dropLast(33)) : file
+        chmod(path, 0)
+        let answers = try await look()
+        #expect(answers["open-read"] == "permissionDenied")
+        // The worker has removed the entry by its name meanwhile, which the folder's owner may.
+        #expect(answers["look-read"] == (isFolder ? "permissionDenied" : "-1"))
+        chmod(path, isFolder ? 0o700 : 0o600)
+        if isFolder { #expect(try cache.read("a")?.bytes == [1, 2, 3]) }
+    }
+}
