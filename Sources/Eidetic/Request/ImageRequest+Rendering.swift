@@ -47,7 +47,7 @@ extension ImageRequest {
         }
 
         /// What the decoder is asked for.
-        fileprivate func decodeOptions(_ options: ImageOptions, byteLimit: ByteCount) -> DecodeOptions {
+        func decodeOptions(_ options: ImageOptions, byteLimit: ByteCount) -> DecodeOptions {
             var decode = DecodeOptions()
             decode.size = size
             decode.contentMode = contentMode
