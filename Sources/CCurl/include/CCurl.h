@@ -26,6 +26,10 @@ CURLcode eidetic_curl_get_list(CURL *easy, CURLINFO info, struct curl_slist **va
 
 CURLMcode eidetic_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
+/// `watch` is told which sockets to wait for, `time` when to call libcurl without one; `context` is handed to both.
+CURLMcode eidetic_curl_multi_set_watchers(CURLM *multi, curl_socket_callback watch, curl_multi_timer_callback time,
+                                          void *context);
+
 /// Makes `share` hold cookies for all handles that use it.
 CURLSHcode eidetic_curl_share_cookies(CURLSH *share);
 

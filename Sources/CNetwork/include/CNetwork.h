@@ -1,6 +1,10 @@
 #ifndef EIDETIC_NETWORK_H
 #define EIDETIC_NETWORK_H
 
+// Waiting for many files, and waking who waits: Swift's Glibc leaves these headers out.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
 /// The kernel's news about network interfaces, addresses and routes.
 ///
 /// In C because Swift's Glibc has no `linux/rtnetlink.h`, whose messages are walked with macros.

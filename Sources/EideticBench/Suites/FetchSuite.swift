@@ -11,6 +11,7 @@ extension Suite {
         arguments: [
             "files=2000  how many files", "parallel=32  how many at once", "rounds=5  how many samples",
             "tls=1  0 leaves HTTPS with HTTP/2 out",
+            "files-out=1  0 keeps bodies in memory here, and lets curl throw them away",
         ]
     ) { bench in
         let count = try bench.number("files", default: 2_000)
@@ -18,9 +19,10 @@ extension Suite {
         let rounds = try bench.number("rounds", default: 5)
         let server = try await Nginx(.init(server: "access_log off;", usesTLS: true))
         let names = try FetchRun.putFiles(count, on: server)
-        var runs = [FetchRun(server.url, names, parallel, nil, title: "HTTP/1.1")]
+        let sink = try bench.number("files-out", default: 1) != 0 ? try FetchSink() : nil
+        var runs = [FetchRun(server.url, names, parallel, nil, sink, title: "HTTP/1.1")]
         if try bench.number("tls", default: 1) != 0, let url = server.secureURL {
-            runs.append(FetchRun(url, names, parallel, server.authorityFile, title: "HTTP/2 over TLS, verified"))
+            runs.append(FetchRun(url, names, parallel, server.authorityFile, sink, title: "HTTP/2 over TLS, verified"))
         }
         for run in runs { try await run.measure(bench, rounds: rounds) }
         try await FetchRun.measureOne(bench, server)
@@ -33,12 +35,21 @@ private struct FetchRun {
     let urls: [String]
     let parallel: Int
     let caFile: String?
+    let sink: FetchSink?
 
-    init(_ base: String, _ names: [String], _ parallel: Int, _ caFile: String?, title: String) {
+    init(
+        _ base: String,
+        _ names: [String],
+        _ parallel: Int,
+        _ caFile: String?,
+        _ sink: FetchSink?,
+        title: String
+    ) {
         self.title = title
         urls = names.map { "\(base)/\($0)" }
         self.parallel = parallel
         self.caFile = caFile
+        self.sink = sink
     }
 
     /// Files of 20 to 200 KB that begin as a PNG does.
@@ -63,8 +74,11 @@ private struct FetchRun {
     func measure(_ bench: Bench, rounds: Int) async throws {
         var ours = (wall: [Double](), cpu: [Double]())
         var theirs = (wall: [Double](), cpu: [Double]())
+        var peaks: [Double] = []
         for round in 0...rounds {
+            MemoryPeak.reset()
             let mine = try await Self.cost(Int32(RUSAGE_SELF.rawValue)) { try await loadAll() }
+            let peak = MemoryPeak.bytes
             let curls = try await Self.cost(Int32(RUSAGE_CHILDREN.rawValue)) { try await runCurl() }
             // The first round warms the files and the name service up.
             guard round > 0 else { continue }
@@ -72,6 +86,7 @@ private struct FetchRun {
             ours.cpu.append(mine.cpu)
             theirs.wall.append(curls.wall)
             theirs.cpu.append(curls.cpu)
+            if let peak { peaks.append(Double(peak)) }
         }
         let goal = Case.Goal.ratio(caFile == nil ? 1.1 : 1.05)
         for (name, mine, others) in [("wall", ours.wall, theirs.wall), ("CPU", ours.cpu, theirs.cpu)] {
@@ -81,6 +96,13 @@ private struct FetchRun {
                 baseline: ("curl -Z --parallel-max \(parallel)", Samples(values: others))
             )
         }
+        if peaks.isEmpty { return }
+        let kase = Case(
+            "\(urls.count) files, \(title), peak memory of the process",
+            .bytes,
+            goal: .value(40 * 1_048_576)
+        )
+        bench.report(kase, Samples(values: peaks))
     }
 
     private func loadAll() async throws {
@@ -89,16 +111,22 @@ private struct FetchRun {
         configuration.caFile = caFile
         let downloader = Downloader(configuration)
         try await withThrowingTaskGroup(of: Int.self) { group in
-            for url in urls {
+            for (index, url) in urls.enumerated() {
                 let request = try FetchRequest(url: url)
-                group.addTask { try await downloader.fetch(request).bytes.count }
+                group.addTask {
+                    let bytes = try await downloader.fetch(request).bytes
+                    try sink?.write(bytes, name: "\(index)")
+                    return bytes.count
+                }
             }
             try await group.waitForAll()
         }
     }
 
     private func runCurl() async throws {
-        let lines = urls.map { "url = \"\($0)\"\noutput = \"/dev/null\"\n" }.joined()
+        let lines = urls.enumerated().map { index, url in
+            "url = \"\(url)\"\noutput = \"\(sink?.path("\(index)") ?? "/dev/null")\"\n"
+        }.joined()
         let security = caFile.map { ["--cacert", $0] } ?? []
         let arguments = ["-s", "-S", "-Z", "--parallel-max", "\(parallel)", "-K", "-"] + security
         let result = try await Subprocess.run("curl", arguments, input: Array(lines.utf8))

@@ -4,69 +4,130 @@
 /// - Each can leave by cancelling its own task; the last one out cancels the job.
 /// - The job's priority is the highest of those who wait for it, and changes live.
 /// - Every caller gets exactly one answer. No callback is made under the lock.
+///
+/// Inlinable, so that it is specialised for the keys and values of the module that uses it.
+@usableFromInline
 package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Value: Sendable>: Sendable {
+    @usableFromInline
     package typealias Outcome = Result<Value, EideticError>
 
     /// What the running job can say and ask.
+    @usableFromInline
     package struct Job: Sendable {
         /// Cancelled when the last one left; its priority follows the subscribers.
-        package let context: WorkContext
+        @usableFromInline package let context: WorkContext
         /// Tells every subscriber how far the job is.
-        package let report: @Sendable (Progress) -> Void
+        @usableFromInline package let report: @Sendable (Progress) -> Void
+
+        @usableFromInline
+        init(context: WorkContext, report: @escaping @Sendable (Progress) -> Void) {
+            self.context = context
+            self.report = report
+        }
     }
 
-    private struct Running {
-        let id: UInt64
-        let context: WorkContext
-        var task: Task<Void, Never>?
-        let listeners = Listeners()
-        var subscribers: [ObjectIdentifier: Subscriber]
+    /// Begins a job on the calling thread, and gives what ends it early.
+    ///
+    /// `finish` is to be called once, on any thread.
+    @usableFromInline
+    package typealias Beginning =
+        @Sendable (
+            _ job: Job, _ finish: @escaping @Sendable (Outcome) -> Void
+        ) -> @Sendable () -> Void
+
+    @usableFromInline
+    struct Running {
+        @usableFromInline let id: UInt64
+        @usableFromInline let context: WorkContext
+        @usableFromInline var cancel: (@Sendable () -> Void)?
+        @usableFromInline let listeners = Listeners()
+        @usableFromInline var subscribers: [Subscriber]
+
+        @inlinable
+        init(id: UInt64, context: WorkContext, subscriber: Subscriber) {
+            self.id = id
+            self.context = context
+            subscribers = [subscriber]
+        }
     }
 
-    private struct State {
-        var running: [Key: Running] = [:]
-        var started: UInt64 = 0
-        var joined: UInt64 = 0
+    @usableFromInline
+    struct State {
+        @usableFromInline var running: [Key: Running] = [:]
+        @usableFromInline var started: UInt64 = 0
+        @usableFromInline var joined: UInt64 = 0
+
+        @inlinable
+        init() {}
     }
 
-    private let state = Guarded(State())
+    @usableFromInline let state = Guarded(State())
 
+    @inlinable
     package init() {}
 
     /// Jobs that run now.
-    package var count: Int { state.withLock { $0.running.count } }
+    @inlinable package var count: Int { state.withLock { $0.running.count } }
 
     /// How many jobs were started, and how many callers joined one that ran already.
-    package var statistics: (started: UInt64, joined: UInt64) { state.withLock { ($0.started, $0.joined) } }
+    @inlinable package var statistics: (started: UInt64, joined: UInt64) {
+        state.withLock { ($0.started, $0.joined) }
+    }
 
-    /// Joins the job for `key`, or starts it with `work`, and waits for its outcome.
+    /// Joins the job for `key`, or starts it with `begin`, and waits for its outcome.
     ///
     /// `context` is the caller's own: the job is as urgent as the most urgent of its callers' contexts. `onProgress`
     /// is called by the job's thread and must return soon; who joins late is told the latest progress at once.
     /// Throws what the job throws, and `EideticError.cancelled` as soon as the calling task is cancelled.
     ///
-    /// The job begins on the calling thread and stays there until it first suspends, so that jobs which queue for something
-    /// do so in the order of the calls. What takes long it must do elsewhere.
+    /// The job begins on the calling thread, so that jobs which queue for something do so in the order of the calls. What
+    /// takes long it must do elsewhere.
+    @inlinable
     nonisolated(nonsending) package func value(
         for key: Key,
         context: WorkContext,
         onProgress: (@Sendable (Progress) -> Void)? = nil,
-        work: @escaping @Sendable (Job) async throws(EideticError) -> Value
+        begin: Beginning
     ) async throws(EideticError) -> Value {
         let subscriber = Subscriber(context: context, onProgress: onProgress)
         context.observePriority(subscriber) { [weak self] in self?.updatePriority(key) }
         defer { context.stopObserving(subscriber) }
         // Before the first suspension, and so on the caller's own thread.
-        subscribe(subscriber, to: key, work: work)
+        subscribe(subscriber, to: key, begin)
         let outcome: Outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { subscriber.wait($0) }
+            await withUnsafeContinuation { subscriber.wait($0) }
         } onCancel: {
             leave(key, subscriber)
         }
         return try outcome.get()
     }
 
+    /// Joins or starts a job that is an asynchronous function.
+    ///
+    /// It begins on the calling thread and stays there until it first suspends.
+    @inlinable
+    nonisolated(nonsending) package func value(
+        for key: Key,
+        context: WorkContext,
+        onProgress: (@Sendable (Progress) -> Void)? = nil,
+        work: @escaping @Sendable (Job) async throws(EideticError) -> Value
+    ) async throws(EideticError) -> Value {
+        try await value(for: key, context: context, onProgress: onProgress) { job, finish in
+            let task = Task.immediateDetached {
+                let outcome: Outcome
+                do throws(EideticError) {
+                    outcome = .success(try await work(job))
+                } catch {
+                    outcome = .failure(error)
+                }
+                finish(outcome)
+            }
+            return { task.cancel() }
+        }
+    }
+
     /// Joins or starts the job with a priority that does not change.
+    @inlinable
     nonisolated(nonsending) package func value(
         for key: Key,
         priority: LoadPriority = .normal,
@@ -81,137 +142,160 @@ extension SharedWork {
     /// Who wants to know how far a job is.
     ///
     /// Apart from the table of jobs, since a download reports often, and finding a job by its key takes long.
-    private final class Listeners: Sendable {
-        private struct State {
-            var latest: Progress?
-            var handlers: [ObjectIdentifier: @Sendable (Progress) -> Void] = [:]
+    @usableFromInline
+    final class Listeners: Sendable {
+        @usableFromInline
+        struct State {
+            @usableFromInline var latest: Progress?
+            @usableFromInline var handlers: [ObjectIdentifier: @Sendable (Progress) -> Void] = [:]
+
+            @inlinable
+            init() {}
         }
 
-        private let state = Guarded(State())
+        @usableFromInline let state = Guarded(State())
+
+        @inlinable
+        init() {}
 
         /// Adds a listener; gives the latest progress, to be told to it.
+        @inlinable
         func add(_ handler: (@Sendable (Progress) -> Void)?, _ id: ObjectIdentifier) -> Progress? {
             state.withLock { state in
-                state.handlers[id] = handler
+                if let handler { state.handlers[id] = handler }
                 return state.latest
             }
         }
 
-        func remove(_ id: ObjectIdentifier) { state.withLock { $0.handlers[id] = nil } }
+        @inlinable
+        func remove(_ id: ObjectIdentifier) {
+            state.withLock { if !$0.handlers.isEmpty { $0.handlers[id] = nil } }
+        }
 
-        func removeAll() { state.withLock { $0.handlers = [:] } }
+        @inlinable
+        func removeAll() { state.withLock { if !$0.handlers.isEmpty { $0.handlers = [:] } } }
 
+        @inlinable
         func report(_ progress: Progress) {
             let handlers = state.withLock { state in
                 state.latest = progress
                 return state.handlers
             }
+            if handlers.isEmpty { return }
             for handler in handlers.values { handler(progress) }
         }
     }
 
     /// One who waits: answered exactly once, by whoever comes first – the job or the caller's cancellation.
-    private final class Subscriber: Sendable {
-        let context: WorkContext
-        let onProgress: (@Sendable (Progress) -> Void)?
-        private let state = Guarded((waiting: CheckedContinuation<Outcome, Never>?.none, outcome: Outcome?.none))
+    @usableFromInline
+    final class Subscriber: Sendable {
+        @usableFromInline
+        enum State {
+            case begun
+            case waiting(UnsafeContinuation<Outcome, Never>)
+            case answered(Outcome)
+        }
 
+        @usableFromInline let context: WorkContext
+        @usableFromInline let onProgress: (@Sendable (Progress) -> Void)?
+        @usableFromInline let state = Guarded(State.begun)
+
+        @inlinable
         init(context: WorkContext, onProgress: (@Sendable (Progress) -> Void)?) {
             self.context = context
             self.onProgress = onProgress
         }
 
         /// Waits for the answer, which may have come already.
-        func wait(_ continuation: CheckedContinuation<Outcome, Never>) {
-            let outcome = state.withLock { state in
-                if state.outcome == nil { state.waiting = continuation }
-                return state.outcome
+        @inlinable
+        func wait(_ continuation: UnsafeContinuation<Outcome, Never>) {
+            let outcome = state.withLock { state -> Outcome? in
+                if case .answered(let outcome) = state { return outcome }
+                state = .waiting(continuation)
+                return nil
             }
             if let outcome { continuation.resume(returning: outcome) }
         }
 
+        /// Gives the answer; no effect where there was one before.
+        @inlinable
         func answer(_ outcome: Outcome) {
-            let waiting = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
-                guard state.outcome == nil else { return nil }
-                state.outcome = outcome
-                return state.waiting
+            let waiting = state.withLock { state -> UnsafeContinuation<Outcome, Never>? in
+                switch state {
+                case .answered: return nil
+                case .begun:
+                    state = .answered(outcome)
+                    return nil
+                case .waiting(let continuation):
+                    state = .answered(.failure(.cancelled))
+                    return continuation
+                }
             }
             waiting?.resume(returning: outcome)
         }
     }
 
-    private func subscribe(
-        _ subscriber: Subscriber,
-        to key: Key,
-        work: @escaping @Sendable (Job) async throws(EideticError) -> Value
-    ) {
+    @inlinable
+    func subscribe(_ subscriber: Subscriber, to key: Key, _ begin: Beginning) {
         if Task.isCancelled { return subscriber.answer(.failure(.cancelled)) }
         let id = ObjectIdentifier(subscriber)
         let (newJob, latest) = state.withLock { state -> (Running?, Progress?) in
-            if let job = state.running[key] {
+            if let listeners = state.running[key]?.listeners {
                 state.joined += 1
-                state.running[key]?.subscribers[id] = subscriber
-                return (nil, job.listeners.add(subscriber.onProgress, id))
+                state.running[key]?.subscribers.append(subscriber)
+                return (nil, listeners.add(subscriber.onProgress, id))
             }
             state.started += 1
             let context = WorkContext(priority: subscriber.context.priority)
-            let job = Running(id: state.started, context: context, subscribers: [id: subscriber])
+            let job = Running(id: state.started, context: context, subscriber: subscriber)
             _ = job.listeners.add(subscriber.onProgress, id)
             state.running[key] = job
             return (job, nil)
         }
-        if let newJob { start(key, newJob, work) } else { updatePriority(key) }
+        if let newJob { start(key, newJob, begin) } else { updatePriority(key) }
         if let latest { subscriber.onProgress?(latest) }
         // A cancellation that came before the subscriber was in the table found nobody to remove.
         if Task.isCancelled { leave(key, subscriber) }
     }
 
-    private func start(
-        _ key: Key,
-        _ running: Running,
-        _ work: @escaping @Sendable (Job) async throws(EideticError) -> Value
-    ) {
+    @inlinable
+    func start(_ key: Key, _ running: Running, _ begin: Beginning) {
         let id = running.id
         let job = Job(context: running.context) { [listeners = running.listeners] in listeners.report($0) }
-        let task = Task.immediateDetached { [weak self] in
-            let outcome: Outcome
-            do throws(EideticError) {
-                outcome = .success(try await work(job))
-            } catch {
-                outcome = .failure(error)
-            }
-            self?.finish(key, id, outcome)
-        }
+        let cancel = begin(job) { [weak self] in self?.finish(key, id, $0) }
         let isStillWanted = state.withLock { state in
             guard state.running[key]?.id == id else { return false }
-            state.running[key]?.task = task
+            state.running[key]?.cancel = cancel
             return true
         }
-        if !isStillWanted { task.cancel() }
+        if !isStillWanted { cancel() }
     }
 
-    private func finish(_ key: Key, _ id: UInt64, _ outcome: Outcome) {
+    @inlinable
+    func finish(_ key: Key, _ id: UInt64, _ outcome: Outcome) {
         let waiting = state.withLock { state in
-            guard let job = state.running[key], job.id == id else { return [Subscriber]() }
-            state.running[key] = nil
+            guard state.running[key]?.id == id, let job = state.running.removeValue(forKey: key) else {
+                return [Subscriber]()
+            }
             job.listeners.removeAll()
-            return Array(job.subscribers.values)
+            return job.subscribers
         }
         for subscriber in waiting { subscriber.answer(outcome) }
     }
 
-    private func leave(_ key: Key, _ subscriber: Subscriber) {
+    @inlinable
+    func leave(_ key: Key, _ subscriber: Subscriber) {
         let abandoned = state.withLock { state -> Running? in
-            guard state.running[key]?.subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil,
-                let job = state.running[key]
-            else { return nil }
-            job.listeners.remove(ObjectIdentifier(subscriber))
-            guard job.subscribers.isEmpty else { return nil }
-            state.running[key] = nil
-            return job
+            guard let place = state.running[key]?.subscribers.firstIndex(where: { $0 === subscriber }) else {
+                return nil
+            }
+            state.running[key]?.subscribers.remove(at: place)
+            state.running[key]?.listeners.remove(ObjectIdentifier(subscriber))
+            guard state.running[key]?.subscribers.isEmpty == true else { return nil }
+            return state.running.removeValue(forKey: key)
         }
         abandoned?.context.cancel()
-        abandoned?.task?.cancel()
+        abandoned?.cancel?()
         if abandoned == nil { updatePriority(key) }
         subscriber.answer(.failure(.cancelled))
     }
@@ -219,14 +303,16 @@ extension SharedWork {
     /// Makes the job as urgent as its most urgent subscriber.
     ///
     /// The priority is set outside the lock, because observers are called; so it is looked at again until it is right.
-    private func updatePriority(_ key: Key) {
+    @inlinable
+    func updatePriority(_ key: Key) {
         while let (context, wanted) = wantedPriority(key), context.priority != wanted { context.priority = wanted }
     }
 
-    private func wantedPriority(_ key: Key) -> (WorkContext, LoadPriority)? {
+    @inlinable
+    func wantedPriority(_ key: Key) -> (WorkContext, LoadPriority)? {
         state.withLock { state in
             guard let job = state.running[key] else { return nil }
-            return job.subscribers.values.map(\.context.priority).max().map { (job.context, $0) }
+            return job.subscribers.lazy.map(\.context.priority).max().map { (job.context, $0) }
         }
     }
 }

@@ -3,11 +3,13 @@ import Synchronization
 /// What a running piece of work may ask: whether it is still wanted, and how urgent it is.
 ///
 /// The one who wants the work holds the same object and can cancel it or change its priority at any time.
+@usableFromInline
 package final class WorkContext: Sendable {
     private let cancelled = Atomic<Bool>(false)
     private let urgency: Atomic<Int>
     private let observers = Guarded<[ObjectIdentifier: @Sendable () -> Void]>([:])
 
+    @usableFromInline
     package init(priority: LoadPriority = .normal) {
         urgency = Atomic(priority.rawValue)
     }
@@ -18,6 +20,7 @@ package final class WorkContext: Sendable {
     package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     /// The priority now, which may change while the work waits and runs.
+    @usableFromInline
     package var priority: LoadPriority {
         get { LoadPriority(rawValue: urgency.load(ordering: .relaxed)) ?? .normal }
         set {
@@ -33,6 +36,7 @@ package final class WorkContext: Sendable {
     private static let changes = Atomic<Int>(0)
 
     /// Says that the result is not wanted any more.
+    @usableFromInline
     package func cancel() { cancelled.store(true, ordering: .relaxed) }
 
     /// Throws `EideticError.cancelled` once the work is cancelled.
@@ -41,11 +45,13 @@ package final class WorkContext: Sendable {
     }
 
     /// Calls `body`, on whatever thread, after each change of priority, until `owner` stops observing.
+    @usableFromInline
     package func observePriority(_ owner: AnyObject, _ body: @escaping @Sendable () -> Void) {
         observers.withLock { $0[ObjectIdentifier(owner)] = body }
     }
 
     /// Ends what `observePriority` began.
+    @usableFromInline
     package func stopObserving(_ owner: AnyObject) {
         _ = observers.withLock { $0.removeValue(forKey: ObjectIdentifier(owner)) }
     }

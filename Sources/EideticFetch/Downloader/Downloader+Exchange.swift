@@ -1,16 +1,19 @@
 import EideticCore
 
 extension Downloader {
-    /// Makes the exchanges of one attempt: the first, and one for each redirect.
+    /// Makes the exchanges of one attempt: the first, unless `first` is what came of it, and one for each redirect.
     func follow(
         _ request: FetchRequest,
         _ job: Job,
-        _ partial: PartialBody?
+        _ partial: PartialBody?,
+        first: TransferOutcome?
     ) async throws(Failure) -> FetchResponse {
         var hop = Hop(request)
         var partial = partial
+        var known = first
         while true {
-            let outcome = try await exchange(hop, job, partial)
+            let outcome = try await exchange(hop, job, partial, known: known)
+            known = nil
             guard let head = outcome.head else { throw Failure(error: .noAnswer(hop.url)) }
             if partial != nil, outcome.isWrongRange || head.status == 416 {
                 // What we have is of no use to this server: once more, from the beginning.
@@ -37,13 +40,19 @@ extension Downloader {
     }
 
     /// One exchange, where the origin's breaker lets it through.
-    private func exchange(_ hop: Hop, _ job: Job, _ partial: PartialBody?) async throws(Failure) -> TransferOutcome {
+    private func exchange(
+        _ hop: Hop,
+        _ job: Job,
+        _ partial: PartialBody?,
+        known: TransferOutcome?
+    ) async throws(Failure) -> TransferOutcome {
         do throws(EideticError) {
-            try state.admit(hop.origin, insists: hop.request.retriesFailed)
+            if known == nil { try state.admit(hop.origin, insists: hop.request.retriesFailed) }
         } catch {
             throw Failure(error: error)
         }
-        let outcome = await run(hop, job, partial)
+        let outcome: TransferOutcome
+        if let known { outcome = known } else { outcome = await run(hop, job, partial) }
         state.note(hop.origin, outcome.wasStopped ? nil : outcome.error)
         if outcome.head == nil, let error = outcome.error {
             throw Failure(error: error, partial: partial, wasStopped: outcome.wasStopped)
@@ -65,7 +74,7 @@ extension Downloader {
         }
     }
 
-    private func order(
+    func order(
         _ id: UInt64,
         _ hop: Hop,
         _ job: Job,
@@ -82,10 +91,8 @@ extension Downloader {
     }
 
     func headers(for hop: Hop, _ partial: PartialBody?) -> HTTPHeaders {
-        let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
-        let own: HTTPHeaders = ["Accept": types]
-        let common = hop.isForeign ? configuration.headers.filter(Hop.isHarmless) : configuration.headers
-        let asked = own.merging(common).merging(hop.headers)
+        let common = hop.isForeign ? commonHeaders.filter(Hop.isHarmless) : commonHeaders
+        let asked = common.merging(hop.headers)
         return partial.map { asked.merging($0.headers) } ?? asked
     }
 

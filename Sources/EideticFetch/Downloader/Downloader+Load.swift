@@ -10,13 +10,21 @@ extension Downloader {
         var wasStopped = false
     }
 
-    /// Makes the attempts of one download.
-    func load(_ request: FetchRequest, _ job: Job) async throws(EideticError) -> FetchResponse {
+    /// Refuses what is not to be asked for now.
+    func prepare(_ request: FetchRequest) throws(EideticError) {
         try checkOnline(request)
         if !request.retriesFailed { try failures.check(request) }
         state.depositAttempt()
+    }
+
+    /// Makes the attempts of one download; `first` is what came of the first exchange, where that was made already.
+    func load(
+        _ request: FetchRequest,
+        _ job: Job,
+        first: TransferOutcome?
+    ) async throws(EideticError) -> FetchResponse {
         do throws(EideticError) {
-            let response = try await finish(try await attempt(request, job), request)
+            let response = try await finish(try await attempt(request, job, first), request)
             if request.retriesFailed { failures.remove(request) }
             return response
         } catch {
@@ -25,14 +33,20 @@ extension Downloader {
         }
     }
 
-    private func attempt(_ request: FetchRequest, _ job: Job) async throws(EideticError) -> FetchResponse {
-        var partial = await partials.take(request)
+    private func attempt(
+        _ request: FetchRequest,
+        _ job: Job,
+        _ first: TransferOutcome?
+    ) async throws(EideticError) -> FetchResponse {
+        var partial = first == nil ? await partials.take(request) : nil
+        var first = first
         var attempts = 1
         // A stop of the process is nobody's failure, but a debugger must not keep a download alive for ever.
         var freeAttempts = 3
         while true {
             do throws(Failure) {
-                var response = try await follow(request, job, partial)
+                defer { first = nil }
+                var response = try await follow(request, job, partial, first: first)
                 response.metrics.attempts = attempts
                 return response
             } catch {

@@ -18,12 +18,17 @@ public final class Downloader: Sendable {
     let state: DownloaderState
     let partials: PartialKeeper
     let pool = WorkPool(name: "eidetic-fetched", width: 2)
+    /// The fields of every request.
+    let commonHeaders: HTTPHeaders
     private let shared = SharedWork<FetchRequest, FetchProgress, FetchResponse>()
     private let lastID = Atomic<UInt64>(0)
 
     /// Creates a downloader with its own thread, connections and queue.
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
+        let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
+        let own: HTTPHeaders = ["Accept": types]
+        commonHeaders = own.merging(configuration.headers)
         let failures = FailureList(configuration.failurePolicy, time: configuration.time)
         let state = DownloaderState(configuration)
         var options = EngineOptions(configuration)
@@ -62,9 +67,8 @@ public final class Downloader: Sendable {
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
         let request = try await modified(request)
-        return try await shared.value(for: request, context: context, onProgress: onProgress) {
-            [self] job async throws(EideticError) -> FetchResponse in
-            try await load(request, job)
+        return try await shared.value(for: request, context: context, onProgress: onProgress) { [self] job, finish in
+            begin(request, job, finish)
         }
     }
 
@@ -76,6 +80,9 @@ public final class Downloader: Sendable {
         try request.validate()
         return request
     }
+
+    /// Downloads that are under way, shared or not.
+    package var jobCount: Int { shared.count }
 
     func nextID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 }

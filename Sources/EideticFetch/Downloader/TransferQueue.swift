@@ -8,7 +8,8 @@ import EideticCore
 /// - A hop that follows a redirect goes before others: its caller has had its turn already.
 struct TransferQueue {
     struct Entry: Sendable {
-        let order: TransferOrder
+        let id: UInt64
+        let origin: Origin
         let context: WorkContext
         let isContinuation: Bool
         /// The number of its arrival.
@@ -21,6 +22,12 @@ struct TransferQueue {
         static let ranks = LoadPriority.allCases.count + 1
     }
 
+    /// What starts now, and since when it has waited.
+    struct Start {
+        let order: TransferOrder
+        let since: Duration
+    }
+
     var maximum: Int
     var maximumPerHost: Int
     var order: Downloader.ExecutionOrder
@@ -29,6 +36,7 @@ struct TransferQueue {
     var suspended: LoadPriority?
 
     private var waiting: [UInt64: Entry] = [:]
+    private var orders: [UInt64: TransferOrder] = [:]
     private var hosts: [Origin: [Lane]] = [:]
     private var running: [UInt64: Entry] = [:]
     private var runningPerHost: [Origin: Int] = [:]
@@ -47,21 +55,23 @@ struct TransferQueue {
     /// What runs, and whether it is to take bytes.
     var runningEntries: [(entry: Entry, isSuspended: Bool)] { running.values.map { ($0, isSuspended($0)) } }
 
-    /// Adds an entry behind those that wait.
-    mutating func add(_ entry: Entry, now: Duration) {
-        var entry = entry
+    /// Adds an order behind those that wait.
+    mutating func add(_ order: TransferOrder, _ context: WorkContext, isContinuation: Bool, now: Duration) {
+        var entry = Entry(id: order.id, origin: order.origin, context: context, isContinuation: isContinuation)
         lastTicket += 1
         entry.ticket = lastTicket
         entry.since = now
         entry.rank = entry.wantedRank
-        waiting[entry.order.id] = entry
+        waiting[entry.id] = entry
+        orders[entry.id] = order
         append(entry)
     }
 
-    /// Takes out an entry that waits; gives `nil` where none does, and marks the one that runs.
-    mutating func cancel(_ id: UInt64) -> Entry? {
+    /// Takes out an order that waits; gives `nil` where none does, and marks the one that runs.
+    mutating func cancel(_ id: UInt64) -> TransferOrder? {
         running[id]?.isCancelled = true
-        return waiting.removeValue(forKey: id)
+        waiting[id] = nil
+        return orders.removeValue(forKey: id)
     }
 
     /// Whether an entry that runs was cancelled.
@@ -69,31 +79,33 @@ struct TransferQueue {
 
     /// Frees the place of an exchange that ran.
     mutating func finish(_ id: UInt64) {
-        guard let origin = running.removeValue(forKey: id)?.order.origin, let count = runningPerHost[origin] else {
+        guard let origin = running.removeValue(forKey: id)?.origin, let count = runningPerHost[origin] else {
             return
         }
         runningPerHost[origin] = count > 1 ? count - 1 : nil
     }
 
-    /// The entry whose turn it is now; it counts as running from here on.
+    /// The order whose turn it is now; it counts as running from here on.
     ///
     /// `nil` where none may start.
     ///
     /// - Complexity: O(origins that wait); O(entries) after a priority has changed.
-    mutating func next(now: Duration) -> Entry? {
+    mutating func next(now: Duration) -> Start? {
         guard running.count < maximum, !waiting.isEmpty else { return nil }
         followPriorities()
-        guard let chosen = starving(now) ?? best() else { return nil }
-        waiting[chosen.order.id] = nil
-        running[chosen.order.id] = chosen
-        runningPerHost[chosen.order.origin, default: 0] += 1
-        return chosen
+        guard let chosen = starving(now) ?? best(), let order = orders.removeValue(forKey: chosen.id) else {
+            return nil
+        }
+        waiting[chosen.id] = nil
+        running[chosen.id] = chosen
+        runningPerHost[chosen.origin, default: 0] += 1
+        return Start(order: order, since: chosen.since)
     }
 
     private func isSuspended(_ entry: Entry) -> Bool { suspended.map { entry.context.priority <= $0 } ?? false }
 
     private mutating func append(_ entry: Entry) {
-        hosts[entry.order.origin, default: Array(repeating: Lane(), count: Entry.ranks)][entry.rank].append(entry)
+        hosts[entry.origin, default: Array(repeating: Lane(), count: Entry.ranks)][entry.rank].append(entry)
     }
 
     /// Sorts entries anew whose priority has changed since they came.
@@ -105,7 +117,7 @@ struct TransferQueue {
         hosts = [:]
         for var entry in waiting.values.sorted(by: { $0.ticket < $1.ticket }) {
             entry.rank = entry.wantedRank
-            waiting[entry.order.id] = entry
+            waiting[entry.id] = entry
             append(entry)
         }
     }
@@ -152,7 +164,7 @@ private struct Lane {
     private var ids: [UInt64] = []
     private var first = 0
 
-    mutating func append(_ entry: TransferQueue.Entry) { ids.append(entry.order.id) }
+    mutating func append(_ entry: TransferQueue.Entry) { ids.append(entry.id) }
 
     func end(fromFront: Bool) -> UInt64? {
         guard first < ids.count else { return nil }

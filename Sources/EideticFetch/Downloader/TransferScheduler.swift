@@ -29,19 +29,21 @@ final class TransferScheduler: Sendable {
         context.observePriority(watch) { [weak self] in self?.followSuspension() }
         order.completion = { [weak self] outcome in
             context.stopObserving(watch)
-            self?.queue.withLock { $0.finish(id) }
-            self?.startNext()
+            self?.finish(id)
             completion(outcome)
         }
-        let entry = TransferQueue.Entry(order: order, context: context, isContinuation: isContinuation)
-        queue.withLock { [time] in $0.add(entry, now: time.uptime) }
-        startNext()
+        let start = queue.withLock { [time, order] queue in
+            let now = time.uptime
+            queue.add(order, context, isContinuation: isContinuation, now: now)
+            return queue.next(now: now)
+        }
+        if let start { begin(start) }
     }
 
     /// Ends an exchange as cancelled, whether it waits or runs; no effect where it has ended.
     func cancel(_ id: UInt64) {
-        if let entry = queue.withLock({ $0.cancel(id) }) {
-            entry.order.completion(.cancelled)
+        if let order = queue.withLock({ $0.cancel(id) }) {
+            order.completion(.cancelled)
         } else {
             engine.cancel(id)
         }
@@ -66,7 +68,7 @@ final class TransferScheduler: Sendable {
 
     private func tellSuspension() {
         for (entry, isSuspended) in queue.withLock({ $0.runningEntries }) {
-            engine.post(.suspend(entry.order.id, isSuspended))
+            engine.post(.suspend(entry.id, isSuspended))
         }
     }
 
@@ -80,12 +82,23 @@ final class TransferScheduler: Sendable {
     func read<Value: Sendable>(_ body: @Sendable (TransferQueue) -> Value) -> Value { queue.withLock { body($0) } }
 
     private func startNext() {
-        while let entry = queue.withLock({ [time] in $0.next(now: time.uptime) }) {
-            var order = entry.order
-            order.queued = time.uptime - entry.since
-            engine.start(order)
-            // Somebody may have cancelled in between, before the engine knew of it.
-            if queue.withLock({ $0.isCancelled(entry.order.id) }) { engine.cancel(entry.order.id) }
+        while let start = queue.withLock({ [time] in $0.next(now: time.uptime) }) { begin(start) }
+    }
+
+    private func finish(_ id: UInt64) {
+        let start = queue.withLock { [time] queue in
+            queue.finish(id)
+            return queue.next(now: time.uptime)
         }
+        // Where one came free one may start, and more only where the limits were raised: that starts them itself.
+        if let start { begin(start) }
+    }
+
+    private func begin(_ start: TransferQueue.Start) {
+        var order = start.order
+        order.queued = time.uptime - start.since
+        engine.start(order)
+        // Somebody may have cancelled in between, before the engine knew of it.
+        if queue.withLock({ $0.isCancelled(order.id) }) { engine.cancel(order.id) }
     }
 }

@@ -1,10 +1,7 @@
 import CCurl
 
-/// libcurl's multi handle.
-///
-/// Safe to send: everything but `wakeUp` is called on the engine's thread alone, and `curl_multi_wakeup` may be called on
-/// any thread while the handle lives, which the inbox's lock assures.
-final class CurlMulti: @unchecked Sendable {
+/// libcurl's multi handle; lives on the engine's thread alone.
+final class CurlMulti {
     let handle: UnsafeMutableRawPointer
 
     private static let isInitialised: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
@@ -16,6 +13,4 @@ final class CurlMulti: @unchecked Sendable {
     }
 
     deinit { curl_multi_cleanup(handle) }
-
-    func wakeUp() { curl_multi_wakeup(handle) }
 }

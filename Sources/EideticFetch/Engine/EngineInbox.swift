@@ -1,4 +1,6 @@
+import CNetwork
 import EideticCore
+import Glibc
 
 /// What other threads ask of the engine.
 enum EngineCommand: Sendable {
@@ -22,21 +24,30 @@ final class EngineInbox: Sendable {
     }
 
     private let state = Guarded(State())
-    let multi = CurlMulti()
+    private let bellFile: FileDescriptor
+
+    /// The number of the file that can be read when a command has come while the engine slept: an `eventfd`.
+    var bell: Int32 { bellFile.number }
+
+    /// A machine that can give no descriptor cannot go on: traps.
+    init() {
+        let number = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        precondition(number >= 0, "no eventfd: \(SystemError.message(errno))")
+        bellFile = FileDescriptor(adopting: number)
+    }
 
     /// Leaves a command; wakes the engine only where it sleeps.
     ///
     /// - Returns: False where the engine has stopped and the command will not be read.
     func post(_ command: EngineCommand) -> Bool {
-        state.withLock { state in
-            guard state.isOpen else { return false }
+        let (isTaken, mustRing) = state.withLock { state in
+            guard state.isOpen else { return (false, false) }
             state.commands.append(command)
-            if state.isPolling {
-                state.isPolling = false
-                multi.wakeUp()
-            }
-            return true
+            defer { state.isPolling = false }
+            return (true, state.isPolling)
         }
+        if mustRing { eventfd_write(bell, 1) }
+        return isTaken
     }
 
     /// Takes all commands.

@@ -5,13 +5,16 @@ import EideticCore
 final class EngineLoop {
     private let inbox: EngineInbox
     private let options: EngineOptions
-    private let multi: UnsafeMutableRawPointer
+    private let curl = CurlMulti()
+    private var multi: UnsafeMutableRawPointer { curl.handle }
     private let time: any TimeSource
     private let jar = CookieJar()
-    private let news: NetworkNews?
+    private let events: EngineEvents
     private var clock: ActiveClock
     private var rate: RateLimit?
     private var active: [UInt64: Transfer] = [:]
+    private var handles = EasyHandlePool()
+    private var lastHeaders: HeaderList?
     private var isStopping = false
     /// How long until the first of the time-outs, at most.
     private var nextLook = ActiveClock.longestWait
@@ -19,13 +22,12 @@ final class EngineLoop {
     init(_ inbox: EngineInbox, _ options: EngineOptions) {
         self.inbox = inbox
         self.options = options
-        multi = inbox.multi.handle
-        news = options.observesNetwork ? NetworkNews() : nil
+        events = EngineEvents(curl, bell: inbox.bell, observesNetwork: options.observesNetwork)
         time = options.time
         clock = ActiveClock(uptime: time.uptime)
         rate = options.bytesPerSecond.map { RateLimit(bytesPerSecond: $0, now: .zero) }
-        eidetic_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 64)
-        eidetic_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        eidetic_curl_multi_set_long(curl.handle, CURLMOPT_MAXCONNECTS, 64)
+        eidetic_curl_multi_set_long(curl.handle, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     }
 
     func run() {
@@ -33,8 +35,7 @@ final class EngineLoop {
             let commands = inbox.drain()
             if !commands.isEmpty, active.isEmpty { clock.look(at: time.uptime, isIdle: true) }
             for command in commands { obey(command) }
-            var running: Int32 = 0
-            curl_multi_perform(multi, &running)
+            events.keepTime()
             readMessages()
             lookAround()
             if !isStopping, inbox.mayPoll() { sleep() }
@@ -44,12 +45,7 @@ final class EngineLoop {
 
     private func sleep() {
         let isIdle = active.isEmpty
-        let longest = isIdle ? Int32.max : Int32(nextLook.inMilliseconds.rounded(.up))
-        if let news {
-            if news.wait(multi, longest) { options.onNetworkChange() }
-        } else {
-            curl_multi_poll(multi, nil, 0, longest, nil)
-        }
+        if events.wait(isIdle ? nil : nextLook) { options.onNetworkChange() }
         clock.look(at: time.uptime, isIdle: isIdle)
     }
 
@@ -87,11 +83,12 @@ final class EngineLoop {
 // MARK: Exchanges
 extension EngineLoop {
     private func start(_ order: TransferOrder) {
-        guard let transfer = Transfer(order, now: clock.now, stops: clock.stops) else {
+        guard let handle = handles.take() else {
             let error = EideticError(.outOfMemory, "no memory for the transfer of \(order.url)")
             return order.completion(TransferOutcome(error: error))
         }
-        transfer.configure(options, jar)
+        let transfer = Transfer(order, handle, now: clock.now, stops: clock.stops)
+        transfer.configure(options, jar, &lastHeaders)
         transfer.rate = rate
         active[order.id] = transfer
         let code = curl_multi_add_handle(multi, transfer.easy)
@@ -105,6 +102,7 @@ extension EngineLoop {
         active[transfer.order.id] = nil
         let outcome = transfer.outcome(code, stops: clock.stops)
         curl_multi_remove_handle(multi, transfer.easy)
+        if code == CURLE_OK, transfer.failure == nil, transfer.handle.isPrepared { handles.give(transfer.handle) }
         transfer.order.completion(outcome)
     }
 

@@ -73,7 +73,7 @@ extension Transfer {
     }
 
     private func detail(_ code: CURLcode) -> String {
-        let text = String(cString: errorText)
+        let text = String(cString: handle.errorText)
         return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text
     }
 

@@ -3,9 +3,34 @@ import EideticCore
 import Glibc
 
 extension Transfer {
+    /// Whether the order asks for nothing that others do not ask for, so that its handle can serve any other.
+    func isPlain(_ options: EngineOptions) -> Bool {
+        !order.usesCookies && !order.allowsInvalidCertificates && order.credentials == nil
+            && options.pins[order.origin.host] == nil
+    }
+
     /// Tells libcurl everything about the exchange.
-    func configure(_ options: EngineOptions, _ jar: CookieJar) {
+    func configure(_ options: EngineOptions, _ jar: CookieJar, _ headers: inout HeaderList?) {
+        if !handle.isPrepared { prepare(options) }
+        handle.isPrepared = isPlain(options)
         set(CURLOPT_URL, order.url)
+        set(CURLOPT_PIPEWAIT, order.origin.scheme == "https" ? 1 : 0)
+        if !handle.isPrepared { setSecurity(options) }
+        setCredentials()
+        setHeaders(&headers)
+        if order.usesCookies {
+            // The empty name of a file to read from is how libcurl is told to know cookies at all.
+            set(CURLOPT_COOKIEFILE, "")
+            eidetic_curl_set_pointer(easy, CURLOPT_SHARE, jar.handle)
+        }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        eidetic_curl_set_pointer(easy, CURLOPT_PRIVATE, context)
+        eidetic_curl_set_receivers(easy, receiveBody, receiveHeadLine, context)
+        if options.refusesPrivateNetworks { eidetic_curl_set_socket_opener(easy, openPublicSocket, context) }
+    }
+
+    /// What all exchanges of an engine have in common.
+    private func prepare(_ options: EngineOptions) {
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_NOSIGNAL, 1)
         // Slow name servers must not hold up the engine when a caller leaves.
@@ -15,28 +40,17 @@ extension Transfer {
         set(CURLOPT_BUFFERSIZE, 102_400)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-        set(CURLOPT_PIPEWAIT, order.origin.scheme == "https" ? 1 : 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_USERAGENT, options.userAgent)
-        setSecurity(options)
-        setRoute(options)
-        setCredentials()
-        setHeaders()
-        if order.usesCookies {
-            // The empty name of a file to read from is how libcurl is told to know cookies at all.
-            set(CURLOPT_COOKIEFILE, "")
-            eidetic_curl_set_pointer(easy, CURLOPT_SHARE, jar.handle)
-        }
-        eidetic_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        eidetic_curl_set_pointer(easy, CURLOPT_PRIVATE, context)
-        eidetic_curl_set_receivers(easy, receiveBody, receiveHeadLine, context)
-    }
-
-    private func setSecurity(_ options: EngineOptions) {
         // Debian's libcurl has a CApath by default, and with one it parses all certificates again at every handshake.
         eidetic_curl_set_string(easy, CURLOPT_CAPATH, nil)
         if let caFile = options.caFile { set(CURLOPT_CAINFO, caFile) }
+        eidetic_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.errorText)
+        setRoute(options)
+    }
+
+    /// What differs from libcurl's own, which is to verify the certificate and the name in it.
+    private func setSecurity(_ options: EngineOptions) {
         set(CURLOPT_SSL_VERIFYPEER, order.allowsInvalidCertificates ? 0 : 1)
         set(CURLOPT_SSL_VERIFYHOST, order.allowsInvalidCertificates ? 0 : 2)
         if let pins = options.pins[order.origin.host] {
@@ -55,9 +69,7 @@ extension Transfer {
         case .ipv4: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V4))
         case .ipv6: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
         }
-        guard options.refusesPrivateNetworks else { return }
-        set(CURLOPT_PROXY, "")
-        eidetic_curl_set_socket_opener(easy, openPublicSocket, Unmanaged.passUnretained(self).toOpaque())
+        if options.refusesPrivateNetworks { set(CURLOPT_PROXY, "") }
     }
 
     private func setCredentials() {
@@ -74,21 +86,17 @@ extension Transfer {
         }
     }
 
-    private func setHeaders() {
+    private func setHeaders(_ last: inout HeaderList?) {
         var headers = order.headers
         if case .bearer(let token) = order.credentials { headers["Authorization"] = "Bearer \(token)" }
         // A field that is set here is one that libcurl then does not add: it still decompresses.
         set(CURLOPT_ACCEPT_ENCODING, headers["Accept-Encoding"] ?? "gzip, br")
         headers["Accept-Encoding"] = nil
-        var list: UnsafeMutablePointer<curl_slist>?
-        for field in headers.fields {
-            // "Name:" would remove a field; "Name;" is how libcurl is told of an empty one.
-            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-            list = curl_slist_append(list, line) ?? list
-        }
-        guard let list else { return }
-        lists.append(list)
-        eidetic_curl_set_list(easy, CURLOPT_HTTPHEADER, list)
+        // Most requests have the same fields as the one before.
+        let list = last.flatMap { $0.fields.fields == headers.fields ? $0 : nil } ?? HeaderList(headers)
+        last = list
+        handle.headers = list
+        eidetic_curl_set_list(easy, CURLOPT_HTTPHEADER, list.list)
     }
 
     private func set(_ option: CURLoption, _ value: Int) { eidetic_curl_set_long(easy, option, value) }

@@ -26,9 +26,8 @@ final class Transfer {
     static let unwantedLimit = 65_536
 
     let order: TransferOrder
-    let easy: UnsafeMutableRawPointer
-    var lists: [UnsafeMutablePointer<curl_slist>] = []
-    let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    let handle: EasyHandle
+    var easy: UnsafeMutableRawPointer { handle.pointer }
 
     private(set) var head: ResponseHead?
     private(set) var body: [UInt8] = []
@@ -55,20 +54,13 @@ final class Transfer {
     private var continuedLength: Int?
     private var isRecognised = false
 
-    init?(_ order: TransferOrder, now: Duration, stops: Int) {
-        guard let easy = curl_easy_init() else { return nil }
+    init(_ order: TransferOrder, _ handle: EasyHandle, now: Duration, stops: Int) {
         self.order = order
-        self.easy = easy
+        self.handle = handle
         lastByte = now
         started = now
         stopsAtStart = stops
-        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    }
-
-    deinit {
-        curl_easy_cleanup(easy)
-        for list in lists { curl_slist_free_all(list) }
-        errorText.deallocate()
+        handle.errorText.pointee = 0
     }
 
     /// Ends the exchange from the engine, or from a callback; the first reason counts.

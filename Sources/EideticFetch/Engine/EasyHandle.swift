@@ -1,0 +1,53 @@
+import CCurl
+
+/// libcurl's handle for one exchange at a time; lives on the engine's thread alone.
+final class EasyHandle {
+    let pointer: UnsafeMutableRawPointer
+    /// Where libcurl writes what went wrong.
+    let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    /// Fields that libcurl reads from while the exchange runs.
+    var headers: HeaderList?
+    /// Whether it holds what all exchanges have in common, and nothing else.
+    var isPrepared = false
+
+    init?() {
+        guard let pointer = curl_easy_init() else { return nil }
+        self.pointer = pointer
+        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        curl_easy_cleanup(pointer)
+        errorText.deallocate()
+    }
+}
+
+/// Handles that are not in use: making one, with its buffers, takes longer than using it again.
+struct EasyHandlePool {
+    private static let capacity = 64
+    private var idle: [EasyHandle] = []
+
+    mutating func take() -> EasyHandle? { idle.popLast() ?? EasyHandle() }
+
+    /// Takes a handle back after an exchange that went well, and that was like all others.
+    mutating func give(_ handle: EasyHandle) { if idle.count < Self.capacity { idle.append(handle) } }
+}
+
+/// Header fields as libcurl takes them.
+final class HeaderList {
+    let fields: HTTPHeaders
+    let list: UnsafeMutablePointer<curl_slist>?
+
+    init(_ headers: HTTPHeaders) {
+        fields = headers
+        var list: UnsafeMutablePointer<curl_slist>?
+        for field in headers.fields {
+            // "Name:" would remove a field; "Name;" is how libcurl is told of an empty one.
+            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+            list = curl_slist_append(list, line) ?? list
+        }
+        self.list = list
+    }
+
+    deinit { curl_slist_free_all(list) }
+}

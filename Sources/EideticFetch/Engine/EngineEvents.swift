@@ -1,0 +1,112 @@
+import CCurl
+import CNetwork
+import EideticCore
+import Glibc
+
+/// Waits for libcurl's sockets, its timer, the inbox and news of the network, all in one place.
+///
+/// libcurl says which sockets it waits for, and is told of those alone that are ready (`curl_multi_socket_action`). With
+/// `curl_multi_poll` it asks the system about each of them, one by one, whenever anything happens. Lives on the engine's
+/// thread alone.
+final class EngineEvents {
+    private let curl: CurlMulti
+    private var multi: UnsafeMutableRawPointer { curl.handle }
+    private let queue: FileDescriptor
+    private let bell: Int32
+    private let route: RouteSocket?
+    private let time = SystemTime()
+    private var events = [epoll_event](repeating: epoll_event(), count: 64)
+    /// When libcurl wants to be called although nothing has happened, by the system's clock.
+    private var deadline: Duration?
+
+    /// A machine that can give no epoll cannot go on: traps.
+    init(_ curl: CurlMulti, bell: Int32, observesNetwork: Bool) {
+        let number = epoll_create1(Int32(EPOLL_CLOEXEC))
+        precondition(number >= 0, "no epoll: \(SystemError.message(errno))")
+        self.curl = curl
+        self.bell = bell
+        queue = FileDescriptor(adopting: number)
+        route = observesNetwork ? RouteSocket() : nil
+        // Each ring of the bell is an event of its own, so that nobody need reset it.
+        change(EPOLL_CTL_ADD, bell, EPOLLIN.rawValue | EPOLLET.rawValue)
+        if let route { change(EPOLL_CTL_ADD, route.number, EPOLLIN.rawValue) }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        eidetic_curl_multi_set_watchers(curl.handle, watchSocket, watchTime, context)
+    }
+
+    deinit { eidetic_curl_multi_set_watchers(multi, nil, nil, nil) }
+
+    /// Sleeps until something happens, `longest` at most where there is one, and lets libcurl do what is to be done.
+    ///
+    /// - Returns: Whether something came that may bring the network back.
+    func wait(_ longest: Duration?) -> Bool {
+        var hasNews = false
+        let count = epoll_wait(queue.number, &events, Int32(events.count), milliseconds(longest))
+        for event in events[..<max(0, Int(count))] {
+            switch event.data.fd {
+            case bell: break
+            case route?.number: hasNews = route?.readArrival() ?? false || hasNews
+            default: act(event.data.fd, event.events)
+            }
+        }
+        return hasNews
+    }
+
+    /// Lets libcurl do what it wanted to do at a time that has come.
+    func keepTime() {
+        guard let deadline, deadline <= time.uptime else { return }
+        self.deadline = nil
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+    }
+
+    private func act(_ socket: Int32, _ events: UInt32) {
+        var action: Int32 = 0
+        if events & EPOLLIN.rawValue != 0 { action |= CURL_CSELECT_IN }
+        if events & EPOLLOUT.rawValue != 0 { action |= CURL_CSELECT_OUT }
+        if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { action |= CURL_CSELECT_ERR }
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, socket, action, &running)
+    }
+
+    private func milliseconds(_ longest: Duration?) -> Int32 {
+        let untilDeadline = deadline.map { max(.zero, $0 - time.uptime) }
+        guard let wait = [longest, untilDeadline].compactMap({ $0 }).min() else { return -1 }
+        return Int32(min(wait.inMilliseconds.rounded(.up), Double(Int32.max)))
+    }
+
+    fileprivate func set(timer: Int) { deadline = timer < 0 ? nil : time.uptime + .milliseconds(timer) }
+
+    fileprivate func watch(_ socket: Int32, _ what: Int32, isKnown: Bool) {
+        if what == CURL_POLL_REMOVE { return change(EPOLL_CTL_DEL, socket, 0) }
+        var wanted: UInt32 = 0
+        if what & CURL_POLL_IN != 0 { wanted |= EPOLLIN.rawValue }
+        if what & CURL_POLL_OUT != 0 { wanted |= EPOLLOUT.rawValue }
+        change(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, wanted)
+        // Any mark will do: libcurl shows it again the next time.
+        if !isKnown { curl_multi_assign(multi, socket, multi) }
+    }
+
+    private func change(_ operation: Int32, _ file: Int32, _ wanted: UInt32) {
+        var event = epoll_event(events: wanted, data: epoll_data_t(fd: file))
+        _ = epoll_ctl(queue.number, operation, file, &event)
+    }
+}
+
+private func watchSocket(
+    _ easy: UnsafeMutableRawPointer?,
+    _ socket: curl_socket_t,
+    _ what: Int32,
+    _ context: UnsafeMutableRawPointer?,
+    _ known: UnsafeMutableRawPointer?
+) -> Int32 {
+    if let context {
+        Unmanaged<EngineEvents>.fromOpaque(context).takeUnretainedValue().watch(socket, what, isKnown: known != nil)
+    }
+    return 0
+}
+
+private func watchTime(_ multi: UnsafeMutableRawPointer?, _ wait: Int, _ context: UnsafeMutableRawPointer?) -> Int32 {
+    if let context { Unmanaged<EngineEvents>.fromOpaque(context).takeUnretainedValue().set(timer: wait) }
+    return 0
+}
