@@ -84,3 +84,33 @@ struct InteractionTests {
         await #expect(throws: EideticError.self) { try await task.value }
     }
 }
+
+extension InteractionTests {
+    @Test("L22 while the user scrolls, a low-priority download that runs takes no bytes; it goes on afterwards")
+    func pauses() async throws {
+        let png = try Picture.png(width: 300, height: 300), sent = Gate(), goOn = Gate()
+        let first = Array(png.prefix(10_000)), rest = Array(png.dropFirst(10_000))
+        let origin = try ScriptedOrigin { request in
+            guard request.path == "/slow" else { return [.answer(200, [:], png)] }
+            let head = ScriptedOrigin.Step.head(200, ["Content-Length": "\(png.count)"])
+            return [head, .send(first), .wait(goOn), .send(rest), .reached(sent)]
+        }
+        let pipeline = ImagePipeline(.init()), received = Guarded(0)
+        let request = try ImageRequest(origin.url + "/slow", priority: .low)
+        let task = Task {
+            for await event in pipeline.events(for: request) {
+                if case .progress(let progress) = event { received.withLock { $0 = progress.received } }
+                if case .finished(let response) = event { return response.byteCount.bytes }
+            }
+            return 0
+        }
+        await until { received.withLock { $0 } == 10_000 }
+        pipeline.isUserInteracting = true
+        goOn.open()
+        // Others go on: the engine has looked at its connections many times meanwhile.
+        for index in 0..<20 { _ = try await pipeline.image(for: ImageRequest("\(origin.url)/\(index)")) }
+        #expect(received.withLock { $0 } == 10_000)
+        pipeline.isUserInteracting = false
+        #expect(await task.value == png.count)
+    }
+}

@@ -1,20 +1,16 @@
 import Eidetic
 import EideticTestSupport
-import Glibc
 import Testing
 
 @Suite("Storms", .timeLimit(.minutes(30)))
 struct StormTests {
-    /// How often, in tests and, with EIDETIC_TORTURE=1, at full count.
-    private static func count(_ short: Int, full: Int) -> Int { getenv("EIDETIC_TORTURE") == nil ? short : full }
-
     @Test("L21 loads with random cancels, failures, joins and priorities: every one has exactly one terminal event")
     func inProcess() async throws {
         let png = try Picture.png(width: 4, height: 3)
         var configuration = ImagePipeline.Configuration()
         configuration.memoryLimit = 4_000
         let pipeline = ImagePipeline(configuration)
-        let count = Self.count(10_000, full: 1_000_000), width = 64
+        let count = Torture.count(10_000, full: 1_000_000), width = 64
         var random = Seeded(seed: 42)
         let plans = (0..<count).map { _ in Plan(&random) }
         let ends = try await withThrowingTaskGroup(of: Ends.self) { group in
@@ -35,6 +31,41 @@ struct StormTests {
         // A caller who is cancelled has its answer before the load itself has noticed.
         await until { pipeline.isIdle && pipeline.statistics.loads == count }
         #expect(pipeline.statistics.joined > 0)
+    }
+
+    @Test("L21 L04 L07 the same over nginx, with time-outs, broken pictures and all kinds of options", .needsNginx)
+    func overNginx() async throws {
+        let fixture = try await Fixture(.init(server: "location /hang/ { limit_rate 1; }"))
+        let bytes = try Picture.png(width: 40, height: 30)
+        for index in 0..<40 {
+            try fixture.server.put(bytes, at: "\(index).png")
+            try fixture.server.put(Array(bytes.prefix(bytes.count - 100)), at: "broken/\(index).png")
+        }
+        try fixture.server.put(bytes, at: "hang/0.png")
+        let url = fixture.server.url, pipeline = fixture.pipeline
+        let count = Torture.count(600, full: 10_000), width = 32
+        var random = Seeded(seed: 7)
+        let plans = (0..<count).map { _ in ServerPlan(&random) }
+        let ends = try await withThrowingTaskGroup(of: Ends.self) { group in
+            for worker in 0..<width {
+                group.addTask {
+                    var ends = Ends()
+                    for index in stride(from: worker, to: count, by: width) {
+                        if index % 50 == 0 { pipeline.removeAllFromMemory() }
+                        ends.add(try await plans[index].run(pipeline, url))
+                    }
+                    return ends
+                }
+            }
+            return try await group.reduce(into: Ends()) { $0.merge($1) }
+        }
+        #expect(ends.wrong == 0)
+        #expect(ends.finished + ends.failed + ends.cancelled == count)
+        #expect(ends.finished > 0 && ends.failed > 0 && ends.cancelled > 0)
+        await until { pipeline.isIdle && pipeline.configuration.downloader.counts == (waiting: 0, running: 0) }
+        // Whatever happened before, what can be loaded is loaded now.
+        let plain = ImageRequest(.remote(try FetchRequest(url: "\(url)/0.png")), options: .retryFailed)
+        #expect(try await pipeline.image(for: plain).size == PixelSize(width: 40, height: 30))
     }
 }
 
@@ -62,18 +93,66 @@ private struct Plan: Sendable {
             if fails { throw EideticError(.connectionLost, "as planned") }
             return png
         }
-        let request = ImageRequest(origin, priority: priority)
-        let task = Task {
-            var ends: [ImageEvent] = []
-            for await event in pipeline.events(for: request) where event.isTerminal { ends.append(event) }
-            return ends
-        }
-        if let cancelsAfter {
-            for _ in 0..<cancelsAfter { await Task.yield() }
-            task.cancel()
-        }
-        return await task.value
+        return await ends(of: ImageRequest(origin, priority: priority), pipeline, cancelledAfter: cancelsAfter)
     }
+}
+
+/// What becomes of one load from the server.
+private struct ServerPlan: Sendable {
+    let path: String
+    let options: ImageOptions
+    let width: Int?
+    let cancelsAfter: Int?
+    let priority: LoadPriority
+
+    init(_ random: inout Seeded) {
+        let picture = Int.random(in: 0..<40, using: &random)
+        switch Int.random(in: 0..<40, using: &random) {
+        case 0: path = "hang/0.png"
+        case 1...3: path = "broken/\(picture).png"
+        case 4...6: path = "missing/\(picture).png"
+        default: path = "\(picture).png"
+        }
+        let all: [ImageOptions] = [
+            [], [], .refreshCached, .cacheMemoryOnly, .fromCacheOnly, .fromLoaderOnly, .progressive, .waitStoreCache,
+            .queryMemoryData, .preloadAllFrames,
+        ]
+        options = all.randomElement(using: &random) ?? []
+        width = [nil, nil, 10, 20].randomElement(using: &random) ?? nil
+        cancelsAfter = Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 0..<400, using: &random) : nil
+        priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
+    }
+
+    /// Runs the load; gives its terminal events.
+    func run(_ pipeline: ImagePipeline, _ url: String) async throws -> [ImageEvent] {
+        var remote = try FetchRequest(url: "\(url)/\(path)")
+        if path.hasPrefix("hang") { remote.timeout = .milliseconds(150) }
+        let request = ImageRequest(
+            .remote(remote),
+            rendering: .init(size: width.map { PixelSize(width: $0, height: $0) }),
+            priority: priority,
+            options: options
+        )
+        return await ends(of: request, pipeline, cancelledAfter: cancelsAfter)
+    }
+}
+
+/// The terminal events of a load that is cancelled after so many turns, or left alone.
+private func ends(
+    of request: ImageRequest,
+    _ pipeline: ImagePipeline,
+    cancelledAfter turns: Int?
+) async -> [ImageEvent] {
+    let task = Task {
+        var ends: [ImageEvent] = []
+        for await event in pipeline.events(for: request) where event.isTerminal { ends.append(event) }
+        return ends
+    }
+    if let turns {
+        for _ in 0..<turns { await Task.yield() }
+        task.cancel()
+    }
+    return await task.value
 }
 
 /// How the loads ended.
@@ -91,7 +170,7 @@ private struct Ends: Sendable {
         switch events[0] {
         case .finished: finished += 1
         case .failed(let error): if error.code == .cancelled { cancelled += 1 } else { failed += 1 }
-        case .progress, .cached: wrong += 1
+        case .progress, .preview, .cached: wrong += 1
         }
     }
 

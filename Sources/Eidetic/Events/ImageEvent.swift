@@ -6,6 +6,9 @@ public enum ImageEvent: Sendable {
     /// So many bytes have come.
     case progress(FetchProgress)
 
+    /// What is there of the picture while it comes (`progressive`).
+    case preview(Image)
+
     /// The cached picture, while the server is asked whether it has changed (`refreshCached`).
     case cached(ImageResponse)
 
@@ -18,7 +21,7 @@ public enum ImageEvent: Sendable {
     /// Whether no event comes after this one.
     public var isTerminal: Bool {
         switch self {
-        case .progress, .cached: false
+        case .progress, .preview, .cached: false
         case .finished, .failed: true
         }
     }

@@ -12,7 +12,7 @@ public struct ImageResponse: Sendable {
     public let byteCount: ByteCount
 
     /// The encoded original; `nil` for a picture from memory, unless `queryMemoryData` asked for it and a cache has it.
-    public let originalBytes: [UInt8]?
+    public internal(set) var originalBytes: [UInt8]?
 
     /// Why the original could not be stored on disk; known with `waitStoreCache` only.
     public let storeError: EideticError?

@@ -28,7 +28,7 @@ struct OriginReader: Sendable {
         for request: ImageRequest,
         conditions: HTTPHeaders = [:],
         _ context: WorkContext,
-        _ report: @escaping @Sendable (FetchProgress) -> Void
+        _ report: @escaping @Sendable (Arrival) -> Void
     ) async throws(EideticError) -> OriginAnswer {
         let timer = StepTimer()
         switch request.origin {
@@ -54,7 +54,7 @@ struct OriginReader: Sendable {
         _ conditions: HTTPHeaders,
         _ options: ImageOptions,
         _ context: WorkContext,
-        _ report: @escaping @Sendable (FetchProgress) -> Void
+        _ report: @escaping @Sendable (Arrival) -> Void
     ) async throws(EideticError) -> OriginAnswer {
         let timer = StepTimer()
         var remote = remote
@@ -62,11 +62,44 @@ struct OriginReader: Sendable {
         if options.contains(.allowInvalidCertificates) { remote.allowsInvalidCertificates = true }
         if options.contains(.retryFailed) { remote.retriesFailed = true }
         if options.contains(.handleCookies) { remote.usesCookies = true }
-        let response = try await downloader.fetch(remote, context: context, onProgress: report)
+        if options.contains(.progressive), conditions.fields.isEmpty, !changesBodies {
+            do throws(EideticError) {
+                return try await stream(remote, context, report)
+            } catch  where remote.retriesFailed && error.isTransient {
+                Log.write(.info, .fetch, "\(remote.url): begun anew: \(error.message)")
+            }
+        }
+        let response = try await downloader.fetch(remote, context: context) { report(Arrival(progress: $0)) }
         return OriginAnswer(
             bytes: response.status == 304 ? nil : response.bytes,
             fields: Storability.storedFields(response.headers.fields.map { .init(name: $0.name, value: $0.value) }),
             step: timer.step(.network, response.note)
+        )
+    }
+
+    /// Whether hooks look at whole bodies, so that there is nothing to be shown before.
+    private var changesBodies: Bool {
+        downloader.configuration.responseModifier != nil || downloader.configuration.decryptor != nil
+    }
+
+    /// Downloads and lets others look at what is there while it comes.
+    private func stream(
+        _ remote: FetchRequest,
+        _ context: WorkContext,
+        _ report: @escaping @Sendable (Arrival) -> Void
+    ) async throws(EideticError) -> OriginAnswer {
+        let timer = StepTimer()
+        let stream = try await downloader.stream(remote, context: context)
+        let bytes = ArrivingBytes(expected: stream.expectedLength, limit: remote.byteLimit)
+        var pieces = stream.makeAsyncIterator(), received = 0
+        while let piece = try await pieces.next() {
+            received = bytes.append(piece)
+            report(Arrival(progress: .init(received: received, expected: stream.expectedLength), bytes: bytes))
+        }
+        return OriginAnswer(
+            bytes: stream.status == 304 ? nil : bytes.snapshot,
+            fields: Storability.storedFields(stream.headers.fields.map { .init(name: $0.name, value: $0.value) }),
+            step: timer.step(.network, "\(stream.status), \(ByteCount(received)), piece by piece")
         )
     }
 
@@ -76,7 +109,7 @@ struct OriginReader: Sendable {
         _ conditions: HTTPHeaders,
         _ options: ImageOptions,
         _ context: WorkContext,
-        _ report: @escaping @Sendable (FetchProgress) -> Void
+        _ report: @escaping @Sendable (Arrival) -> Void
     ) async throws(EideticError) -> OriginAnswer {
         var last = EideticError(.invalidArgument, "a list of URLs has none")
         for remote in remotes {

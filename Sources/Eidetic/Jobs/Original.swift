@@ -26,6 +26,9 @@ final class Original: Sendable {
     /// Whether the bytes were written; a task may hold them for a moment longer.
     var isStored: Bool { writing.withLock { $0.isDone } }
 
+    /// Whether they are written to disk, now or before long.
+    var belongsOnDisk: Bool { store != nil }
+
     /// `store` writes the bytes to disk; `nil` where they are there already or do not belong there.
     init(
         bytes: [UInt8],

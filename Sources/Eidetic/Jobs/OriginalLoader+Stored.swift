@@ -11,31 +11,47 @@ extension OriginalLoader {
         case stale(DiskCache.Entry)
     }
 
+    /// What may be used of what is held or on disk, read by the calling thread.
+    func storedAtOnce(_ request: ImageRequest) -> Original? {
+        guard request.origin.isStored, let disk else { return nil }
+        if let original = held(request) { return original }
+        let timer = StepTimer()
+        guard let entry = try? disk.read(request.originalKey),
+            case .usable(let original) = usable(entry, timer), !original.needsRevalidation
+        else { return nil }
+        return original
+    }
+
     /// Looks on disk; an unreadable disk has nothing, and that is said in the log.
     func stored(_ request: ImageRequest) async -> Stored {
         guard let disk else { return .nothing }
         let timer = StepTimer()
         do throws(EideticError) {
             guard let entry = try await disk.value(for: request.originalKey) else { return .nothing }
-            let note = "hit, \(ByteCount(entry.bytes.count))"
-            guard let freshness = freshness(of: entry.metadata) else {
-                return .usable(Original(bytes: entry.bytes, source: .disk, steps: [timer.step(.disk, note)]))
-            }
-            let now = SystemTime().now, use = freshness.use(at: now)
-            guard use != .afterValidation else { return .stale(entry) }
-            return .usable(
-                Original(
-                    bytes: entry.bytes,
-                    source: .disk,
-                    steps: [timer.step(.disk, use == .fresh ? "\(note), fresh" : "\(note), stale while revalidated")],
-                    freshFor: max(.zero, freshness.lifetime - freshness.age(at: now)),
-                    needsRevalidation: use == .staleWhileRevalidating
-                )
-            )
+            return usable(entry, timer)
         } catch {
             Log.write(.warning, .store, "\(request.name): not read from disk: \(error)")
             return .nothing
         }
+    }
+
+    /// What may be done with an entry, as its freshness says.
+    private func usable(_ entry: DiskCache.Entry, _ timer: StepTimer) -> Stored {
+        let note = "hit, \(ByteCount(entry.bytes.count))"
+        guard let freshness = freshness(of: entry.metadata) else {
+            return .usable(Original(bytes: entry.bytes, source: .disk, steps: [timer.step(.disk, note)]))
+        }
+        let now = SystemTime().now, use = freshness.use(at: now)
+        guard use != .afterValidation else { return .stale(entry) }
+        return .usable(
+            Original(
+                bytes: entry.bytes,
+                source: .disk,
+                steps: [timer.step(.disk, use == .fresh ? "\(note), fresh" : "\(note), stale while revalidated")],
+                freshFor: max(.zero, freshness.lifetime - freshness.age(at: now)),
+                needsRevalidation: use == .staleWhileRevalidating
+            )
+        )
     }
 
     /// Whether an entry that could not be validated may be used all the same.

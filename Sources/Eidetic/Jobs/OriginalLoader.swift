@@ -26,7 +26,7 @@ final class OriginalLoader: Sendable {
     private let sources: OriginReader
     private let gate: InteractionGate
     private let pool = WorkPool(name: "eidetic store", width: 1)
-    private let jobs = SharedWork<Key, FetchProgress, Original>()
+    private let jobs = SharedWork<Key, Arrival, Original>()
     private let inUse = Guarded<[ImageRequest.Transfer: WeakOriginal]>([:])
 
     init(_ configuration: ImagePipeline.Configuration, _ gate: InteractionGate) {
@@ -39,7 +39,7 @@ final class OriginalLoader: Sendable {
     func original(
         for request: ImageRequest,
         context: WorkContext,
-        onProgress: (@Sendable (FetchProgress) -> Void)?
+        onProgress: (@Sendable (Arrival) -> Void)?
     ) async throws(EideticError) -> Original {
         let route = Route(request.options)
         let key = Key(transfer: request.transfer, route: route)
@@ -54,6 +54,13 @@ final class OriginalLoader: Sendable {
 
     /// Answers for which the work of another caller was used.
     var joined: Int { Int(jobs.statistics.joined) }
+
+    /// The bytes that a cache has, read by the calling thread.
+    func cachedBytesAtOnce(for request: ImageRequest) -> [UInt8]? {
+        if let held = held(request) { return held.bytes }
+        if case .bytes(let bytes) = request.origin { return bytes }
+        return try? disk?.read(request.originalKey, allowingExpired: true)?.bytes
+    }
 
     /// The bytes that a cache has; for a picture that was in memory.
     func cachedBytes(for request: ImageRequest) async -> [UInt8]? {
@@ -82,7 +89,7 @@ final class OriginalLoader: Sendable {
         _ request: ImageRequest,
         _ route: Route,
         _ context: WorkContext,
-        _ report: @escaping @Sendable (FetchProgress) -> Void
+        _ report: @escaping @Sendable (Arrival) -> Void
     ) async throws(EideticError) -> Original {
         let timer = StepTimer()
         var steps: [LoadRecord.Step] = [], stale: DiskCache.Entry?
@@ -110,7 +117,7 @@ final class OriginalLoader: Sendable {
         _ stale: DiskCache.Entry?,
         after steps: [LoadRecord.Step],
         _ context: WorkContext,
-        _ report: @escaping @Sendable (FetchProgress) -> Void
+        _ report: @escaping @Sendable (Arrival) -> Void
     ) async throws(EideticError) -> Original {
         let timer = StepTimer()
         do throws(EideticError) {
@@ -135,7 +142,7 @@ final class OriginalLoader: Sendable {
         _ request: ImageRequest,
         _ entry: DiskCache.Entry?,
         _ context: WorkContext,
-        _ report: @escaping @Sendable (FetchProgress) -> Void
+        _ report: @escaping @Sendable (Arrival) -> Void
     ) async throws(EideticError) -> OriginAnswer {
         let fields = entry.map { Validators($0.metadata.headers).conditionalFields } ?? []
         let conditions = HTTPHeaders(fields.map { .init(name: $0.name, value: $0.value) })
@@ -174,7 +181,7 @@ final class OriginalLoader: Sendable {
     /// The bytes that are on their way to the disk.
     ///
     /// Once they are there the disk answers, which knows how long they are fresh.
-    private func held(_ request: ImageRequest) -> Original? {
+    func held(_ request: ImageRequest) -> Original? {
         let original = inUse.withLock { $0[request.transfer]?.value }
         return original?.isStored == true ? nil : original
     }

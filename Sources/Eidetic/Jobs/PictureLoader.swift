@@ -12,6 +12,13 @@ struct LoadedPicture: Sendable {
     let steps: [LoadRecord.Step]
 }
 
+/// What is told of a picture that is being made.
+enum PictureNews: Sendable {
+    case progress(FetchProgress)
+    /// A partial picture.
+    case preview(Image)
+}
+
 /// Makes decoded pictures from originals, each once for all who want it, and fills the memory cache.
 final class PictureLoader: Sendable {
     private struct Key: Hashable {
@@ -26,7 +33,8 @@ final class PictureLoader: Sendable {
     private let scaleDownLimit: ByteCount
     private let pool: WorkPool
     private let gate: InteractionGate
-    private let jobs = SharedWork<Key, FetchProgress, LoadedPicture>()
+    private let jobs = SharedWork<Key, PictureNews, LoadedPicture>()
+    private let derived = DerivedPictures()
 
     init(
         _ configuration: ImagePipeline.Configuration,
@@ -45,14 +53,14 @@ final class PictureLoader: Sendable {
     func picture(
         for request: ImageRequest,
         context: WorkContext,
-        onProgress: (@Sendable (FetchProgress) -> Void)?
+        onNews: (@Sendable (PictureNews) -> Void)?
     ) async throws(EideticError) -> LoadedPicture {
         let key = Key(
             picture: request.pictureKey,
             route: OriginalLoader.Route(request.options),
             transfer: request.transfer
         )
-        return try await jobs.value(for: key, context: context, onProgress: onProgress) {
+        return try await jobs.value(for: key, context: context, onProgress: onNews) {
             job throws(EideticError) in
             try await self.make(request, job.context, job.report)
         }
@@ -67,21 +75,49 @@ final class PictureLoader: Sendable {
     private func make(
         _ request: ImageRequest,
         _ context: WorkContext,
-        _ report: @escaping @Sendable (FetchProgress) -> Void
+        _ report: @escaping @Sendable (PictureNews) -> Void
     ) async throws(EideticError) -> LoadedPicture {
         if !request.options.contains(.fromLoaderOnly), let image = memory.image(for: request.pictureKey) {
             // A twin has made it since the caller looked.
             return LoadedPicture(image: image, source: .memory, original: nil, steps: [])
         }
         if let picture = try await reduced(request, context) { return picture }
-        let original = try await originals.original(for: request, context: context, onProgress: report)
+        let start = derived.now, previews = previews(of: request, context, report)
+        let arrivals: @Sendable (Arrival) -> Void = { arrival in
+            report(.progress(arrival.progress))
+            if let bytes = arrival.bytes { previews?.bytesCame(bytes) }
+        }
+        let original = try await originals.original(for: request, context: context, onProgress: arrivals)
+        previews?.end()
         do throws(EideticError) {
-            return try await render(request, original, context)
+            return try await render(request, original, context, since: start)
         } catch  where original.source == .disk && request.origin.isStored && error.isBrokenPicture {
             // What the disk had cannot be decoded, so it goes, and the network is asked once.
             await originals.discard(original, request)
-            let fresh = try await originals.original(for: request, context: context, onProgress: report)
-            return try await render(request, fresh, context)
+            let fresh = try await originals.original(for: request, context: context, onProgress: arrivals)
+            return try await render(request, fresh, context, since: start)
+        }
+    }
+
+    /// What shows the picture while it comes; `nil` where nobody wants that.
+    private func previews(
+        of request: ImageRequest,
+        _ context: WorkContext,
+        _ report: @escaping @Sendable (PictureNews) -> Void
+    ) -> PreviewMaker? {
+        guard request.options.contains(.progressive) else { return nil }
+        var options = request.decodeOptions(byteLimit: scaleDownLimit)
+        options.acceptsPartial = true
+        options.frames = .first
+        let (decode, limits) = (options, limits)
+        return PreviewMaker(pool, context) { bytes throws(EideticError) in
+            let image = try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
+                let bytes = UnsafeRawBufferPointer(bytes)
+                return try ImageDecoder.decode(bytes, options: decode, limits: limits, context: context)
+            }
+            return try Self.transformed(image, request)
+        } report: {
+            report(.preview($0))
         }
     }
 
@@ -104,31 +140,45 @@ final class PictureLoader: Sendable {
             return (image, timer.step(.decode, "\(larger.size) in memory to \(image.size)"))
         }
         // Where pictures are fresh for a time only, what is made of one would outlive it.
-        if originals.policy == .maximumAge { memory.insert(image, for: request.pictureKey, base: base) }
+        if originals.policy == .maximumAge {
+            memory.insert(image, for: request.pictureKey, base: base)
+            note(request)
+        }
         return LoadedPicture(image: image, source: .memory, original: nil, steps: [step])
     }
 
     /// Decodes and transforms the bytes, has them stored, and fills the memory cache.
+    ///
+    /// With `since`, from before the original was read, nothing is kept of bytes that were replaced meanwhile; without
+    /// it, these bytes replace others: what was made of those goes from memory, once it is clear that these are good.
     func render(
         _ request: ImageRequest,
         _ original: Original,
-        _ context: WorkContext
+        _ context: WorkContext,
+        since start: UInt64?
     ) async throws(EideticError) -> LoadedPicture {
         let options = request.decodeOptions(byteLimit: scaleDownLimit), limits = limits
         try await gate.pass(context)
+        let timer = StepTimer()
         let (image, steps) = try await pool.run(context) { context throws(EideticError) in
-            let timer = StepTimer()
+            let wait = timer.elapsed
             let image = try original.bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
                 let bytes = UnsafeRawBufferPointer(bytes)
                 return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
             }
             // Only bytes that proved to be a picture are stored.
             original.storeOnce()
-            let decoded = timer.step(.decode, "\(image.format) \(image.sourceSize) to \(image.size)")
+            let note = "\(image.format) \(image.sourceSize) to \(image.size)"
+            let decoded = timer.step(.decode, "\(note), \(Int(wait.inMilliseconds.rounded())) ms in the queue")
             try context.checkCancellation()
             return try Self.transform(image, of: original, request, [decoded])
         }
-        keep(image, request, original)
+        if let start {
+            if !derived.isReplaced(request.originalKey, since: start) { keep(image, request, original) }
+        } else {
+            forget(request, except: image.encodedChecksum)
+            keep(image, request, original)
+        }
         return LoadedPicture(
             image: image,
             source: original.source,
@@ -137,9 +187,41 @@ final class PictureLoader: Sendable {
         )
     }
 
-    /// Forgets every size of a picture that has changed.
-    func forget(_ request: ImageRequest) {
-        if let base = request.baseKey { memory.removeAll(base: base) }
+    /// Decodes what the disk has, on the calling thread; `nil` where it has nothing that can be used at once.
+    func pictureAtOnce(for request: ImageRequest) -> LoadedPicture? {
+        let start = derived.now
+        guard let original = originals.storedAtOnce(request) else { return nil }
+        let timer = StepTimer()
+        do throws(EideticError) {
+            let decoded = try ImageDecoder.decode(original.bytes, options: request.decodeOptions(byteLimit: scaleDownLimit), limits: limits)
+            let step = timer.step(.decode, "\(decoded.format) \(decoded.sourceSize) to \(decoded.size), by the caller")
+            let (image, steps) = try Self.transform(decoded, of: original, request, [step])
+            if !derived.isReplaced(request.originalKey, since: start) { keep(image, request, original) }
+            return LoadedPicture(
+                image: image,
+                source: original.source,
+                original: original,
+                steps: original.steps + steps
+            )
+        } catch {
+            return nil
+        }
+    }
+
+    /// Forgets what was made of bytes that have changed, in every size and with every transform.
+    private func forget(_ request: ImageRequest, except checksum: UInt64?) {
+        for key in derived.replace(request.originalKey) {
+            // Another size may have been made of the new bytes already.
+            if let image = memory.image(for: key), image.encodedChecksum != checksum {
+                memory.pictures.remove(key)
+            } else {
+                derived.note(key, of: request.originalKey) { memory.pictures.contains($0) }
+            }
+        }
+    }
+
+    private func note(_ request: ImageRequest) {
+        derived.note(request.pictureKey, of: request.originalKey) { memory.pictures.contains($0) }
     }
 
     private func keep(_ image: Image, _ request: ImageRequest, _ original: Original) {
@@ -149,6 +231,7 @@ final class PictureLoader: Sendable {
         } else {
             memory.insert(image, for: key, base: base, timeToLive: life)
         }
+        note(request)
     }
 
     private static func transform(
@@ -160,14 +243,26 @@ final class PictureLoader: Sendable {
         var image = image
         image.encodedSize = ByteCount(original.bytes.count)
         image.encodedChecksum = original.bytes.withUnsafeBytes { Checksum.of($0) }
-        guard let transform = request.rendering.transform,
-            !image.isAnimated || request.options.contains(.transformAnimatedImage),
-            image.format != .svg || request.options.contains(.transformVectorImage)
-        else { return (image, steps) }
         let timer = StepTimer()
+        guard let transform = request.transform(for: image) else { return (image, steps) }
         var changed = try transform.apply(to: image)
         (changed.encodedSize, changed.encodedChecksum) = (image.encodedSize, image.encodedChecksum)
         return (changed, steps + [timer.step(.transform, transform.key)])
+    }
+
+    private static func transformed(_ image: Image, _ request: ImageRequest) throws(EideticError) -> Image {
+        guard let transform = request.transform(for: image) else { return image }
+        return try transform.apply(to: image)
+    }
+}
+
+extension ImageRequest {
+    /// The transform, where it is to be applied to this picture.
+    fileprivate func transform(for image: Image) -> (any ImageTransform)? {
+        guard !image.isAnimated || options.contains(.transformAnimatedImage),
+            image.format != .svg || options.contains(.transformVectorImage)
+        else { return nil }
+        return rendering.transform
     }
 }
 

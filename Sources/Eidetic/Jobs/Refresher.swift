@@ -46,15 +46,18 @@ final class Refresher: Sendable {
         let checksum = shown.encodedChecksum
         let key = Key(picture: request.pictureKey, transfer: request.transfer, shown: checksum)
         return try await jobs.value(for: key, context: context, onProgress: onProgress) { job throws(EideticError) in
-            try await self.ask(request, checksum, job.context, job.report)
+            try await self.ask(request, checksum, job.context) { job.report($0.progress) }
         }
     }
+
+    /// Jobs that are under way.
+    var running: Int { jobs.count }
 
     private func ask(
         _ request: ImageRequest,
         _ shown: UInt64?,
         _ context: WorkContext,
-        _ report: @escaping @Sendable (FetchProgress) -> Void
+        _ report: @escaping @Sendable (Arrival) -> Void
     ) async throws(EideticError) -> Outcome {
         try await gate.pass(context)
         let entry = try? await disk?.value(for: request.originalKey, allowingExpired: true)
@@ -66,12 +69,15 @@ final class Refresher: Sendable {
         guard let bytes = answer.bytes ?? confirmed?.bytes else {
             throw EideticError(.badResponse, "\(request.name): status 304 without a condition", httpStatus: 304)
         }
-        if bytes.withUnsafeBytes({ Checksum.of($0) }) == shown { return .unchanged(answer.step) }
-        pictures.forget(request)
+        if bytes.withUnsafeBytes({ Checksum.of($0) }) == shown {
+            // The disk has nothing, or other bytes.
+            if confirmed == nil { originals.original(bytes, answer, request).storeOnce() }
+            return .unchanged(answer.step)
+        }
         let original =
             confirmed == nil
             ? originals.original(bytes, answer, request)
             : Original(bytes: bytes, source: .disk, steps: [answer.step])
-        return .changed(try await pictures.render(request, original, context))
+        return .changed(try await pictures.render(request, original, context, since: nil))
     }
 }

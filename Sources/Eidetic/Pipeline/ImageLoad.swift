@@ -3,13 +3,14 @@ public import EideticFetch
 
 /// A load with completion handlers on the main actor; for those who draw.
 ///
-/// The completion is called exactly once, on the main actor: within ``ImagePipeline/load(_:cached:progress:completion:)``
+/// The completion is called exactly once, on the main actor: within ``ImagePipeline/load(_:cached:preview:progress:completion:)``
 /// for a picture in memory, within ``cancel()`` when it is cancelled, else later.
 @MainActor
 public final class ImageLoad {
     /// What a load tells while it goes on, and at its end.
     struct Handlers {
         var cached: (@MainActor (ImageResponse) -> Void)?
+        var preview: (@MainActor (Image) -> Void)?
         var progress: (@MainActor (FetchProgress) -> Void)?
         var completion: @MainActor (Result<ImageResponse, EideticError>) -> Void
     }
@@ -60,6 +61,7 @@ public final class ImageLoad {
                 case .progress(let progress):
                     self.progress = progress
                     handlers.progress?(progress)
+                case .preview(let image): handlers.preview?(image)
                 case .cached(let response): handlers.cached?(response)
                 case .finished(let response): finish(.success(response))
                 case .failed(let error): finish(.failure(error))
@@ -79,16 +81,18 @@ public final class ImageLoad {
 extension ImagePipeline {
     /// Loads a picture and calls back on the main actor; a picture in memory is delivered before this returns (L15).
     ///
-    /// With `refreshCached`, `cached` is given the cached picture, and `completion` the final one.
+    /// With `refreshCached`, `cached` is given the cached picture, and `completion` the final one; with `progressive`,
+    /// `preview` is given partial pictures.
     @MainActor
     @discardableResult
     public func load(
         _ request: ImageRequest,
         cached: (@MainActor (ImageResponse) -> Void)? = nil,
+        preview: (@MainActor (Image) -> Void)? = nil,
         progress: (@MainActor (FetchProgress) -> Void)? = nil,
         completion: @escaping @MainActor (Result<ImageResponse, EideticError>) -> Void
     ) -> ImageLoad {
-        let handlers = ImageLoad.Handlers(cached: cached, progress: progress, completion: completion)
+        let handlers = ImageLoad.Handlers(cached: cached, preview: preview, progress: progress, completion: completion)
         return ImageLoad(self, request, hit: synchronousHit(request), handlers)
     }
 }

@@ -12,6 +12,7 @@ extension ImagePipeline {
         counters.countLoad()
         do throws(EideticError) {
             let request = try processed(request)
+            if Task.isCancelled { throw EideticError.cancelled }
             let response = try await intercepted(request, configuration.interceptors[...], context, report)
             counters.count(response)
             return response
@@ -41,9 +42,8 @@ extension ImagePipeline {
         _ report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
         try await covered(request) { [self] () async throws(EideticError) in
-            let wantsBytes = request.options.contains(.queryMemoryData) && cachedImage(for: request) != nil
-            let bytes = wantsBytes ? await originals.cachedBytes(for: request) : nil
-            let hit = try memoryHit(request, bytes: bytes)
+            var hit = try memoryHit(request)
+            if hit != nil, request.wantsBytes { hit?.originalBytes = await originals.cachedBytes(for: request) }
             if request.wantsRefresh { return try await refreshed(request, hit, context, report) }
             if let hit { return hit }
             return try await made(request, context, report)
@@ -57,50 +57,66 @@ extension ImagePipeline {
         }
     }
 
-    /// What `load` would answer from memory without waiting for anything; `nil` where it would wait.
+    /// What `load` would answer without waiting for another thread; `nil` where it would wait.
     func synchronousHit(_ request: ImageRequest) -> ImageResponse? {
-        guard configuration.requestProcessors.isEmpty, configuration.interceptors.isEmpty,
+        guard configuration.interceptors.isEmpty, let request = try? processed(request),
             request.options.isDisjoint(with: [.queryMemoryData, .refreshCached]),
-            let hit = try? memoryHit(request, bytes: nil)
+            let hit = answerAtOnce(request)
         else { return nil }
         counters.countLoad()
         counters.count(hit)
         return hit
     }
 
+    private func answerAtOnce(_ request: ImageRequest) -> ImageResponse? {
+        if var hit = try? memoryHit(request) {
+            if request.options.contains(.queryMemoryDataSync) {
+                hit.originalBytes = originals.cachedBytesAtOnce(for: request)
+            }
+            return hit
+        }
+        guard request.options.contains(.queryDiskDataSync), !request.options.contains(.fromLoaderOnly),
+            let picture = pictures.pictureAtOnce(for: request), (try? check(picture.image, request.options)) != nil
+        else { return nil }
+        return ImageResponse(picture, storeError: nil)
+    }
+
     /// Brings the original to disk without decoding it, unless it is there.
-    func bringToDisk(_ request: ImageRequest) async throws(EideticError) {
+    func bringToDisk(_ request: ImageRequest) async throws(EideticError) -> PrefetchedPicture {
         let request = try processed(request)
         let context = WorkContext(priority: request.priority)
         let original = try await originals.original(for: request, context: context, onProgress: nil)
-        guard try ImageDecoder.header(of: original.bytes) != nil else {
+        guard let header = try ImageDecoder.header(of: original.bytes) else {
             throw EideticError(.truncated, "\(request.name) ends before its header is complete")
         }
         original.storeOnce()
         if let error = try await original.storeError() { throw error }
+        return PrefetchedPicture(
+            source: original.source,
+            format: header.format,
+            size: header.uprightSize,
+            byteCount: ByteCount(original.bytes.count),
+            record: LoadRecord(steps: original.steps),
+            storeError: nil
+        )
     }
 
     /// The request as the configuration's processors want it.
-    private func processed(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+    func processed(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
         var request = request
         for process in configuration.requestProcessors { request = try process(request) }
         return request
     }
 
-    private func memoryHit(_ request: ImageRequest, bytes: [UInt8]?) throws(EideticError) -> ImageResponse? {
+    private func memoryHit(_ request: ImageRequest) throws(EideticError) -> ImageResponse? {
         let timer = StepTimer()
-        guard !request.options.contains(.fromLoaderOnly), let hit = memory.image(for: request.pictureKey) else {
-            return nil
-        }
-        try check(hit, request.options)
-        return ImageResponse(
-            image: hit,
-            source: .memory,
-            byteCount: hit.encodedSize,
-            originalBytes: bytes,
-            storeError: nil,
-            record: LoadRecord(steps: [timer.step(.memory, "hit")])
-        )
+        guard let image = hitImage(request) else { return nil }
+        try check(image, request.options)
+        return ImageResponse(hit: image, timer.step(.memory, "hit"), bytes: nil)
+    }
+
+    private func hitImage(_ request: ImageRequest) -> Image? {
+        request.options.contains(.fromLoaderOnly) ? nil : memory.image(for: request.pictureKey)
     }
 
     func made(
@@ -108,8 +124,15 @@ extension ImagePipeline {
         _ context: WorkContext,
         _ report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
-        let miss = StepTimer().step(.memory, request.options.contains(.fromLoaderOnly) ? "not asked" : "miss")
-        let picture = try await pictures.picture(for: request, context: context) { report(.progress($0)) }
+        let isAsked = !request.options.contains(.fromLoaderOnly)
+        let miss = StepTimer().step(.memory, isAsked ? misses.text(for: request.pictureKey) : "not asked")
+        let showsPreviews = request.options.contains(.progressive)
+        let picture = try await pictures.picture(for: request, context: context) { news in
+            switch news {
+            case .progress(let progress): report(.progress(progress))
+            case .preview(let image): if showsPreviews { report(.preview(image)) }
+            }
+        }
         try check(picture.image, request.options)
         if picture.original?.needsRevalidation == true, !request.options.contains(.fromCacheOnly) {
             revalidateInBackground(request, picture.image)
@@ -121,15 +144,20 @@ extension ImagePipeline {
 
     /// The answer that a picture just made becomes.
     func response(_ picture: LoadedPicture, _ request: ImageRequest) async throws(EideticError) -> ImageResponse {
-        let waits = request.options.contains(.waitStoreCache)
-        return ImageResponse(
-            image: picture.image,
-            source: picture.source,
-            byteCount: picture.image.encodedSize,
-            originalBytes: picture.original?.bytes,
-            storeError: waits ? try await picture.original?.storeError() : nil,
-            record: LoadRecord(steps: picture.steps)
-        )
+        let timer = StepTimer()
+        guard request.options.contains(.waitStoreCache), let original = picture.original else {
+            var response = ImageResponse(picture, storeError: nil)
+            // Made of another picture in memory, or by somebody else in between: there was no need for the bytes.
+            if picture.original == nil, request.wantsBytes {
+                response.originalBytes = await originals.cachedBytes(for: request)
+            }
+            return response
+        }
+        var response = ImageResponse(picture, storeError: try await original.storeError())
+        if original.belongsOnDisk {
+            response.record.steps.append(timer.step(.store, response.storeError.map { "failed: \($0)" } ?? "stored"))
+        }
+        return response
     }
 
     private func check(_ image: Image, _ options: ImageOptions) throws(EideticError) {
@@ -142,8 +170,36 @@ extension ImagePipeline {
 }
 
 extension ImageRequest {
+    /// Whether the encoded bytes are to come also with a picture from memory.
+    var wantsBytes: Bool { !options.isDisjoint(with: [.queryMemoryData, .queryMemoryDataSync]) }
+
     /// Whether the server is to be asked about a cached picture.
     var wantsRefresh: Bool {
         options.contains(.refreshCached) && options.isDisjoint(with: [.fromCacheOnly, .fromLoaderOnly])
+    }
+}
+
+extension ImageResponse {
+    /// The answer of the memory cache.
+    fileprivate init(hit image: Image, _ step: LoadRecord.Step, bytes: [UInt8]?) {
+        self.init(
+            image: image,
+            source: .memory,
+            byteCount: image.encodedSize,
+            originalBytes: bytes,
+            storeError: nil,
+            record: LoadRecord(steps: [step])
+        )
+    }
+
+    fileprivate init(_ picture: LoadedPicture, storeError: EideticError?) {
+        self.init(
+            image: picture.image,
+            source: picture.source,
+            byteCount: picture.image.encodedSize,
+            originalBytes: picture.original?.bytes,
+            storeError: storeError,
+            record: LoadRecord(steps: picture.steps)
+        )
     }
 }

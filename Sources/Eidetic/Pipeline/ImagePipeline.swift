@@ -22,12 +22,16 @@ public final class ImagePipeline: Sendable {
     let pictures: PictureLoader
     let refresher: Refresher
     let counters = Counters()
+    let misses = MissReasons()
     private let gate = InteractionGate()
+    /// Whether requests are loaded as they are.
+    private let isPlain: Bool
 
     /// Creates a pipeline.
     public init(_ configuration: Configuration = .standard) {
         self.configuration = configuration
-        let memory = configuration.memoryCache ?? ImageMemoryCache(costLimit: configuration.memoryLimit)
+        let memory =
+            configuration.memoryCache ?? ImageMemoryCache(costLimit: configuration.memoryLimit, hooks: misses.hooks)
         self.memory = memory
         originals = OriginalLoader(configuration, gate)
         pictures = PictureLoader(configuration, gate, originals: originals, memory: memory)
@@ -61,18 +65,28 @@ public final class ImagePipeline: Sendable {
 
     /// The picture if it is in memory now; returns at once, on any thread.
     ///
-    /// - Complexity: O(1); takes no lock for long, allocates nothing.
-    public func cachedImage(for request: ImageRequest) -> Image? { memory.image(for: request.pictureKey) }
+    /// - Complexity: O(1); takes no lock for long, allocates nothing. Request processors are called where there are any.
+    public func cachedImage(for request: ImageRequest) -> Image? {
+        guard !isPlain else { return memory.image(for: request.pictureKey) }
+        return (try? processed(request)).flatMap { memory.image(for: $0.pictureKey) }
+    }
 
     /// Whether the user scrolls or drags; loads of low priority then wait before each of their steps (L22).
+    ///
+    /// Their downloads that run already take no bytes meanwhile: the configuration's downloader is suspended for low
+    /// priority (``Downloader/suspend(_:)``), and resumed at the end.
     public var isUserInteracting: Bool {
         get { gate.isClosed }
-        set { gate.isClosed = newValue }
+        set {
+            guard gate.isClosed != newValue else { return }
+            gate.isClosed = newValue
+            if newValue { configuration.downloader.suspend(.low) } else { configuration.downloader.resume() }
+        }
     }
 
     /// The largest picture of the same bytes that is in memory now, in whatever size; to be shown until a better comes.
     public func cachedPreview(for request: ImageRequest) -> Image? {
-        request.baseKey.flatMap { memory.anyImage(base: $0) }
+        (try? processed(request))?.baseKey.flatMap { memory.anyImage(base: $0) }
     }
 
     /// Forgets all pictures in memory; the disk keeps its own.

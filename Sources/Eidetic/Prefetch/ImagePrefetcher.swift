@@ -1,4 +1,4 @@
-import EideticCore
+public import EideticCore
 
 /// Loads pictures before they are needed, at low priority (L19).
 ///
@@ -31,13 +31,24 @@ public final class ImagePrefetcher: Sendable {
     }
 
     /// Prefetches `requests` in their order.
+    ///
+    /// `onEach` is told how each ended, as it ends and on whatever thread; it must return soon.
     @discardableResult
-    public func prefetch(_ requests: [ImageRequest]) -> PrefetchGroup {
+    public func prefetch(
+        _ requests: [ImageRequest],
+        onEach: (@Sendable (ImageRequest, Result<PrefetchedPicture, EideticError>) -> Void)? = nil
+    ) -> PrefetchGroup {
         let (stream, continuation) = AsyncStream<PrefetchProgress>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let task = Task.detached(priority: .utility) { [self] in
             var count = PrefetchProgress(finished: 0, skipped: 0, total: requests.count)
             await withTaskGroup(of: Bool.self) { group in
-                for request in requests { group.addTask { [self] in await bring(request) } }
+                for request in requests {
+                    group.addTask { [self] in
+                        let result = await bring(request)
+                        onEach?(request, result)
+                        return (try? result.get()) != nil
+                    }
+                }
                 for await isThere in group {
                     count.finished += 1
                     if !isThere { count.skipped += 1 }
@@ -50,19 +61,47 @@ public final class ImagePrefetcher: Sendable {
         return PrefetchGroup(progress: stream, task: task)
     }
 
-    private func bring(_ request: ImageRequest) async -> Bool {
-        guard (try? await limiter.enter()) != nil else { return false }
-        defer { limiter.leave() }
+    private func bring(_ request: ImageRequest) async -> Result<PrefetchedPicture, EideticError> {
         let request = request.with(priority: .low)
         do throws(EideticError) {
+            try await limiter.enter()
+            defer { limiter.leave() }
             switch destination {
-            case .memory: _ = try await pipeline.response(for: request)
-            case .disk: try await pipeline.bringToDisk(request)
+            case .memory: return .success(PrefetchedPicture(try await pipeline.response(for: request)))
+            case .disk: return .success(try await pipeline.bringToDisk(request))
             }
-            return true
         } catch {
-            return false
+            return .failure(error)
         }
+    }
+}
+
+/// A picture that was prefetched.
+public struct PrefetchedPicture: Sendable {
+    /// Where it came from.
+    public let source: ImageSource
+    /// What it is.
+    public let format: ImageFormat
+    /// The size of the original when upright.
+    public let size: PixelSize
+    /// The bytes of the encoded original.
+    public let byteCount: ByteCount
+    /// How it was brought.
+    public let record: LoadRecord
+    /// Why the original could not be stored on disk; known for the destination `disk`, and with `waitStoreCache`.
+    public let storeError: EideticError?
+}
+
+extension PrefetchedPicture {
+    fileprivate init(_ response: ImageResponse) {
+        self.init(
+            source: response.source,
+            format: response.image.format,
+            size: response.image.sourceSize,
+            byteCount: response.byteCount,
+            record: response.record,
+            storeError: response.storeError
+        )
     }
 }
 

@@ -23,7 +23,13 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// The encoded bytes come with the picture also when it was in memory.
     public static let queryMemoryData = ImageOptions(rawValue: 1 << 4)
 
-    /// Any certificate is accepted, for this request only.
+    /// The same, without a wait: a memory hit that is delivered at once blocks for the read from disk.
+    public static let queryMemoryDataSync = ImageOptions(rawValue: 1 << 24)
+
+    /// A picture on disk is delivered before the call returns, as one in memory is: the calling thread reads and decodes.
+    public static let queryDiskDataSync = ImageOptions(rawValue: 1 << 25)
+
+    /// Any certificate is accepted, for this request only; what comes is found by such requests alone.
     public static let allowInvalidCertificates = ImageOptions(rawValue: 1 << 5)
 
     /// A background task is open as long as the load goes on; when its time is used up, the load ends as cancelled.
@@ -37,6 +43,11 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
 
     /// Cookies are sent, and kept in the downloader's jar; otherwise there are none.
     public static let handleCookies = ImageOptions(rawValue: 1 << 15)
+
+    /// Partial pictures are shown while the bytes come.
+    ///
+    /// A download that is begun so is not gone on with where it broke off; with `retryFailed` it is begun anew.
+    public static let progressive = ImageOptions(rawValue: 1 << 26)
 
     // MARK: How it is decoded
 

@@ -47,7 +47,9 @@ public struct ImageRequest: Sendable, Hashable {
         self.priority = options.contains(.highPriority) ? .high : options.contains(.lowPriority) ? .low : priority
         self.options = options
         self.ignoredQueryItems = ignoredQueryItems
-        originalKey = origin.identity(ignoring: ignoredQueryItems)
+        // What came over a connection that anybody may have tampered with is kept apart.
+        let isUnsafe = options.contains(.allowInvalidCertificates) && !origin.remotes.isEmpty
+        originalKey = origin.identity(ignoring: ignoredQueryItems) + (isUnsafe ? "\nany certificate" : "")
         pictureKey = rendering.identity(of: originalKey, options)
         baseKey = rendering.transform == nil ? rendering.anySize.identity(of: originalKey, options) : nil
     }

@@ -75,8 +75,12 @@ public final class ImageSlot {
         let hit = pipeline.synchronousHit(request)
         isCachedSeen = false
         if hit == nil { start(request, presentation) }
+        // So may the display, told to show the placeholder.
+        guard turn == mine else { completion?(.failure(.cancelled)); return }
         let handlers = ImageLoad.Handlers { [weak self] response in
             if self?.turn == mine { self?.showCached(response.image, request) }
+        } preview: { [weak self] image in
+            if self?.turn == mine { self?.showPreview(image, request) }
         } progress: { [weak self] update in
             if self?.turn == mine { self?.showProgress(update, presentation) }
             progress?(update)
@@ -127,6 +131,11 @@ extension ImageSlot {
     private func showCached(_ image: Image, _ request: ImageRequest) {
         guard !isCachedSeen, !request.options.contains(.avoidAutoSetImage) else { return }
         isCachedSeen = true
+        show(image)
+    }
+
+    private func showPreview(_ image: Image, _ request: ImageRequest) {
+        guard !request.options.contains(.avoidAutoSetImage) else { return }
         show(image)
     }
 

@@ -37,7 +37,7 @@ extension PipelineStatistics.Stage {
 
 extension ImagePipeline {
     /// Whether no download, decode or other work is under way.
-    package var isIdle: Bool { originals.running + pictures.running == 0 }
+    package var isIdle: Bool { originals.running + pictures.running + refresher.running == 0 }
 
     /// What this pipeline has done since it was made.
     public var statistics: PipelineStatistics {

@@ -16,6 +16,8 @@ public struct LoadRecord: Sendable, CustomStringConvertible {
         case decode
         /// The transform.
         case transform
+        /// The wait until the original is on disk, with `waitStoreCache`.
+        case store
     }
 
     /// One step of a load.
@@ -31,6 +33,9 @@ public struct LoadRecord: Sendable, CustomStringConvertible {
     /// The steps in their order; those that were shared with other callers are told to each of them.
     public internal(set) var steps: [Step]
 
+    /// How long all steps took together.
+    public var duration: Duration { steps.reduce(.zero) { $0 + $1.duration } }
+
     /// One line a step.
     public var description: String {
         steps.map { step in
@@ -44,7 +49,9 @@ public struct LoadRecord: Sendable, CustomStringConvertible {
 struct StepTimer {
     private let start = SystemTime().uptime
 
+    var elapsed: Duration { SystemTime().uptime - start }
+
     func step(_ stage: LoadRecord.Stage, _ note: String) -> LoadRecord.Step {
-        LoadRecord.Step(stage: stage, duration: SystemTime().uptime - start, note: note)
+        LoadRecord.Step(stage: stage, duration: elapsed, note: note)
     }
 }

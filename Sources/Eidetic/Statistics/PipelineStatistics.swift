@@ -31,6 +31,14 @@ public struct PipelineStatistics: Sendable, Hashable {
 }
 
 extension PipelineStatistics {
+    /// The part of all answers that came from memory; 0 where there were none.
+    public var memoryHitRatio: Double { ratio(memoryHits, of: memoryHits + diskHits + networkLoads) }
+
+    /// The part of the answers that memory did not have, and that came from disk; 0 where there were none.
+    public var diskHitRatio: Double { ratio(diskHits, of: diskHits + networkLoads) }
+
+    private func ratio(_ part: Int, of whole: Int) -> Double { whole == 0 ? 0 : Double(part) / Double(whole) }
+
     /// The numbers in the text format that Prometheus reads.
     ///
     /// - SeeAlso: https://prometheus.io/docs/instrumenting/exposition_formats/
@@ -48,7 +56,9 @@ extension PipelineStatistics {
         let lines = counters.map { name, help, value in
             "# HELP eidetic_\(name) \(help)\n# TYPE eidetic_\(name) counter\neidetic_\(name) \(value)\n"
         }
-        return lines.joined() + stageText
+        let ratios = [("memory", memoryHitRatio), ("disk", diskHitRatio)].map { "{tier=\"\($0)\"} \($1)\n" }
+        let head = "# HELP eidetic_hit_ratio Answers of a tier by look-ups.\n# TYPE eidetic_hit_ratio gauge\n"
+        return lines.joined() + head + ratios.map { "eidetic_hit_ratio\($0)" }.joined() + stageText
     }
 
     private var stageText: String {

@@ -29,7 +29,7 @@ public final class PixelBuffer: Sendable {
     ///
     /// - Throws: `outOfMemory` where the machine has none, `limitExceeded` where the size is not positive or does not
     ///   fit into 2⁴⁸ bytes, and what `fill` throws.
-    package init(
+    public init(
         size: PixelSize,
         alpha: Alpha,
         fill: (_ pixels: UnsafeMutableRawBufferPointer, _ bytesPerRow: Int) throws(EideticError) -> Void

@@ -38,5 +38,5 @@ package final class Gate: Sendable {
     }
 
     /// Blocks the thread until the gate is open; for threads of our own alone.
-    func block() { monitor.wait { $0.isOpen ? () : nil } }
+    package func block() { monitor.wait { $0.isOpen ? () : nil } }
 }

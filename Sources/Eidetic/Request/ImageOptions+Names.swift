@@ -1,0 +1,38 @@
+extension ImageOptions {
+    /// Every option with its name, as a command line writes it.
+    package static let names: [(name: String, option: ImageOptions)] = [
+        ("allowInvalidCertificates", .allowInvalidCertificates),
+        ("avoidAutoCancel", .avoidAutoCancel),
+        ("avoidAutoSetImage", .avoidAutoSetImage),
+        ("cacheMemoryOnly", .cacheMemoryOnly),
+        ("continueInBackground", .continueInBackground),
+        ("delayPlaceholder", .delayPlaceholder),
+        ("firstFrameOnly", .firstFrameOnly),
+        ("forceTransition", .forceTransition),
+        ("fromCacheOnly", .fromCacheOnly),
+        ("fromLoaderOnly", .fromLoaderOnly),
+        ("handleCookies", .handleCookies),
+        ("highPriority", .highPriority),
+        ("keepCurrentImage", .keepCurrentImage),
+        ("lowPriority", .lowPriority),
+        ("matchAnimatedImage", .matchAnimatedImage),
+        ("preloadAllFrames", .preloadAllFrames),
+        ("progressive", .progressive),
+        ("queryDiskDataSync", .queryDiskDataSync),
+        ("queryMemoryData", .queryMemoryData),
+        ("queryMemoryDataSync", .queryMemoryDataSync),
+        ("refreshCached", .refreshCached),
+        ("retryFailed", .retryFailed),
+        ("scaleDownLargeImages", .scaleDownLargeImages),
+        ("transformAnimatedImage", .transformAnimatedImage),
+        ("transformVectorImage", .transformVectorImage),
+        ("waitStoreCache", .waitStoreCache),
+        ("waitTransition", .waitTransition),
+    ]
+
+    /// The option of a name; `nil` where there is none.
+    package init?(named name: String) {
+        guard let known = Self.names.first(where: { $0.name == name }) else { return nil }
+        self = known.option
+    }
+}

@@ -1,0 +1,138 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+@Suite("Options", .timeLimit(.minutes(2)))
+struct OptionTests {
+    @Test("L06 continueInBackground: a background task stands around the load; at its expiry the load ends cancelled")
+    func background() async throws {
+        let environment = BackgroundEnvironment(), gate = Gate(), png = try Picture.png(width: 8, height: 6)
+        var configuration = ImagePipeline.Configuration()
+        configuration.environment = environment
+        let pipeline = ImagePipeline(configuration)
+        func request(_ name: String) -> ImageRequest {
+            let origin = ImageOrigin.provider(name: name) { () throws(EideticError) in
+                await gate.wait()
+                return png
+            }
+            return ImageRequest(origin, options: .continueInBackground)
+        }
+        let expired = Task { try await pipeline.image(for: request("one")) }
+        await until { environment.open.count == 1 }
+        environment.expire()
+        let error = await #expect(throws: EideticError.self) { try await expired.value }
+        #expect(error?.code == .cancelled)
+        #expect(environment.open.isEmpty)
+        gate.open()
+        #expect(try await pipeline.image(for: request("two")).size.width == 8)
+        #expect(environment.open.isEmpty)
+        environment.refuses = true
+        let refused = await #expect(throws: EideticError.self) { try await pipeline.image(for: request("three")) }
+        #expect(refused?.code == .cancelled)
+        // Without the option no task is asked for.
+        let plain = request("four").with(options: [])
+        #expect(try await pipeline.image(for: plain).size.width == 8)
+        #expect(environment.begun == ["one", "two", "three"].map { "load \($0)" })
+    }
+
+    @Test("L06 L14 avoidAutoCancel: the slot's earlier load goes on and says how it ended, and is not seen")
+    @MainActor
+    func avoidAutoCancel() async throws {
+        let gate = Gate(), png = try Picture.png(width: 8, height: 6), display = RecordingDisplay()
+        let slow = ImageRequest(
+            .provider(name: "slow") { () throws(EideticError) in
+                await gate.wait()
+                return png
+            }
+        )
+        let next = ImageRequest(.bytes(try Picture.png(width: 4, height: 3)), options: .avoidAutoCancel)
+        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        var ends: [String] = []
+        slot.set(slow) { result in ends.append((try? result.get()) == nil ? "slow failed" : "slow") }
+        slot.set(next) { _ in ends.append("next") }
+        await until { ends == ["next"] }
+        gate.open()
+        await until { ends == ["next", "slow"] }
+        #expect(display.images.last == .image(PixelSize(width: 4, height: 3), hasTransition: false))
+        guard case .shown = slot.state else { Issue.record("\(slot.state)"); return }
+    }
+
+    @Test("L06 L05 highPriority goes to the head of the queue, lowPriority to its end")
+    @MainActor
+    func priorities() async throws {
+        let gate = Gate(), png = try Picture.png(width: 8, height: 6)
+        let origin = try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], png)] }
+        var downloads = ImagePipeline.Configuration.standardDownloads
+        downloads.maximumConcurrent = 1
+        let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
+        let completions = Counter()
+        func load(_ name: String, _ options: ImageOptions) throws {
+            pipeline.load(try ImageRequest("\(origin.url)/\(name)", options: options)) { _ in completions.add() }
+        }
+        try load("first", [])
+        await origin.waitForRequests(1)
+        try load("low", .lowPriority)
+        try load("normal", [])
+        try load("high", .highPriority)
+        await until { pipeline.configuration.downloader.counts.waiting == 3 }
+        gate.open()
+        await until { completions.value == 4 }
+        #expect(origin.requests.map(\.path) == ["/first", "/high", "/normal", "/low"])
+    }
+
+    @Test("L06 handleCookies sends what was set before; without it nothing is kept or sent")
+    func cookies() async throws {
+        let png = try Picture.png(width: 8, height: 6)
+        let origin = try ScriptedOrigin { _ in [.answer(200, ["Set-Cookie": "a=1; Path=/"], png)] }
+        let pipeline = ImagePipeline(.init())
+        for (name, options) in [("1", ImageOptions.handleCookies), ("2", .handleCookies), ("3", [])] {
+            _ = try await pipeline.image(for: ImageRequest("\(origin.url)/\(name)", options: options))
+        }
+        #expect(origin.requests.map { $0.headers["cookie"] } == [nil, "a=1", nil])
+    }
+}
+
+/// An environment whose background tasks a test sees, and brings to their expiry.
+private final class BackgroundEnvironment: ApplicationEnvironment {
+    private struct State {
+        var last: UInt64 = 0
+        var refuses = false
+        var open: [BackgroundTaskIdentifier: @Sendable () -> Void] = [:]
+        var begun: [String] = []
+    }
+
+    private let state = Guarded(State())
+
+    var open: [BackgroundTaskIdentifier] { state.withLock { Array($0.open.keys) } }
+    var begun: [String] { state.withLock { $0.begun } }
+
+    var refuses: Bool {
+        get { state.withLock { $0.refuses } }
+        set { state.withLock { $0.refuses = newValue } }
+    }
+
+    func expire() {
+        for handler in state.withLock({ Array($0.open.values) }) { handler() }
+    }
+
+    func beginBackgroundTask(
+        named name: String,
+        expirationHandler: @escaping @Sendable () -> Void
+    ) -> BackgroundTaskIdentifier {
+        state.withLock { state in
+            state.begun.append(name)
+            if state.refuses { return .invalid }
+            state.last += 1
+            let identifier = BackgroundTaskIdentifier(rawValue: state.last)
+            state.open[identifier] = expirationHandler
+            return identifier
+        }
+    }
+
+    func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {
+        _ = state.withLock { $0.open.removeValue(forKey: identifier) }
+    }
+
+    let phases = AsyncStream<ApplicationPhase> { $0.finish() }
+    let memoryPressure = AsyncStream<MemoryPressure> { $0.finish() }
+}

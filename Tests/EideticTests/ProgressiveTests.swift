@@ -1,0 +1,127 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+@Suite("While the bytes come", .timeLimit(.minutes(2)))
+struct ProgressiveTests {
+    /// A server that sends the first part of a picture, and the rest when the gate is open.
+    private func origin(_ bytes: [UInt8], part: Double, _ gate: Gate, hasLength: Bool = true) throws -> ScriptedOrigin {
+        let count = Int(Double(bytes.count) * part)
+        let first = Array(bytes.prefix(count)), rest = Array(bytes.dropFirst(count))
+        return try ScriptedOrigin { _ in
+            if hasLength {
+                return [.head(200, ["Content-Length": "\(bytes.count)"]), .send(first), .wait(gate), .send(rest)]
+            }
+            let head = ScriptedOrigin.Step.head(200, ["Transfer-Encoding": "chunked"])
+            return [head, .chunk(first), .wait(gate), .chunk(rest), .chunk([])]
+        }
+    }
+
+    private func picture(_ format: ImageFormat) throws -> [UInt8] {
+        let pixels = try Picture.pixels(width: 200, height: 160)
+        if format == .png { return try Picture.png(width: 200, height: 160) }
+        let image = Image(frames: [.init(pixels: pixels)], format: format, sourceSize: pixels.size)
+        return try ImageEncoder.encode(image, as: format)
+    }
+
+    @Test("L10 L06 progressive: a partial picture is seen while the rest is still to come", arguments: [true, false])
+    func previews(hasLength: Bool) async throws {
+        for format in [ImageFormat.png, .jpeg, .gif, .webp] {
+            let gate = Gate(), origin = try origin(try picture(format), part: 0.7, gate, hasLength: hasLength)
+            let request = try ImageRequest(origin.url + "/a", options: .progressive)
+            var events: [String] = []
+            for await event in ImagePipeline(.init()).events(for: request) {
+                switch event {
+                case .progress, .cached: break
+                case .preview(let image):
+                    events.append("preview \(image.size)")
+                    #expect(image.isPartial)
+                    gate.open()
+                case .finished(let response):
+                    events.append("finished \(response.image.size)")
+                    #expect(!response.image.isPartial)
+                case .failed(let error): events.append("\(error)")
+                }
+            }
+            #expect(Set(events) == ["preview 200x160", "finished 200x160"], "\(format)")
+            #expect(events.last == "finished 200x160")
+        }
+    }
+
+    @Test("L10 L02 each who waits sees previews of the size they want, from one download; who wants none sees none")
+    func sizes() async throws {
+        let gate = Gate(), origin = try origin(try picture(.png), part: 0.7, gate), pipeline = ImagePipeline(.init())
+        let full = try ImageRequest(origin.url + "/a", options: .progressive)
+        let small = full.with(rendering: .init(size: PixelSize(width: 20, height: 20)))
+        func previews(_ request: ImageRequest, seen: Gate) -> Task<Set<PixelSize>, Never> {
+            Task {
+                var sizes: Set<PixelSize> = []
+                for await event in pipeline.events(for: request) {
+                    guard case .preview(let image) = event else { continue }
+                    sizes.insert(image.size)
+                    seen.open()
+                }
+                return sizes
+            }
+        }
+        let seen = [Gate(), Gate(), Gate()]
+        let first = previews(full, seen: seen[0])
+        await seen[0].wait()
+        let second = previews(small, seen: seen[1]), none = previews(full.with(options: []), seen: seen[2])
+        await seen[1].wait()
+        await until { pipeline.statistics.loads == 3 }
+        gate.open()
+        #expect(await first.value == [PixelSize(width: 200, height: 160)])
+        #expect(await second.value == [PixelSize(width: 20, height: 16)])
+        #expect(await none.value.isEmpty)
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test("L10 a transform changes previews too, and no preview is kept")
+    func transformed() async throws {
+        let gate = Gate(), origin = try origin(try picture(.png), part: 0.7, gate), pipeline = ImagePipeline(.init())
+        let calls = Counter()
+        let request = try ImageRequest(origin.url + "/a", options: .progressive)
+            .with(rendering: .init(transform: Counting(count: calls)))
+        let task = Task {
+            for await event in pipeline.events(for: request) {
+                guard case .preview = event else { continue }
+                #expect(calls.value == 1)
+                withUnsafeCurrentTask { $0?.cancel() }
+            }
+        }
+        await task.value
+        gate.open()
+        await until { pipeline.isIdle }
+        #expect(pipeline.cachedImage(for: request) == nil)
+    }
+
+    @Test("L10 a slot shows previews, and then the picture")
+    @MainActor
+    func slot() async throws {
+        let gate = Gate(), origin = try origin(try picture(.png), part: 0.7, gate), display = RecordingDisplay()
+        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        let completions = Counter()
+        slot.set(try ImageRequest(origin.url + "/a", options: .progressive)) { _ in completions.add() }
+        await until { display.images.count >= 2 }
+        gate.open()
+        await until { completions.value == 1 }
+        let picture = RecordingDisplay.Seen.image(PixelSize(width: 200, height: 160), hasTransition: false)
+        #expect(display.images.first == .nothing)
+        #expect(display.images.count >= 3)
+        #expect(display.images.dropFirst().allSatisfy { $0 == picture })
+    }
+
+    @Test("L10 L07 a connection that breaks while previews are shown: with retryFailed the download begins anew")
+    func broken() async throws {
+        let png = try picture(.png), tries = Counter()
+        let origin = try ScriptedOrigin { _ in
+            tries.add()
+            guard tries.value == 1 else { return [.answer(200, [:], png)] }
+            return [.head(200, ["Content-Length": "\(png.count)"]), .send(Array(png.prefix(1_000))), .reset]
+        }
+        let request = try ImageRequest(origin.url + "/a", options: [.progressive, .retryFailed])
+        #expect(try await ImagePipeline(.init()).image(for: request).size.width == 200)
+        #expect(tries.value == 2)
+    }
+}

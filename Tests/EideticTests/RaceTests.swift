@@ -1,0 +1,225 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+/// What happens at once, and what comes of it.
+///
+/// | situation | outcome | shown by |
+/// |---|---|---|
+/// | a cell is used again | the first load's completion comes first, its picture never | `ImageSlotTests.reuse`, `storm` |
+/// | two callers, the first cancels | the second has its picture | `firstLeaves` |
+/// | cancelled, and asked again at once | a new download | `askedAgain` |
+/// | 200 requests at once | no answer is lost | `twoHundred` |
+/// | cancelled during the read from disk | one answer, `cancelled` | `duringDisk` |
+/// | cancelled during decode or transform | one answer, `cancelled`; nobody waits for the work | `duringTransform` |
+/// | cancelled during the store | one answer, `cancelled`; the picture is stored | `duringStore` |
+/// | `cancel` on the main actor | the completion comes within, and may call everything | `cancelCallsBack` |
+/// | cancelled after the end | nothing | `cancelCallsBack` |
+/// | `refreshCached` | one terminal event, however often the picture changes | `RefreshTests` |
+/// | one URL in several sizes | one download, each their size | `PipelineTests.tenSizes` |
+/// | one URL with other headers | another picture | `PipelineTests.headersAreIdentity` |
+/// | previews for two sizes | each their own | `ProgressiveTests.sizes` |
+/// | bytes come while a preview is decoded | it is decoded from a copy | `ProgressiveTests`, under the thread sanitizer |
+/// | a cancelled load ends late | its successor is still joined | `lateEnd` |
+@Suite("Races", .timeLimit(.minutes(2)))
+struct RaceTests {
+    private func png() throws -> [UInt8] { try Picture.png(width: 8, height: 6) }
+
+    /// A server whose answers wait for a gate; it has seen a request when `waitForRequests` returns.
+    private func origin(_ gate: Gate) throws -> ScriptedOrigin {
+        let png = try png()
+        return try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], png)] }
+    }
+
+    @Test("L02 of two callers of one URL the first cancels, and the second has its picture")
+    func firstLeaves() async throws {
+        let gate = Gate(), origin = try origin(gate), pipeline = ImagePipeline(.init())
+        let request = try ImageRequest(origin.url + "/a.png")
+        let first = Task { try await pipeline.image(for: request) }
+        let second = Task { try await pipeline.image(for: request) }
+        await until { pipeline.statistics.joined == 1 }
+        await origin.waitForRequests(1)
+        first.cancel()
+        let error = await #expect(throws: EideticError.self) { try await first.value }
+        #expect(error?.code == .cancelled)
+        gate.open()
+        #expect(try await second.value.size.width == 8)
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test("L02 cancelled and asked again at once: a new download, and a picture")
+    func askedAgain() async throws {
+        let gate = Gate(), origin = try origin(gate), pipeline = ImagePipeline(.init())
+        let request = try ImageRequest(origin.url + "/a.png")
+        let first = Task { try await pipeline.image(for: request) }
+        await origin.waitForRequests(1)
+        first.cancel()
+        let second = Task { try await pipeline.image(for: request) }
+        await origin.waitForRequests(2)
+        gate.open()
+        #expect(try await second.value.size.width == 8)
+        await #expect(throws: EideticError.self) { try await first.value }
+    }
+
+    @Test("L21 two hundred loads at once: two hundred answers", .needsNginx)
+    func twoHundred() async throws {
+        let fixture = try await Fixture()
+        let requests = try (0..<20).map { try fixture.put("\($0).png") }
+        let completions = Counter(), pictures = Counter()
+        await MainActor.run {
+            for index in 0..<200 {
+                fixture.pipeline.load(requests[index % 20]) { result in
+                    completions.add()
+                    if case .success = result { pictures.add() }
+                }
+            }
+        }
+        await until { completions.value == 200 }
+        #expect(pictures.value == 200)
+        for index in 0..<20 { #expect(try await fixture.server.requestCount("/\(index).png") == 1) }
+    }
+
+    @Test("L21 cancelled during the read from disk: one answer, and it is cancelled", .needsNginx)
+    func duringDisk() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache)
+        _ = try await fixture.pipeline.image(for: request)
+        let next = try fixture.nextRun(), answers = Counter(), cancellations = Counter()
+        for _ in 0..<50 {
+            let load = await MainActor.run {
+                next.removeAllFromMemory()
+                return next.load(request) { result in
+                    answers.add()
+                    if case .failure(let error) = result, error.code == .cancelled { cancellations.add() }
+                }
+            }
+            await MainActor.run { load.cancel() }
+        }
+        await until { next.isIdle }
+        #expect(answers.value == 50)
+        #expect(cancellations.value > 0)
+    }
+
+    @Test("L21 L02 cancelled during decode or transform: answered at once, once; the next caller is served")
+    func duringTransform() async throws {
+        let begun = Gate(), goOn = Gate(), pipeline = ImagePipeline(.init())
+        let rendering = ImageRequest.Rendering(transform: Held(begun: begun, goOn: goOn))
+        let request = ImageRequest(.bytes(try png()), rendering: rendering)
+        let task = Task {
+            var ends: [String] = []
+            for await event in pipeline.events(for: request) {
+                if case .failed(let error) = event { ends.append("\(error.code)") }
+                if case .finished = event { ends.append("finished") }
+            }
+            return ends
+        }
+        await begun.wait()
+        task.cancel()
+        // The transform still runs, and nobody waits for it.
+        #expect(await task.value == ["\(EideticError.Code.cancelled)"])
+        #expect(pipeline.cachedImage(for: request) == nil)
+        goOn.open()
+        #expect(try await pipeline.image(for: request).size.width == 8)
+    }
+
+    @Test("L21 L06 cancelled while it waits for the store: one answer, cancelled; the picture is stored", .needsNginx)
+    func duringStore() async throws {
+        let fixture = try await Fixture(), answers = Counter()
+        let request = try fixture.put(options: .waitStoreCache)
+        let load = await MainActor.run { fixture.pipeline.load(request) { _ in answers.add() } }
+        await until { fixture.pipeline.cachedImage(for: request) != nil }
+        await MainActor.run { load.cancel() }
+        #expect(answers.value == 1)
+        let disk = try DiskCache(.init(directory: fixture.directory.path("cache")))
+        while try !disk.contains(request.name) { await Task.yield() }
+        #expect(answers.value == 1)
+    }
+
+    @Test("L17 L21 cancel on the main actor calls back within, where all may be called; later it does nothing")
+    @MainActor
+    func cancelCallsBack() async throws {
+        let gate = Gate(), origin = try origin(gate), pipeline = ImagePipeline(.init())
+        let request = try ImageRequest(origin.url + "/a.png"), other = ImageRequest(.bytes(try png()))
+        _ = try await pipeline.image(for: other)
+        var order: [String] = []
+        let load = pipeline.load(request) { _ in
+            order.append("cancelled")
+            _ = pipeline.cachedImage(for: request)
+            pipeline.removeAllFromMemory()
+            pipeline.load(other) { _ in order.append("other") }
+        }
+        load.cancel()
+        order.append("returned")
+        #expect(order.first == "cancelled")
+        load.cancel()
+        #expect(order.count { $0 == "cancelled" } == 1)
+        gate.open()
+        await until { order.contains("other") }
+        var ends = 0
+        let again = pipeline.load(other) { _ in ends += 1 }
+        again.cancel()
+        #expect(ends == 1)
+    }
+
+    @Test("L02 a cancelled load that ends late does not take its successor's place: a third one joins that")
+    func lateEnd() async throws {
+        let calls = Counter(), first = Gate(), second = Gate(), png = try png()
+        let origin = ImageOrigin.provider(name: "late") { () throws(EideticError) in
+            calls.add()
+            await (calls.value == 1 ? first : second).wait()
+            return png
+        }
+        let pipeline = ImagePipeline(.init()), request = ImageRequest(origin)
+        let one = Task { try await pipeline.image(for: request) }
+        await until { calls.value == 1 }
+        one.cancel()
+        await #expect(throws: EideticError.self) { try await one.value }
+        let two = Task { try await pipeline.image(for: request) }
+        await until { calls.value == 2 }
+        first.open()
+        let joined = pipeline.statistics.joined
+        let three = Task { try await pipeline.image(for: request) }
+        await until { pipeline.statistics.joined > joined }
+        second.open()
+        _ = try await (two.value, three.value)
+        #expect(calls.value == 2)
+    }
+
+    @Test("L02 L19 ten priorities are changed live: the downloads follow, and a prefetch that is promoted overtakes")
+    @MainActor
+    func priority() async throws {
+        let gate = Gate(), origin = try origin(gate)
+        var downloads = ImagePipeline.Configuration.standardDownloads
+        downloads.maximumConcurrent = 1
+        let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
+        func request(_ name: Int) throws -> ImageRequest {
+            try ImageRequest("\(origin.url)/\(name)", priority: .low)
+        }
+        let completions = Counter()
+        let loads = try (0..<10).map { name in pipeline.load(try request(name)) { _ in completions.add() } }
+        await origin.waitForRequests(1)
+        await until { pipeline.configuration.downloader.counts.waiting == 9 }
+        for (name, priority) in [(7, LoadPriority.high), (3, .normal), (5, .high), (5, .normal)] {
+            loads[name].priority = priority
+        }
+        // What is prefetched, and now becomes visible.
+        let visible = pipeline.load(try request(9).with(priority: .high)) { _ in completions.add() }
+        gate.open()
+        await until { completions.value == 11 }
+        #expect(visible.result != nil)
+        #expect(origin.requests.map(\.path) == ["/0", "/7", "/9", "/3", "/5", "/1", "/2", "/4", "/6", "/8"])
+    }
+}
+
+/// A transform that says when it begins, and waits.
+private struct Held: ImageTransform {
+    let key = "held"
+    let begun: Gate
+    let goOn: Gate
+
+    func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+        begun.open()
+        goOn.block()
+        return pixels
+    }
+}

@@ -1,0 +1,256 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+/// The steps of a load in the tradition of SDWebImage, and what each comes to here.
+///
+/// | step | outcome | shown by |
+/// |---|---|---|
+/// | 1 a view cancels its slot's earlier load | its completion comes first, its picture never | `ImageSlotTests.reuse` |
+/// | 2 no URL, or a URL on the list of failures | `invalidURL`; the failure of before, without a request | `FailureTests.badURLs`, `listed` |
+/// | 3 a memory hit | in the same turn, on the caller's thread | `ImageSlotTests.memoryHit` |
+/// | 4 a disk hit | read off the caller's thread, fills memory | `diskHit` |
+/// | 5 a twin filled memory meanwhile | no second read, no second decode | `twins` |
+/// | 6 a derived picture is missed | made of the cached original without network | `derived` |
+/// | 7 `fromCacheOnly` | never the network; a miss is `cacheMiss` | `PipelineTests.fromCacheOnly` |
+/// | 8 `refreshCached`, unchanged | the cached picture; no second one | `RefreshTests.unchanged` |
+/// | 9 `refreshCached`, changed | the cached picture, then the new one | `RefreshTests.changed` |
+/// | 10 `refreshCached`, no answer | the cached picture stays, and the answer says why | `RefreshTests.unreachable` |
+/// | 11 a download of the same is under way | joined, and made as urgent as its callers | `PipelineTests.oneHundredCallers`, `priority` |
+/// | 12 progress | unknown length at first, then bytes of bytes | `progress` |
+/// | 13 the status is no success | the error, nothing kept | `FailureTests.network` |
+/// | 14 the body is empty or no picture | `notAPicture`, `truncated`; nothing kept | `FailureTests.html`, `truncated` |
+/// | 15 decode per distinct options | one download, each their own size | `PipelineTests.tenSizes` |
+/// | 16 transform | animated pictures are left alone unless asked | `animated` |
+/// | 17 store | after the answer; before it with `waitStoreCache` | `storeAfterAnswer`, `PipelineTests.sources` |
+/// | 18 the view shows it | transition only for what came late | `ImageSlotTests.shows`, `memoryHit` |
+@Suite("Steps of a load", .timeLimit(.minutes(2)), .needsNginx)
+struct StepTests {
+    @Test("L18 L07 step 2: a URL on the list of failures fails as before, without a request, until retryFailed")
+    func listed() async throws {
+        let fixture = try await Fixture()
+        let request = try ImageRequest(fixture.server.url + "/late.png")
+        for _ in 0..<2 {
+            let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: request) }
+            #expect(error?.httpStatus == 404)
+        }
+        #expect(try await fixture.server.requestCount("/late.png") == 1)
+        _ = try fixture.put("late.png")
+        let insisting = request.with(options: .retryFailed)
+        #expect(try await fixture.pipeline.response(for: insisting).source == .network)
+    }
+
+    @Test("L18 C07 step 4: a disk hit fills memory")
+    func diskHit() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache)
+        _ = try await fixture.pipeline.image(for: request)
+        let next = try fixture.nextRun()
+        let response = try await next.response(for: request)
+        #expect(response.source == .disk)
+        #expect(response.record.steps.map(\.stage) == [.memory, .disk, .decode])
+        #expect(next.cachedImage(for: request) != nil)
+    }
+
+    @Test("L18 step 5: twins that miss at the same time read and decode once")
+    func twins() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache)
+        _ = try await fixture.pipeline.image(for: request)
+        let next = try fixture.nextRun(), decodes = Counter()
+        let counted = request.with(rendering: .init(transform: Counting(count: decodes)))
+        async let one = next.response(for: counted)
+        async let two = next.response(for: counted)
+        _ = try await (one, two)
+        #expect(decodes.value == 1)
+    }
+
+    @Test("L18 L13 step 6: what is derived is made of the cached original, without network")
+    func derived() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache)
+        _ = try await fixture.pipeline.image(for: request)
+        await fixture.server.stop()
+        let transformed = request.with(rendering: .init(transform: Counting(count: Counter())))
+        #expect(try await fixture.pipeline.response(for: transformed).source == .disk)
+        let small = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
+        #expect(try await fixture.nextRun().response(for: small).image.size == PixelSize(width: 8, height: 6))
+    }
+
+    @Test("L08 step 12: progress counts the bytes of what is expected, and where that is unknown it says so")
+    func progress() async throws {
+        let png = try Picture.png(width: 100, height: 100)
+        let origin = try ScriptedOrigin { request in
+            let body = Array(png.prefix(20_000)), rest = Array(png.dropFirst(20_000))
+            if request.path == "/known.png" { return [.answer(200, [:], png)] }
+            return [.head(200, ["Transfer-Encoding": "chunked"]), .chunk(body), .chunk(rest), .chunk([])]
+        }
+        let pipeline = ImagePipeline(.init())
+        for (path, expected) in [("known", Int?.some(png.count)), ("unknown", nil)] {
+            var last: FetchProgress?
+            for await event in pipeline.events(for: try ImageRequest("\(origin.url)/\(path).png")) {
+                if case .progress(let progress) = event { last = progress }
+            }
+            #expect(last == FetchProgress(received: png.count, expected: expected))
+        }
+    }
+
+    @Test("L13 L06 step 16: a transform leaves animated pictures alone, unless transformAnimatedImage is given")
+    func animated() async throws {
+        let gif = Picture.animatedGIF
+        for (options, count) in [(ImageOptions(), 0), (.transformAnimatedImage, 2)] {
+            let calls = Counter()
+            let request = ImageRequest(
+                .bytes(gif),
+                rendering: .init(transform: Counting(count: calls)),
+                options: options.union(.preloadAllFrames)
+            )
+            #expect(try await ImagePipeline(.init()).image(for: request).frames.count == 2)
+            #expect(calls.value == count)
+        }
+    }
+
+    @Test("L06 firstFrameOnly, preloadAllFrames and matchAnimatedImage")
+    func frames() async throws {
+        let pipeline = ImagePipeline(.init()), gif = ImageOrigin.bytes(Picture.animatedGIF)
+        func count(_ options: ImageOptions) async throws -> Int {
+            try await pipeline.image(for: ImageRequest(gif, options: options)).frames.count
+        }
+        #expect(try await count([]) == 1)
+        #expect(try await count(.preloadAllFrames) == 2)
+        #expect(try await count([.preloadAllFrames, .firstFrameOnly]) == 1)
+        #expect(try await count([.preloadAllFrames, .matchAnimatedImage]) == 2)
+        let still = ImageRequest(.bytes(try Picture.png(width: 2, height: 2)), options: .matchAnimatedImage)
+        for _ in 0..<2 {
+            let error = await #expect(throws: EideticError.self) { try await pipeline.image(for: still) }
+            #expect(error?.code == .unsupportedFormat)
+        }
+    }
+
+    @Test("L18 step 17: memory is filled and the caller has the answer while the disk still writes")
+    func storeAfterAnswer() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put()
+        let response = try await fixture.pipeline.response(for: request)
+        #expect(!response.record.steps.contains { $0.stage == .store })
+        #expect(fixture.pipeline.cachedImage(for: request) != nil)
+        let waiting = try fixture.put("b.png", options: .waitStoreCache)
+        let stored = try await fixture.pipeline.response(for: waiting)
+        #expect(stored.record.steps.map(\.stage) == [.memory, .disk, .network, .decode, .store])
+        #expect(try DiskCache(.init(directory: fixture.directory.path("cache"))).contains(waiting.name))
+    }
+
+    @Test("L26 a miss says why the picture is not there any more, and the statistics count hits by tier")
+    func missReasons() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache), pipeline = fixture.pipeline
+        #expect(try await pipeline.response(for: request).record.steps.first?.note == "miss")
+        #expect(try await pipeline.response(for: request).record.steps.first?.note == "hit")
+        pipeline.removeAllFromMemory()
+        #expect(try await pipeline.response(for: request).record.steps.first?.note == "miss: removed")
+        let statistics = pipeline.statistics
+        #expect(statistics.memoryHitRatio == 1 / 3.0)
+        #expect(statistics.diskHitRatio == 0.5)
+        #expect(statistics.savedBytes == 2 * (try Picture.png(width: 64, height: 48)).count)
+        #expect(statistics.stages[.decode]?.count == 2)
+        let lines = statistics.prometheusText.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(lines.contains("eidetic_loads_total 3"))
+        #expect(lines.contains("eidetic_hit_ratio{tier=\"disk\"} 0.5"))
+        #expect(lines.allSatisfy { Double($0.split(separator: " ").last ?? "") != nil })
+    }
+
+    @Test("L20 an interceptor stands around the load: changes it, answers itself, tries again")
+    func interceptors() async throws {
+        let fixture = try await Fixture()
+        let good = try fixture.put(), bad = try ImageRequest(fixture.server.url + "/missing.png")
+        var configuration = ImagePipeline.Configuration()
+        configuration.interceptors = [Fallback(instead: good)]
+        #expect(try await ImagePipeline(configuration).response(for: bad).source == .network)
+        #expect(try await fixture.server.requests().map(\.path) == ["/missing.png", "/a.png"])
+    }
+
+    @Test("L15 L20 with request processors a memory hit is synchronous all the same, under the processed identity")
+    func processedHit() async throws {
+        var configuration = ImagePipeline.Configuration()
+        configuration.requestProcessors = [shrunk]
+        let pipeline = ImagePipeline(configuration)
+        let request = ImageRequest(.bytes(try Picture.png(width: 64, height: 48)))
+        _ = try await pipeline.image(for: request)
+        #expect(pipeline.cachedImage(for: request)?.size == PixelSize(width: 8, height: 6))
+        let isDone = await MainActor.run { pipeline.load(request) { _ in }.result != nil }
+        #expect(isDone)
+    }
+
+    @Test("C15 L13 the scale that a name says is that of the picture, also of one made smaller or transformed")
+    func scale() async throws {
+        let directory = try TemporaryDirectory("scale"), pipeline = ImagePipeline(.init())
+        try directory.write(try Picture.png(width: 64, height: 48), to: "a@2x.png")
+        let request = try ImageRequest("file://" + directory.path("a@2x.png"))
+        #expect(try await pipeline.image(for: request).scale == 2)
+        let small = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
+        #expect(try await pipeline.image(for: small).scale == 2)
+        let transformed = request.with(rendering: .init(transform: Counting(count: Counter())))
+        #expect(try await pipeline.image(for: transformed).scale == 2)
+    }
+
+    @Test("L06 queryMemoryData brings the bytes with a memory hit; queryMemoryDataSync in the same turn")
+    func memoryData() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache)
+        let bytes = try await fixture.pipeline.response(for: request).originalBytes
+        #expect(try await fixture.pipeline.response(for: request).originalBytes == nil)
+        let asked = request.with(options: .queryMemoryData)
+        #expect(try await fixture.pipeline.response(for: asked).originalBytes == bytes)
+        let pipeline = fixture.pipeline, atOnce = request.with(options: .queryMemoryDataSync)
+        let result = try await MainActor.run { try pipeline.load(atOnce) { _ in }.result?.get() }
+        #expect(result?.source == .memory)
+        #expect(result?.originalBytes == bytes)
+    }
+
+    @Test("L06 queryDiskDataSync delivers a picture on disk before the call returns")
+    func diskDataSync() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache)
+        _ = try await fixture.pipeline.image(for: request)
+        let next = try fixture.nextRun(), atOnce = request.with(options: .queryDiskDataSync)
+        let later = await MainActor.run { next.load(request.with(options: .fromCacheOnly)) { _ in }.result == nil }
+        #expect(later)
+        await until { next.isIdle }
+        next.removeAllFromMemory()
+        let result = try await MainActor.run { try next.load(atOnce) { _ in }.result?.get() }
+        #expect(result?.source == .disk)
+        #expect(result?.image.size == PixelSize(width: 64, height: 48))
+        #expect(next.cachedImage(for: request) != nil)
+    }
+
+    @Test("L06 L02 what came over an unverified connection is not given to who wants it verified")
+    func unverified() async throws {
+        let fixture = try await Fixture(.init(usesTLS: true))
+        _ = try fixture.put()
+        let url = try #require(fixture.server.secureURL) + "/a.png"
+        let lax = try ImageRequest(url, options: [.allowInvalidCertificates, .waitStoreCache])
+        _ = try await fixture.pipeline.image(for: lax)
+        let strict = try ImageRequest(url, options: .fromCacheOnly)
+        #expect(fixture.pipeline.cachedImage(for: strict) == nil)
+        let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: strict) }
+        #expect(error?.code == .cacheMiss)
+        #expect(try await fixture.nextRun().response(for: lax).source == .disk)
+    }
+}
+
+@Sendable
+private func shrunk(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+    request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
+}
+
+/// Loads something else where the first thing fails.
+private struct Fallback: ImageInterceptor {
+    let instead: ImageRequest
+
+    func intercept(
+        _ request: ImageRequest,
+        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
+    ) async throws(EideticError) -> ImageResponse {
+        do throws(EideticError) { return try await next(request) } catch { return try await next(instead) }
+    }
+}
