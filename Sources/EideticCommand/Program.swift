@@ -8,8 +8,8 @@ enum Program {
         summary: "a photographic memory for pictures",
         notes: ["Loads pictures by URL and remembers them; looks into pictures, converts them, and tends the cache."],
         subcommands: [
-            LoadCommand.command, InspectCommand.command, ConvertCommand.command, CacheCommands.command, completions,
-            help,
+            LoadCommand.command, PrefetchCommand.command, InspectCommand.command, ConvertCommand.command,
+            CacheCommands.command, completions, help,
         ]
     )
 

@@ -47,7 +47,8 @@ struct CommandLineTests {
     @Test(
         "every command explains itself",
         arguments: [
-            [], ["load"], ["inspect"], ["convert"], ["completions"], ["cache"], ["cache", "info"], ["cache", "list"],
+            [], ["load"], ["prefetch"], ["inspect"], ["convert"], ["completions"], ["cache"], ["cache", "info"],
+            ["cache", "list"],
             ["cache", "get"], ["cache", "put"], ["cache", "remove"], ["cache", "clean"], ["cache", "clear"],
             ["cache", "verify"], ["cache", "export"], ["cache", "import"],
         ]

@@ -48,6 +48,8 @@ struct CompletionTests {
         #expect(try await Self.bashOffers(["completions", ""]).starts(with: ["bash", "zsh", "fish"]))
         #expect(try await Self.bashOffers(["load", "--out", "/us"]) == ["/usr"])
         #expect(try await Self.bashOffers(["load", "--show", "=", "s"]) == ["sixel"])
+        #expect(try await Self.bashOffers(["load", "--option", "refresh"]) == ["refreshCached"])
+        #expect(try await Self.bashOffers(["prefetch", "--disk"]) == ["--disk-only"])
         #expect(try await Self.bashOffers(["inspect", "us"]) == ["usr"])
     }
 

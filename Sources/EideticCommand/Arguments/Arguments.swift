@@ -5,6 +5,9 @@ struct Arguments: Sendable {
     /// The names of the options that were given, with their values; the last one counts.
     var values: [String: String?] = [:]
 
+    /// The values of options that may be given several times, in their order.
+    var lists: [String: [String]] = [:]
+
     /// Whether an option was given, with or without a value.
     func contains(_ option: Option) -> Bool { values[option.name] != nil }
 
@@ -12,5 +15,10 @@ struct Arguments: Sendable {
     subscript<Value>(_ setting: Setting<Value>) -> Value? {
         guard let text = values[setting.option.name] ?? nil else { return nil }
         return setting.read(text)
+    }
+
+    /// All values of an option that may be given several times.
+    func all<Value>(_ setting: Setting<Value>) -> [Value] {
+        (lists[setting.option.name] ?? []).compactMap { setting.read($0) }
     }
 }

@@ -112,6 +112,7 @@ struct CommandLineParser {
         }
         if !value.accepts(text) { problems.append("\(written) needs \(value.expectation), not \"\(text)\"") }
         arguments.values[option.name] = text
+        arguments.lists[option.name, default: []].append(text)
     }
 
     private mutating func checkOperands() {

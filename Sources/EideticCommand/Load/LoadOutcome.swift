@@ -1,3 +1,4 @@
+import Eidetic
 import EideticCore
 
 /// How the load of one URL ended.
@@ -17,13 +18,15 @@ struct LoadOutcome: Sendable {
     /// The picture, or why there is none.
     let result: Result<Picture, EideticError>
     /// From the moment when its turn came.
-    let duration: Duration
+    var duration: Duration
+    /// How it went, where that is to be told.
+    var record: LoadRecord?
 
     /// The form for programs.
     var json: JSON {
         let picture = try? result.get()
         let error: String? = if case .failure(let error) = result { error.description } else { nil }
-        return .object([
+        var members: [(name: String, value: JSON)] = [
             ("url", .string(url)),
             ("source", .string(picture?.source.rawValue ?? "error")),
             ("format", .optional(picture?.format.rawValue)),
@@ -32,7 +35,9 @@ struct LoadOutcome: Sendable {
             ("bytes", .optional(picture?.bytes.bytes)),
             ("ms", .number(duration.inMilliseconds)),
             ("error", .optional(error)),
-        ])
+        ]
+        if let record { members.append(("steps", record.json)) }
+        return .object(members)
     }
 
     /// The form for people: `network  JPEG  4000x3000  4.5 MB  123 ms  http://…`.
@@ -44,11 +49,37 @@ struct LoadOutcome: Sendable {
                 Columns.right("\(picture.size)", 11), Columns.right(picture.bytes.description, 9),
                 Columns.right(Moments.text(duration), 7),
             ]
-            return (columns + [Printable.text(url)]).joined(separator: "  ")
+            let steps = record?.lines.map { "\n    \($0)" }.joined() ?? ""
+            return (columns + [Printable.text(url)]).joined(separator: "  ") + steps
         case .failure(let error):
             let message = Printable.text(error.message)
             let name = Printable.text(url)
             return message.contains(name) ? "eidetic: \(message)" : "eidetic: \(name): \(message)"
+        }
+    }
+}
+
+extension LoadRecord {
+    /// One object a step.
+    fileprivate var json: JSON {
+        .array(
+            steps.map { step in
+                .object([
+                    ("stage", .string(step.stage.rawValue)), ("ms", .number(step.duration.inMilliseconds)),
+                    ("note", .string(step.note)),
+                ])
+            }
+        )
+    }
+
+    /// `decode     12.3 ms  JPEG 4000x3000 to 400x300`.
+    fileprivate var lines: [String] {
+        steps.map { step in
+            let columns = [
+                Columns.left(step.stage.rawValue, 9), Columns.right(Moments.text(step.duration), 7),
+                Printable.text(step.note),
+            ]
+            return columns.joined(separator: "  ")
         }
     }
 }

@@ -1,3 +1,4 @@
+import Eidetic
 import EideticCore
 
 /// What a command line asks to be loaded, and what is to be done with it.
@@ -24,6 +25,10 @@ struct LoadPlan: Sendable {
     let graphics: TerminalGraphics?
     /// Whether the outcome is written for programs.
     let isJSON: Bool
+    /// Whether the record of each load is told.
+    let isExplained: Bool
+    /// What is asked for besides what the command itself needs.
+    let options: ImageOptions
 
     init(_ arguments: Arguments, urls: [String]) {
         items = Self.items(urls)
@@ -33,6 +38,8 @@ struct LoadPlan: Sendable {
         sheet = arguments[LoadCommand.sheet]
         graphics = arguments.contains(LoadCommand.show.option) ? arguments[LoadCommand.show] ?? .detect() : nil
         isJSON = arguments.contains(CommonSettings.json)
+        isExplained = arguments.contains(LoadCommand.explain)
+        options = LoadCommand.options(arguments)
     }
 
     /// How many outcomes there will be.

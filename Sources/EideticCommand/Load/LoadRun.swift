@@ -51,29 +51,39 @@ final class LoadRun: Sendable {
             let start = time.uptime
             var picture: [UInt8] = []
             let result: Result<LoadOutcome.Picture, EideticError>
+            var record: LoadRecord?
             do throws(EideticError) {
                 if let failure { throw failure }
                 let response = try await response(item.url, isFirst: turn == 0)
                 picture = turn == 0 ? await use(response, index) : []
                 result = .success(describe(response))
+                if plan.isExplained { record = response.record }
             } catch {
                 if error.code == .cancelled { return }
                 failure = error
                 result = .failure(error)
             }
-            let outcome = LoadOutcome(url: item.url, result: result, duration: time.uptime - start)
+            let outcome = LoadOutcome(
+                url: item.url,
+                result: result,
+                duration: time.uptime - start,
+                record: record
+            )
             display.finished(outcome, picture: picture, asJSON: plan.isJSON)
         }
         if failure != nil { sheet?.mark(index) }
     }
 
     private func response(_ url: String, isFirst: Bool) async throws(EideticError) -> ImageResponse {
-        let options: ImageOptions = isFirst && writer != nil ? [.waitStoreCache, .queryMemoryData] : .waitStoreCache
-        let request = try ImageRequest(url, size: wantedSize, options: options)
-        var meter = TransferMeter(display)
+        let own: ImageOptions = isFirst && writer != nil ? [.waitStoreCache, .queryMemoryData] : .waitStoreCache
+        let request = try ImageRequest(url, size: wantedSize, options: own.union(plan.options))
+        var meter = TransferMeter(display), previews = 0
         for await event in pipeline.events(for: request) {
             if case .progress(let progress) = event {
                 meter.note(progress)
+            } else if case .preview(let image) = event {
+                previews += 1
+                await show(image, previews, of: url)
             } else if case .finished(let response) = event {
                 if response.source == .network { meter.complete(response.byteCount) }
                 return response
@@ -83,6 +93,18 @@ final class LoadRun: Sendable {
             }
         }
         throw .cancelled
+    }
+
+    /// Tells of a partial picture.
+    private func show(_ image: Image, _ number: Int, of url: String) async {
+        let text =
+            plan.isJSON
+            ? JSON.object([
+                ("url", .string(url)), ("preview", .integer(number)), ("width", .integer(image.size.width)),
+                ("height", .integer(image.size.height)),
+            ]).text : "preview  \(number): \(image.size)  \(Printable.text(url))"
+        let bytes = try? await pool.run { [self] _ throws(EideticError) in try viewer?.bytes(for: image.pixels) ?? [] }
+        display.write(Array("\(text)\n".utf8) + (bytes ?? []), on: .output)
     }
 
     /// The size to decode to: no larger than anybody will see it.

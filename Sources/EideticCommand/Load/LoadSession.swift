@@ -15,7 +15,7 @@ enum LoadSession {
             let writer = try plan.directory.map { directory throws(EideticError) in
                 try PictureWriter(directory: directory, isResized: plan.size != nil)
             }
-            let pipeline = pipeline(plan, cache, display)
+            let pipeline = pipeline(plan.concurrency, cache, display)
             let run = LoadRun(plan: plan, pipeline: pipeline, display: display, writer: writer, sheet: sheet)
             wait(for: run, stop)
         } catch {
@@ -29,13 +29,13 @@ enum LoadSession {
     }
 
     /// Pictures are loaded also where there is no cache to keep them.
-    private static func pipeline(
-        _ plan: LoadPlan,
+    static func pipeline(
+        _ concurrency: Int,
         _ cache: DiskCache.Configuration,
         _ display: LoadDisplay
     ) -> ImagePipeline {
         var downloader = Downloader.Configuration()
-        downloader.maximumConcurrent = plan.concurrency
+        downloader.maximumConcurrent = concurrency
         downloader.minimumProgressInterval = .milliseconds(50)
         var configuration = ImagePipeline.Configuration(downloader: Downloader(downloader))
         do throws(EideticError) {
