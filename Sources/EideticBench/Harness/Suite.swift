@@ -35,5 +35,7 @@ struct Suite: Sendable {
         fetch,
         diskCache,
         background,
+        pipeline,
+        load,
     ]
 }

@@ -1,0 +1,86 @@
+import Eidetic
+import EideticCore
+import EideticStore
+
+extension Suite {
+    /// What a memory hit costs through the public interface.
+    static let pipeline = Suite(
+        "pipeline",
+        "memory hits from prepared requests, against the cache's own",
+        arguments: ["entries=NUMBER  how many pictures are kept; 1024 by default"]
+    ) { bench in
+        let measured = try await PipelineMeasurement(entries: try bench.number("entries", default: 1_024))
+        await measured.hits(bench)
+        await measured.loads(bench)
+        try await measured.awaited(bench)
+    }
+}
+
+/// The same hits through the pipeline and through a cache alone.
+private struct PipelineMeasurement {
+    private static let operations = 100_000
+
+    private let pipeline: ImagePipeline
+    private let requests: [ImageRequest]
+    private let keys: [CacheKey]
+    private let cache = ImageMemoryCache()
+    private let order: [Int]
+
+    init(entries: Int) async throws {
+        var configuration = ImagePipeline.Configuration()
+        configuration.memoryLimit = .gibibytes(1)
+        pipeline = ImagePipeline(configuration)
+        let pixel = PixelSize(width: 1, height: 1)
+        let pixels = try PixelBuffer(size: pixel, alpha: .opaque) { pixels, _ in pixels[3] = 255 }
+        let image = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixel)
+        let png = try ImageEncoder.encode(image, as: .png)
+        var requests: [ImageRequest] = []
+        for index in 0..<entries {
+            let origin = ImageOrigin.provider(name: "https://pictures.example.org/large/IMG_\(1_000_000 + index).png") {
+                () throws(EideticError) in png
+            }
+            requests.append(ImageRequest(origin, rendering: .init(size: pixel)))
+        }
+        for request in requests { _ = try await pipeline.image(for: request) }
+        keys = (0..<entries).map { CacheKey("picture \($0)") }
+        for key in keys { cache.insert(image, for: key) }
+        self.requests = requests
+        var random = SplitMix(state: 1)
+        order = (0..<Self.operations).map { _ in Int(random.next() % UInt64(entries)) }
+    }
+
+    /// `cachedImage(for:)`, which is what a view asks before anything else.
+    func hits(_ bench: Bench) async {
+        for goal in [Case.Goal.ratio(1.5), .value(150)] {
+            await bench.compare(
+                Case("hit, prepared request", .nanoseconds, goal: goal),
+                operations: Self.operations,
+                with: "the cache alone",
+                ours: { for index in order { use(pipeline.cachedImage(for: requests[index]) != nil) } },
+                theirs: { for index in order { use(cache.image(for: keys[index]) != nil) } }
+            )
+        }
+    }
+
+    /// `load` with a completion, which calls back before it returns.
+    func loads(_ bench: Bench) async {
+        await bench.measure(
+            Case("hit, load with completion", .nanoseconds),
+            operations: Self.operations
+        ) { @MainActor in
+            var count = 0
+            for index in order { pipeline.load(requests[index]) { _ in count += 1 } }
+            precondition(count == order.count)
+        }
+    }
+
+    /// `try await image(for:)`.
+    func awaited(_ bench: Bench) async throws {
+        try await bench.measure(
+            Case("hit, awaited", .nanoseconds),
+            operations: Self.operations
+        ) {
+            for index in order { use(try await pipeline.image(for: requests[index]).frames.count) }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import EideticCodecs
+import EideticCore
+import Glibc
+
+/// Photographs of two megapixels, made of those that the demo shows.
+///
+/// They are made once, into the temporary directory, since that takes longer than what is measured with them.
+struct Photographs {
+    /// The directory in which they are.
+    let directory: String
+    /// Their names in it.
+    let names: [String]
+
+    /// From Debian's mate-backgrounds and gnome-backgrounds.
+    private static let sources = [
+        "mate/abstract/Elephants_3840x2160.jpg", "mate/nature/Aqua.jpg", "mate/nature/Dune.jpg",
+        "mate/nature/FreshFlower.jpg", "mate/nature/LadyBird.jpg", "mate/nature/RainDrops.jpg", "mate/nature/Storm.jpg",
+        "mate/nature/TwoWings.jpg", "mate/nature/YellowFlower.jpg",
+    ]
+
+    /// Makes `count` photographs, or finds those of an earlier run.
+    init(count: Int) throws {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        directory = "\(parent)/eidetic-photographs-\(getuid())-\(count)"
+        names = (0..<count).map { "\($0).jpg" }
+        let files = FileSystem()
+        if (try? files.status(of: "\(directory)/complete")) != nil { return }
+        try files.makeDirectories(directory)
+        for (index, picture) in try Self.originals().enumerated() {
+            for number in stride(from: index, to: count, by: Self.sources.count) {
+                let jpeg = try Self.variant(of: picture, number)
+                try Self.write(jpeg, to: "\(directory)/\(number).jpg")
+            }
+        }
+        try Self.write([], to: "\(directory)/complete")
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
+        let files = FileSystem()
+        let file = try files.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try files.write(bytes, to: file) }
+    }
+
+    /// The demo's photographs, a little larger than two megapixels.
+    private static func originals() throws -> [Image] {
+        var options = DecodeOptions()
+        options.size = PixelSize(width: 1_800, height: 1_800)
+        var found: [Image] = []
+        for name in sources {
+            guard let bytes = try? FileSystem().contents(of: "/usr/share/backgrounds/\(name)") else { continue }
+            found.append(try ImageDecoder.decode(bytes, options: options))
+        }
+        guard found.isEmpty else { return found }
+        let size = PixelSize(width: 1_920, height: 1_440)
+        return [try ImageDecoder.decode(try SyntheticPhotograph.jpeg(size))]
+    }
+
+    /// Each a little different in size, so that no two have the same bytes.
+    private static func variant(of picture: Image, _ number: Int) throws -> [UInt8] {
+        let share = (2_000_000.0 / Double(picture.size.pixelCount)).squareRoot() * (1 - Double(number % 40) / 2_000)
+        let size = PixelSize(
+            width: Int(Double(picture.size.width) * min(1, share)),
+            height: Int(Double(picture.size.height) * min(1, share))
+        )
+        let pixels = try Resampler.resample(picture.pixels, to: size)
+        let image = Image(frames: [Image.Frame(pixels: pixels)], format: .jpeg, sourceSize: size)
+        return try ImageEncoder.encode(image, as: .jpeg, quality: 0.88)
+    }
+}
