@@ -1,0 +1,31 @@
+import Eidetic
+
+// KingfisherManager.shared.retrieveImage(with: url, options: [.processor(DownsamplingImageProcessor(size: size))])
+let url = "https://example.org/a.jpg"
+let small = try ImageRequest(url, size: PixelSize(width: 300, height: 200))
+let response = try await ImagePipeline.shared.response(for: small)
+print("\(response.image.size) from \(response.source)")
+
+// .onlyFromCache, .forceRefresh, .cacheMemoryOnly, .waitForCache, .downloadPriority(1)
+let offline = try ImageRequest(url, options: .fromCacheOnly)
+let fresh = try ImageRequest(url, priority: .high, options: [.fromLoaderOnly, .waitStoreCache])
+
+// .alternativeSources([.network(mirror)]), Base64ImageDataProvider, LocalFileImageDataProvider, ImageDataProvider
+let mirrored = ImageRequest(
+    .firstOf([try FetchRequest(url: url), try FetchRequest(url: "https://mirror.example.org/a.jpg")])
+)
+let inline = try ImageRequest("data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==")
+let local = try ImageRequest("file:///usr/share/pixmaps/debian-logo.png")
+let chart = ImageRequest(.provider(name: "chart 7") { () throws(EideticError) in [] })
+
+// .requestModifier, .redirectHandler, .retryStrategy(DelayRetryStrategy(maxRetryCount: 3))
+var downloads = ImagePipeline.Configuration.standardDownloads
+downloads.requestModifier = { request in
+    var request = request
+    request.headers = ["Authorization": "Bearer 42"]
+    return request
+}
+downloads.redirectLimit = 3
+downloads.alwaysRetries = true
+let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
+for request in [offline, fresh, mirrored, inline, local, chart] { print(pipeline.cachedImage(for: request) == nil) }

@@ -1,0 +1,45 @@
+import Eidetic
+
+// SDWebImageManager.shared.loadImage(with: url, options: [.retryFailed], progress: …, completed: …)
+let request = try ImageRequest("https://example.org/a.jpg", options: [.retryFailed, .progressive])
+let load = ImagePipeline.shared.load(
+    request,
+    preview: { image in print("so far: \(image.size)") },
+    progress: { progress in print("\(progress.received) of \(progress.expected ?? 0)") }
+) { result in
+    switch result {
+    case .success(let response): print("\(response.image.size) from \(response.source)")
+    case .failure(let error): print("\(error.code): \(error.message)")
+    }
+}
+load.cancel()
+
+// context[.imageThumbnailPixelSize], context[.imageTransformer], context[.imageForceDecodePolicy]
+let thumbnail = request.with(rendering: .init(size: PixelSize(width: 200, height: 200), contentMode: .fill))
+let image = try await ImagePipeline.shared.image(for: thumbnail)
+print(image.size)
+
+// SDWebImagePrefetcher.shared.prefetchURLs(urls, progress: …, completed: …)
+let group = ImagePrefetcher().prefetch([request, thumbnail])
+for await progress in group.progress { print("\(progress.finished) of \(progress.total), \(progress.skipped) skipped") }
+
+// SDWebImageDownloader's configuration, SDImageCache's configuration, request modifier, cache key filter
+var downloads = ImagePipeline.Configuration.standardDownloads
+downloads.maximumConcurrent = 3
+downloads.executionOrder = .lastInFirstOut
+downloads.headers = ["X-Application": "Photos"]
+var disk = DiskCache.Configuration(directory: DiskCache.defaultDirectory(namespace: "photos"))
+disk.maximumAge = .seconds(7 * 86_400)
+disk.sizeLimit = .mebibytes(200)
+var configuration = ImagePipeline.Configuration(
+    diskCache: try DiskCache(disk),
+    downloader: Downloader(downloads)
+)
+configuration.memoryLimit = .mebibytes(100)
+configuration.requestProcessors = [
+    { request in
+        ImageRequest(request.origin, rendering: request.rendering, ignoredQueryItems: ["signature"])
+    }
+]
+let pipeline = ImagePipeline(configuration)
+print(pipeline.cachedImage(for: request) == nil)

@@ -1,0 +1,32 @@
+import Eidetic
+import EideticBackground
+
+// UIApplicationDelegate
+@MainActor
+final class Delegate: ApplicationDelegate {
+    func applicationDidEnterBackground(_ application: Application) {
+        // beginBackgroundTask(withName:expirationHandler:), endBackgroundTask(_:)
+        let task = application.beginBackgroundTask(withName: "save") { print("no time is left") }
+        Task {
+            print("saving, \(application.backgroundTimeRemaining) left")
+            application.endBackgroundTask(task)
+        }
+    }
+
+    func application(_ application: Application, didReceiveMemoryPressure level: MemoryPressure) {
+        print("memory: \(level)")
+    }
+}
+
+let delegate = Delegate()
+try Application.shared.start(delegate: delegate)
+
+// The pipeline takes background tasks for `.continueInBackground`, and frees memory, as the application's life asks.
+var configuration = ImagePipeline.Configuration()
+configuration.environment = Application.shared
+let pipeline = ImagePipeline(configuration)
+let request = try ImageRequest("https://example.org/a.jpg", options: .continueInBackground)
+print(try await pipeline.image(for: request).size)
+
+// beginBackgroundTask and endBackgroundTask around something that suspends
+try await Application.shared.withBackgroundTask(named: "upload") { print("uploading") }
