@@ -199,6 +199,17 @@ extension RefreshTests {
         #expect(try await fixture.nextRun().image(for: offline).size == PixelSize(width: 64, height: 48))
     }
 
+    @Test("L11 an unchanged picture that the disk has lost is stored again")
+    func storedAgain() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
+        _ = try await fixture.pipeline.image(for: request)
+        try #require(fixture.pipeline.configuration.diskCache).removeAll()
+        #expect(await events(fixture.pipeline, request) == ["cached 64x48", "unchanged 64x48"])
+        let disk = try DiskCache(.init(directory: fixture.directory.path("cache")))
+        while try !disk.contains(request.name) { await Task.yield() }
+    }
+
     @Test("L11 L14 a slot shows a confirmed picture once, and a changed one after the cached one")
     @MainActor
     func slot() async throws {
