@@ -193,7 +193,8 @@ final class PictureLoader: Sendable {
         guard let original = originals.storedAtOnce(request) else { return nil }
         let timer = StepTimer()
         do throws(EideticError) {
-            let decoded = try ImageDecoder.decode(original.bytes, options: request.decodeOptions(byteLimit: scaleDownLimit), limits: limits)
+            let options = request.decodeOptions(byteLimit: scaleDownLimit)
+            let decoded = try ImageDecoder.decode(original.bytes, options: options, limits: limits)
             let step = timer.step(.decode, "\(decoded.format) \(decoded.sourceSize) to \(decoded.size), by the caller")
             let (image, steps) = try Self.transform(decoded, of: original, request, [step])
             if !derived.isReplaced(request.originalKey, since: start) { keep(image, request, original) }
@@ -217,6 +218,10 @@ final class PictureLoader: Sendable {
             } else {
                 derived.note(key, of: request.originalKey) { memory.pictures.contains($0) }
             }
+        }
+        // What others put into the cache.
+        if let base = request.baseKey, let image = memory.anyImage(base: base), image.encodedChecksum != checksum {
+            memory.removeAll(base: base)
         }
     }
 
