@@ -30,6 +30,7 @@ public final class ImagePipeline: Sendable {
     /// Creates a pipeline.
     public init(_ configuration: Configuration = .standard) {
         self.configuration = configuration
+        isPlain = configuration.requestProcessors.isEmpty
         let memory =
             configuration.memoryCache ?? ImageMemoryCache(costLimit: configuration.memoryLimit, hooks: misses.hooks)
         self.memory = memory
