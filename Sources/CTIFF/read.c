@@ -21,9 +21,20 @@ typedef struct {
     unsigned used;    // samples a pixel that are looked at
 } reader;
 
+// The usual row on its own, so that the compiler knows how far apart the samples are.
+static void write_rgb_row(const uint8_t *samples, size_t count, uint8_t *out) {
+    for (size_t i = 0; i < count; i++, samples += 3, out += 4) {
+        out[0] = samples[0], out[1] = samples[1], out[2] = samples[2], out[3] = 255;
+    }
+}
+
 // Colour and alpha samples of one row become pixels.
 static void write_row(const reader *r, const uint8_t *samples, size_t step, size_t count, uint8_t *out) {
     const eidetic_tiff *tiff = r->tiff;
+    if (tiff->kind == RGB && step == 3 && !tiff->has_alpha) {
+        write_rgb_row(samples, count, out);
+        return;
+    }
     for (size_t i = 0; i < count; i++, samples += step, out += 4) {
         switch (tiff->kind) {
         case GREY: out[0] = out[1] = out[2] = samples[0]; break;
@@ -102,7 +113,8 @@ static void read_fax_again(reader *r, uint32_t index, const piece *p) {
 static bool read_piece(reader *r, const piece *p, uint32_t planes, uint32_t per_plane, eidetic_codec_outcome *outcome) {
     for (uint32_t plane = 0; plane < planes; plane++) {
         uint32_t index = plane * per_plane + p->index;
-        memset(r->coded, 0, r->coded_size);
+        // What bad lines leave out is blank.
+        if (is_fax(r->tiff)) memset(r->coded, 0, r->coded_size);
         tmsize_t read = r->tiff->tiled
             ? TIFFReadEncodedTile(r->tiff->file, index, r->coded, (tmsize_t)r->coded_size)
             : TIFFReadEncodedStrip(r->tiff->file, index, r->coded, (tmsize_t)r->coded_size);
@@ -112,6 +124,7 @@ static bool read_piece(reader *r, const piece *p, uint32_t planes, uint32_t per_
                 r->tiff->error.message[0] ? r->tiff->error.message : "a part of the TIFF cannot be decoded");
         }
         if (read < 0) read_fax_again(r, index, p);
+        else if ((size_t)read < r->coded_size) memset(r->coded + read, 0, r->coded_size - (size_t)read);
         write_piece(r, p, plane);
     }
     return true;
@@ -158,7 +171,8 @@ static bool prepare(reader *r, uint32_t *width, uint32_t *height, eidetic_codec_
             outcome, EIDETIC_CODEC_LIMIT, "one strip or tile needs %zu bytes of memory; the limit is %zu", r->coded_size,
             tiff->memory_limit);
     }
-    r->coded = malloc(r->coded_size);
+    // Cleared, since a library that leaves a part out must not show what was in the memory before.
+    r->coded = calloc(1, r->coded_size);
     r->samples = malloc((size_t)row);
     return (r->coded && r->samples) || eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a strip");
 }

@@ -63,6 +63,7 @@ struct MeasuredProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         if let output { posix_spawn_file_actions_adddup2(&actions, output, 1) }
         var words = command.map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }

@@ -47,6 +47,10 @@ public struct DecodeOptions: Sendable, Hashable {
 
     /// Whether a picture that ends too early is given as far as it goes, marked as partial.
     ///
+    /// JPEG, PNG, GIF, WebP, BMP, icons and TIFF give the rows that are there, progressive ones in less detail, and leave
+    /// the others transparent or empty; JPEG XL gives a coarse picture; AVIF sequences give the frames that are whole.
+    /// HEIC, SVG and still AVIF give nothing, since their libraries do not.
+    ///
     /// False by default: it is a `truncated` error.
     public var acceptsPartial = false
 

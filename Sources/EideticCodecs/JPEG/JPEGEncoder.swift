@@ -1,7 +1,6 @@
 import CJPEG
 import CPixels
 import EideticCore
-import Glibc
 
 /// JPEG by libjpeg-turbo; full colour resolution from a quality of 0.9 on.
 enum JPEGEncoder: PictureEncoder {
@@ -12,9 +11,8 @@ enum JPEGEncoder: PictureEncoder {
         guard pixels.size.width <= 65_500, pixels.size.height <= 65_500 else {
             throw EideticError(.encodingFailed, "JPEG: \(pixels.size) pixels; a side may have 65500")
         }
-        var encoded: UnsafeMutablePointer<UInt8>?
-        var count = 0
-        var message = [CChar](repeating: 0, count: 256)
+        var encoded = EncodedBytes()
+        let capacity = encoded.message.count
         let percent = Int32((quality * 100).rounded())
         let status = pixels.withUnsafeBytes {
             eidetic_jpeg_encode(
@@ -24,18 +22,16 @@ enum JPEGEncoder: PictureEncoder {
                 UInt32(pixels.size.height),
                 max(1, percent),
                 percent >= 90 ? 1 : 2,
-                &encoded,
-                &count,
-                &message,
-                message.count
+                &encoded.base,
+                &encoded.count,
+                &encoded.message,
+                capacity
             )
         }
-        defer { free(encoded) }
         guard status == EIDETIC_JPEG_OK else {
-            let text = message.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-            throw EideticError(status == EIDETIC_JPEG_OUT_OF_MEMORY ? .outOfMemory : .encodingFailed, "JPEG: \(text)")
+            throw encoded.error("JPEG", isOutOfMemory: status == EIDETIC_JPEG_OUT_OF_MEMORY)
         }
-        return Array(UnsafeBufferPointer(start: encoded, count: count))
+        return encoded.array
     }
 
     private static func onWhite(_ pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {

@@ -1,6 +1,5 @@
 import CPNG
 import EideticCore
-import Glibc
 
 /// PNG by libpng, 8 bits a channel, marked as sRGB.
 enum PNGEncoder: PictureEncoder {
@@ -11,9 +10,8 @@ enum PNGEncoder: PictureEncoder {
 
     static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
         let pixels = try image.pixels.unpremultiplied()
-        var encoded: UnsafeMutablePointer<UInt8>?
-        var count = 0
-        var message = [CChar](repeating: 0, count: 128)
+        var encoded = EncodedBytes()
+        let capacity = encoded.message.count
         let status = pixels.withUnsafeBytes {
             eidetic_png_encode(
                 $0.bytePointer,
@@ -22,17 +20,15 @@ enum PNGEncoder: PictureEncoder {
                 UInt32(pixels.size.height),
                 pixels.alpha == .opaque ? 0 : 1,
                 level,
-                &encoded,
-                &count,
-                &message,
-                message.count
+                &encoded.base,
+                &encoded.count,
+                &encoded.message,
+                capacity
             )
         }
-        defer { free(encoded) }
         guard status == EIDETIC_PNG_OK else {
-            let text = message.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-            throw EideticError(status == EIDETIC_PNG_OUT_OF_MEMORY ? .outOfMemory : .encodingFailed, "PNG: \(text)")
+            throw encoded.error("PNG", isOutOfMemory: status == EIDETIC_PNG_OUT_OF_MEMORY)
         }
-        return Array(UnsafeBufferPointer(start: encoded, count: count))
+        return encoded.array
     }
 }
