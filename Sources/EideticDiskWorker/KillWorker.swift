@@ -32,7 +32,12 @@ struct KillWorker {
             try journal.set(key, slot)
             try cache.remove(name)
             try journal.set(key, KillJournal.Slot())
-        case 16..<18: _ = try cache.read(name)
+        case 16: _ = try cache.read(name)
+        case 17:
+            guard let entry = try cache.read(name) else { return }
+            let number = "\(generator.next())"
+            let fields = (0..<8).map { DiskCache.Metadata.Field(name: "field \($0)", value: number) }
+            try cache.refresh(entry, with: DiskCache.Metadata(headers: fields))
         case 18: try cache.removeExpired()
         default: if settings.limit < 1 << 26 { try cache.trim(to: ByteCount(settings.limit / 2)) }
         }

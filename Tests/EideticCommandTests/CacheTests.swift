@@ -55,6 +55,24 @@ struct CacheTests {
         #expect(missing.errorText == "eidetic: http://a/é.png: not in the cache\n")
     }
 
+    @Test("C10 clean with a size sweeps the oldest to half of it, and without leaves what is young")
+    func cleanBySize() async throws {
+        var keys: [String] = []
+        for name in 0..<8 {
+            keys.append("http://host/\(name)")
+            _ = try await put(keys[name])
+        }
+        #expect(try await cache("clean").outputText == "0 entries removed, 0 bytes freed\n")
+        let info: [Info] = try await cache("info", "--json").lines()
+        let allocated = try #require(info.first).allocated
+        #expect(try await cache("clean", "--size", "\(allocated)").outputText == "0 entries removed, 0 bytes freed\n")
+        let swept = try await cache("clean", "--size", "\(allocated - 1)")
+        #expect(swept.outputText.hasPrefix("5 entries removed, "))
+        let left: [Entry] = try await cache("list", "--json").lines()
+        #expect(left.map(\.key) == Array(keys.suffix(3)))
+        #expect(try await cache("clean", "--size", "much").status == .exited(2))
+    }
+
     @Test("C12 info tells size and number of entries")
     func info() async throws {
         for name in ["a", "b"] { _ = try await put("http://host/\(name)") }

@@ -70,9 +70,12 @@ extension OriginalLoader {
 
     /// The entry begins its time anew, with what the server said now.
     func keepOn(_ entry: DiskCache.Entry, _ fields: [HTTPField], _ request: ImageRequest) async {
-        let merged = NotModified.merge(fields, into: entry.metadata.headers)
+        var metadata = entry.metadata
+        metadata.headers = NotModified.merge(fields, into: entry.metadata.headers)
+        (metadata.stored, metadata.expires) = (Timestamp(nanoseconds: 0), nil)
         do throws(EideticError) {
-            try await disk?.insert(entry.bytes, for: request.originalKey, metadata: .init(headers: merged))
+            // The bytes stay as they are.
+            try await disk?.refreshValue(entry, with: metadata)
         } catch {
             Log.write(.warning, .store, "\(request.name): not kept on: \(error)")
         }

@@ -9,7 +9,7 @@ extension Suite {
         "writes, reads, misses, opening and trims of the disk cache, against bare system calls",
         arguments: [
             "directory=PATH  where to work (default: TMPDIR or /tmp)",
-            "entries=COUNT  entries for opening (default: 100000)",
+            "entries=COUNT  entries for opening, and for a trim among many (default: 100000)",
         ]
     ) { bench in
         let parent = bench.arguments["directory"] ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
@@ -18,7 +18,9 @@ extension Suite {
         DiskBench(root: root).indexes(bench)
         try DiskBench(root: root).transfers(bench)
         try DiskBench(root: root).trims(bench)
-        try DiskBench(root: root).opening(bench, entries: try bench.number("entries", default: 100_000))
+        let entries = try bench.number("entries", default: 100_000)
+        try DiskBench(root: root).opening(bench, entries: entries)
+        try DiskBench(root: root).trimAmongMany(bench, entries: entries)
     }
 }
 
@@ -120,6 +122,18 @@ private struct DiskBench {
             Samples(values: ours),
             baseline: ("unlink", Samples(values: theirs))
         )
+    }
+
+    /// Removing 5,000 of the entries that `opening` left: the cost of one must not depend on how many stay.
+    func trimAmongMany(_ bench: Bench, entries: Int) throws {
+        guard entries > 10_000 else { return }
+        let cache = try cache("many")
+        let usage = cache.usage
+        let size = ByteCount(usage.allocated.bytes / usage.entries * (usage.entries - 5_000))
+        let time = try Self.microseconds { use(try cache.trim(to: size)) } / 5_000
+        bench.report(Case("trim 5,000 of \(entries)", .microseconds), Samples(values: [time]))
+        let left = cache.usage.entries
+        guard left == usage.entries - 5_000 else { throw EideticError(.fileFailure, "trim: \(left) are left") }
     }
 
     /// Opening a directory with many entries and reading one: no scan, so the time does not depend on their number.

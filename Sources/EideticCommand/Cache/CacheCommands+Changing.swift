@@ -59,8 +59,27 @@ extension CacheCommands {
         return status
     }
 
-    static let clean = make("clean", "remove what is too old to be used") { cache, _ throws(EideticError) in
-        try reportFreed(cache) { () throws(EideticError) in _ = try cache.removeExpired() }
+    /// What `clean` leaves at most.
+    static let sweepSize = Setting<ByteCount>(
+        "size",
+        "SIZE",
+        expecting: "a size such as 20MB",
+        help: "where more than this is left, remove the oldest until half of it is",
+        read: { ByteCount(parsing: $0) }
+    )
+
+    static let clean = make(
+        "clean",
+        "remove what is too old to be used",
+        options: [sweepSize.option],
+        notes: [
+            "With --size the sweep of older caches is made, by the files' times. The cache keeps its own limits always."
+        ]
+    ) { cache, arguments throws(EideticError) in
+        try reportFreed(cache) { () throws(EideticError) in
+            _ = try cache.removeExpired()
+            if let size = arguments[sweepSize] { try cache.sweep(downTo: size) }
+        }
     }
 
     static let clear = make("clear", "remove all entries") { cache, _ throws(EideticError) in

@@ -73,20 +73,30 @@ extension DiskCache {
         do throws(EntryFile.Flaw) {
             return try file.takeEntry(expecting: key)
         } catch {
-            Log.write(.warning, .store, "\(layout.path(of: hash)) is dropped: \(error)")
-            discard(hash, inode: file.inode)
-            return nil
+            return rescued(hash, key, inode: file.inode, error)
         }
     }
 
-    /// Takes a damaged file away, unless another has taken its place meanwhile.
-    private func discard(_ key: CacheKey, inode: UInt64) {
-        if configuration.isReadOnly { return }
-        let path = layout.path(of: key)
-        _ = try? change { ledger throws(SystemError) in
-            guard try ledger.files.linkStatus(of: path).inode == inode else { return }
-            _ = try ledger.remove(key)
+    /// Looks again at a file that did not verify, with nobody else at the directory.
+    ///
+    /// Its head may have been under way, or been cut off by a kill. What is damaged is removed, unless another file has
+    /// taken its place.
+    private func rescued(_ hash: CacheKey, _ key: String, inode: UInt64, _ flaw: EntryFile.Flaw) -> Entry? {
+        if configuration.isReadOnly { return nil }
+        let path = layout.path(of: hash)
+        let entry = try? change { ledger throws(SystemError) -> Entry? in
+            guard try ledger.files.linkStatus(of: path).inode == inode else { return nil }
+            if try ledger.reader.restore(path), var file = try ledger.reader.contents(of: path),
+                let entry = try? file.takeEntry(expecting: key)
+            {
+                try ledger.look(at: hash)
+                return entry
+            }
+            Log.write(.warning, .store, "\(path) is dropped: \(flaw)")
+            _ = try ledger.remove(hash)
+            return nil
         }
+        return entry ?? nil
     }
 
     private func noteUse(_ key: CacheKey) {

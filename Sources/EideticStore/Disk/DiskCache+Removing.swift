@@ -47,6 +47,7 @@ extension DiskCache {
             var count = 0
             for start in stride(from: 0, to: keys.count, by: Self.step) where !context.isCancelled {
                 let step = keys[start..<min(keys.count, start + Self.step)]
+                announce { ledger in step.compactMap { ledger.index.entry($0) } }
                 count += try changePublicly { ledger throws(SystemError) in try ledger.removeExpired(step, now) }
             }
             return count
@@ -57,6 +58,7 @@ extension DiskCache {
     func trim(to size: ByteCount, _ context: WorkContext) throws(EideticError) -> Int {
         try burst.run(optional: context) { () throws(EideticError) in
             var count = 0
+            announce { $0.victims(downTo: size.bytes, derivedFirst: true) }
             while !context.isCancelled {
                 let step = try changePublicly { ledger throws(SystemError) in
                     try ledger.evictStep(to: size.bytes, most: Self.step)
@@ -93,7 +95,7 @@ extension Ledger {
     fileprivate func removeExpired(_ keys: ArraySlice<CacheKey>, _ now: UInt32) throws(SystemError) -> Int {
         let expired = keys.filter { index.entry($0).map { $0.expires <= now } ?? false }
         let entries = expired.compactMap { index.remove($0) }
-        if !entries.isEmpty { try removeFiles(entries, .remove) }
+        if !entries.isEmpty { try removeFiles(entries, .remove, isDeparture: true) }
         return entries.count
     }
 

@@ -84,9 +84,10 @@ extension DiskCache {
         var count = 0
         for start in stride(from: 0, to: files.count, by: 64) {
             let step = files[start..<min(files.count, start + 64)]
+            announce { ledger in step.compactMap { ledger.index.entry($0.key) } }
             count += try changePublicly { ledger throws(SystemError) in
                 var removed = 0
-                for file in step where try ledger.remove(file.key) { removed += 1 }
+                for file in step where try ledger.remove(file.key, isDeparture: true) { removed += 1 }
                 return removed
             }
         }

@@ -83,6 +83,27 @@ extension DiskCache {
         _ body: UnsafeRawBufferPointer,
         _ head: UnsafeRawBufferPointer
     ) throws(SystemError) {
+        announce { $0.victims(for: $0.index.allocation(Int(entry.size))) }
+        guard configuration.isDurable || Int(entry.size) > Self.shortWrite else {
+            let uses = marks.take()
+            return try change { ledger throws(SystemError) in
+                try ledger.put(entry, uses: uses) { temporary throws(SystemError) in
+                    try self.writeFile(temporary, body, head, entry.key)
+                }
+            }
+        }
+        try attemptInTwoTurns(entry, body, head)
+    }
+
+    /// A file up to this size is written within one turn at the directory, which takes some tens of microseconds.
+    private static let shortWrite = 1 << 17
+
+    /// Writes a file that takes long: others may change the directory meanwhile.
+    private func attemptInTwoTurns(
+        _ entry: IndexEntry,
+        _ body: UnsafeRawBufferPointer,
+        _ head: UnsafeRawBufferPointer
+    ) throws(SystemError) {
         let uses = marks.take()
         let size = Int(entry.size)
         let writer = try change { ledger throws(SystemError) in try ledger.begin(entry.key, size: size, uses: uses) }

@@ -93,10 +93,21 @@ extension DiskCache {
     func change<Value: Sendable>(
         _ body: (Ledger) throws(SystemError) -> Value
     ) throws(SystemError) -> Value {
-        try ledger.withLock { ledger throws(SystemError) in
+        defer { tellDepartures() }
+        return try ledger.withLock { ledger throws(SystemError) in
             let ledger = ledger
             return try ledger.transaction { () throws(SystemError) in try body(ledger) }
         }
+    }
+
+    /// Tells the hook what was evicted since it was told last.
+    private func tellDepartures() {
+        guard let didEvict = currentHooks.didEvict else { return }
+        let keys = ledger.withLock { ledger in
+            defer { if ledger.departed != nil { ledger.departed = [] } }
+            return ledger.departed ?? []
+        }
+        for key in keys { didEvict(key) }
     }
 
     /// As `change`, for who may write, with the errors that users see.

@@ -183,6 +183,8 @@ extension DiskIndex {
         for index in nodes.indices where nodes[index].queue != .none {
             insert(UInt32(index), key: nodes[index].key)
         }
+        // The room of the smaller tables would otherwise stay with the process, a tenth of all that is used.
+        if table.count > 1 << 18 { Heap.giveBack() }
     }
 }
 

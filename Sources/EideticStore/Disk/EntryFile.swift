@@ -3,6 +3,9 @@ import Glibc
 
 /// The format of an entry's file: body, key, metadata, trailer.
 ///
+/// Metadata change by a new head behind the old one (``DiskCache/refresh(_:with:)``): the body is not touched, and a
+/// head that a kill cut off is told from the one before, which is whole.
+///
 /// The body comes first, so that the file can be opened by any program that reads its format, and can be handed out
 /// without a copy. The trailer (64 bytes, little endian) makes the file describe itself:
 ///
@@ -16,7 +19,8 @@ import Glibc
 /// | 32 | 8 | time of expiry; the largest number where there is none |
 /// | 40 | 1 | kind |
 /// | 41 | 1 | importance |
-/// | 42 | 6 | 0 |
+/// | 42 | 2 | 0 |
+/// | 44 | 4 | bytes between the body and the key: heads that were there before |
 /// | 48 | 8 | XXH3 of the body |
 /// | 56 | 8 | XXH3 of key, metadata and the trailer up to here |
 enum EntryFile {
@@ -52,39 +56,50 @@ enum EntryFile {
         let metadata: DiskCache.Metadata
         let bodySize: Int
         let bodyChecksum: UInt64
+
+        /// Makes the bytes of the head, which follow the body and heads of `superseded` bytes.
+        func bytes(superseded: Int = 0) -> [UInt8] {
+            var key = key
+            var head: [UInt8] = []
+            head.reserveCapacity(key.utf8.count + EntryFile.trailerSize + (metadata.headers.isEmpty ? 0 : 1_024))
+            key.withUTF8 { head.append(contentsOf: $0) }
+            MetadataCoding.append(metadata, to: &head)
+            let metadataSize = head.count - key.utf8.count
+            head.append(EntryFile.magic)
+            head.append(UInt64(bodySize))
+            head.append(UInt32(key.utf8.count))
+            head.append(UInt32(metadataSize))
+            head.append(UInt64(bitPattern: metadata.stored.nanoseconds))
+            head.append(UInt64(bitPattern: metadata.expires?.nanoseconds ?? .max))
+            let marks = UInt64(metadata.kind.rawValue) | UInt64(metadata.importance.rawValue) << 8
+            head.append(marks | UInt64(superseded) << 32)
+            head.append(bodyChecksum)
+            head.append(head.withUnsafeBytes { Checksum.of($0) })
+            return head
+        }
     }
 
     /// Makes the part after the body.
     static func head(of body: UnsafeRawBufferPointer, key: String, _ metadata: DiskCache.Metadata) -> [UInt8] {
-        let key = Array(key.utf8)
-        var head = key
-        MetadataCoding.append(metadata, to: &head)
-        let metadataSize = head.count - key.count
-        head.append(magic)
-        head.append(UInt64(body.count))
-        head.append(UInt32(key.count))
-        head.append(UInt32(metadataSize))
-        head.append(UInt64(bitPattern: metadata.stored.nanoseconds))
-        head.append(UInt64(bitPattern: metadata.expires?.nanoseconds ?? .max))
-        head.append(UInt64(metadata.kind.rawValue) | UInt64(metadata.importance.rawValue) << 8)
-        head.append(Checksum.of(body))
-        head.append(head.withUnsafeBytes { Checksum.of($0) })
-        return head
+        Head(key: key, metadata: metadata, bodySize: body.count, bodyChecksum: Checksum.of(body)).bytes()
     }
 
-    /// The size of the part after the body, from the trailer alone, for a file of `fileSize` bytes.
+    /// The size of the head, from the trailer alone, for a file of `fileSize` bytes.
     static func headSize(trailer: UnsafeRawBufferPointer, fileSize: Int) throws(Flaw) -> Int {
         guard trailer.count >= trailerSize else { throw .tooShort(fileSize) }
         let start = trailer.count - trailerSize
         guard trailer.number(UInt64.self, at: start) == magic else { throw .badMagic }
         let body = trailer.number(UInt64.self, at: start + 8)
         let rest = Int(trailer.number(UInt32.self, at: start + 16)) + Int(trailer.number(UInt32.self, at: start + 20))
-        guard fileSize >= rest + trailerSize, body == UInt64(fileSize - rest - trailerSize) else { throw .badLengths }
+        let between = Int(trailer.number(UInt32.self, at: start + 44))
+        guard fileSize >= between + rest + trailerSize, body == UInt64(fileSize - between - rest - trailerSize) else {
+            throw .badLengths
+        }
         return rest + trailerSize
     }
 
-    /// Reads and verifies the part after the body.
-    static func head(_ bytes: UnsafeRawBufferPointer, bodySize: Int) throws(Flaw) -> Head {
+    /// Reads and verifies the head, which is the last part of a file.
+    static func head(_ bytes: UnsafeRawBufferPointer) throws(Flaw) -> Head {
         let trailer = bytes.count - trailerSize
         let checked = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 8)])
         guard Checksum.of(checked) == bytes.number(UInt64.self, at: bytes.count - 8) else { throw .badHead }
@@ -101,7 +116,7 @@ enum EntryFile {
         return Head(
             key: String(decoding: bytes[..<keySize], as: UTF8.self),
             metadata: metadata,
-            bodySize: bodySize,
+            bodySize: Int(truncatingIfNeeded: bytes.number(UInt64.self, at: trailer + 8)),
             bodyChecksum: bytes.number(UInt64.self, at: trailer + 48)
         )
     }
@@ -112,7 +127,7 @@ enum EntryFile {
         let head = try file.withUnsafeBufferPointer { file throws(Flaw) -> Head in
             let file = UnsafeRawBufferPointer(file)
             let headSize = try Self.headSize(trailer: file, fileSize: size)
-            let head = try Self.head(UnsafeRawBufferPointer(rebasing: file.suffix(headSize)), bodySize: size - headSize)
+            let head = try Self.head(UnsafeRawBufferPointer(rebasing: file.suffix(headSize)))
             if let key, !isSame(key, head.key) { throw .otherKey(head.key) }
             let body = UnsafeRawBufferPointer(rebasing: file[..<head.bodySize])
             guard Checksum.of(body) == head.bodyChecksum else { throw .badBody }
@@ -120,6 +135,23 @@ enum EntryFile {
         }
         file.removeLast(size - head.bodySize)
         return DiskCache.Entry(key: head.key, bytes: file, metadata: head.metadata)
+    }
+
+    /// Where the latest head ends that is whole, in a file whose end is `tail`; `nil` where there is none.
+    static func endOfWholeHead(_ tail: UnsafeRawBufferPointer, fileSize: Int) -> Int? {
+        let start = fileSize - tail.count
+        var end = tail.count
+        while end >= trailerSize {
+            let part = UnsafeRawBufferPointer(rebasing: tail[..<end])
+            if part.number(UInt64.self, at: end - trailerSize) == magic,
+                let size = try? headSize(trailer: part, fileSize: start + end), size <= end,
+                (try? head(UnsafeRawBufferPointer(rebasing: part.suffix(size)))) != nil
+            {
+                return start + end
+            }
+            end -= 1
+        }
+        return nil
     }
 
     /// Whether two keys are the same bytes: Swift's `==` would also take equivalent spellings for the same.

@@ -60,6 +60,25 @@ struct EntryReader: Sendable {
         return nil
     }
 
+    /// Cuts a file off behind its latest head that is whole, where the one behind that was cut off by a kill.
+    ///
+    /// Gives whether there was one. Only to be called with the directory locked.
+    func restore(_ path: String) throws(SystemError) -> Bool {
+        let file = try files.open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+        let status = try files.status(of: file)
+        guard status.kind == .regular else { return false }
+        let count = min(status.size, Self.restoredTail)
+        let tail = try files.bytes(of: file, count: count, from: status.size - count)
+        guard let end = tail.withUnsafeBytes({ EntryFile.endOfWholeHead($0, fileSize: status.size) }) else {
+            return false
+        }
+        if end < status.size { try files.truncate(file, to: end) }
+        return true
+    }
+
+    /// So far from the end a whole head is looked for.
+    private static let restoredTail = 1 << 18
+
     /// Reads what stands after an entry's bytes; `nil` where there is no file.
     func heading(of path: String) throws(SystemError) -> Result<Heading, EntryFile.Flaw>? {
         do throws(SystemError) {
@@ -80,7 +99,8 @@ struct EntryReader: Sendable {
         head.map { Heading(head: $0, status: status) }
     }
 
-    private func head(
+    /// Reads the head of an open file.
+    func head(
         of file: borrowing FileDescriptor,
         size: Int
     ) throws(SystemError) -> Result<EntryFile.Head, EntryFile.Flaw> {
@@ -91,7 +111,7 @@ struct EntryReader: Sendable {
                 try EntryFile.headSize(trailer: UnsafeRawBufferPointer(tail), fileSize: size)
             }
             if count > tail.count { tail = try tailAgain(of: file, size: size, count: count) }
-            return .success(try Self.head(in: tail, count: count, fileSize: size))
+            return .success(try Self.head(in: tail, count: count))
         } catch {
             return .failure(error)
         }
@@ -111,13 +131,12 @@ struct EntryReader: Sendable {
 
     private static func head(
         in tail: [UInt8],
-        count: Int,
-        fileSize: Int
+        count: Int
     ) throws(EntryFile.Flaw) -> EntryFile.Head {
         guard tail.count >= count else { throw .tooShort(tail.count) }
         return try tail.withUnsafeBufferPointer { tail throws(EntryFile.Flaw) in
             let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(tail).suffix(count))
-            return try EntryFile.head(head, bodySize: fileSize - count)
+            return try EntryFile.head(head)
         }
     }
 }

@@ -9,6 +9,7 @@ extension Ledger {
     func synchronize() throws(SystemError) {
         if try !readOn() { try rebuild() }
         try finishRemovals()
+        try settleLatestPut()
         try settleDeadWriters()
         if needsRewrite { try rewrite() }
     }
@@ -58,6 +59,7 @@ extension Ledger {
         outstanding = [:]
         reserved = 0
         unfinished = []
+        unproven = nil
         needsRewrite = false
     }
 
@@ -95,6 +97,7 @@ extension Ledger {
 
     private func apply(_ record: LedgerRecord) {
         let key = record.entry.key
+        unproven = record.event == .put && record.writer != 0 ? record : nil
         switch record.event {
         case .begin:
             reserve(
@@ -183,7 +186,7 @@ extension Ledger {
 
 extension FileSystem {
     /// Writes all bytes of an array at an offset.
-    fileprivate func write(
+    func write(
         _ bytes: [UInt8],
         to file: borrowing FileDescriptor,
         at offset: Int

@@ -11,6 +11,18 @@ extension Ledger {
         try append([LedgerRecord(.done)])
     }
 
+    /// Looks whether what was put there last is there: its writer may have been killed in between.
+    func settleLatestPut() throws(SystemError) {
+        guard let record = unproven else { return }
+        unproven = nil
+        let key = record.entry.key
+        try unlinkIfThere(layout.temporary(of: key, writer: record.writer))
+        if let status = try? files.linkStatus(of: layout.path(of: key)), status.size == Int(record.entry.size) {
+            return
+        }
+        try look(at: key)
+    }
+
     /// Settles what dead writers had begun: whether each one's rename was made is seen from the file.
     func settleDeadWriters() throws(SystemError) {
         for (writer, reservation) in outstanding {
@@ -82,6 +94,9 @@ extension Ledger {
         case .success(let heading):
             return limits.indexEntry(key, fileSize: heading.status.size, heading.head.metadata)
         case .failure:
+            if try reader.restore(path), case .success(let heading)? = try reader.heading(of: path) {
+                return limits.indexEntry(key, fileSize: heading.status.size, heading.head.metadata)
+            }
             try unlinkIfThere(path)
             return nil
         }

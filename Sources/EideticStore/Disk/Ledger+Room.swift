@@ -55,12 +55,12 @@ extension Ledger {
                 entries.append(entry)
             }
             if entries.isEmpty { return }
-            try removeFiles(entries, .evict)
+            try removeFiles(entries, .evict, isDeparture: true)
         }
     }
 
     /// Removes a key's entry; gives whether there was a file.
-    func remove(_ key: CacheKey) throws(SystemError) -> Bool {
+    func remove(_ key: CacheKey, isDeparture: Bool = false) throws(SystemError) -> Bool {
         guard let entry = index.remove(key) else {
             do throws(SystemError) {
                 try files.unlink(layout.path(of: key))
@@ -70,22 +70,30 @@ extension Ledger {
                 return false
             }
         }
-        try removeFiles([entry], .remove)
+        try removeFiles([entry], .remove, isDeparture: isDeparture)
         return true
     }
 
     /// Removes the files of entries that the index has given up already.
     ///
     /// What cannot be removed is put back, and the reason thrown.
-    func removeFiles(_ entries: [IndexEntry], _ event: LedgerRecord.Event) throws(SystemError) {
+    ///
+    /// `isDeparture` says that they go by themselves, which the hook is told of.
+    func removeFiles(
+        _ entries: [IndexEntry],
+        _ event: LedgerRecord.Event,
+        isDeparture: Bool = false
+    ) throws(SystemError) {
         let records = entries.map { LedgerRecord(event, $0) }
         // On a full disk the note may not fit before the files are gone.
         let isNoted = (try? append(records)) != nil
         var failure: SystemError?
         var after: [LedgerRecord] = isNoted ? [] : records
         for entry in entries {
+            let name = departed != nil && isDeparture ? text(of: entry.key) : nil
             do throws(SystemError) {
                 try unlinkIfThere(layout.path(of: entry.key))
+                if let name { departed?.append(name) }
             } catch {
                 failure = error
                 index.put(entry)

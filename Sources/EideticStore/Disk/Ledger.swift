@@ -7,8 +7,9 @@ import Glibc
 /// directory is made under the directory's lock and written down so that a kill at any instant can be made good by
 /// whoever comes next:
 ///
-/// - *begin* takes room for a file before its first byte is written; *put* follows its rename. A begin whose writer
-///   is dead is settled by a look at the one file.
+/// - *put* comes before the file is written, in one turn; whoever reads it as the latest record looks at the file.
+/// - For what takes long, *begin* takes room before the first byte is written, and *put* follows the rename in another
+///   turn. A begin whose writer is dead is settled by a look at the one file.
 /// - *remove* and *evict* come before the unlink, *done* after it. Without *done* the unlinks are made again.
 /// - A missing, damaged or foreign ledger is made again from the files.
 ///
@@ -33,6 +34,10 @@ final class Ledger {
     var reserved = 0
     /// Removed, but perhaps still there.
     var unfinished: [CacheKey] = []
+    /// What others put there last, and may not have done.
+    var unproven: LedgerRecord?
+    /// The keys that were evicted and nobody was told of yet; `nil` where nobody wants to know.
+    var departed: [String]?
     /// Whether what stands in the file is not all that happened.
     var needsRewrite = false
     /// Whether the machine was started anew since the ledger was begun, so that files may have been lost.
@@ -66,15 +71,46 @@ final class Ledger {
         return try body()
     }
 
-    /// Takes room for a file, and gives the number under which it is written.
-    func begin(_ key: CacheKey, size: Int, uses: [CacheKey]) throws(SystemError) -> UInt64 {
-        let allocated = index.allocation(size)
+    /// Writes a file and gives it its name, all in one turn.
+    ///
+    /// *put* is written down before; whoever next reads it as the latest record looks whether it came true.
+    func put(
+        _ entry: IndexEntry,
+        uses: [CacheKey],
+        _ write: (_ temporary: String) throws(SystemError) -> Void
+    ) throws(SystemError) {
         let uses = note(uses)
+        let writer = try takeRoom(index.allocation(Int(entry.size)))
+        let old = index.entry(entry.key)
+        try append(uses + [LedgerRecord(.put, writer: writer, entry)])
+        let temporary = layout.temporary(of: entry.key, writer: writer)
+        do throws(SystemError) {
+            try write(temporary)
+            try files.rename(temporary, to: layout.path(of: entry.key))
+        } catch {
+            try? files.unlink(temporary)
+            appendOrRewrite(
+                old.map { [LedgerRecord(.put, $0)] } ?? [LedgerRecord(.remove, entry), LedgerRecord(.done)]
+            )
+            throw error
+        }
+        index.put(entry)
+    }
+
+    /// Makes room for a file, and gives a number under which it can be written.
+    func takeRoom(_ allocated: Int) throws(SystemError) -> UInt64 {
         try makeRoom(for: allocated)
         try guardFreeSpace(for: allocated)
         try lock.claimInstance()
         lastWriter = (lastWriter + 1) & 0xffff_ffff
-        let writer = lock.instance << 32 | lastWriter
+        return lock.instance << 32 | lastWriter
+    }
+
+    /// Takes room for a file, and gives the number under which it is written.
+    func begin(_ key: CacheKey, size: Int, uses: [CacheKey]) throws(SystemError) -> UInt64 {
+        let allocated = index.allocation(size)
+        let uses = note(uses)
+        let writer = try takeRoom(allocated)
         var entry = IndexEntry()
         (entry.key, entry.size) = (key, UInt32(size))
         try append(uses + [LedgerRecord(.begin, writer: writer, entry)])
@@ -104,6 +140,7 @@ final class Ledger {
 
     /// Moves entries that were read up in the order of eviction; gives what tells the others.
     func note(_ uses: [CacheKey]) -> [LedgerRecord] {
+        if uses.isEmpty { return [] }
         let counts = Dictionary(uses.lazy.map { ($0, 1) }) { $0 + $1 }
         return counts.compactMap { key, count in
             guard var entry = index.entry(key) else { return nil }

@@ -12,7 +12,7 @@ extension MemoryCache {
     @inlinable
     public func insert(_ value: Value, for key: CacheKey, cost: ByteCount, timeToLive: Duration? = nil) {
         hooks.willInsert?(key, value, cost)
-        let now = time.now
+        let now = timeToLive == nil ? storingTime : time.now
         let record = MemoryLedger.Record(
             key,
             cost: max(0, cost.bytes),

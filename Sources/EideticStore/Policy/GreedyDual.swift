@@ -16,7 +16,7 @@ package struct GreedyDual: EvictionPolicy {
         var uses: UInt8 = 0
     }
 
-    private let sizeExponent: Double
+    private let sizeExponent: Float
     private let remembers: Bool
     private let most: Int
     /// usesᵃ.
@@ -32,7 +32,7 @@ package struct GreedyDual: EvictionPolicy {
     ///
     /// `most` is where uses stop to count, at most 255; `remembers` says whether uses outlive eviction.
     package init(useExponent: Double, sizeExponent: Double, most: Int = GhostTable.most, remembers: Bool = true) {
-        self.sizeExponent = sizeExponent
+        self.sizeExponent = Float(sizeExponent)
         self.remembers = remembers
         self.most = min(most, 255)
         powers = (0...min(most, 255)).map { pow(Double($0), useExponent) }
@@ -45,7 +45,7 @@ package struct GreedyDual: EvictionPolicy {
         while nodes.count <= slot { nodes.append(Node()) }
         let hash = UInt32(truncatingIfNeeded: hash)
         let known = remembers ? ghosts.take(hash) : 0
-        let weight = Float(pow(Double(max(1, cost)), -sizeExponent))
+        let weight = powf(Float(max(1, cost)), -sizeExponent)
         nodes[slot] = Node(hash: hash, weight: weight, uses: UInt8(min(most, known + 1)))
         heap.insert(slot, clock + value(nodes[slot]))
     }

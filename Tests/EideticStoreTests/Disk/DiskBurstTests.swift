@@ -75,7 +75,7 @@ struct DiskBurstTests {
         // A power cut has taken some files, and the records of another.
         for index in 0..<5 { try FileSystem().unlink(fixture.cache.path(for: "\(index)")) }
         let path = fixture.cache.configuration.directory + "/ledger"
-        var ledger = Array(try FileSystem().contents(of: path).dropLast(128))
+        var ledger = Array(try FileSystem().contents(of: path).dropLast(64))
         ledger[20] ^= 0xff
         var sum = ledger.withUnsafeBytes { Checksum.of(UnsafeRawBufferPointer(rebasing: $0[..<56])) }
         for index in 56..<64 { ledger[index] = UInt8(truncatingIfNeeded: sum); sum >>= 8 }

@@ -27,7 +27,7 @@ private struct PlainGreedyDual {
     var entries: [Int: Entry] = [:]
 
     mutating func insert(_ slot: Int, cost: Int) {
-        let weight = Double(Float(pow(Double(cost), -sizeExponent)))
+        let weight = Double(powf(Float(cost), -Float(sizeExponent)))
         entries[slot] = Entry(uses: 1, weight: weight, value: clock + weight)
     }
 
