@@ -120,6 +120,19 @@ let package = Package(
             dependencies: ["EideticGTK", "Eidetic", "EideticCore", "CGTK", "EideticTestSupport"],
             swiftSettings: strict
         ),
+        .executableTarget(
+            name: "ShowPicture",
+            dependencies: ["EideticGTK", "CGTK"],
+            path: "Examples/ShowPicture",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "Gallery",
+            dependencies: ["EideticGTK", "Eidetic", "EideticCore", "EideticFetch", "EideticStore", "CGTK"],
+            path: "Examples/Gallery",
+            exclude: ["org.eidetic.Gallery.desktop", "org.eidetic.Gallery.svg"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "EideticGTKTests",
             dependencies: ["EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport"],

@@ -8,17 +8,13 @@
 extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *);
 
-// Written on the main thread only.
-static gint64 longest_turn = 0;
-
 static gboolean run_main_queue(gint fd, GIOCondition condition, gpointer data) {
     eventfd_t wakes;
     // What is not read stays readable: the source would be ready for ever.
     eventfd_read(fd, &wakes);
-    gint64 start = g_get_monotonic_time();
+    eidetic_watch_begin();
     _dispatch_main_queue_callback_4CF(NULL);
-    gint64 turn = g_get_monotonic_time() - start;
-    if (turn > longest_turn) longest_turn = turn;
+    eidetic_watch_end();
     return G_SOURCE_CONTINUE;
 }
 
@@ -26,11 +22,5 @@ guint eidetic_main_queue_attach(void) {
     // With the priority of drawing: jobs that never end keep no window black, nor does drawing keep jobs waiting.
     return g_unix_fd_add_full(GDK_PRIORITY_REDRAW, _dispatch_get_main_queue_handle_4CF(), G_IO_IN, run_main_queue, NULL,
                               NULL);
-}
-
-gint64 eidetic_main_queue_longest_turn(void) {
-    gint64 turn = longest_turn;
-    longest_turn = 0;
-    return turn;
 }
 #endif

@@ -10,6 +10,7 @@ enum Scenes {
         "deaths": deaths,
         "deaths-within": deathsWithin,
         "flood": flood,
+        "grid": grid,
         "hidden": hidden,
         "indicators": indicators,
         "leaks": leaks,

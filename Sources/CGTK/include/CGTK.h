@@ -15,8 +15,17 @@
 /// with `g_source_remove`. Call it on the main thread.
 guint eidetic_main_queue_attach(void);
 
-/// The longest time in microseconds for which one turn of the main actor's jobs held the thread, since the last call.
-gint64 eidetic_main_queue_longest_turn(void);
+/// Notes how long the thread is held between `begin` and `end`, while `eidetic_watch_start` was called before.
+///
+/// Where the system gave the processor to others meanwhile, the thread's own time counts.
+void eidetic_watch_start(void);
+void eidetic_watch_begin(void);
+void eidetic_watch_end(void);
+/// What happens in between is not counted: it is not Eidetic's.
+void eidetic_watch_begin_exclusion(void);
+void eidetic_watch_end_exclusion(void);
+/// The longest such time in microseconds since the last call, and the longest processor time.
+gint64 eidetic_watch_take_longest(gint64 *own);
 
 // MARK: Objects
 

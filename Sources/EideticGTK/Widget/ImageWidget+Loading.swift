@@ -65,8 +65,12 @@ extension ImageWidget {
         guard state.widget != nil else { return _ = completion?(.failure(.cancelled)) }
         let slot = state.slot(part, pipeline), state = state, pipeline = pipeline
         let mine = slot.turn
+        var shown = presentation
+        if shown.startsFromCache, let request = try? plan.request(nil) {
+            shown.placeholder = pipeline.cachedPreview(for: request) ?? shown.placeholder
+        }
         plan.options.isDisjoint(with: [.keepCurrentImage, .delayPlaceholder])
-            ? slot.slot.set(nil, presentation) : slot.slot.cancel()
+            ? slot.slot.set(nil, shown) : slot.slot.cancel()
         // The cancelled load's completion may have begun another.
         guard slot.turn == mine else { return _ = completion?(.failure(.cancelled)) }
         slot.wait {

@@ -1,0 +1,4 @@
+#if GTK
+// `import EideticGTK` is enough for a program with widgets.
+@_exported public import Eidetic
+#endif
