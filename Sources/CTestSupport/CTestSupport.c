@@ -31,7 +31,9 @@ int eidetic_test_spawn(pid_t *process, const char *path, char *const arguments[]
     sigset_t signals;
     sigemptyset(&signals);
     posix_spawnattr_setsigmask(&attributes, &signals);
-    sigaddset(&signals, SIGPIPE);
+    // Tests may run where some are ignored, as in the background of a shell without job control.
+    const int defaults[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU};
+    for (size_t index = 0; index < sizeof defaults / sizeof *defaults; index++) sigaddset(&signals, defaults[index]);
     posix_spawnattr_setsigdefault(&attributes, &signals);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 

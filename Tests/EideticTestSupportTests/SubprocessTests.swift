@@ -33,6 +33,13 @@ struct SubprocessTests {
         #expect(try await Subprocess.run("true", input: input).status == .exited(0))
     }
 
+    @Test("a program takes signals although this process ignores them, as in the background of a shell")
+    func signalsAreDefault() async throws {
+        let old = signal(SIGINT, SIG_IGN)
+        defer { signal(SIGINT, old) }
+        #expect(try await Subprocess.run("sh", ["-c", "kill -INT $$; exit 0"]).status == .signalled(SIGINT))
+    }
+
     @Test("a killed program says by what")
     func kills() async throws {
         let process = try Subprocess("sh", ["-c", "echo ready; exec sleep 60"])
