@@ -104,7 +104,7 @@ let package = Package(
         .target(name: "LifecycleCore", swiftSettings: strict),
         .target(
             name: "EideticBackground",
-            dependencies: ["LifecycleCore", "EideticCore", "CLinux", "CSystemd"],
+            dependencies: ["LifecycleCore", "EideticCore", "CLinux", "CNetwork", "CSystemd"],
             swiftSettings: strict
         ),
 
@@ -169,7 +169,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "EideticBackgroundProbe",
-            dependencies: ["EideticBackground", "EideticCore", "EideticStore", "LifecycleCore"],
+            dependencies: ["Eidetic", "EideticBackground", "EideticCore", "EideticStore", "LifecycleCore"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -234,7 +234,11 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .testTarget(name: "LifecycleCoreTests", dependencies: ["LifecycleCore"], swiftSettings: strict),
+        .testTarget(
+            name: "LifecycleCoreTests",
+            dependencies: ["LifecycleCore", "EideticTestSupport"],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

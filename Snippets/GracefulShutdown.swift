@@ -1,11 +1,12 @@
 import EideticBackground
 
 try Application.shared.start()
+for await state in Application.shared.states where state == .active { break }
 
-// Wherever a request, an upload or a flush is handled:
-try await Application.shared.withBackgroundTask(named: "order 4711") {
-    try await Task.sleep(for: .milliseconds(10))  // the work
+// Takes requests until the process is asked to stop; what has begun is waited for, by its name.
+while Application.shared.state == .active {
+    try await Application.shared.withBackgroundTask(named: "order 4711") {
+        try await Task.sleep(for: .milliseconds(300))  // the work
+    }
 }
-
-// And where the server decides whether to take another one:
-for await state in Application.shared.states where state != .active { break }
+await Application.shared.waitForEnd()

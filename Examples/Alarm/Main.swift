@@ -3,8 +3,8 @@ import Glibc
 
 /// An alarm that rings after five minutes, also when the application has left the foreground by then.
 ///
-/// `Alarm [MINUTES [SECONDS]]`, where the second number is what a minute lasts, for those who cannot wait. Press Ctrl-C, or
-/// stop it as a service: it goes to the background, rings when it is time, and ends.
+/// `Alarm [MINUTES [SECONDS]]`, where the second number is what a minute lasts, for those who cannot wait. Press Ctrl-C,
+/// or stop it as a service: it goes to the background, rings when it is time, and ends.
 @main
 final class Alarm: ApplicationDelegate {
     private let minutes: Double
@@ -15,9 +15,7 @@ final class Alarm: ApplicationDelegate {
         try Application.shared.start(
             delegate: Alarm(minutes: numbers.first ?? 5, minute: numbers.dropFirst().first ?? 60)
         )
-        for await _ in Application.shared.states {}
-        // The end comes from the thread that keeps the time.
-        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        await Application.shared.waitForEnd()
     }
 
     init(minutes: Double, minute: Double) { (self.minutes, self.minute) = (minutes, minute) }

@@ -11,6 +11,7 @@
 #define PATH "/org/freedesktop/login1"
 #define MANAGER LOGIN ".Manager"
 #define SESSION LOGIN ".Session"
+#define PROPERTIES "org.freedesktop.DBus.Properties"
 
 struct eidetic_login {
     sd_bus *bus;
@@ -38,13 +39,43 @@ static int on_lock(sd_bus_message *message, void *context, sd_bus_error *error) 
     return 0;
 }
 
-/// The session of this process; none for a service.
-static void find_session(eidetic_login *login) {
+/// What has changed of the session: lockers say by its hint that the screen is locked, whoever asked them to.
+static int on_properties(sd_bus_message *message, void *context, sd_bus_error *error) {
+    (void)error;
+    eidetic_login *login = context;
+    const char *name = NULL;
+    int result = sd_bus_message_skip(message, "s");
+    if (result >= 0) result = sd_bus_message_enter_container(message, 'a', "{sv}");
+    while (result >= 0 && (result = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
+        int locked = 0;
+        result = sd_bus_message_read(message, "s", &name);
+        if (result < 0) break;
+        if (strcmp(name, "LockedHint") == 0) {
+            result = sd_bus_message_read(message, "v", "b", &locked);
+            if (result >= 0) login->handler(login->context, locked ? EIDETIC_LOGIN_LOCKED : EIDETIC_LOGIN_UNLOCKED);
+        } else {
+            result = sd_bus_message_skip(message, "v");
+        }
+        if (result >= 0) result = sd_bus_message_exit_container(message);
+    }
+    return result < 0 ? result : 0;
+}
+
+/// Says so where the screen is locked already.
+static void report_locked(eidetic_login *login) {
+    int locked = 0;
+    sd_bus_get_property_trivial(login->bus, LOGIN, login->session, SESSION, "LockedHint", NULL, 'b', &locked);
+    if (locked) login->handler(login->context, EIDETIC_LOGIN_LOCKED);
+}
+
+/// The session of this process; none for a service. Negative where the bus does not answer at all.
+static int find_session(eidetic_login *login) {
     sd_bus_message *reply = NULL;
     const char *path = NULL;
     int result = sd_bus_call_method(login->bus, LOGIN, PATH, MANAGER, "GetSessionByPID", NULL, &reply, "u", 0);
     if (result >= 0 && sd_bus_message_read(reply, "o", &path) >= 0) login->session = strdup(path);
     sd_bus_message_unref(reply);
+    return result == -ETIMEDOUT ? result : 0;
 }
 
 static int subscribe(eidetic_login *login) {
@@ -56,7 +87,10 @@ static int subscribe(eidetic_login *login) {
     if (result < 0 || login->session == NULL) return result;
     result = sd_bus_match_signal(login->bus, NULL, LOGIN, login->session, SESSION, "Lock", on_lock, login);
     if (result < 0) return result;
-    return sd_bus_match_signal(login->bus, NULL, LOGIN, login->session, SESSION, "Unlock", on_lock, login);
+    result = sd_bus_match_signal(login->bus, NULL, LOGIN, login->session, SESSION, "Unlock", on_lock, login);
+    if (result < 0) return result;
+    return sd_bus_match_signal(
+        login->bus, NULL, LOGIN, login->session, PROPERTIES, "PropertiesChanged", on_properties, login);
 }
 
 eidetic_login *eidetic_login_open(eidetic_login_handler handler, void *context, uint64_t timeout_usec, int *error) {
@@ -71,10 +105,14 @@ eidetic_login *eidetic_login_open(eidetic_login_handler handler, void *context, 
     *error = sd_bus_open_system(&login->bus);
     if (*error >= 0) {
         sd_bus_set_method_call_timeout(login->bus, timeout_usec);
-        find_session(login);
-        *error = subscribe(login);
+        // A bus that does not answer is asked once only.
+        *error = find_session(login);
+        if (*error >= 0) *error = subscribe(login);
     }
-    if (*error >= 0) return login;
+    if (*error >= 0) {
+        if (login->session) report_locked(login);
+        return login;
+    }
     eidetic_login_close(login);
     return NULL;
 }
@@ -110,7 +148,7 @@ int eidetic_login_inhibit(eidetic_login *login, const char *who, const char *why
         login->bus, LOGIN, PATH, MANAGER, "Inhibit", NULL, &reply, "ssss", "sleep:shutdown", who, why, "delay");
     if (result >= 0) result = sd_bus_message_read(reply, "h", &descriptor);
     // The message owns the descriptor it brought.
-    if (result >= 0) login->inhibitor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    if (result >= 0 && (login->inhibitor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)) < 0) result = -errno;
     sd_bus_message_unref(reply);
     return result < 0 ? result : 0;
 }

@@ -29,6 +29,19 @@ struct Plan: Sendable {
     var cacheDirectory: String?
     var writes = true
     var withoutStart = false
+    /// Threads that begin and end tasks without a pause.
+    var stormThreads = 0
+    /// Keeps a stream of states without asking it again.
+    var keepsStates = false
+    /// Ends all tasks when the first one's time is up.
+    var endsAllAtExpiry = false
+    /// Notices to observe, each with what happens to it while the application is stopped.
+    var observed: [(name: Notice.Name, behavior: SuspensionBehavior)] = []
+    /// MiB of memory to take each second, until it becomes critical; 0 for none.
+    var growth = 0
+    /// A picture to load, and how.
+    var url: String?
+    var continuesInBackground = false
 
     init(_ arguments: ArraySlice<String>) throws(EideticError) {
         var rest = arguments
@@ -53,6 +66,9 @@ struct Plan: Sendable {
         case "--no-multitasking": configuration.isMultitaskingSupported = false
         case "--no-start": withoutStart = true
         case "--no-writes": writes = false
+        case "--keep-states": keepsStates = true
+        case "--end-all-at-expiry": endsAllAtExpiry = true
+        case "--continue-in-background": continuesInBackground = true
         default: try readValue(option, Self.value(&rest))
         }
     }
@@ -68,16 +84,24 @@ struct Plan: Sendable {
         case "--grace": configuration.stopGrace = .milliseconds(try Self.number(value))
         case "--job-grace": configuration.jobStopGrace = .milliseconds(try Self.number(value))
         case "--callback-limit": configuration.rules.callbackLimit = .milliseconds(try Self.number(value))
-        case "--limits": scaleLimits(to: .milliseconds(try Self.number(value)))
-        default: throw EideticError(.invalidArgument, "no option \(option)")
+        case "--expiry-limit": configuration.rules.expiryLimit = .milliseconds(try Self.number(value))
+        case "--background-limit": configuration.rules.backgroundLimit = .milliseconds(try Self.number(value))
+        case "--termination-limit": configuration.rules.terminationLimit = .milliseconds(try Self.number(value))
+        default: try readWork(option, value)
         }
     }
 
-    /// Sets the 5 s limits to something a test can wait for.
-    private mutating func scaleLimits(to limit: Duration) {
-        configuration.rules.expiryLimit = limit
-        configuration.rules.backgroundLimit = limit
-        configuration.rules.terminationLimit = limit
+    private mutating func readWork(_ option: String, _ value: String) throws(EideticError) {
+        switch option {
+        case "--storm": stormThreads = try Self.number(value)
+        case "--grow": growth = try Self.number(value)
+        case "--load": url = value
+        case "--settings": configuration.settingsFiles.append(value)
+        case "--system-directory": configuration.systemDirectory = value
+        case "--observe": observed.append((Notice.Name(value), .coalesce))
+        case "--observe-dropping": observed.append((Notice.Name(value), .drop))
+        default: throw EideticError(.invalidArgument, "no option \(option)")
+        }
     }
 
     private static func value(_ rest: inout ArraySlice<String>) throws(EideticError) -> String {

@@ -13,11 +13,13 @@ struct Probe: Sendable {
         let application = Application.shared
         if plan.pairs > 0 { makePairs(application) }
         if plan.withoutStart { return }
-        try application.start(plan.configuration, delegate: await ProbeDelegate(plan))
+        let storm = Storm()
+        try application.start(plan.configuration, delegate: await ProbeDelegate(plan, storm))
         let cache = try openCache(application)
-        Task {
-            for await level in application.memoryPressure { say("pressure \(level)") }
-        }
+        await observe(application)
+        storm.begin(plan.stormThreads, application)
+        load(application, cache)
+        if plan.keepsStates { return await keepStates(application) }
         // One presentation after the other, each when the one before has been reached.
         var (presents, awaited) = (plan.presents[...], ApplicationState.active)
         for await state in application.states {
@@ -27,8 +29,7 @@ struct Probe: Sendable {
             application.present(next)
         }
         _ = cache
-        // What is left is the end, which comes from elsewhere.
-        await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        await application.waitForEnd()
     }
 
     /// Opens a disk cache and writes into it without a pause; says what is stored, and what is refused.
@@ -55,20 +56,23 @@ struct Probe: Sendable {
         // The first ones make what stays.
         for _ in 0..<100 { makePair(application) }
         let before = resources
+        say("pairs begin")
         for _ in 0..<plan.pairs { makePair(application) }
+        say("pairs end")
         say("pairs \(plan.pairs) descriptors \(resources.descriptors - before.descriptors)")
-        say("pages \(resources.pages - before.pages)")
+        say("kilobytes \(resources.kilobytes - before.kilobytes)")
     }
 
     private func makePair(_ application: Application) {
         application.endBackgroundTask(application.beginBackgroundTask(withName: "pair") {})
     }
 
-    /// Open files and resident pages of this process.
-    private var resources: (descriptors: Int, pages: Int) {
+    /// Open files, and memory that this process alone has written to, as the kernel counts it page by page.
+    private var resources: (descriptors: Int, kilobytes: Int) {
         let files = FileSystem()
         let names = (try? files.names(in: "/proc/self/fd").count) ?? 0
-        let text = String(decoding: (try? files.contents(of: "/proc/self/statm")) ?? [], as: UTF8.self)
-        return (names, text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0)
+        let text = String(decoding: (try? files.contents(of: "/proc/self/smaps_rollup")) ?? [], as: UTF8.self)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("Anonymous:") }
+        return (names, line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0)
     }
 }

@@ -1,6 +1,7 @@
 import EideticBackground
 import EideticCore
 import Glibc
+import Synchronization
 
 /// Says each callback, and begins and ends the tasks of the plan.
 @MainActor
@@ -8,7 +9,9 @@ final class ProbeDelegate: ApplicationDelegate {
     private let plan: Plan
     private var open: [(work: Plan.Work, identifier: BackgroundTaskIdentifier)] = []
 
-    init(_ plan: Plan) { self.plan = plan }
+    private let storm: Storm
+
+    init(_ plan: Plan, _ storm: Storm) { (self.plan, self.storm) = (plan, storm) }
 
     func applicationWillFinishLaunching(_ application: Application) {
         told("willFinishLaunching", application)
@@ -42,8 +45,13 @@ final class ProbeDelegate: ApplicationDelegate {
     func applicationArchive(_ application: Application) -> [UInt8]? { plan.archive }
 
     func applicationWillTerminate(_ application: Application) {
+        if plan.stormThreads > 0 { say("inside \(storm.inside.load(ordering: .sequentiallyConsistent))") }
         told("willTerminate", application)
         say("late begin \(application.beginBackgroundTask() == .invalid ? "refused" : "granted")")
+    }
+
+    func application(_ application: Application, didReceiveMemoryPressure level: MemoryPressure) {
+        say("warned \(level)")
     }
 
     private func told(_ name: String, _ application: Application) {
@@ -64,6 +72,10 @@ final class ProbeDelegate: ApplicationDelegate {
         if plan.beginsAtExpiry {
             say("begin at expiry \(application.beginBackgroundTask() == .invalid ? "refused" : "granted")")
         }
-        if plan.endsAtExpiry { application.endBackgroundTask(open[slot].identifier) }
+        if plan.endsAllAtExpiry {
+            for task in open { application.endBackgroundTask(task.identifier) }
+        } else if plan.endsAtExpiry {
+            application.endBackgroundTask(open[slot].identifier)
+        }
     }
 }

@@ -9,8 +9,8 @@ struct AlarmTests {
 
     @Test("B18 the alarm rings although the application has gone to the background, then the process ends well")
     func rings() async throws {
-        // Five minutes of 100 ms.
-        let alarm = try Subprocess(program, ["5", "0.1"])
+        // Five minutes of 500 ms.
+        let alarm = try Subprocess(program, ["5", "0.5"])
         #expect(await alarm.waitForOutput("rings in 5.0 minutes"))
         alarm.kill(SIGTERM)
         let end = await alarm.finish()

@@ -37,7 +37,7 @@ struct ArchiveTests {
 
     @Test("B05 the reason of a kill can be read at the next launch, once")
     func reportIsRead() async throws {
-        let arguments = ["--hang", "didEnterBackground=30000", "--limits", "100", "--task", "upload=-1"]
+        let arguments = ["--hang", "didEnterBackground=30000", "--background-limit", "300", "--task", "upload=-1"]
         #expect(try await run(arguments).errors.contains("0x8badf00d"))
         let report = try await run().lines.first { $0.hasPrefix("report") } ?? ""
         #expect(report.contains("0x8badf00d") && report.contains("upload"))

@@ -28,6 +28,18 @@ struct MemoryTests {
         #expect(interval(0.02) == .milliseconds(50))
     }
 
+    @Test("B07 the faster memory goes, the sooner is the next look: before half of the rest is gone")
+    func pace() {
+        func interval(_ available: Double, loss: Double) -> Duration? {
+            MemoryLevels.interval(available: available, level: .normal, isInBackground: true, loss: loss)
+        }
+        #expect(interval(1, loss: 0.01) == .seconds(1))
+        #expect(interval(0.5, loss: 0.46) == .milliseconds(500))
+        #expect(interval(0.2, loss: 0.8) == .milliseconds(100))
+        #expect(interval(0.2, loss: 100) == .milliseconds(50))
+        #expect(interval(0.5, loss: -1) == .seconds(1))
+    }
+
     @Test("B07 values are read from the kernel's texts; what is not there, or too large, is no value")
     func values() {
         let text = "MemTotal:       100 kB\nMemAvailable:    25 kB\ninactive_file 4096\nHuge: 9223372036854775807 kB\n"

@@ -36,6 +36,9 @@ struct ServiceNamespace {
         return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
+    /// Where the probe writes as the unit `name`.
+    func logPath(_ name: String) -> String { directory.path("\(name).log") }
+
     /// What the probe wrote as the unit `name`.
     func log(_ name: String) -> [String] {
         String(decoding: (try? directory.contents(of: "\(name).log")) ?? [], as: UTF8.self)
@@ -54,6 +57,12 @@ struct ServiceNamespace {
             mount -t tmpfs tmpfs /sys/fs/cgroup && umount /sys/fs/cgroup
             mount -t cgroup2 cgroup2 /sys/fs/cgroup
             cp \(directory)/units/* /run/systemd/system/
+            cp -r /etc/pam.d /run/pam.d
+            echo "session required pam_systemd.so class=user type=tty" > /run/pam.d/eidetic
+            echo "account required pam_permit.so" >> /run/pam.d/eidetic
+            mount --bind /run/pam.d /etc/pam.d
+            echo freeze mem > /run/power-state
+            mount --bind /run/power-state /sys/power/state || true
             exec env -i PATH=$PATH container=eidetic SYSTEMD_UNIT_PATH=/run/systemd/system /lib/systemd/systemd \\
                 --system --unit=test.target --log-target=null --show-status=0 </dev/null >/dev/null 2>&1
         '
@@ -109,6 +118,42 @@ struct ServiceNamespace {
         ExecStart=/lib/systemd/systemd-logind
 
         """,
+        // What a session brings with it.
+        "user-runtime-dir@.service": """
+        [Unit]
+        DefaultDependencies=no
+        [Service]
+        Type=oneshot
+        RemainAfterExit=yes
+        ExecStart=/bin/mkdir -p /run/user/%i
+
+        """,
+        "user@.service": """
+        [Unit]
+        DefaultDependencies=no
+        [Service]
+        Type=oneshot
+        RemainAfterExit=yes
+        ExecStart=/bin/true
+
+        """,
+        // A sleep that ends by itself, when the test lets it.
+        "suspend.target": """
+        [Unit]
+        DefaultDependencies=no
+        Requires=asleep.service
+        After=asleep.service
+        StopWhenUnneeded=yes
+
+        """,
+        "asleep.service": """
+        [Unit]
+        DefaultDependencies=no
+        [Service]
+        Type=oneshot
+        ExecStart=/bin/sh -c 'date +%%s%%N > /run/mark.tmp && mv /run/mark.tmp /run/mark; until [ -e /run/wake ]; do sleep 0.02; done'
+
+        """,
         "poweroff.target": """
         [Unit]
         DefaultDependencies=no
@@ -132,15 +177,25 @@ struct ServiceNamespace {
         trap 'systemctl --force --force poweroff' EXIT
         unit() {
             printf '%s\\n' '[Unit]' DefaultDependencies=no '[Service]' Type=notify NotifyAccess=all TimeoutStopSec=1 \\
-                KillMode=mixed "ExecStart=\(ProbeProcess.path) $2" StandardOutput=file:\(directory)/$1.log \\
-                StandardError=file:\(directory)/$1.log > /run/systemd/system/$1.service
+                KillMode=mixed "ExecStart=\(ProbeProcess.path) $2" StandardOutput=append:\(directory)/$1.log \\
+                StandardError=append:\(directory)/$1.log Environment=EIDETIC_LOG=info "${@:3}" \\
+                > /run/systemd/system/$1.service
             systemctl daemon-reload
             systemctl start $1 && echo "$1 started"
         }
+        # Waits until a unit of the probe has said something so often.
+        said() {
+            until [ "$(grep -c -- "$2" \(directory)/$1.log)" -ge ${3:-1} ]; do sleep 0.02; done
+        }
+        login() { busctl call org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager "$@"; }
+        moment() { systemctl show --value -p $2 $1; }
+        # From the moment at which systemd sends the signal to that at which it sees the exit.
         stop() {
             from=$(date +%s%N)
             systemctl stop $1
             echo "$1 stopped in $(( ($(date +%s%N) - from) / 1000000 )) ms"
+            took=$(( $(moment $1 ExecMainExitTimestampMonotonic) - $(moment $1 ActiveExitTimestampMonotonic) ))
+            echo "$1 exited after $took us"
             systemctl show -p Result -p ExecMainStatus -p StatusText $1 | sed "s/^/$1 /"
         }
 

@@ -50,13 +50,24 @@ struct TaskTableTests {
         #expect(table.begin("late", .none) == 0)
     }
 
+    @Test("B04 a task is open until it is ended, and its identifier is nobody else's")
+    func isOpen() {
+        let table = TaskTable {}
+        let task = table.begin("a", .none)
+        #expect(table.isOpen(task) && !table.isOpen(0) && !table.isOpen(task + 1) && !table.isOpen(.max))
+        table.end(task)
+        #expect(!table.isOpen(task))
+        _ = table.begin("b", .none)
+        #expect(!table.isOpen(task))
+    }
+
     @Test("B04 each handler is given out once")
     func handlersOnce() {
         let table = TaskTable {}
         _ = table.begin("a", .anywhere {})
         #expect(table.takeHandlers().count == 1)
         let again = table.takeHandlers()
-        #expect(again.allSatisfy { if case .none = $0 { true } else { false } })
+        #expect(again.allSatisfy { if case .none = $0.handler { true } else { false } })
     }
 
     @Test("B03 many threads at once: the count is exact, and the table does not grow")

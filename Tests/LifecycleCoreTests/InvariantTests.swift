@@ -1,11 +1,10 @@
-import Glibc
+import EideticTestSupport
 import LifecycleCore
 import Testing
 
 @Suite("What holds in every state, under random events")
 struct InvariantTests {
-    /// 10⁶ steps with `EIDETIC_FULL_COUNTS`, which the long proofs set.
-    static let steps = getenv("EIDETIC_FULL_COUNTS") == nil ? 20_000 : 1_000_000
+    static let steps = Torture.count(20_000, full: 1_000_000)
 
     @Test("B01 B02 B04 B06 the rules hold in every life", arguments: RandomLife.Kind.allCases)
     func rulesHold(_ kind: RandomLife.Kind) {

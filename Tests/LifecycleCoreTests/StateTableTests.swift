@@ -80,6 +80,27 @@ struct StateTableTests {
         #expect(played.effects == [.saveArchive, .releaseSleep])
     }
 
+    @Test("B19 B20 a screen that is locked while the machine sleeps is found locked when it wakes")
+    func lockedDuringSleep() {
+        var played = Played()
+        played.play(Way.active + [.now(.sleepAnnounced(within: .seconds(4.5))), .ack(.willResignActive)])
+        played.play([.ack(.didEnterBackground), .now(.deactivate), .now(.awoke), .ack(.willEnterForeground)])
+        #expect(played.lifecycle.stage == .inactive)
+        played.play([.now(.activate), .ack(.didBecomeActive)])
+        #expect(played.lifecycle.stage == .active)
+    }
+
+    @Test("B19 who is brought to the foreground while the machine falls asleep does not keep it awake")
+    func shownDuringSleep() {
+        var played = Played()
+        played.play(Way.background + [.now(.tasks(0)), .now(.sleepAnnounced(within: .seconds(4.5)))])
+        #expect(played.effects.contains(.releaseSleep))
+        played.play([.now(.enterForeground)])
+        #expect(played.effects.isEmpty)
+        played.play([.now(.awoke), .ack(.willEnterForeground), .ack(.didBecomeActive)])
+        #expect(played.lifecycle.stage == .active)
+    }
+
     @Test("B07 a level of memory pressure is told at most once in 5 s")
     func warnings() {
         var played = Played()

@@ -53,6 +53,13 @@ extension Application {
         /// Whether memory is watched; `true` by default.
         public var watchesMemory = true
 
+        /// Files whose changes are told as ``Notice/Name/settingsChanged``; absolute paths, none by default.
+        ///
+        /// They need not exist, but their directories must.
+        public var settingsFiles: [String] = []
+
+        /// Where the system's own settings are, for tests that cannot change them.
+        package var systemDirectory = "/etc"
         /// Other limits than the documented ones, for tests that cannot wait.
         package var rules = LifecycleRules()
         /// The same for the budget.

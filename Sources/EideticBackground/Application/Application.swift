@@ -22,7 +22,8 @@ public final class Application: Sendable {
     let stateStream: Broadcast<ApplicationState>
     let phaseStream: Broadcast<ApplicationPhase>
     let pressureStream = Broadcast<MemoryPressure>("memory pressure")
-    private let inbox = Inbox()
+    let sources = NoticeSources()
+    let inbox = Inbox()
     private struct Current {
         var state = ApplicationState.notRunning
         var isStarted = false
@@ -35,7 +36,7 @@ public final class Application: Sendable {
     package init(clock: any TimeSource = SystemTime()) {
         self.clock = clock
         tasks = TaskTable { [inbox] in inbox.wake() }
-        stateStream = Broadcast("state observer", holdingIn: tasks)
+        stateStream = Broadcast("state observer", first: .notRunning, holdingIn: tasks)
         phaseStream = Broadcast("phase observer", holdingIn: tasks)
     }
 
@@ -71,7 +72,7 @@ public final class Application: Sendable {
     ///
     /// A new stream for each caller. The process is neither suspended nor ended before each caller has taken the change
     /// and asked for the next one, or its time is up.
-    public var states: AsyncStream<ApplicationState> { stateStream.stream(first: state) }
+    public var states: AsyncStream<ApplicationState> { stateStream.stream(fromLatest: true) }
 
     /// Whether the application may run in the background.
     public var isMultitaskingSupported: Bool { inbox.isMultitaskingSupported }
@@ -89,6 +90,14 @@ public final class Application: Sendable {
 
     /// Asks the application to end, as SIGTERM does.
     public func terminate() { inbox.requestStop() }
+
+    /// Waits for the end of the application, which is that of the process.
+    ///
+    /// Stands at the end of a program: one that returns from its main function ends at once, whatever is open. Never
+    /// returns where the application is not started.
+    public func waitForEnd() async -> Never {
+        while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+    }
 
     func setState(_ state: ApplicationState) {
         let changed = current.withLock { current in

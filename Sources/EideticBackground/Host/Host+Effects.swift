@@ -45,16 +45,20 @@ extension Host {
 
     /// All handlers of the application's together on the main actor, in the order of their tasks.
     private func expireTasks() {
-        var onMain: [@MainActor @Sendable () -> Void] = []
-        for handler in application.tasks.takeHandlers() {
+        let tasks = application.tasks
+        var onMain: [(identifier: UInt64, body: @MainActor @Sendable () -> Void)] = []
+        for (identifier, handler) in tasks.takeHandlers() {
             switch handler {
-            case .anywhere(let body): body()
-            case .main(let body): onMain.append(body)
+            case .anywhere(let body): if tasks.isOpen(identifier) { body() }
+            case .main(let body): onMain.append((identifier, body))
             case .none: break
             }
         }
         guard !onMain.isEmpty else { return }
-        Task { @MainActor [onMain] in for body in onMain { body() } }
+        // What has ended by the time the main actor comes to it is not told that its time is up.
+        Task { @MainActor [onMain] in
+            for (identifier, body) in onMain where tasks.isOpen(identifier) { body() }
+        }
     }
 
     private func warn(_ level: MemoryPressure) {

@@ -1,6 +1,6 @@
 import EideticCore
 import Glibc
-import LifecycleCore
+package import LifecycleCore
 
 // How this process stops, ends, or is ended.
 extension Host {
@@ -32,26 +32,50 @@ extension Host {
     /// Ends this process for a broken rule, and leaves the reason where it can be read.
     func endNow(_ reason: KillReason) {
         let report = KillReport(reason, openTasks: application.tasks.names).text
-        let line = "eidetic: \(report)\n"
-        _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
         archive?.saveReport(report)
         service.status(report)
+        printLast("eidetic: \(report)\n")
         kill(getpid(), SIGKILL)
         // The signal may take a moment to arrive.
         while true { pause() }
     }
+
+    /// Writes to the standard error, unless nobody reads there: that must not hold up the end, nor change it.
+    private func printLast(_ line: String) {
+        signal(SIGPIPE, SIG_IGN)
+        var polled = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard poll(&polled, 1, 0) == 1 else { return }
+        // A pipe that is ready takes one page without waiting, which is more than a report has.
+        _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    }
 }
 
 /// Why a process was ended, for a person and for a program.
-struct KillReport {
-    let text: String
+package struct KillReport {
+    package let text: String
+
+    /// The most bytes of names; the rest is counted.
+    private static let nameLimit = 2_000
 
     // As in "killed, code 0x8badf00d: applicationDidEnterBackground took too long; open tasks: upload, flush".
-    init(_ reason: KillReason, openTasks: [String]) {
+    package init(_ reason: KillReason, openTasks: [String]) {
         let digits = String(reason.code, radix: 16)
         let code = String(repeating: "0", count: 8 - digits.count) + digits
-        let tasks = openTasks.isEmpty ? "" : "; open tasks: \(openTasks.joined(separator: ", "))"
+        let tasks = openTasks.isEmpty ? "" : "; open tasks: \(Self.list(openTasks))"
         text = "killed, code 0x\(code): \(Self.explanation(reason))\(tasks)"
+    }
+
+    /// The names, as many as one line holds, each on the line: a control character is no way to begin another.
+    private static func list(_ names: [String]) -> String {
+        var (list, left) = ("", names.count)
+        for name in names {
+            let bytes = name.utf8.prefix(nameLimit).map { $0 < 0x20 || $0 == 0x7f ? UInt8(ascii: "?") : $0 }
+            let clean = String(decoding: bytes, as: UTF8.self)
+            if list.utf8.count + clean.utf8.count > nameLimit, !list.isEmpty { return "\(list) and \(left) more" }
+            list += list.isEmpty ? clean : ", \(clean)"
+            left -= 1
+        }
+        return list
     }
 
     private static func explanation(_ reason: KillReason) -> String {

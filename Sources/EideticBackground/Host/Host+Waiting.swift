@@ -6,7 +6,7 @@ extension Host {
     /// Sleeps until there is news, or something is due; for ever while nothing is.
     func wait() {
         var polled = [pollfd(fd: inbox.descriptor, events: Int16(POLLIN), revents: 0)]
-        if let number = clockWatch.descriptor { polled.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0)) }
+        polled += application.sources.polled
         if let login { polled.append(login.polled) }
         let first = polled.count
         if let memory { polled += memory.polled }

@@ -16,7 +16,6 @@ final class Host: @unchecked Sendable {
     let archive: StateArchive?
     var login: LoginManager?
     var memory: MemoryWatch?
-    var clockWatch = ClockWatch()
     var lifecycle: Lifecycle
     /// Stopped by Ctrl-Z, and not brought back by `fg` since.
     private var isStoppedJob = false
@@ -45,6 +44,7 @@ final class Host: @unchecked Sendable {
     /// Signals are caught when this returns: nothing sent after it is fatal.
     func start() {
         if configuration.handlesSignals { signals.catchAll() }
+        application.sources.start(.init(system: configuration.systemDirectory, settings: configuration.settingsFiles))
         inbox.post([.launch(.user)])
         Thread.start(name: "eidetic-life") { self.run() }
     }
@@ -65,8 +65,12 @@ final class Host: @unchecked Sendable {
     private func takeNews() {
         let news = inbox.take()
         if let archive = news.archive { newArchive = archive }
-        login?.process()
-        if clockWatch.hasChanged() { application.notices.post(Notice(.clockChanged)) }
+        if login?.process() == false {
+            // With the inhibitor, which nobody could give back in time any more.
+            Log.write(.warning, .background, "the login manager is gone: sleep is not delayed any more")
+            login = nil
+        }
+        for notice in application.sources.read() { application.notices.post(notice) }
         for number in news.signals { handleSignal(number) }
         for event in news.events { handle(event) }
         // Tasks may have ended without another event.
@@ -116,7 +120,7 @@ final class Host: @unchecked Sendable {
     private func now(_ moment: Duration?) -> Duration { moment ?? application.clock.uptime }
 
     private func step(_ event: LifecycleEvent, _ moment: Duration) {
-        let effects = lifecycle.handle(event, at: moment)
+        let effects = settle(event, moment)
         if !effects.isEmpty { Log.write(.debug, .background, "\(event) → \(lifecycle.stage): \(effects)") }
         application.setState(ApplicationState(lifecycle.place))
         if case .acknowledged(.launch) = event { launched() }
@@ -124,6 +128,26 @@ final class Host: @unchecked Sendable {
         if !followUps.isEmpty {
             let next = followUps.removeFirst()
             step(next.event, next.moment)
+        }
+    }
+
+    /// Applies an event; the last word on the end has the table of tasks.
+    ///
+    /// A task may begin between the moment at which none was open and the one at which no more may begin. Then the event
+    /// is taken back, and the task told first: what was granted its time is never cut off.
+    private func settle(_ event: LifecycleEvent, _ moment: Duration) -> [LifecycleEffect] {
+        var (event, moment) = (event, moment)
+        while true {
+            var next = lifecycle
+            let effects = next.handle(event, at: moment)
+            let ends = effects.contains { if case .phase(.terminating, _) = $0 { true } else { false } }
+            if !ends || application.tasks.shutIfIdle(.terminating) {
+                lifecycle = next
+                return effects
+            }
+            moment = max(moment, application.clock.uptime)
+            let open = LifecycleEvent.tasks(max(1, application.tasks.count))
+            if case .tasks = event { event = open } else { for effect in settle(open, moment) { perform(effect) } }
         }
     }
 }

@@ -17,6 +17,8 @@ final class Inbox: Sendable {
     private let news = Guarded(News())
     private let ends: (reader: Int32, writer: Int32)
     private let multitasking = Atomic<Bool>(true)
+    /// Whether a byte for news is under way: one is enough, and the pipe keeps its room for signals.
+    private let isWaking = Atomic<Bool>(false)
 
     /// A byte that stands for no signal.
     private static let wakeUp: UInt8 = 0
@@ -57,7 +59,7 @@ final class Inbox: Sendable {
         wake()
     }
 
-    func wake() { send(Self.wakeUp) }
+    func wake() { if !isWaking.exchange(true, ordering: .sequentiallyConsistent) { send(Self.wakeUp) } }
 
     /// The same as the signal, also where signals are not handled.
     func requestStop() { send(UInt8(SIGTERM)) }
@@ -68,6 +70,8 @@ final class Inbox: Sendable {
     func take() -> News {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = max(0, read(ends.reader, &bytes, bytes.count))
+        // Before the news is taken: what is posted after this sends a byte of its own.
+        isWaking.store(false, ordering: .sequentiallyConsistent)
         var taken = news.withLock { news in
             defer { news = News() }
             return news

@@ -49,7 +49,7 @@ final class LoginManager {
         }
         handle = opened
         let delay = Duration.microseconds(Int64(clamping: eidetic_login_longest_delay(handle)))
-        receiver.takeUnretainedValue().limit = max(.zero, delay - Self.reserve)
+        receiver.takeUnretainedValue().limit = delay - min(delay / 2, Self.reserve)
     }
 
     deinit {
@@ -66,8 +66,8 @@ final class LoginManager {
     /// Lets the machine sleep.
     func release() { eidetic_login_release(handle) }
 
-    /// Handles what has arrived.
-    func process() { _ = eidetic_login_process(handle) }
+    /// Handles what has arrived; `false` where the bus is gone, and nothing will ever arrive again.
+    func process() -> Bool { eidetic_login_process(handle) >= 0 }
 
     var polled: pollfd {
         pollfd(fd: eidetic_login_descriptor(handle), events: Int16(eidetic_login_poll_events(handle)), revents: 0)

@@ -13,10 +13,20 @@ package enum MemoryLevels {
     }
 
     /// When to look again; `nil`, never, while it is seen and plenty is available: then the kernel calls.
-    package static func interval(available: Double, level: MemoryPressure, isInBackground: Bool) -> Duration? {
+    ///
+    /// `loss` is the part of all memory that was lost each second since the last look: at that pace there is to be
+    /// another look before half of the way to the lowest mark is gone.
+    package static func interval(
+        available: Double,
+        level: MemoryPressure,
+        isInBackground: Bool,
+        loss: Double = 0
+    ) -> Duration? {
         if !isInBackground, level == .normal, available >= 0.3 { return nil }
         let part = min(1, max(0, (available - 0.04) / 0.26))
-        return .milliseconds(50 + Int(part * 950))
+        let calm = 50 + part * 950
+        let pace = loss > 0 ? max(50, (available - 0.04) / loss * 500) : calm
+        return .milliseconds(Int(min(calm, pace).rounded()))
     }
 
     /// The value of a line like `MemAvailable:   123 kB` or `inactive_file 123`, in bytes.

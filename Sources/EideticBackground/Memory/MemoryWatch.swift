@@ -20,6 +20,7 @@ final class MemoryWatch {
     private var stall: (level: MemoryPressure, until: Duration)?
     private var signal: MemoryPressure?
     private var wasInBackground = false
+    private var last: (available: Double, moment: Duration)?
 
     /// When to read next; `nil` while only the kernel's call leads to it.
     private(set) var nextReading: Duration? = .zero
@@ -29,7 +30,7 @@ final class MemoryWatch {
     init() {
         let text = (try? files.contents(of: "/proc/self/cgroup", limit: 1 << 16)) ?? []
         groups = MemoryGroup.all(String(decoding: text, as: UTF8.self))
-        triggers = PressureTriggers(groups)
+        triggers = PressureTriggers(eventFiles: groups.compactMap(\.eventsFile))
     }
 
     var polled: [pollfd] { triggers.polled }
@@ -51,8 +52,14 @@ final class MemoryWatch {
         if let current = stall, current.until <= now { stall = nil }
         let found = max(MemoryLevels.level(available: available), stall?.level ?? .normal)
         defer { level = found }
-        nextReading = MemoryLevels.interval(available: available, level: found, isInBackground: isInBackground)
-            .map { now + $0 }
+        let loss = last.map { ($0.available - available) / max(0.001, (now - $0.moment) / .seconds(1)) } ?? 0
+        last = (available, now)
+        nextReading = MemoryLevels.interval(
+            available: available,
+            level: found,
+            isInBackground: isInBackground,
+            loss: loss
+        ).map { now + $0 }
         return Reading(level: found, isNew: found != level, wasRead: true)
     }
 

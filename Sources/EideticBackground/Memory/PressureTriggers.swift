@@ -1,33 +1,36 @@
-import EideticCore
-import Glibc
+package import EideticCore
+package import Glibc
 
 /// Descriptors that the kernel makes ready when memory is short: pressure stall information, and events of the group.
 ///
 /// - SeeAlso: https://docs.kernel.org/accounting/psi.html
-final class PressureTriggers {
+///
+/// Used by one thread only.
+package final class PressureTriggers {
     private struct Trigger {
         let number: Int32
         let level: MemoryPressure
     }
 
-    private let triggers: [Trigger]
+    private var triggers: [Trigger]
 
     /// Part of 2 s that some, or all, tasks may wait for memory: 5 %, 15 %, and 10 % of all.
     private static let rules: [(rule: String, level: MemoryPressure)] = [
         ("some 100000 2000000", .warning), ("some 300000 2000000", .urgent), ("full 200000 2000000", .critical),
     ]
 
-    init(_ groups: [MemoryGroup]) {
-        let stalls = Self.rules.compactMap { item in
+    /// `stalls`: whether the machine's pressure is watched beside the events of groups.
+    package init(eventFiles: [String], stalls: Bool = true) {
+        let stalls = (stalls ? Self.rules : []).compactMap { item in
             Self.arm(item.rule).map { Trigger(number: $0, level: item.level) }
         }
         // News of the group says only: look again.
-        let events = groups.compactMap(\.eventsFile).compactMap { path -> Trigger? in
+        let events = eventFiles.compactMap { path -> Trigger? in
             let number = open(path, O_RDONLY | O_CLOEXEC)
             return number < 0 ? nil : Trigger(number: number, level: .normal)
         }
         triggers = stalls + events
-        for trigger in events { Self.drain(trigger.number) }
+        for trigger in events { _ = Self.drain(trigger.number) }
     }
 
     deinit { for trigger in triggers { close(trigger.number) } }
@@ -42,21 +45,24 @@ final class PressureTriggers {
         return nil
     }
 
-    /// A group's events are new until they have been read.
-    private static func drain(_ number: Int32) {
+    /// A group's events are new until they have been read; `false` where the group is gone, and ready for ever.
+    private static func drain(_ number: Int32) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 512)
-        _ = pread(number, &bytes, bytes.count, 0)
+        return pread(number, &bytes, bytes.count, 0) >= 0
     }
 
-    var polled: [pollfd] { triggers.map { pollfd(fd: $0.number, events: Int16(POLLPRI), revents: 0) } }
+    package var polled: [pollfd] { triggers.map { pollfd(fd: $0.number, events: Int16(POLLPRI), revents: 0) } }
 
     /// The highest level that was called for; `nil` where nothing was.
-    func signalled(_ polled: [pollfd]) -> MemoryPressure? {
+    package func signalled(_ polled: [pollfd]) -> MemoryPressure? {
         var highest: MemoryPressure?
-        for (trigger, answer) in zip(triggers, polled) where answer.revents & Int16(POLLPRI) != 0 {
-            if trigger.level == .normal { Self.drain(trigger.number) }
-            highest = max(highest ?? .normal, trigger.level)
+        var dead: [Int32] = []
+        for (trigger, answer) in zip(triggers, polled) where answer.revents != 0 {
+            let lives = trigger.level == .normal ? Self.drain(trigger.number) : answer.revents & Int16(POLLPRI) != 0
+            if lives { highest = max(highest ?? .normal, trigger.level) } else { dead.append(trigger.number) }
         }
+        for number in dead { close(number) }
+        triggers.removeAll { dead.contains($0.number) }
         return highest
     }
 }

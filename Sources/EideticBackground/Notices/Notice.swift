@@ -13,6 +13,20 @@ public struct Notice: Sendable, Hashable {
 
         /// The time of day was set.
         public static let clockChanged: Name = "clockChanged"
+
+        /// The machine has another time zone; `identifier` in the payload names it, where `/etc/localtime` is a link.
+        public static let timeZoneChanged: Name = "timeZoneChanged"
+
+        /// The system's language was changed (`/etc/locale.conf`, `/etc/default/locale`).
+        public static let localeChanged: Name = "localeChanged"
+
+        /// A file of ``Application/Configuration/settingsFiles`` was changed; the notice's object is its path.
+        public static let settingsChanged: Name = "settingsChanged"
+
+        /// Other network interfaces are connected than before.
+        ///
+        /// `interfaces` in the payload names them, with commas in between; `isConnected` is `true` or `false`.
+        public static let connectivityChanged: Name = "connectivityChanged"
     }
 
     /// What kind of news it is.

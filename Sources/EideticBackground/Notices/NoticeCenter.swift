@@ -82,12 +82,17 @@ package final class NoticeCenter: Sendable {
 extension Application {
     /// Notices of one name from now on, with the behaviour that they have while the application is suspended.
     ///
-    /// A new stream for each caller. On return what waited is delivered before any callback.
+    /// A new stream for each caller. On return what waited is handed over before any callback; a consumer may still be at
+    /// it when the callback comes. The system's own names are listed at ``Notice/Name``; they come while the application
+    /// is started.
     public func observe(
         _ name: Notice.Name,
         behavior: SuspensionBehavior = .coalesce
     ) -> AsyncStream<Notice> {
-        notices.stream(name, behavior)
+        let stream = notices.stream(name, behavior)
+        sources.want(name)
+        inbox.wake()
+        return stream
     }
 
     /// Tells all who observe the notice's name.

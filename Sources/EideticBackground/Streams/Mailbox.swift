@@ -23,17 +23,31 @@ final class Mailbox<Element: Sendable>: Sendable {
     deinit { release(state.withLock { $0.hold }) }
 
     func post(_ element: Element) {
-        let hold = state.withLock { $0.hasAsked && $0.hold == 0 } ? tasks?.begin(name, .none) ?? 0 : 0
+        let hold = state.withLock { $0.hasAsked && $0.hold == 0 } ? beginHold() : 0
         let (waiter, surplus) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64) in
             guard !state.isFinished else { return (nil, hold) }
-            let surplus = state.hold == 0 ? 0 : hold
-            if state.hold == 0 { state.hold = hold }
+            let keeps = state.hold == 0 && state.hasAsked
+            if keeps { state.hold = hold }
+            let surplus = keeps ? 0 : hold
             defer { state.waiting = nil }
             if state.waiting == nil { state.queue.append(element) }
             return (state.waiting, surplus)
         }
         release(surplus)
         waiter?.resume(returning: element)
+    }
+
+    /// When time is up the consumer is waited for no longer: it may have stopped to listen, which is no fault.
+    private func beginHold() -> UInt64 {
+        tasks?.begin(name, .anywhere { [weak self] in self?.letGo() }) ?? 0
+    }
+
+    private func letGo() {
+        let hold = state.withLock { state in
+            defer { (state.hold, state.hasAsked) = (0, false) }
+            return state.hold
+        }
+        release(hold)
     }
 
     func next() async -> Element? {

@@ -120,21 +120,32 @@ extension TaskTable {
         }
     }
 
-    /// Shuts the gate if nothing is open, and says whether it did: what was open when it shut cannot have begun since.
-    package func shutIfIdle() -> Bool {
+    /// Shuts the gate if nothing is open, and says whether it did: then nothing is open until it opens again.
+    package func shutIfIdle(_ phase: TaskPhase = .expiring) -> Bool {
         state.withLock { state in
             guard state.count == 0 else { return false }
-            state.phase = .expiring
+            state.phase = phase
             return true
         }
     }
 
+    /// Whether this task is open; a handler is called for such a one only.
+    package func isOpen(_ identifier: UInt64) -> Bool {
+        let index = Int(identifier & 0xffff_ffff) - 1
+        let generation = UInt32(identifier >> 32)
+        return state.withLock { state in
+            guard index >= 0, index < state.slots.count else { return false }
+            return generation & 1 == 1 && state.slots[index].generation == generation
+        }
+    }
+
     /// Gives the handlers of all open tasks, each of them once only.
-    package func takeHandlers() -> [Handler] {
+    package func takeHandlers() -> [(identifier: UInt64, handler: Handler)] {
         state.withLock { state in
             state.slots.indices.filter { state.slots[$0].generation & 1 == 1 }.map { index in
                 defer { state.slots[index].handler = .none }
-                return state.slots[index].handler
+                let identifier = UInt64(state.slots[index].generation) << 32 | UInt64(index + 1)
+                return (identifier, state.slots[index].handler)
             }
         }
     }

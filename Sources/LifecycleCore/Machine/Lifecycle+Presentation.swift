@@ -2,19 +2,28 @@
 extension Lifecycle {
     mutating func applyPresentation(_ event: LifecycleEvent) {
         guard isRunning, goal != .end else { return }
-        switch event {
-        case .activate: if goal == .inactive { goal = .active }
-        case .deactivate: if goal == .active { goal = .inactive }
-        case .enterBackground: goal = .background
-        case .enterForeground: show()
-        default: break
+        if event == .enterForeground { return show() }
+        // What changes while the machine sleeps is where the application goes back to.
+        if let state = sleep {
+            sleep?.goal = Self.goal(after: event, from: state.goal)
+        } else {
+            goal = Self.goal(after: event, from: goal)
         }
     }
 
-    /// Brings it before the user.
+    private static func goal(after event: LifecycleEvent, from goal: Goal) -> Goal {
+        switch (event, goal) {
+        case (.activate, .inactive): .active
+        case (.deactivate, .active): .inactive
+        case (.enterBackground, _): .background
+        default: goal
+        }
+    }
+
+    /// Brings it before the user; when the machine is awake again where it is about to sleep.
     mutating func show() {
         guard goal != .end else { return }
-        goal = .active
+        if sleep == nil { goal = .active } else { sleep?.goal = .active }
         (suspension.isRequested, ending.graceDeadline) = (false, nil)
     }
 

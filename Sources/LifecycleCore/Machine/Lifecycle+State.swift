@@ -65,7 +65,7 @@ extension Lifecycle {
     /// The machine is about to sleep, or asleep.
     struct SleepState: Sendable, Hashable {
         /// Where the application goes back to.
-        let goal: Goal
+        var goal: Goal
         /// What is open is expired then.
         let expireAt: Duration
         /// Sleep is held off no longer than until then.

@@ -1,0 +1,116 @@
+import Eidetic
+import EideticBackground
+import EideticCore
+import EideticStore
+import Glibc
+import Synchronization
+
+// What the probe does beside living: listening, loading, taking memory.
+extension Probe {
+    /// Says what it is told of memory and by notices; takes memory while it is not critical.
+    @MainActor
+    func observe(_ application: Application) {
+        let pressure = application.memoryPressure
+        let growth = Growth(plan.growth)
+        Task {
+            for await level in pressure {
+                say("pressure \(level)")
+                if level == .critical { growth.stop() }
+            }
+        }
+        for (name, behavior) in plan.observed {
+            let notices = application.observe(name, behavior: behavior)
+            say("observes \(name.rawValue)")
+            Task {
+                for await notice in notices {
+                    let payload = notice.payload.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+                    say("notice \(name.rawValue) \(notice.object)\(payload) count \(notice.count)")
+                }
+            }
+        }
+    }
+
+    /// Loads a picture through a pipeline that follows the application, and says what became of it.
+    func load(_ application: Application, _ cache: DiskCache?) {
+        guard let url = plan.url else { return }
+        Task.detached { [self] in
+            do throws(EideticError) {
+                var configuration = ImagePipeline.Configuration(diskCache: cache)
+                configuration.environment = application
+                let pipeline = ImagePipeline(configuration)
+                let options: ImageOptions = plan.continuesInBackground ? .continueInBackground : []
+                let request = try ImageRequest(url, options: options)
+                try await show(request, pipeline)
+                for await state in application.states where state == .background {
+                    // Whoever was told of a state holds the process until it asks for the next one.
+                    while pipeline.cachedImage(for: request) != nil { await Task.yield() }
+                    say("memory is empty in the background")
+                }
+            } catch {
+                say("not loaded: \(error.code)")
+            }
+        }
+    }
+
+    /// The picture is gone when this returns: one that is still in use stays findable.
+    private func show(_ request: ImageRequest, _ pipeline: ImagePipeline) async throws(EideticError) {
+        let response = try await pipeline.response(for: request)
+        say("loaded \(response.image.size.width) from \(response.source)")
+        say("in memory \(pipeline.cachedImage(for: request) != nil)")
+    }
+
+    /// Listens until it is sent to the background, and then keeps the stream without ever asking again.
+    func keepStates(_ application: Application) async {
+        for await state in application.states where state == .background {
+            say("listens no more")
+            await application.waitForEnd()
+        }
+    }
+}
+
+/// Takes memory at a steady pace, on a thread of its own, and gives it all back when it is stopped.
+private final class Growth: Sendable {
+    private let isStopped = Atomic<Bool>(false)
+
+    init(_ mebibytesPerSecond: Int) {
+        guard mebibytesPerSecond > 0 else { return }
+        Thread.start(name: "growth") {
+            var blocks: [UnsafeMutableRawPointer] = []
+            while !self.isStopped.load(ordering: .relaxed) {
+                let block = mmap(nil, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                guard let block, block != MAP_FAILED else { break }
+                memset(block, 1, 1 << 20)
+                blocks.append(block)
+                usleep(UInt32(1_000_000 / mebibytesPerSecond))
+            }
+            for block in blocks { munmap(block, 1 << 20) }
+            say("gave back \(blocks.count) MiB")
+        }
+    }
+
+    func stop() { isStopped.store(true, ordering: .relaxed) }
+}
+
+/// Tasks that begin and end on several threads; counts the threads that are inside one.
+final class Storm: Sendable {
+    let inside = Atomic<Int>(0)
+
+    func begin(_ threads: Int, _ application: Application) {
+        for _ in 0..<threads { Thread.start(name: "storm") { self.run(application) } }
+    }
+
+    private func run(_ application: Application) {
+        var pause = 0
+        while true {
+            let task = application.beginBackgroundTask(withName: "storm")
+            if task != .invalid {
+                inside.add(1, ordering: .sequentiallyConsistent)
+                sched_yield()
+                inside.subtract(1, ordering: .sequentiallyConsistent)
+                application.endBackgroundTask(task)
+            }
+            pause = (pause + 7) % 100
+            usleep(UInt32(pause))
+        }
+    }
+}

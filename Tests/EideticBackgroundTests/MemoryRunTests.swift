@@ -1,0 +1,73 @@
+import EideticBackground
+import EideticCore
+import EideticTestSupport
+import Glibc
+import Testing
+
+/// Memory that really runs out, in a control group with a limit.
+@Suite("Memory that runs out", .timeLimit(.minutes(2)))
+struct MemoryRunTests {
+    private static let legacy = "/sys/fs/cgroup/memory"
+    private static let unified = "/sys/fs/cgroup"
+
+    /// Where a group with a limit can be made, and its file for that.
+    static let place: (parent: String, limit: String)? = {
+        if access("\(legacy)/memory.limit_in_bytes", W_OK) == 0 { return (legacy, "memory.limit_in_bytes") }
+        _ = system("echo +memory > \(unified)/cgroup.subtree_control 2>/dev/null")
+        let controllers = (try? FileSystem().contents(of: "\(unified)/cgroup.subtree_control")) ?? []
+        return String(decoding: controllers, as: UTF8.self).contains("memory") ? (unified, "memory.max") : nil
+    }()
+
+    /// Runs the probe in a group that may use so much; the group goes with it.
+    private func script(_ mebibytes: Int, _ arguments: String) throws -> String {
+        let (parent, limit) = try #require(Self.place)
+        return """
+            group=\(parent)/eidetic-test-$$
+            mkdir $group && echo \(mebibytes << 20) > $group/\(limit) || exit 1
+            (echo $BASHPID > $group/cgroup.procs; exec \(ProbeProcess.path) \(arguments)) & probe=$!
+            trap 'kill $probe' TERM
+            wait $probe; wait $probe
+            echo status $?
+            rmdir $group
+            """
+    }
+
+    @Test(
+        "B07 a process that grows to its limit is warned at each level before the kernel would end it, and then relieved",
+        .enabled(if: place != nil, "skipped: needs root and a memory controller")
+    )
+    func grows() async throws {
+        let arguments = "--background --task up=-1 --grow 100"
+        let shell = try Subprocess("bash", ["-c", try script(256, arguments)])
+        #expect(await shell.waitForOutput("gave back"), "\(shell.outputSoFar)")
+        #expect(await shell.waitForOutput("pressure normal"))
+        shell.kill(SIGTERM)
+        // A second word ends the task's time at once.
+        shell.kill(SIGTERM)
+        let lines = await shell.finish().outputText.split(separator: "\n").map(String.init)
+        #expect(lines.contains("status 0"), "\(lines)")
+        let levels = lines.filter { $0.hasPrefix("pressure") }
+        #expect(levels.first == "pressure warning" || levels.first == "pressure urgent", "\(levels)")
+        #expect(levels.contains("pressure critical") && levels.last == "pressure normal", "\(levels)")
+        // The delegate hears the same.
+        #expect(lines.contains("warned critical"), "\(lines)")
+    }
+
+    @Test(
+        "B07 events of a group that is gone are not waited for any more",
+        .enabled(if: getuid() == 0 && access("/proc/self/cgroup", R_OK) == 0, "skipped: needs root")
+    )
+    func groupIsGone() throws {
+        let parent = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].first { access("\($0)/cgroup.procs", W_OK) == 0 }
+        guard let parent else { return }
+        let group = "\(parent)/eidetic-gone-\(getpid())"
+        try #require(mkdir(group, 0o755) == 0)
+        let triggers = PressureTriggers(eventFiles: ["\(group)/cgroup.events"], stalls: false)
+        #expect(triggers.polled.count == 1)
+        #expect(rmdir(group) == 0)
+        var polled = triggers.polled
+        #expect(poll(&polled, 1, 10_000) == 1)
+        #expect(triggers.signalled(polled) == nil)
+        #expect(triggers.polled.isEmpty)
+    }
+}

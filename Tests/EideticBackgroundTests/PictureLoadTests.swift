@@ -1,0 +1,86 @@
+import EideticCore
+import EideticStore
+import EideticTestSupport
+import Glibc
+import Testing
+
+/// A real application that loads a picture from a server which answers when the test lets it.
+@Suite("A pipeline in an application that is sent to the background", .timeLimit(.minutes(2)))
+struct PictureLoadTests {
+    private let directory: TemporaryDirectory
+    private let asked = Gate()
+    private let answers = Gate()
+    private let origin: ScriptedOrigin
+
+    /// One pixel, as a GIF.
+    private static let picture: [UInt8] =
+        Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 0]
+        + [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3b]
+
+    init() throws {
+        directory = try TemporaryDirectory("picture")
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: image/gif\r\nContent-Length: \(Self.picture.count)\r\n\r\n"
+        origin = try ScriptedOrigin { [asked, answers] _ in
+            [.reached(asked), .wait(answers), .send(Array(head.utf8) + Self.picture), .close]
+        }
+    }
+
+    private func probe(_ arguments: [String]) throws -> ProbeProcess {
+        let places = ["--load", "\(origin.url)/a.gif", "--cache", directory.path("cache"), "--no-writes"]
+        return try ProbeProcess(places + arguments)
+    }
+
+    private var stored: Int { get throws { try DiskCache(.init(directory: directory.path("cache"))).usage.entries } }
+
+    @Test("L06 continueInBackground lets a load be finished, and stored, after the application was told to stop")
+    func continues() async throws {
+        let probe = try probe(["--continue-in-background"])
+        await probe.expects("didBecomeActive")
+        await asked.wait()
+        probe.process.kill(SIGTERM)
+        await probe.expects("didEnterBackground")
+        answers.open()
+        let end = await probe.lines()
+        #expect(end.status == .exited(0), "\(end.errors)")
+        let loaded = try #require(end.lines.firstIndex { $0.hasPrefix("loaded 1 from") }, "\(end.lines)")
+        #expect(try #require(end.lines.firstIndex(of: "willTerminate background")) > loaded)
+        #expect(try stored == 1)
+    }
+
+    @Test("L06 without continueInBackground nobody waits for a load")
+    func doesNotContinue() async throws {
+        let probe = try probe([])
+        await probe.expects("didBecomeActive")
+        await asked.wait()
+        probe.process.kill(SIGTERM)
+        let end = await probe.lines()
+        #expect(end.status == .exited(0), "\(end.errors)")
+        #expect(!end.lines.contains { $0.hasPrefix("loaded") })
+        answers.open()
+    }
+
+    @Test("L06 when the time in the background is up, a load that continued is cancelled, and the process ends well")
+    func expires() async throws {
+        let probe = try probe(["--continue-in-background", "--grace", "300"])
+        await probe.expects("didBecomeActive")
+        await asked.wait()
+        probe.process.kill(SIGTERM)
+        let end = await probe.lines()
+        #expect(end.status == .exited(0), "\(end.errors)")
+        #expect(end.lines.contains("not loaded: cancelled"), "\(end.lines)")
+        #expect(try stored == 0)
+        answers.open()
+    }
+
+    @Test("C21 entering the background empties the memory cache of a real application")
+    func emptiesMemory() async throws {
+        answers.open()
+        let probe = try probe([])
+        await probe.expects("in memory true")
+        await probe.expects("state active")
+        probe.process.kill(SIGTERM)
+        let end = await probe.lines()
+        #expect(end.status == .exited(0), "\(end.errors)")
+        #expect(end.lines.contains("memory is empty in the background"), "\(end.lines)")
+    }
+}

@@ -1,0 +1,25 @@
+import EideticBackground
+import LifecycleCore
+import Testing
+
+@Suite("The reason of a kill")
+struct ReportTests {
+    @Test("B04 it names the code, the reason and the open tasks")
+    func text() {
+        #expect(
+            KillReport(.backgroundTask, openTasks: ["flush", "upload"]).text
+                == "killed, code 0x2182bad2: background tasks were open after their expiry; open tasks: flush, upload"
+        )
+        #expect(KillReport(.memory, openTasks: []).text == "killed, code 0x00000000: memory was short")
+    }
+
+    @Test("B04 it is one line, whatever the tasks are called, and no longer than a page")
+    func hostileNames() {
+        let text = KillReport(.backgroundTask, openTasks: ["a\nREADY=1", "b\u{0}c\u{1b}[2J"]).text
+        #expect(text.hasSuffix("open tasks: a?READY=1, b?c?[2J"))
+        let many = KillReport(.backgroundTask, openTasks: (0..<10_000).map { "task number \($0)" }).text
+        #expect(many.utf8.count < 4_096 && many.hasSuffix("more"))
+        let long = String(repeating: "x", count: 100_000)
+        #expect(KillReport(.backgroundTask, openTasks: [long]).text.utf8.count < 4_096)
+    }
+}
