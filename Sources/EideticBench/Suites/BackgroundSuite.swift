@@ -20,10 +20,16 @@ extension Suite {
         await bench.compare(
             Case("begin + end, against a message for each", .nanoseconds, goal: .ratio(0.05)),
             operations: pairs,
-            with: "two messages over a socket pair",
+            with: "two round trips over a socket pair, to a thread that answers",
             ours: { beginAndEnd(application, pairs) },
             theirs: { for _ in 0..<pairs { messages.exchange(2) } }
         )
+        for threads in [1, 2, 4, 8] {
+            await bench.measure(
+                Case("begin + end on \(threads) thread\(threads == 1 ? "" : "s") at once, for each", .nanoseconds),
+                operations: 20 * pairs
+            ) { await onThreads(threads) { beginAndEnd(application, 20 * pairs) } }
+        }
     }
 
     private static func beginAndEnd(_ application: Application, _ pairs: Int) {
@@ -31,28 +37,47 @@ extension Suite {
             application.endBackgroundTask(application.beginBackgroundTask(named: "bench") {})
         }
     }
+
+    /// Runs `body` on so many threads at once; returns when the last one is through.
+    private static func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) async {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        Thread.start(name: "bench") {
+                            body()
+                            continuation.resume()
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
-/// A supervisor that is told of each begin and each end, but answers in the same thread: the least that it can cost.
+/// A supervisor that is told of each begin and each end, and answers: a thread of this process, the nearest it can be.
 private final class MessagePair: Sendable {
-    private let ends: (Int32, Int32)
+    private let end: Int32
 
     init() {
         var ends: [Int32] = [-1, -1]
         precondition(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0, "no socket pair")
-        self.ends = (ends[0], ends[1])
+        end = ends[0]
+        let answering = ends[1]
+        Thread.start(name: "supervisor") {
+            var bytes: UInt64 = 0
+            while read(answering, &bytes, 8) == 8 { _ = write(answering, &bytes, 8) }
+            close(answering)
+        }
     }
 
-    deinit {
-        close(ends.0)
-        close(ends.1)
-    }
+    deinit { close(end) }
 
     func exchange(_ count: Int) {
         var bytes: UInt64 = 0
         for _ in 0..<count {
-            _ = write(ends.0, &bytes, 8)
-            _ = read(ends.1, &bytes, 8)
+            _ = write(end, &bytes, 8)
+            _ = read(end, &bytes, 8)
         }
     }
 }
