@@ -24,6 +24,9 @@ public struct DecodeLimits: Sendable, Hashable {
 
     /// The longest time that decoding one picture may take, without waiting for its turn.
     ///
+    /// Looked at every few rows, strips or frames. HEIC, SVG, and each frame of AVIF and JPEG XL are decoded by their
+    /// libraries in one go, which ends late; there the other limits have to do.
+    ///
     /// 30 seconds by default.
     public var duration = Duration.seconds(30)
 
