@@ -45,6 +45,16 @@ struct HostileTests {
         #expect(refusal(try Self.announcing(100_000, in: bytes)) == .limitExceeded)
     }
 
+    @Test("F02 alpha that a WebP's header denies is not shown") func deniedAlpha() throws {
+        var bytes = try Fixture.encode(try Pictures.photo(37, 23, alpha: .straight), .webp)
+        #expect(try ImageDecoder.decode(bytes).pixels.alpha != .opaque)
+        // The flags of the extended header, which is the first chunk.
+        bytes[20] &= ~0x10
+        let pixels = try ImageDecoder.decode(bytes).pixels
+        #expect(pixels.alpha == .opaque)
+        #expect(pixels.bytes.enumerated().allSatisfy { $0.offset % 4 != 3 || $0.element == 255 })
+    }
+
     /// The same AVIF sequence with so many frames of one byte.
     private static func announcing(_ count: Int, in sequence: [UInt8]) throws -> [UInt8] {
         func big(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }

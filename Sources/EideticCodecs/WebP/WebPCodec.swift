@@ -51,7 +51,7 @@ enum WebPCodec: ImageCodec {
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             damage = try WebPPicture(bytes).decode(into: memory, stride, size, stored: structure.size, task)
             // A lossless picture may say that its alpha is not to be used, and the library gives it all the same.
-            if !structure.hasAlpha, damage == nil {
+            if structure.mayHideAlpha, !structure.hasAlpha, damage == nil {
                 eidetic_pixels_make_opaque(memory.bytePointer, size.pixelCount)
             }
         }

@@ -17,6 +17,8 @@ struct WebPStructure {
 
     private(set) var size = PixelSize(width: 0, height: 0)
     private(set) var hasAlpha = false
+    /// Whether the library may give alpha though the header says that there is none: without loss, or from a stray chunk.
+    private(set) var mayHideAlpha = false
     private(set) var orientation = ImageOrientation.up
     private(set) var iccProfile: [UInt8]?
     private(set) var isAnimated = false
@@ -56,6 +58,7 @@ struct WebPStructure {
     ) throws(EideticError) {
         switch name {
         case "VP8X" where offset == 12: readExtended(body)
+        case "ALPH": mayHideAlpha = true
         case "VP8 ", "VP8L": try readSimple(bytes, offset)
         case "ANIM" where isWhole:
             guard let loops = body.little16(4) else { break }
@@ -87,6 +90,7 @@ struct WebPStructure {
         }
         size = own
         hasAlpha = hasAlpha || features.has_alpha != 0
+        mayHideAlpha = mayHideAlpha || features.format == 2
     }
 
     private mutating func readFrame(_ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
