@@ -106,6 +106,8 @@ extension InteractionTests {
         }
         await until { received.withLock { $0 } == 10_000 }
         pipeline.isUserInteracting = true
+        // The engine takes its commands in their order: when another download is done, it has paused this one.
+        _ = try await pipeline.image(for: ImageRequest("\(origin.url)/first"))
         goOn.open()
         // Others go on: the engine has looked at its connections many times meanwhile.
         for index in 0..<20 { _ = try await pipeline.image(for: ImageRequest("\(origin.url)/\(index)")) }
