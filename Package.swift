@@ -149,10 +149,11 @@ let package = Package(
             name: "EideticBench",
             dependencies: [
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-                "CBareJPEG", "CBareCodecs", "EideticBackground",
+                "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground",
             ],
             swiftSettings: strict
         ),
+        .target(name: "CTunnel"),
         .target(name: "CBareJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(
             name: "CBareCodecs",

@@ -33,6 +33,7 @@ struct Suite: Sendable {
         hitRatio,
         decode,
         fetch,
+        fetchLossy,
         diskCache,
         background,
         pipeline,

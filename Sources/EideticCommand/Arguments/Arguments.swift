@@ -4,7 +4,6 @@ struct Arguments: Sendable {
     var operands: [String] = []
     /// The names of the options that were given, with their values; the last one counts.
     var values: [String: String?] = [:]
-
     /// The values of options that may be given several times, in their order.
     var lists: [String: [String]] = [:]
 

@@ -46,7 +46,7 @@ enum LoadCommand {
         options: [
             CommonSettings.size.option, out.option, sheet.option, CommonSettings.cacheDirectory.option,
             concurrency.option, show.option, progressive, explain, option.option, CommonSettings.json,
-        ],
+        ] + TransferSettings.options,
         notes: [
             "Each picture comes from memory, from the cache on disk, or else from the network, and is kept for the "
                 + "next time. A URL that fails does not stop the others.",
@@ -55,6 +55,7 @@ enum LoadCommand {
             "--progressive tells of each partial picture in a line of its own, and with --show shows it; --explain says "
                 + "below each picture why it was loaded from where, and how long each step took. Options are those of "
                 + "ImageOptions; those that are about views change nothing here.",
+            "Pictures that are loaded with --header or --user are kept apart from those that are loaded without.",
             "Ctrl-C stops the loads that are under way and says what was done; pressed again, it stops at once.",
             "The exit status is 0 where all pictures were loaded, 1 where some were not, or could not be kept or "
                 + "written, 2 for a wrong command line, 130 after Ctrl-C.",

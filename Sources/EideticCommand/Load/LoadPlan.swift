@@ -17,6 +17,8 @@ struct LoadPlan: Sendable {
     let size: PixelSize?
     /// Downloads at once.
     let concurrency: Int
+    /// How the network is asked.
+    let transfer: TransferPlan
     /// The directory into which pictures are written.
     let directory: String?
     /// The file of the contact sheet.
@@ -34,6 +36,7 @@ struct LoadPlan: Sendable {
         items = Self.items(urls)
         size = arguments[CommonSettings.size]
         concurrency = arguments[LoadCommand.concurrency] ?? 6
+        transfer = TransferPlan(arguments)
         directory = arguments[LoadCommand.out]
         sheet = arguments[LoadCommand.sheet]
         graphics = arguments.contains(LoadCommand.show.option) ? arguments[LoadCommand.show] ?? .detect() : nil

@@ -31,7 +31,7 @@ final class LoadRun: Sendable {
     func perform() async {
         await withTaskGroup(of: Void.self) { group in
             // Some more than are downloaded at once, so that decoding does not hold up the network.
-            var free = plan.concurrency + 2
+            var free = plan.transfer.isLastInFirstOut ? plan.items.count : plan.concurrency + 2
             for index in plan.items.indices {
                 if free == 0 { await group.next() } else { free -= 1 }
                 if Task.isCancelled || TextStream.output.failure != nil { break }
@@ -76,7 +76,8 @@ final class LoadRun: Sendable {
 
     private func response(_ url: String, isFirst: Bool) async throws(EideticError) -> ImageResponse {
         let own: ImageOptions = isFirst && writer != nil ? [.waitStoreCache, .queryMemoryData] : .waitStoreCache
-        let request = try ImageRequest(url, size: wantedSize, options: own.union(plan.options))
+        let origin = try plan.transfer.applied(to: try ImageOrigin(url: url))
+        let request = ImageRequest(origin, rendering: .init(size: wantedSize), options: own.union(plan.options))
         var meter = TransferMeter(display), previews = 0
         for await event in pipeline.events(for: request) {
             if case .progress(let progress) = event {

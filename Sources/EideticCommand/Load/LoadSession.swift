@@ -10,12 +10,13 @@ enum LoadSession {
         Interrupts.take { stop.stop($0) }
         let start = SystemTime().uptime
         let display = LoadDisplay(total: plan.total)
+        let metrics = plan.transfer.metricsFile.map { _ in TransferMetrics() }
         let sheet = plan.sheet.map { _ in ContactSheet(count: plan.items.count) }
         do throws(EideticError) {
             let writer = try plan.directory.map { directory throws(EideticError) in
                 try PictureWriter(directory: directory, isResized: plan.size != nil)
             }
-            let pipeline = pipeline(plan.concurrency, cache, display)
+            let pipeline = pipeline(plan.concurrency, cache, display, plan.transfer, metrics)
             let run = LoadRun(plan: plan, pipeline: pipeline, display: display, writer: writer, sheet: sheet)
             wait(for: run, stop)
         } catch {
@@ -24,6 +25,7 @@ enum LoadSession {
             return .failure
         }
         let isDrawn = stop.status == nil && (sheet.map { write($0, to: plan.sheet ?? "-", display) } ?? false)
+        if let metrics, let file = plan.transfer.metricsFile { write(metrics, to: file, display) }
         display.end()
         return conclude(display.tally, plan, stop.status, SystemTime().uptime - start, hasSheet: isDrawn)
     }
@@ -32,12 +34,17 @@ enum LoadSession {
     static func pipeline(
         _ concurrency: Int,
         _ cache: DiskCache.Configuration,
-        _ display: LoadDisplay
+        _ display: LoadDisplay,
+        _ transfer: TransferPlan? = nil,
+        _ metrics: TransferMetrics? = nil
     ) -> ImagePipeline {
-        var downloader = Downloader.Configuration()
-        downloader.maximumConcurrent = concurrency
-        downloader.minimumProgressInterval = .milliseconds(50)
-        var configuration = ImagePipeline.Configuration(downloader: Downloader(downloader))
+        var settings = transfer?.configuration ?? Downloader.Configuration()
+        settings.maximumConcurrent = concurrency
+        settings.minimumProgressInterval = .milliseconds(50)
+        if let metrics { settings.onFinish = { metrics.note($0, $1) } }
+        let downloader = Downloader(settings)
+        downloader.isOffline = transfer?.isOffline ?? false
+        var configuration = ImagePipeline.Configuration(downloader: downloader)
         do throws(EideticError) {
             configuration.diskCache = try DiskCache(cache)
         } catch {
@@ -67,6 +74,15 @@ enum LoadSession {
             display.flaw(error.message)
             display.line("eidetic: \(Printable.text("\(file): \(error.message)"))", on: .errors)
             return false
+        }
+    }
+
+    private static func write(_ metrics: TransferMetrics, to file: String, _ display: LoadDisplay) {
+        do throws(EideticError) {
+            try FileBytes.write(metrics.bytes, to: file)
+        } catch {
+            display.flaw(error.message)
+            display.line("eidetic: \(Printable.text("\(file): \(error.message)"))", on: .errors)
         }
     }
 

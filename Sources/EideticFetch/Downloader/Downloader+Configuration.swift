@@ -117,6 +117,11 @@ extension Downloader {
         /// Who asks at an origin, for requests that do not say so themselves; also asked for each redirect.
         public var credentials: (@Sendable (Origin) -> Credentials?)?
 
+        /// Told how each download ended, for each of its callers; called on the caller's thread, and must return soon.
+        ///
+        /// This is where a program that loads pictures finds the times of the network: ``FetchResponse/metrics``.
+        public var onFinish: (@Sendable (FetchRequest, Result<FetchResponse, EideticError>) -> Void)?
+
         // The way.
 
         /// Public keys that a host must show, as libcurl writes them: `sha256//BASE64`.

@@ -67,8 +67,16 @@ public final class Downloader: Sendable {
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
         let request = try await modified(request)
-        return try await shared.value(for: request, context: context, onProgress: onProgress) { [self] job, finish in
-            begin(request, job, finish)
+        do throws(EideticError) {
+            let response = try await shared.value(for: request, context: context, onProgress: onProgress) {
+                [self] job, finish in
+                begin(request, job, finish)
+            }
+            configuration.onFinish?(request, .success(response))
+            return response
+        } catch {
+            configuration.onFinish?(request, .failure(error))
+            throw error
         }
     }
 

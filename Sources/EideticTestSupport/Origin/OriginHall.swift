@@ -47,6 +47,8 @@ final class OriginHall: Sendable {
         for waiting in reached { waiting.gate.open() }
     }
 
+    func forget() { state.withLock { $0.requests = [] } }
+
     func waitForRequests(_ count: Int) async {
         let gate = Gate()
         let isThere = state.withLock { state in

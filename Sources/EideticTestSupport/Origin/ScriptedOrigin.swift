@@ -9,7 +9,7 @@ import Glibc
 /// #expect(origin.requests.count == 1)
 /// ```
 ///
-/// It listens on a free port of the loopback interface and has a thread for each connection. It stops when it is given up.
+/// It listens on a free port, of the loopback interface where nothing else is said, and has a thread for each connection. It stops when it is given up.
 package final class ScriptedOrigin: Sendable {
     /// One thing that the server does.
     package enum Step: Sendable {
@@ -44,16 +44,20 @@ package final class ScriptedOrigin: Sendable {
 
     /// The port it listens on.
     package let port: Int
-    /// `http://127.0.0.1:PORT`, without a slash at the end.
-    package var url: String { "http://127.0.0.1:\(port)" }
+    /// `http://127.0.0.1:PORT` or `http://[::1]:PORT`, without a slash at the end.
+    package let url: String
 
     private let listener: ListeningSocket
     private let hall = OriginHall()
 
     /// Starts the server; it accepts connections when this returns.
-    package init(_ script: @escaping Script) throws(EideticError) {
-        listener = try ListeningSocket()
+    package init(
+        on address: ListeningAddress = .loopback,
+        _ script: @escaping Script
+    ) throws(EideticError) {
+        listener = try ListeningSocket(address)
         port = listener.port
+        if case .loopback6 = address { url = "http://[::1]:\(port)" } else { url = "http://127.0.0.1:\(port)" }
         let (listener, hall) = (listener, hall)
         Thread.start(name: "origin") {
             while let connection = listener.accept() {
@@ -70,6 +74,9 @@ package final class ScriptedOrigin: Sendable {
 
     /// What was asked so far, in order.
     package var requests: [Request] { hall.requests }
+
+    /// Forgets what was asked so far, so that long tests need no memory for it; counts begin anew.
+    package func forget() { hall.forget() }
 
     /// How many connections were made so far.
     package var connectionCount: Int { hall.connectionCount }

@@ -1,0 +1,44 @@
+import EideticCore
+import EideticFetch
+
+/// How each download of a run went: one JSON object a line, in the order of their ends.
+final class TransferMetrics: Sendable {
+    private let lines = Guarded<[String]>([])
+
+    /// Notes how a download ended.
+    func note(_ request: FetchRequest, _ result: Result<FetchResponse, EideticError>) {
+        let line = JSON.object(Self.members(request, result)).text
+        lines.withLock { $0.append(line) }
+    }
+
+    /// All lines.
+    var bytes: [UInt8] { lines.withLock { $0.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] } } }
+
+    private static func members(
+        _ request: FetchRequest,
+        _ result: Result<FetchResponse, EideticError>
+    ) -> [(name: String, value: JSON)] {
+        switch result {
+        case .failure(let error):
+            return [
+                ("url", .string(request.url)), ("status", .optional(error.httpStatus)),
+                ("error", .string("\(error.code): \(error.message)")),
+            ]
+        case .success(let response):
+            let metrics = response.metrics
+            return [
+                ("url", .string(request.url)), ("status", .integer(response.status)), ("error", .null),
+                ("effective_url", .string(response.effectiveURL)), ("http", .string(metrics.httpVersion)),
+                ("address", .string(metrics.remoteAddress)), ("reused", .bool(metrics.reusedConnection)),
+                ("queued_ms", .number(metrics.queued.inMilliseconds)),
+                ("lookup_ms", .number(metrics.nameLookup.inMilliseconds)),
+                ("connect_ms", .number(metrics.connect.inMilliseconds)),
+                ("tls_ms", .number(metrics.tls.inMilliseconds)),
+                ("first_byte_ms", .number(metrics.firstByte.inMilliseconds)),
+                ("total_ms", .number(metrics.total.inMilliseconds)), ("header_bytes", .integer(metrics.headerBytes)),
+                ("body_bytes", .integer(metrics.bodyBytes)), ("resumed_bytes", .integer(metrics.resumedBytes)),
+                ("redirects", .integer(metrics.redirects)), ("attempts", .integer(metrics.attempts)),
+            ]
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import EideticCore
+import EideticTestSupport
+import Testing
+
+/// How `eidetic load` asks the network.
+@Suite("eidetic load, the network", .needsNginx, .timeLimit(.minutes(2)))
+struct LoadTransferTests {
+    /// One line of `--metrics`.
+    private struct Line: Decodable {
+        let url: String
+        let status: Int?
+        let error: String?
+        var http: String?
+        var total_ms: Double?
+        var body_bytes: Int?
+        var attempts: Int?
+        var reused: Bool?
+    }
+
+    private static let rules = """
+        location = /key.png { if ($http_x_key != "k") { return 403; } }
+        location = /user.png { if ($http_authorization != "Basic bWU6c2VjcmV0") { return 401; } }
+        location /slow/ { limit_rate 100k; }
+        """
+
+    private let directory: TemporaryDirectory
+    private let server: Nginx
+
+    init() async throws {
+        directory = try TemporaryDirectory("load")
+        server = try await Nginx(.init(server: Self.rules, usesTLS: true))
+    }
+
+    private func load(_ words: [String], cache: String = "cache") async throws -> Subprocess.Result {
+        let words = ["load", "--json", "--cache-dir", directory.path(cache)] + words
+        return try await Subprocess.run(EideticProgram.path, words, directory: directory.path)
+    }
+
+    @Test("L20 --header and --user are sent, and what they bring is kept apart from what is loaded without them")
+    func identity() async throws {
+        for name in ["key.png", "user.png"] { try server.put(try TestPictures.file(.png), at: name) }
+        let (key, user) = ("\(server.url)/key.png", "\(server.url)/user.png")
+        for source in ["network", "disk"] {
+            let first = try await load(["--header", "Accept-Language: de", "--header", "X-Key: k", key])
+            #expect(try first.lines(LoadLine.self).map(\.source) == [source], "\(first.errorText)")
+            #expect(try await load(["--user", "me:secret", user]).lines(LoadLine.self).map(\.source) == [source])
+        }
+        let without = try await load([key, user])
+        #expect(without.status == .exited(1))
+        #expect(try without.lines(LoadLine.self).allSatisfy { $0.error?.hasPrefix("httpStatus: ") == true })
+    }
+
+    @Test("L20 --cacert trusts an authority, --insecure anybody, and neither nobody that the system does not trust")
+    func certificates() async throws {
+        try server.put(try TestPictures.file(.png), at: "a.png")
+        let url = try #require(server.secureURL) + "/a.png"
+        let file = try #require(server.authorityFile)
+        #expect(try await load(["--cacert", file, url], cache: "one").status == .exited(0))
+        #expect(try await load(["--insecure", url], cache: "two").status == .exited(0))
+        let refused = try await load([url], cache: "three")
+        #expect(try refused.lines(LoadLine.self).first?.error?.hasPrefix("tlsFailure: ") == true)
+    }
+
+    @Test("L20 --limit-rate holds, and --metrics says how long it took")
+    func rate() async throws {
+        // What follows a picture's end is no matter.
+        let jpeg = try TestPictures.file(.jpeg) + [UInt8](repeating: 0, count: 200_000)
+        let url = try server.put(jpeg, at: "a.jpg")
+        let result = try await load(["--limit-rate", "\(jpeg.count)", "--metrics", "metrics", url])
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let line = try #require(try await metrics().first)
+        #expect(line.url == url && line.status == 200 && line.error == nil && line.body_bytes == jpeg.count)
+        #expect(line.http == "HTTP/1.1" && line.attempts == 1 && line.reused == false)
+        // A second, less the tenth that may come at once and a last piece of 16 KB.
+        #expect(try #require(line.total_ms) > 500)
+    }
+
+    private func metrics() async throws -> [Line] {
+        try await Subprocess.run("cat", [directory.path("metrics")]).lines(Line.self)
+    }
+
+    @Test("L07 --retry asks again, and without it a server in trouble is asked once")
+    func retry() async throws {
+        let png = try TestPictures.file(.png)
+        let origin = try ScriptedOrigin { [self] request in
+            let isThere = (try? directory.contents(of: "asked")) != nil
+            _ = try? directory.write([], to: "asked")
+            return isThere ? [.answer(200, [:], png)] : [.answer(503)]
+        }
+        let once = try await load([origin.url])
+        #expect(once.status == .exited(1))
+        #expect(origin.requests.count == 1)
+        try FileSystem().unlink(directory.path("asked"))
+        let result = try await load(["--retry", "3", "--metrics", "metrics", origin.url])
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(try await metrics().map(\.attempts) == [2])
+    }
+
+    @Test("L05 --lifo starts the last one first")
+    func lastInFirstOut() async throws {
+        let picture = try TestPictures.file(.jpeg, width: 640, height: 480)
+        let urls = try (0..<8).map { try server.put(picture, at: "slow/\($0).jpg") }
+        #expect(try await load(["--lifo", "--concurrency", "1"] + urls).status == .exited(0))
+        let paths = try await server.requests().map(\.path)
+        #expect(paths.count == 8)
+        let place = try #require(paths.firstIndex(of: "/slow/7.jpg"))
+        #expect(place < 4, "\(paths)")
+    }
+
+    @Test("L09 --offline gives what the cache holds, and asks nobody")
+    func offline() async throws {
+        let urls = try ["a.png", "b.png"].map { try server.put(try TestPictures.file(.png), at: $0) }
+        #expect(try await load([urls[0]]).status == .exited(0))
+        let result = try await load(["--offline"] + urls)
+        #expect(result.status == .exited(1))
+        let lines = Dictionary(uniqueKeysWithValues: try result.lines(LoadLine.self).map { ($0.url, $0) })
+        #expect(lines[urls[0]]?.source == "disk")
+        #expect(lines[urls[1]]?.error?.hasPrefix("offline: ") == true)
+        #expect(try await server.requests().count == 1)
+    }
+
+    @Test("L20 --proxy names the way")
+    func proxy() async throws {
+        // A server that is asked for a whole URL is a proxy to who asks.
+        try server.put(try TestPictures.file(.png), at: "a.png")
+        let url = "http://pictures.invalid/a.png"
+        #expect(try await load(["--proxy", server.url, url], cache: "one").status == .exited(0))
+        let direct = try await load(["--proxy", "none", url], cache: "two")
+        #expect(try direct.lines(LoadLine.self).first?.error?.hasPrefix("hostNotFound: ") == true)
+    }
+
+    @Test(
+        "values that cannot be are refused",
+        arguments: [
+            (["--retry", "many"], "--retry needs a number from 0 to 20"),
+            (["--header", "nothing"], "--header needs a field"),
+            (["--header", "Bad Name: 1"], "--header needs a field"),
+            (["--user", "me"], "--user needs a name and a password"),
+            (["--limit-rate", "0"], "--limit-rate needs bytes a second"),
+            (["--proxy", "host"], "--proxy needs a URL"),
+        ]
+    )
+    func refuses(_ words: [String], _ message: String) async throws {
+        let result = try await load(words + [server.url])
+        #expect(result.status == .exited(2))
+        #expect(result.errorText.contains(message), "\(result.errorText)")
+    }
+}

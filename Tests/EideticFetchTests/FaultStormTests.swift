@@ -1,0 +1,107 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("A storm of faults", .timeLimit(.minutes(15)))
+struct FaultStormTests {
+    /// What one connection does to its client, by a number that nobody foresees.
+    private static func fault(_ random: Int, _ request: ScriptedOrigin.Request) -> [ScriptedOrigin.Step] {
+        let body = Fixture.picture(200_000)
+        let head: ScriptedOrigin.Step = .head(200, ["ETag": "\"v1\"", "Content-Length": "200000"])
+        let half: ScriptedOrigin.Step = .send(Array(body[..<100_000]))
+        switch random {
+        case 0: return [.close]
+        case 1: return [.reset]
+        case 2: return [head, half, .close]
+        case 3: return [head, half, .reset]
+        case 4: return [.answer(503, ["Retry-After": "0"])]
+        case 5: return [.answer(404)]
+        case 6: return [.answer(302, ["Location": "/elsewhere\(random)"])]
+        case 7: return [.answer(200, ["Content-Type": "text/html"], Fixture.webPage)]
+        case 8: return [.head(200, ["Transfer-Encoding": "chunked"]), .chunk(Fixture.picture(50_000)), .close]
+        case 9: return [.answer(206, ["Content-Range": "bytes 7-8/9"], [1, 2])]
+        case 10: return [.send(Array("nonsense\r\n\r\n".utf8)), .close]
+        case 11: return [.head(200), .sendRepeatedly(Fixture.picture(65_536), times: 40), .close]
+        default: return [.answer(200, ["ETag": "\"v1\""], body)]
+        }
+    }
+
+    @Test("L07 minutes of random faults: no memory, descriptor, thread or partial file is left behind")
+    func storm() async throws {
+        let origin = try ScriptedOrigin { request in Self.fault(Int.random(in: 0..<18), request) }
+        let directory = try TemporaryDirectory("storm")
+        var configuration = Downloader.Configuration()
+        configuration.alwaysRetries = true
+        configuration.retryClock = NoWait()
+        configuration.failurePolicy.capacity = 100
+        configuration.partialDirectory = directory.path("partial")
+        configuration.partialLimit = .mebibytes(1)
+        let downloader = Downloader(configuration)
+        let clock = ContinuousClock()
+        // A first part fills what is kept on purpose: connections, workers, the allocator's own.
+        let warmUp = clock.now + (Torture.isFull ? .seconds(60) : .milliseconds(400))
+        while clock.now < warmUp { try await round(origin, downloader) }
+        let before = try Usage()
+        let end = clock.now + (Torture.isFull ? .seconds(540) : .milliseconds(800))
+        while clock.now < end { try await round(origin, downloader) }
+        #expect(downloader.counts == (waiting: 0, running: 0))
+        #expect(downloader.jobCount == 0)
+        #expect(downloader.failures.entries.count <= 100)
+        let kept = (try? FileSystem().names(in: directory.path("partial"))) ?? []
+        #expect(kept.count <= 10, "a mebibyte holds ten halves")
+        let after = try await Usage.settled(like: before)
+        #expect(after.descriptors <= before.descriptors + 8, "\(before) became \(after)")
+        #expect(after.threads <= before.threads + 12, "\(before) became \(after)")
+        #expect(after.memory <= before.memory + 48 << 20, "\(before) became \(after)")
+    }
+
+    /// Some dozen downloads at once, of which some are left in the middle.
+    private func round(_ origin: ScriptedOrigin, _ downloader: Downloader) async throws {
+        origin.forget()
+        downloader.networkCameBack()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<48 {
+                guard var request = try? FetchRequest(url: "\(origin.url)/\(number % 24)") else { continue }
+                request.byteLimit = .mebibytes(1)
+                group.addTask { [request] in _ = try? await downloader.fetch(request) }
+            }
+            if Bool.random() {
+                await origin.waitForRequests(3)
+                group.cancelAll()
+            }
+        }
+    }
+}
+
+/// Lets no time pass.
+private struct NoWait: RetryClock {
+    func wait(_ delay: Duration) async {}
+}
+
+/// What the process has open and runs, and how much memory it has in use.
+struct Usage: Sendable {
+    let descriptors: Int
+    let threads: Int
+    let memory: Int
+
+    init() throws {
+        descriptors = try FileSystem().names(in: "/proc/self/fd").count
+        threads = try FileSystem().names(in: "/proc/self/task").count
+        let fields = String(decoding: try FileSystem().contents(of: "/proc/self/statm"), as: UTF8.self).split(
+            separator: " "
+        )
+        memory = (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// The usage once the threads of the test's own server have noticed that their clients left, or as it is at last.
+    static func settled(like before: Usage) async throws -> Usage {
+        var usage = try Usage()
+        for _ in 0..<200 where usage.descriptors > before.descriptors + 2 || usage.threads > before.threads + 8 {
+            _ = try await Subprocess.run("true")
+            usage = try Usage()
+        }
+        return usage
+    }
+}

@@ -1,0 +1,148 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Glibc
+import Testing
+
+/// The ways to a server: IPv6, proxies, and those that are barred.
+@Suite("Ways to a server", .timeLimit(.minutes(1)))
+struct RouteTests {
+    @Test(
+        "L20 IPv6 addresses are loaded from, and named with their brackets",
+        .enabled(if: ListeningAddress.hasIPv6, "this machine has no IPv6")
+    )
+    func ipv6() async throws {
+        let origin = try ScriptedOrigin(on: .loopback6) { _ in [.answer(200, [:], Fixture.picture())] }
+        let response = try await Downloader().fetch(origin.url)
+        #expect(response.bytes == Fixture.picture())
+        #expect(response.metrics.remoteAddress == "[::1]:\(origin.port)")
+        #expect(origin.requests.first?.headers["host"] == "[::1]:\(origin.port)")
+        var configuration = Downloader.Configuration()
+        configuration.addressFamily = .ipv4
+        let ipv4 = Downloader(configuration)
+        #expect(await failure { () async throws(EideticError) in try await ipv4.fetch(origin.url) } != nil)
+        #expect(origin.requests.count == 1)
+        #expect(
+            await failure { () async throws(EideticError) in try await Downloader().fetch("http://[::1]:1/") }?.code
+                == .connectionRefused
+        )
+    }
+
+    // MARK: Proxies
+
+    /// A proxy that wants a name and a password.
+    private func proxy(_ directory: TemporaryDirectory) async throws -> (url: String, process: Subprocess) {
+        for _ in 0..<5 {
+            let port = try LoopbackPort.free()
+            let lines = [
+                "Port \(port)", "Listen 127.0.0.1", "Timeout 60", "MaxClients 20", "LogLevel Info",
+                "BasicAuth proxyuser proxypass", "ViaProxyName \"here\"",
+            ]
+            let file = try directory.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "proxy.conf")
+            let process = try Subprocess("tinyproxy", ["-d", "-c", file])
+            if await process.waitForOutput("Accepting connections") {
+                return ("http://proxyuser:proxypass@127.0.0.1:\(port)", process)
+            }
+        }
+        throw EideticError(.refused, "tinyproxy did not start")
+    }
+
+    @Test(
+        "L20 http goes through a proxy as it is, https through a tunnel that sees nothing",
+        .needsNginx,
+        .needsTinyproxy
+    )
+    func throughProxy() async throws {
+        let directory = try TemporaryDirectory("proxy")
+        let server = try await Nginx(.init(usesTLS: true))
+        let secure = try #require(server.secureURL)
+        let plain = try server.put(Fixture.picture(100_000), at: "a.png")
+        let (url, process) = try await proxy(directory)
+        var configuration = Downloader.Configuration()
+        configuration.proxy = .url(url)
+        configuration.caFile = server.authorityFile
+        let downloader = Downloader(configuration)
+        #expect(try await downloader.fetch(plain).headers["Via"]?.contains("here") == true)
+        let response = try await downloader.fetch(secure + "/a.png")
+        #expect(response.bytes == Fixture.picture(100_000))
+        #expect(response.headers["Via"] == nil)
+        #expect(response.metrics.httpVersion == "HTTP/2")
+        let log = process.outputSoFar + process.errorsSoFar
+        #expect(log.contains("CONNECT localhost:"))
+        // The proxy's password is the proxy's alone.
+        #expect(try await server.requests().allSatisfy { $0.headers["authorization"] == nil })
+        process.kill()
+        _ = await process.finish()
+        let error = await failure { () async throws(EideticError) in try await Downloader(configuration).fetch(plain) }
+        #expect(error?.code == .connectionRefused)
+    }
+
+    @Test("L20 a proxy that does not let us through is no answer of the server's", .needsNginx, .needsTinyproxy)
+    func refusedByProxy() async throws {
+        let directory = try TemporaryDirectory("proxy")
+        let server = try await Nginx(.init(usesTLS: true))
+        let secure = try #require(server.secureURL)
+        try server.put(Fixture.picture(), at: "a.png")
+        let (url, process) = try await proxy(directory)
+        defer { process.kill() }
+        var configuration = Downloader.Configuration()
+        configuration.proxy = .url(url.replacing("proxypass", with: "wrong"))
+        configuration.caFile = server.authorityFile
+        let downloader = Downloader(configuration)
+        for target in [server.url + "/a.png", secure + "/a.png"] {
+            #expect(await failure { () async throws(EideticError) in try await downloader.fetch(target) } != nil)
+        }
+        #expect(try await server.requests().isEmpty)
+    }
+
+    // MARK: Private networks
+
+    /// What a downloader with the guard did in a network in which 198.41.0.4, a public address, is this machine's.
+    private struct Guarded: Sendable {
+        let origin: ScriptedOrigin
+        let downloader: Downloader
+    }
+
+    @Test("L20 a public server is loaded from, and its redirect into a private network is not followed")
+    func redirectIntoPrivateNetwork() async throws {
+        let made = await NetworkNamespace.run { () -> Guarded? in
+            guard NetworkNamespace.bringUp(), NetworkNamespace.addAddress([198, 41, 0, 4]),
+                let origin = try? ScriptedOrigin(
+                    on: .any,
+                    { request in
+                        let port = request.headers["host"]?.split(separator: ":").last ?? ""
+                        switch request.path {
+                        case "/loopback": return [.answer(302, ["Location": "http://127.0.0.1:\(port)/secret"])]
+                        case "/mapped": return [.answer(302, ["Location": "http://[::ffff:127.0.0.1]:\(port)/secret"])]
+                        case "/decimal": return [.answer(302, ["Location": "http://2130706433:\(port)/secret"])]
+                        case "/again": return [.answer(302, ["Location": "/a.png"])]
+                        default: return [.answer(200, [:], Fixture.picture())]
+                        }
+                    }
+                )
+            else { return nil }
+            var configuration = Downloader.Configuration()
+            configuration.refusesPrivateNetworks = true
+            configuration.observesNetwork = false
+            // Its engine's thread is started here, and so lives in this network.
+            return Guarded(origin: origin, downloader: Downloader(configuration))
+        }
+        guard let made, let here = made else {
+            return withKnownIssue("no network namespace here") { Issue.record() }
+        }
+        let base = "http://198.41.0.4:\(here.origin.port)"
+        for path in ["/a.png", "/again"] { #expect(try await here.downloader.fetch(base + path).status == 200) }
+        for path in ["/loopback", "/mapped", "/decimal"] {
+            let error = await failure { () async throws(EideticError) in try await here.downloader.fetch(base + path) }
+            #expect(error?.code == .refused, "\(path): \(String(describing: error))")
+        }
+        #expect(!here.origin.requests.contains { $0.path == "/secret" })
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a test, and says so, where tinyproxy is not installed.
+    fileprivate static var needsTinyproxy: Self {
+        .enabled(if: Subprocess.find("tinyproxy") != nil, "tinyproxy is not installed")
+    }
+}

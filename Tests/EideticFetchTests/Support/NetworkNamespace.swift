@@ -1,0 +1,40 @@
+import EideticCore
+import Glibc
+
+/// A network of a thread's own, empty but for its loopback interface.
+enum NetworkNamespace {
+    /// Runs `body` on a new thread with a new network, which the threads that it starts share; `nil` where that is not
+    /// allowed here.
+    static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
+        await withCheckedContinuation { continuation in
+            Thread.start(name: "namespace") { continuation.resume(returning: leave() ? body() : nil) }
+        }
+    }
+
+    private static func leave() -> Bool {
+        typealias Unshare = @convention(c) (Int32) -> Int32
+        guard let symbol = dlsym(nil, "unshare") else { return false }
+        let newNetwork: Int32 = 0x4000_0000
+        return unsafeBitCast(symbol, to: Unshare.self)(newNetwork) == 0
+    }
+
+    /// Gives the loopback interface, which has the number 1, an IPv4 address (`RTM_NEWADDR`).
+    static func addAddress(_ address: [UInt8]) -> Bool {
+        let header: [UInt8] = [40, 0, 0, 0, 20, 0, 0x01, 0x06, 1, 0, 0, 0, 0, 0, 0, 0]
+        let body: [UInt8] = [UInt8(AF_INET), 32, 0, 0, 1, 0, 0, 0]
+        return tellKernel(header + body + [8, 0, 2, 0] + address + [8, 0, 1, 0] + address)
+    }
+
+    /// Brings the loopback interface up (`RTM_NEWLINK` with `IFF_UP`).
+    static func bringUp() -> Bool {
+        let header: [UInt8] = [32, 0, 0, 0, 16, 0, 0x01, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+        let up: [UInt8] = [1, 0, 0, 0]
+        return tellKernel(header + [0, 0, 0, 0, 1, 0, 0, 0] + up + up)
+    }
+
+    private static func tellKernel(_ message: [UInt8]) -> Bool {
+        let number = Glibc.socket(AF_NETLINK, Int32(SOCK_RAW.rawValue), 0)
+        defer { close(number) }
+        return send(number, message, message.count, 0) == message.count
+    }
+}
