@@ -32,10 +32,10 @@ final class LossyLink: Sendable {
 
     private static func open(_ thread: NamespaceThread, _ address: String) async throws -> FileDescriptor {
         let number = await thread.run { () -> Int32 in
-            eidetic_enter_network() == 0 ? eidetic_open_tunnel("link") : -1
+            eidetic_enter_network() == 0 ? eidetic_open_tunnel("wire") : -1
         }
         guard number >= 0 else { throw EideticError(.permissionDenied, "no TUN device: \(SystemError.message(errno))") }
-        let script = "ip link set lo up && ip addr add \(address)/24 dev link && ip link set link up"
+        let script = "ip link set lo up && ip addr add \(address)/24 dev wire && ip link set wire up"
         let result = try await thread.spawn("sh", ["-c", script]).finish()
         guard result.status == .exited(0) else { throw EideticError(.permissionDenied, "ip: \(result.errorText)") }
         return FileDescriptor(adopting: number)
