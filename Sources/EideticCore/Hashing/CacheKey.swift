@@ -49,8 +49,8 @@ public struct CacheKey: Hashable, Sendable {
 package enum Checksum {
     /// XXH3 with 64 bits.
     ///
-    /// - Complexity: O(*n*), about 10 GB a second.
+    /// - Complexity: O(*n*), tens of GB a second.
     package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        XXH3_64bits(bytes.baseAddress, bytes.count)
+        eidetic_checksum(bytes.baseAddress, bytes.count)
     }
 }

@@ -73,19 +73,18 @@ extension DiskCache {
         do throws(EntryFile.Flaw) {
             return try file.takeEntry(expecting: key)
         } catch {
-            return rescued(hash, key, inode: file.inode, error)
+            return rescued(hash, key, error)
         }
     }
 
     /// Looks again at a file that did not verify, with nobody else at the directory.
     ///
-    /// Its head may have been under way, or been cut off by a kill. What is damaged is removed, unless another file has
-    /// taken its place.
-    private func rescued(_ hash: CacheKey, _ key: String, inode: UInt64, _ flaw: EntryFile.Flaw) -> Entry? {
+    /// Its head may have been under way, or been cut off by a kill, or another file may have taken its place. What is
+    /// damaged still is removed.
+    private func rescued(_ hash: CacheKey, _ key: String, _ flaw: EntryFile.Flaw) -> Entry? {
         if configuration.isReadOnly { return nil }
         let path = layout.path(of: hash)
         let entry = try? change { ledger throws(SystemError) -> Entry? in
-            guard try ledger.files.linkStatus(of: path).inode == inode else { return nil }
             if try ledger.reader.restore(path), var file = try ledger.reader.contents(of: path),
                 let entry = try? file.takeEntry(expecting: key)
             {

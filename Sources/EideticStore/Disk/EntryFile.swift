@@ -56,6 +56,8 @@ enum EntryFile {
         let metadata: DiskCache.Metadata
         let bodySize: Int
         let bodyChecksum: UInt64
+        /// Whether the key is the one that was expected.
+        var isExpected = false
 
         /// Makes the bytes of the head, which follow the body and heads of `superseded` bytes.
         func bytes(superseded: Int = 0) -> [UInt8] {
@@ -99,7 +101,9 @@ enum EntryFile {
     }
 
     /// Reads and verifies the head, which is the last part of a file.
-    static func head(_ bytes: UnsafeRawBufferPointer) throws(Flaw) -> Head {
+    ///
+    /// The key is the same text as `expected` where the bytes are, which saves making another.
+    static func head(_ bytes: UnsafeRawBufferPointer, expecting expected: String? = nil) throws(Flaw) -> Head {
         let trailer = bytes.count - trailerSize
         let checked = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 8)])
         guard Checksum.of(checked) == bytes.number(UInt64.self, at: bytes.count - 8) else { throw .badHead }
@@ -113,11 +117,15 @@ enum EntryFile {
             let importance = DiskCache.Metadata.Importance(rawValue: bytes[trailer + 41])
         else { throw .badMetadata }
         (metadata.kind, metadata.importance) = (kind, importance)
+        let key = UnsafeRawBufferPointer(rebasing: bytes[..<keySize])
+        var expected = expected
+        let isExpected = expected?.withUTF8 { isSame($0, key) } ?? false
         return Head(
-            key: String(decoding: bytes[..<keySize], as: UTF8.self),
+            key: isExpected ? expected ?? "" : String(decoding: key, as: UTF8.self),
             metadata: metadata,
             bodySize: Int(truncatingIfNeeded: bytes.number(UInt64.self, at: trailer + 8)),
-            bodyChecksum: bytes.number(UInt64.self, at: trailer + 48)
+            bodyChecksum: bytes.number(UInt64.self, at: trailer + 48),
+            isExpected: isExpected
         )
     }
 
@@ -127,8 +135,8 @@ enum EntryFile {
         let head = try file.withUnsafeBufferPointer { file throws(Flaw) -> Head in
             let file = UnsafeRawBufferPointer(file)
             let headSize = try Self.headSize(trailer: file, fileSize: size)
-            let head = try Self.head(UnsafeRawBufferPointer(rebasing: file.suffix(headSize)))
-            if let key, !isSame(key, head.key) { throw .otherKey(head.key) }
+            let head = try Self.head(UnsafeRawBufferPointer(rebasing: file.suffix(headSize)), expecting: key)
+            guard head.isExpected || key == nil else { throw .otherKey(head.key) }
             let body = UnsafeRawBufferPointer(rebasing: file[..<head.bodySize])
             guard Checksum.of(body) == head.bodyChecksum else { throw .badBody }
             return head
@@ -155,7 +163,11 @@ enum EntryFile {
     }
 
     /// Whether two keys are the same bytes: Swift's `==` would also take equivalent spellings for the same.
-    private static func isSame(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
+    private static func isSame(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeRawBufferPointer) -> Bool {
+        guard one.count == other.count else { return false }
+        guard let one = one.baseAddress, let first = other.baseAddress else { return true }
+        return memcmp(one, first, other.count) == 0
+    }
 }
 
 extension UnsafeRawBufferPointer {

@@ -5,10 +5,9 @@ import Glibc
 struct EntryReader: Sendable {
     let files: FileSystem
 
-    /// A file's bytes, and which file it was.
+    /// A file's bytes.
     struct LoadedFile {
         var bytes: [UInt8] = []
-        let inode: UInt64
         /// Why it was not read.
         var flaw: EntryFile.Flaw?
 
@@ -40,24 +39,24 @@ struct EntryReader: Sendable {
     func contents(of path: String) throws(SystemError) -> LoadedFile? {
         do throws(SystemError) {
             let file = try files.open(path, Self.flags)
-            let status = try files.status(of: file)
-            if let flaw = try flaw(of: file, status) { return LoadedFile(inode: status.inode, flaw: flaw) }
-            return LoadedFile(bytes: try files.bytes(of: file, count: status.size), inode: status.inode)
+            let size = try files.size(of: file)
+            if size > Self.trustedSize, case .failure(let flaw) = try head(of: file) { return LoadedFile(flaw: flaw) }
+            return LoadedFile(bytes: try files.bytes(of: file, count: size))
         } catch {
+            // Pipes have no size, nor have folders on some file systems.
+            if error.call == .lseek, [ESPIPE, EINVAL].contains(error.number) { return LoadedFile(flaw: .notAFile) }
             guard Self.absence.contains(error.number) else { throw error }
             return nil
         }
     }
 
-    /// Why a file is not worth to be read.
-    private func flaw(
-        of file: borrowing FileDescriptor,
-        _ status: FileStatus
-    ) throws(SystemError) -> EntryFile.Flaw? {
-        guard status.kind == .regular else { return .notAFile }
-        guard status.size > Self.trustedSize else { return nil }
-        if case .failure(let flaw) = try head(of: file, size: status.size) { return flaw }
-        return nil
+    /// Reads the head of what may be any file.
+    private func head(
+        of file: borrowing FileDescriptor
+    ) throws(SystemError) -> Result<EntryFile.Head, EntryFile.Flaw> {
+        let status = try files.status(of: file)
+        guard status.kind == .regular else { return .failure(.notAFile) }
+        return try head(of: file, size: status.size)
     }
 
     /// Cuts a file off behind its latest head that is whole, where the one behind that was cut off by a kill.

@@ -9,7 +9,7 @@ struct DiskFaultTests {
     static let numbers = [ENOSPC, EIO, EACCES, EMFILE, EINTR]
     static let calls: [SystemCall] = [
         .open, .write, .read, .pread, .pwrite, .fstat, .stat, .lstat, .rename, .unlink, .mkdir, .readdir, .flock,
-        .fallocate, .ftruncate, .statvfs, .access, .fdatasync,
+        .lseek, .fallocate, .ftruncate, .statvfs, .access, .fdatasync,
     ]
 
     @Test("C18 the file layer makes no call that the proof by failing calls leaves out")

@@ -135,7 +135,7 @@ struct DiskLedgerTests {
         plan.resetCalls()
         #expect(try cache.read("7") != nil)
         #expect(try cache.read("none") == nil)
-        #expect(plan.calls.map(\.call) == [.open, .fstat, .pread, .open])
+        #expect(plan.calls.map(\.call) == [.open, .lseek, .pread, .open])
     }
 }
 
