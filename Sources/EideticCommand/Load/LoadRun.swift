@@ -31,8 +31,9 @@ final class LoadRun: Sendable {
     func perform() async {
         await withTaskGroup(of: Void.self) { group in
             // Some more than are downloaded at once, so that decoding does not hold up the network.
-            var free = plan.transfer.isLastInFirstOut ? plan.items.count : plan.concurrency + 2
-            for index in plan.items.indices {
+            var free = plan.concurrency + 2
+            let indices = Array(plan.items.indices)
+            for index in plan.transfer.isLastInFirstOut ? indices.reversed() : indices {
                 if free == 0 { await group.next() } else { free -= 1 }
                 if Task.isCancelled || TextStream.output.failure != nil { break }
                 group.addTask { await self.load(index) }

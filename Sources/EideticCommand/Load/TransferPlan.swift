@@ -23,7 +23,6 @@ struct TransferPlan: Sendable {
         }
         configuration.caFile = arguments[TransferSettings.authority]
         configuration.bytesPerSecond = arguments[TransferSettings.rate]?.bytes
-        configuration.executionOrder = arguments.contains(TransferSettings.lifo) ? .lastInFirstOut : .firstInFirstOut
         if let proxy = arguments[TransferSettings.proxy] { configuration.proxy = proxy }
         self.configuration = configuration
         isOffline = arguments.contains(TransferSettings.offline)
@@ -31,10 +30,14 @@ struct TransferPlan: Sendable {
         headers = HTTPHeaders(arguments.all(TransferSettings.header))
         credentials = arguments[TransferSettings.user]
         isInsecure = arguments.contains(TransferSettings.insecure)
+        isLastInFirstOut = arguments.contains(TransferSettings.lifo)
     }
 
-    /// Whether all are to be in the queue before the second one begins.
-    var isLastInFirstOut: Bool { configuration.executionOrder == .lastInFirstOut }
+    /// Whether the last of a list is asked for first.
+    ///
+    /// The list is known as a whole, so it is gone through from its end; what the queue of downloads makes of those that are
+    /// started at once plays no part.
+    let isLastInFirstOut: Bool
 
     /// The same origin, asked as the command line says.
     ///

@@ -49,7 +49,7 @@ enum TransferSettings {
         read: { text in ByteCount(parsing: text).flatMap { $0 > .zero ? $0 : nil } }
     )
 
-    static let lifo = Option(name: "lifo", help: "start the download that was asked for last, not the first")
+    static let lifo = Option(name: "lifo", help: "begin with the last of the list")
 
     static let offline = Option(name: "offline", help: "ask no server: only what the cache holds")
 

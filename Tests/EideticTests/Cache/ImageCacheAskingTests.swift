@@ -50,6 +50,8 @@ struct ImageCacheAskingTests {
         let cache = fixture.nextRun()
         let answers = Answers()
         let held = Guarded<ImageQuery?>(nil)
+        let gate = DispatchGate()
+        if moment == 0 { fixture.plan.before(.open) { gate.wait() } }
         if moment == 1 { fixture.plan.before(.open) { held.withLock { $0 }?.cancel() } }
         if moment == 2 { fixture.plan.before(.pread) { held.withLock { $0 }?.cancel() } }
         let query = ImageQuery { answers.add($0) }
@@ -60,6 +62,7 @@ struct ImageCacheAskingTests {
         #expect(query.isFinished)
         #expect(answers.all.count == 1)
         #expect(code { _ = try answers.all.first?.get() } == .cancelled)
+        if moment == 0 { gate.open() }
         // The cache goes on working.
         #expect(try await cache.image(for: "a") != nil)
         #expect(answers.all.count == 1)
