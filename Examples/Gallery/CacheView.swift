@@ -32,6 +32,7 @@ final class CacheView {
         Task {
             gallery.pipeline.removeAllFromMemory()
             try? await gallery.disk?.removeAllValues()
+            if let usage = try? await gallery.disk?.currentUsage() { gallery.say("cleared to \(usage.logical)") }
             update()
         }
     }

@@ -86,7 +86,7 @@ final class DetailView {
                     + "\(response.byteCount) · from \(response.source.rawValue)"
             )
             gallery.note(request, .shown(response))
-            gallery.reportDetail(url.pictureName)
+            gallery.say("detail shown: \(url.pictureName)")
             fetchNeighbours()
         case .failure(let error):
             guard error.code != .cancelled else { return }

@@ -156,7 +156,9 @@ final class Gallery {
                 unreachable = []
                 isIndexOld = false
             }
-        case .failed(let error): if error.isUnreachable { unreachable.insert(request.name) }
+        case .failed(let error):
+            say("failed: \(error.message)")
+            if error.isUnreachable { unreachable.insert(request.name) }
         }
         showOffline()
         cacheView.update()
@@ -164,25 +166,24 @@ final class Gallery {
     }
 
     private func showOffline() {
-        gtk_widget_set_visible(interface.widget("offline"), unreachable.isEmpty && !isIndexOld ? 0 : 1)
+        let isOffline = !unreachable.isEmpty || isIndexOld
+        gtk_widget_set_visible(interface.widget("offline"), isOffline ? 1 : 0)
+        if isOffline { say("offline") }
     }
 
     func setText(_ name: String, _ text: String) { gtk_label_set_text(interface.opaque(name), text) }
 
     private func showPage(_ name: String) { gtk_stack_set_visible_child_name(interface.opaque("stack"), name) }
 
-    /// Says when all that can be seen is there, for who started the program to take pictures of it.
     private func report() {
-        guard options.reports, detail.position == nil, grid.cells.missingCount == 0, grid.cells.loadingCount == 0 else {
-            return
-        }
-        print("all shown")
-        fflush(nil)
+        guard detail.position == nil, grid.cells.missingCount == 0, grid.cells.loadingCount == 0 else { return }
+        say("all shown")
     }
 
-    func reportDetail(_ name: String) {
+    /// Tells who started the program to take pictures of it, or to test it.
+    func say(_ line: String) {
         guard options.reports else { return }
-        print("detail shown: \(name)")
+        print(line)
         fflush(nil)
     }
 }

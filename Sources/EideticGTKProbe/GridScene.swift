@@ -35,6 +35,10 @@ extension Scenes {
         let asked = origin.count
         await stage.until("all is there in the middle") { grid.cells.missingCount == 0 }
         try await grid.checkScreen(stage)
+        // Then what comes next, in the direction of scrolling.
+        await stage.until("the next screen") { grid.cells.loadingCount == 0 }
+        let last = grid.seen.map(\.position).max() ?? 0
+        stage.expect(Set(origin.numbers).isSuperset(of: last + 8...last + 32), "the next screen was not prefetched")
         let late = origin.numbers.dropFirst(asked + 12)
         let near = grid.bound
         stage.expect(late.allSatisfy(near.contains), "asked for what had left: \(late.filter { !near.contains($0) })")
@@ -129,6 +133,7 @@ private final class NumberedGrid {
     private(set) var largest = ByteCount.zero
     private let scrolled: UnsafeMutablePointer<GtkWidget>
     private let pipeline: ImagePipeline
+    private var target: Double?
     private var positions: [UnsafeMutablePointer<GtkWidget>: Int] = [:]
 
     init(_ stage: Stage, _ pipeline: ImagePipeline, _ url: String) {
@@ -145,6 +150,7 @@ private final class NumberedGrid {
         gtk_grid_view_set_min_columns(OpaquePointer(grid), 8)
         gtk_grid_view_set_max_columns(OpaquePointer(grid), 8)
         gtk_scrolled_window_set_child(OpaquePointer(scrolled), grid)
+        followTarget()
     }
 
     private func connect(_ factory: UnsafeMutableRawPointer?, _ url: String) {
@@ -190,9 +196,32 @@ private final class NumberedGrid {
     }
 
     func scroll(to value: Double, _ stage: Stage) async {
-        gtk_adjustment_set_value(adjustment, value)
+        target = value
+        while target != nil { await stage.frames(1) }
         await stage.frames(1)
         look()
+    }
+
+    /// Moves in a callback of the toolkit, as the user's wheel does: what GTK does then is not within a job of ours.
+    private func followTarget() {
+        gtk_widget_add_tick_callback(
+            scrolled,
+            { _, _, grid in
+                nonisolated(unsafe) let grid = grid
+                MainActor.assumeIsolated {
+                    if let grid { Unmanaged<NumberedGrid>.fromOpaque(grid).takeUnretainedValue().move() }
+                }
+                return 1
+            },
+            Unmanaged.passRetained(self).toOpaque(),
+            { grid in if let grid { Unmanaged<NumberedGrid>.fromOpaque(grid).release() } }
+        )
+    }
+
+    private func move() {
+        guard let target else { return }
+        self.target = nil
+        gtk_adjustment_set_value(adjustment, target)
     }
 
     private var adjustment: UnsafeMutablePointer<GtkAdjustment>? {

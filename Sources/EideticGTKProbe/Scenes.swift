@@ -6,6 +6,7 @@ enum Scenes {
 
     static let all: [String: Scene] = [
         "animation": animation,
+        "background": background,
         "buttons": buttons,
         "deaths": deaths,
         "deaths-within": deathsWithin,
@@ -18,7 +19,10 @@ enum Scenes {
         "marker": marker,
         "motion": motion,
         "not-sized": notSized,
+        "options": options,
+        "own-display": ownDisplay,
         "pictures": pictures,
+        "preview": preview,
         "memory-hit": memoryHit,
         "reuse": reuse,
         "scrolling": scrolling,

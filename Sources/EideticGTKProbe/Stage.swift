@@ -123,6 +123,9 @@ final class Stage {
         try ImageRequest(url, size: PixelSize(width: side, height: side), options: options)
     }
 
+    /// The URL of a picture that the server has not.
+    var missing: String { server.url + "/missing.png" }
+
     /// What the display server shows.
     func screenshot() async throws -> Screenshot { try await Screenshot.take() }
 }

@@ -19,7 +19,9 @@ struct MotionTests {
     @Test("L22 loads of low priority wait while a scrolled window moves")
     func scrolling() async throws { try await Scene.play("scrolling") }
 
-    @Test("L14, L22 ten thousand cells scrolled at speed: no wrong picture, what left is cancelled, 8 ms at the most")
+    @Test(
+        "L14, L19, L22 ten thousand cells scrolled at speed: no wrong picture, what left is cancelled, 8 ms at the most"
+    )
     func grid() async throws {
         let lines = try await Scene.play("grid")
         print(lines.first ?? "")

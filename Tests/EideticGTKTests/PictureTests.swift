@@ -10,6 +10,18 @@ struct PictureTests {
     @Test("L15 a picture in memory is there when the call returns, and in the next frame on the screen")
     func memoryHit() async throws { try await Scene.play("memory-hit") }
 
+    @Test("L06 placeholders, the failure's picture and what is kept are seen as the options say")
+    func options() async throws { try await Scene.play("options") }
+
+    @Test("L23 a widget starts from the picture that is in memory in another size")
+    func preview() async throws { try await Scene.play("preview") }
+
+    @Test("L25 in the background nothing is drawn, and on return the last state")
+    func background() async throws { try await Scene.play("background") }
+
+    @Test("L01 what is no widget shows pictures through a slot and a display of its own")
+    func ownDisplay() async throws { try await Scene.play("own-display") }
+
     @Test("L01 a button shows a picture for each of its states")
     func buttons() async throws { try await Scene.play("buttons") }
 

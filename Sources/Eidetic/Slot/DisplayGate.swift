@@ -31,10 +31,12 @@ public final class DisplayGate {
     /// Draws what was held back, each place once, and lets drawing through from now on.
     public func release() {
         isHeld = false
-        let late = order.compactMap { held[$0] }
-        held = [:]
+        let late = order
         order = []
-        for draw in late { draw(true) }
+        for key in late {
+            // Drawing may make others draw what is newer, or hold again.
+            if isHeld { order.append(key) } else { held.removeValue(forKey: key)?(true) }
+        }
     }
 
     /// Holds and releases as the application's phase changes.
@@ -48,8 +50,11 @@ public final class DisplayGate {
 
     /// Draws now, or later in place of what was to be drawn there before; `body` learns whether it is late.
     func draw(_ slot: ImageSlot, _ part: Part, _ body: @escaping @MainActor (_ isLate: Bool) -> Void) {
-        guard isHeld else { return body(false) }
         let key = Key(slot: ObjectIdentifier(slot), part: part)
+        guard isHeld else {
+            held[key] = nil
+            return body(false)
+        }
         if held.updateValue(body, forKey: key) == nil { order.append(key) }
     }
 
