@@ -75,7 +75,7 @@ private final class RunningGallery {
     @discardableResult
     func start() async throws -> Int {
         let arguments = ["--report", "--cache", directory.path("cache"), server.url + "/"]
-        process = try Subprocess(Scene.program("Gallery"), arguments, environment: screen.environment())
+        process = try Subprocess(Scene.program("Gallery"), arguments, environment: screen.environment(["GTK_THEME": nil]))
         await waits(for: "all shown")
         let found = try await xdotool("search", "--onlyvisible", "--name", "^Gallery$")
         window = found.split(separator: "\n").first.map(String.init) ?? ""

@@ -66,7 +66,7 @@ final class Screen: Sendable {
             "DISPLAY": name, "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GTK_A11Y": "none", "HOME": home.path,
             "XDG_RUNTIME_DIR": home.path, "XDG_CONFIG_HOME": home.path, "XDG_CACHE_HOME": home.path("cache"),
             "GSETTINGS_BACKEND": "memory", "GIO_USE_VFS": "local", "DBUS_SESSION_BUS_ADDRESS": "disabled:",
-            "GTK_THEME": "Adwaita", "WAYLAND_DISPLAY": .some(nil),
+            "GTK_THEME": "Adwaita", "WAYLAND_DISPLAY": nil,
         ]
         return own.merging(changes) { $1 }
     }
