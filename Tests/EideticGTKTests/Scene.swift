@@ -47,17 +47,33 @@ final class Screen: Sendable {
 
     init(_ size: String = "1280x900x24") async throws {
         home = try TemporaryDirectory("screen")
+        var started: Parts?
+        // A number that another server is just giving up may not answer: the next one does.
+        for _ in 0..<10 where started == nil { started = try await Self.start(size, home.path) }
+        let parts = try #require(started, "no display server, or no window manager")
+        name = parts.name
+        server = parts.server
+        manager = parts.manager
+    }
+
+    private struct Parts {
+        let name: String
+        let server: Subprocess
+        let manager: Subprocess
+    }
+
+    private static func start(_ size: String, _ home: String) async throws -> Parts? {
         let arguments = ["-displayfd", "1", "-screen", "0", size, "-nolisten", "tcp", "-dpi", "96"]
-        server = try Subprocess("Xvfb", arguments)
+        let server = try Subprocess("Xvfb", arguments)
         // It writes its number when clients can connect.
-        try #require(await server.waitForOutput("\n"), "\(server.errorsSoFar)")
-        name = ":" + server.outputSoFar.filter(\.isNumber)
-        manager = try Subprocess(
+        guard await server.waitForOutput("\n") else { return nil }
+        let name = ":" + server.outputSoFar.filter(\.isNumber)
+        let manager = try Subprocess(
             "openbox",
             ["--startup", "echo started"],
-            environment: ["DISPLAY": name, "HOME": home.path, "XDG_RUNTIME_DIR": home.path]
+            environment: ["DISPLAY": name, "HOME": home, "XDG_RUNTIME_DIR": home]
         )
-        try #require(await manager.waitForOutput("started"), "\(manager.errorsSoFar)")
+        return await manager.waitForOutput("started") ? Parts(name: name, server: server, manager: manager) : nil
     }
 
     /// What a GTK program needs, and nothing of this machine's desktop.
