@@ -75,7 +75,7 @@ public final class ImagePipeline: Sendable {
     /// Whether the user scrolls or drags; loads of low priority then wait before each of their steps (L22).
     ///
     /// Their downloads that run already take no bytes meanwhile: the configuration's downloader is suspended for low
-    /// priority (``Downloader/suspend(_:)``), and resumed at the end.
+    /// priority (`Downloader.suspend(_:)`), and resumed at the end.
     public var isUserInteracting: Bool {
         get { gate.isClosed }
         set {

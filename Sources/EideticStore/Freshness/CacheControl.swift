@@ -32,7 +32,7 @@ public struct CacheControl: Sendable, Hashable {
     public let staleIfError: Seconds?
     /// `only-if-cached`, in a request: answer from the cache or not at all.
     public let onlyIfCached: Bool
-    /// `max-stale`, in a request: so much staleness is accepted; ``most`` seconds where it has no argument.
+    /// `max-stale`, in a request: so much staleness is accepted; 2³¹ seconds where it has no argument.
     public let maxStale: Seconds?
     /// `min-fresh`, in a request: it must stay fresh for so long.
     public let minFresh: Seconds?

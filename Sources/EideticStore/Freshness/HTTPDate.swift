@@ -12,7 +12,7 @@ public enum HTTPDate {
     ///
     /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. A year of two
     /// digits that seems to be more than 50 years ahead of `now` is in the past. Day names are checked for being day
-    /// names, not against the date. A date that does not fit into ``Timestamp`` becomes the last moment that does.
+    /// names, not against the date. A date that does not fit into `Timestamp` becomes the last moment that does.
     ///
     /// - Returns: `nil` where the text is no such date, or names a day or time that does not exist.
     /// - SeeAlso: RFC 9110, section 5.6.7.
