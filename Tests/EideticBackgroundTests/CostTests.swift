@@ -10,7 +10,7 @@ struct CostTests {
     @Test(
         "B03 begin and end make no system call in the foreground",
         .enabled(if: hasTracer, "skipped: strace is not installed, or may not trace"),
-        .disabled(if: ProbeProcess.isSanitized, "skipped: a sanitizer makes calls of its own")
+        .disabled(if: Sanitizer.isAtWork, "skipped: a sanitizer makes calls of its own")
     )
     func noSystemCall() async throws {
         let arguments = ["-f", "-o", "/dev/stderr", ProbeProcess.path, "--no-start", "--pairs", "200000"]
@@ -25,7 +25,7 @@ struct CostTests {
 
     @Test(
         "B03 a million begins and ends leave nothing behind",
-        .disabled(if: ProbeProcess.isSanitized, "skipped: a sanitizer keeps memory of its own")
+        .disabled(if: Sanitizer.isAtWork, "skipped: a sanitizer keeps memory of its own")
     )
     func noLeak() async throws {
         let result = try await Subprocess.run(ProbeProcess.path, ["--no-start", "--pairs", "1000000"])

@@ -193,7 +193,7 @@ struct LifeTests {
 
     @Test(
         "B17 without tasks the process is gone within 50 ms of the signal",
-        .disabled(if: ProbeProcess.isSanitized, "skipped: a sanitizer takes longer than that to end")
+        .disabled(if: Sanitizer.isAtWork, "skipped: a sanitizer takes longer than that to end")
     )
     func promptEnd() async throws {
         let clock = ContinuousClock()

@@ -26,7 +26,9 @@ struct MemoryRunTests {
             mkdir $group && echo \(mebibytes << 20) > $group/\(limit) || exit 1
             (echo $BASHPID > $group/cgroup.procs; exec \(ProbeProcess.path) \(arguments)) & probe=$!
             trap 'kill $probe' TERM
-            wait $probe; wait $probe
+            # A signal ends a wait early; the one after the end gives the status again.
+            while wait $probe; kill -0 $probe 2>/dev/null; do :; done
+            wait $probe
             echo status $?
             rmdir $group
             """
@@ -34,7 +36,8 @@ struct MemoryRunTests {
 
     @Test(
         "B07 a process that grows to its limit is warned at each level before the kernel would end it, and then relieved",
-        .enabled(if: place != nil, "skipped: needs root and a memory controller")
+        .enabled(if: place != nil, "skipped: needs root and a memory controller"),
+        .disabled(if: Sanitizer.isAtWork, "skipped: the memory of a sanitizer counts against the limit")
     )
     func grows() async throws {
         let arguments = "--background --task up=-1 --grow 100"

@@ -42,8 +42,9 @@ struct PictureLoadTests {
         answers.open()
         let end = await probe.lines()
         #expect(end.status == .exited(0), "\(end.errors)")
-        let loaded = try #require(end.lines.firstIndex { $0.hasPrefix("loaded 1 from") }, "\(end.lines)")
-        #expect(try #require(end.lines.firstIndex(of: "willTerminate background")) > loaded)
+        // Whether its caller still has the time to say so is another matter: the load itself is over when the time ends.
+        #expect(end.lines.contains("willTerminate background"), "\(end.lines)")
+        #expect(!end.lines.contains { $0.hasPrefix("failed") }, "\(end.lines)")
         #expect(try stored == 1)
     }
 

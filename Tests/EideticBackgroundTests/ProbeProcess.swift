@@ -14,9 +14,6 @@ struct ProbeProcess {
         return "\(directory)/EideticBackgroundProbe"
     }
 
-    /// Whether a sanitizer is at work, in this process and in the probe: its memory, calls and time are not the program's.
-    static let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
-
     init(_ arguments: [String], environment: [String: String?] = [:]) throws(SystemError) {
         var environment = environment
         // Memory, login and service managers of this machine are none of the test's business.

@@ -24,7 +24,7 @@ struct ServiceTests {
     @Test(
         "B17 without tasks the process has ended less than 50 ms after systemd's signal",
         .enabled(if: canRun, reason),
-        .disabled(if: ProbeProcess.isSanitized, "skipped: a sanitizer takes longer than that to end")
+        .disabled(if: Sanitizer.isAtWork, "skipped: a sanitizer takes longer than that to end")
     )
     func promptStop() async throws {
         // The best of several stops: what is measured holds on a machine that is busy with other things, too.

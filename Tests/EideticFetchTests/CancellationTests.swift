@@ -13,11 +13,10 @@ struct CancellationTests {
         let total = Torture.count(1_000, full: 100_000)
         let directory = try TemporaryDirectory("cancelled")
         // Half of each body, so that there would be a beginning to keep.
+        let half = Fixture.picture(200_000)
         let origin = try ScriptedOrigin { request in
             if request.path == "/whole" { return [.answer(200, [:], Fixture.picture())] }
-            return [
-                .head(200, ["ETag": "\"v1\"", "Content-Length": "400000"]), .send(Fixture.picture(200_000)),
-            ]
+            return [.head(200, ["ETag": "\"v1\"", "Content-Length": "400000"]), .send(half)]
         }
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 32

@@ -6,9 +6,11 @@ import Testing
 
 @Suite("A storm of faults", .timeLimit(.minutes(15)))
 struct FaultStormTests {
+    private static let body = Fixture.picture(200_000)
+
     /// What one connection does to its client, by a number that nobody foresees.
     private static func fault(_ random: Int, _ request: ScriptedOrigin.Request) -> [ScriptedOrigin.Step] {
-        let body = Fixture.picture(200_000)
+        let body = Self.body
         let head: ScriptedOrigin.Step = .head(200, ["ETag": "\"v1\"", "Content-Length": "200000"])
         let half: ScriptedOrigin.Step = .send(Array(body[..<100_000]))
         switch random {
