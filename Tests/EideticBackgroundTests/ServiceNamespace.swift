@@ -178,7 +178,7 @@ struct ServiceNamespace {
         unit() {
             printf '%s\\n' '[Unit]' DefaultDependencies=no '[Service]' Type=notify NotifyAccess=all TimeoutStopSec=1 \\
                 KillMode=mixed "ExecStart=\(ProbeProcess.path) $2" StandardOutput=append:\(directory)/$1.log \\
-                StandardError=append:\(directory)/$1.log Environment=EIDETIC_LOG=info "${@:3}" \\
+                StandardError=append:\(directory)/$1.log Environment=EIDETIC_LOG=info Environment=ASAN_OPTIONS=detect_leaks=0 "${@:3}" \\
                 > /run/systemd/system/$1.service
             systemctl daemon-reload
             systemctl start $1 && echo "$1 started"
