@@ -56,7 +56,8 @@ struct FaultStormTests {
         let after = try await Usage.settled(like: before)
         #expect(after.descriptors <= before.descriptors + 8, "\(before) became \(after)")
         #expect(after.threads <= before.threads + 12, "\(before) became \(after)")
-        #expect(after.memory <= before.memory + 48 << 20, "\(before) became \(after)")
+        // A sanitizer keeps what was given back.
+        if !Sanitizer.isAtWork { #expect(after.memory <= before.memory + 48 << 20, "\(before) became \(after)") }
     }
 
     /// Some dozen downloads at once, of which some are left in the middle.
