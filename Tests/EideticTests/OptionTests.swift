@@ -6,31 +6,33 @@ import Testing
 struct OptionTests {
     @Test("L06 continueInBackground: a background task stands around the load; at its expiry the load ends cancelled")
     func background() async throws {
-        let environment = BackgroundEnvironment(), gate = Gate(), png = try Picture.png(width: 8, height: 6)
+        let environment = BackgroundEnvironment(), png = try Picture.png(width: 8, height: 6)
+        // One that never opens: a load that is to be cancelled must not come to its end before.
+        let gate = Gate(), shut = Gate()
         var configuration = ImagePipeline.Configuration()
         configuration.environment = environment
         let pipeline = ImagePipeline(configuration)
-        func request(_ name: String) -> ImageRequest {
+        func request(_ name: String, _ gate: Gate) -> ImageRequest {
             let origin = ImageOrigin.provider(name: name) { () throws(EideticError) in
                 await gate.wait()
                 return png
             }
             return ImageRequest(origin, options: .continueInBackground)
         }
-        let expired = Task { try await pipeline.image(for: request("one")) }
+        let expired = Task { try await pipeline.image(for: request("one", shut)) }
         await until { environment.open.count == 1 }
         environment.expire()
         let error = await #expect(throws: EideticError.self) { try await expired.value }
         #expect(error?.code == .cancelled)
         #expect(environment.open.isEmpty)
         gate.open()
-        #expect(try await pipeline.image(for: request("two")).size.width == 8)
+        #expect(try await pipeline.image(for: request("two", gate)).size.width == 8)
         #expect(environment.open.isEmpty)
         environment.refuses = true
-        let refused = await #expect(throws: EideticError.self) { try await pipeline.image(for: request("three")) }
+        let refused = await #expect(throws: EideticError.self) { try await pipeline.image(for: request("three", shut)) }
         #expect(refused?.code == .cancelled)
         // Without the option no task is asked for.
-        let plain = request("four").with(options: [])
+        let plain = request("four", gate).with(options: [])
         #expect(try await pipeline.image(for: plain).size.width == 8)
         #expect(environment.begun == ["one", "two", "three"].map { "load \($0)" })
     }
