@@ -47,6 +47,7 @@ public final class PixelBuffer: Sendable {
             free(memory)
             throw error
         }
+        // Safe to send: only the last owner's end frees it, once.
         nonisolated(unsafe) let owned = memory
         self.size = size
         self.bytesPerRow = size.width * 4

@@ -96,8 +96,7 @@ extension ImageCells {
         tick = gtk_widget_add_tick_callback(
             eidetic_widget(widget.raw),
             { _, _, cells in
-                nonisolated(unsafe) let cells = cells
-                return MainActor.assumeIsolated {
+                onMainThread(cells) { cells in
                     guard let cells else { return 0 }
                     return MainThreadWatch.measure {
                         Unmanaged<ImageCells>.fromOpaque(cells).takeUnretainedValue().arrange()

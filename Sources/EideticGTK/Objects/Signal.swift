@@ -15,8 +15,7 @@ package enum Signal {
         _ body: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void
     ) -> Handler {
         let run: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void = { data, argument in
-            nonisolated(unsafe) let (data, argument) = (data, argument)
-            MainActor.assumeIsolated { Signal.box(data)?.body(argument) }
+            onMainThread((data, argument)) { data, argument in Signal.box(data)?.body(argument) }
         }
         return connect(object, name, unsafeBitCast(run, to: GCallback.self), Box(body))
     }
@@ -29,8 +28,7 @@ package enum Signal {
         _ body: @escaping @MainActor (UInt32) -> Void
     ) -> Handler {
         let run: @convention(c) (UnsafeMutableRawPointer?, UInt32) -> Void = { data, number in
-            nonisolated(unsafe) let data = data
-            MainActor.assumeIsolated { Signal.box(data)?.body(UnsafeMutableRawPointer(bitPattern: UInt(number))) }
+            onMainThread(data) { Signal.box($0)?.body(UnsafeMutableRawPointer(bitPattern: UInt(number))) }
         }
         let box = Box { body(UInt32(UInt(bitPattern: $0))) }
         return connect(object, name, unsafeBitCast(run, to: GCallback.self), box)
@@ -49,8 +47,7 @@ package enum Signal {
             key,
             _,
             modifiers in
-            nonisolated(unsafe) let data = data
-            return MainActor.assumeIsolated { Signal.box(data, as: KeyBox.self)?.body(key, modifiers) == true ? 1 : 0 }
+            onMainThread(data) { Signal.box($0, as: KeyBox.self)?.body(key, modifiers) == true ? 1 : 0 }
         }
         return connect(object, "key-pressed", unsafeBitCast(run, to: GCallback.self), KeyBox(body))
     }
@@ -63,8 +60,7 @@ package enum Signal {
         _ body: @escaping @MainActor (Double, Double) -> Void
     ) -> Handler {
         let run: @convention(c) (UnsafeMutableRawPointer?, Double, Double) -> Void = { data, first, second in
-            nonisolated(unsafe) let data = data
-            MainActor.assumeIsolated { Signal.box(data, as: PairBox.self)?.body(first, second) }
+            onMainThread(data) { Signal.box($0, as: PairBox.self)?.body(first, second) }
         }
         return connect(object, name, unsafeBitCast(run, to: GCallback.self), PairBox(body))
     }

@@ -40,8 +40,7 @@ public final class ScrollFollower {
             G_PRIORITY_DEFAULT,
             Self.rest,
             { follower in
-                nonisolated(unsafe) let follower = follower
-                MainActor.assumeIsolated {
+                onMainThread(follower) { follower in
                     if let follower { Unmanaged<ScrollFollower>.fromOpaque(follower).takeUnretainedValue().stop() }
                 }
                 return 0

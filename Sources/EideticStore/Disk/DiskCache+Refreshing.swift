@@ -64,6 +64,7 @@ extension Ledger {
             bodyChecksum: old.bodyChecksum
         )
         let bytes = head.bytes(superseded: superseded)
+        guard status.size + bytes.count <= EntryFile.sizeLimit else { return .isFull }
         let new = limits.indexEntry(key, fileSize: status.size + bytes.count, metadata)
         return try extend(file, status, bytes, new, isDurable: isDurable) ? .done : .isAnother
     }

@@ -51,6 +51,34 @@ struct DiskRefreshTests {
         #expect(try fixture.cache.read("a") == nil)
     }
 
+    @Test("C20 a file that is as long as one may be is written anew, since no head fits behind it")
+    func longest() throws {
+        let (fixture, entry) = try fixture()
+        let path = fixture.cache.path(for: "a"), files = FileSystem()
+        var head = Array(try files.contents(of: path)[20_000...])
+        let size = Int(UInt32.max)
+        // The same head, for a body that fills the file up to it: holes.
+        withUnsafeBytes(of: UInt64(size - head.count).littleEndian) { bytes in
+            head.replaceSubrange((head.count - 56)..<(head.count - 48), with: bytes)
+        }
+        let checksum = head.dropLast(8).withUnsafeBytes { Checksum.of($0) }
+        withUnsafeBytes(of: checksum.littleEndian) { head.replaceSubrange((head.count - 8)..., with: $0) }
+        let file = try files.open(path, O_RDWR)
+        try files.truncate(file, to: size - head.count)
+        var failure: SystemError?
+        head.withUnsafeBytes { bytes in
+            do throws(SystemError) {
+                try files.write(bytes, to: file, at: size - bytes.count)
+            } catch { failure = error }
+        }
+        #expect(failure == nil)
+        #expect(try files.status(of: path).size == size)
+        #expect(try fixture.cache.refresh(entry, with: metadata("second")))
+        let read = try #require(try fixture.cache.read("a"))
+        #expect(read.bytes == pattern(20_000))
+        #expect(read.metadata.headers == metadata("second").headers)
+    }
+
     @Test("C20 a thousand refreshes keep the file small")
     func many() throws {
         let (fixture, _) = try fixture()
