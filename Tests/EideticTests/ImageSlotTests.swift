@@ -96,6 +96,61 @@ struct ImageSlotTests {
         #expect(display.images == [.nothing, .nothing, .image(small, hasTransition: false)])
     }
 
+    @Test("L14 the same request again goes on: one download, nothing flickers, the earlier completion says cancelled")
+    func again() async throws {
+        let fixture = try await Fixture(.init(server: "location /slow/ { limit_rate 50k; }"))
+        let request = try fixture.put("slow/a.png", width: 150, height: 150)
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        let presentation = ImageSlot.Presentation(placeholder: try placeholder(), indicator: .progress)
+        var order: [String] = []
+        var received = 0
+        slot.set(request, presentation) {
+            received = $0.received
+        } completion: {
+            order.append("first \($0.code)")
+        }
+        await until { received > 0 }
+        let seen = display.seen
+        for turn in 0..<100 {
+            slot.set(request, presentation) { order.append("\(turn) \($0.code)") }
+            if turn % 10 == 0 { await Task.yield() }
+        }
+        #expect(display.images == [.image(PixelSize(width: 1, height: 1), hasTransition: false)])
+        #expect(!display.seen.dropFirst(seen.count).contains(.indicator(.progress(nil))), "the ring began anew")
+        let other = ImageSlot.Presentation(failureImage: nil, transition: .crossFade())
+        let result = await set(slot, request, other)
+        #expect(order == ["first cancelled"] + (0..<100).map { "\($0) cancelled" })
+        #expect(try result.get().source == .network)
+        // The last one's presentation counts: no placeholder, and a transition.
+        let picture = PixelSize(width: 150, height: 150)
+        #expect(display.images.dropFirst() == [.nothing, .image(picture, hasTransition: true)])
+        #expect(try await fixture.server.requests().count == 1)
+        #expect(fixture.pipeline.statistics.cancelled == 0)
+    }
+
+    @Test("L14 a load that was taken over ends by the last of its callers alone")
+    func takenOver() async throws {
+        let fixture = try await Fixture(.init(server: "location /slow/ { limit_rate 500; }"))
+        let request = try fixture.put("slow/a.png", width: 300, height: 300), next = try fixture.put()
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        var order: [String] = []
+        slot.set(request) { order.append("1 \($0.code)") }
+        let earlier = try #require(slot.load)
+        // The completion gives the slot another request, in place of the one that is being set.
+        slot.set(request) { _ in
+            order.append("2")
+            slot.set(next) { order.append("3 \($0.code)") }
+        }
+        #expect(order == ["1 cancelled"])
+        earlier.cancel()
+        earlier.priority = .high
+        #expect(slot.load?.result == nil && slot.load?.priority == .normal)
+        slot.set(request) { order.append("4 \($0.code)") }
+        await until { order.count == 4 }
+        #expect(order == ["1 cancelled", "2", "4 cancelled", "3 shown"])
+        #expect(display.images.last == .image(small, hasTransition: false))
+    }
+
     @Test("L14 one thousand reuses with cancels and deaths in between: only the last picture is seen")
     func storm() async throws {
         let fixture = try await Fixture()
@@ -198,5 +253,15 @@ struct ImageSlotTests {
         #expect(ends == [1, 2])
         #expect(display.images.last == .image(PixelSize(width: 20, height: 20), hasTransition: false))
         #expect(slot.request == two)
+    }
+}
+
+extension Result<ImageResponse, EideticError> {
+    /// "shown", or the error's code.
+    fileprivate var code: String {
+        switch self {
+        case .success: "shown"
+        case .failure(let error): "\(error.code)"
+        }
     }
 }

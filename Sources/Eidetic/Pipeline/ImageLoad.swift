@@ -24,9 +24,16 @@ public final class ImageLoad {
     /// How it ended; `nil` while it goes on.
     public private(set) var result: Result<ImageResponse, EideticError>?
 
+    /// What goes on for a load, or for another that took it over.
+    private final class Work {
+        var listener: ImageLoad?
+        var task: Task<Void, Never>?
+        init(_ listener: ImageLoad) { self.listener = listener }
+    }
+
     private let context: WorkContext
-    private var task: Task<Void, Never>?
     private let handlers: Handlers
+    private var work: Work?
 
     /// `hit` is what memory answers, asked for by the caller just now.
     init(_ pipeline: ImagePipeline, _ request: ImageRequest, hit: ImageResponse?, _ handlers: Handlers) {
@@ -36,44 +43,58 @@ public final class ImageLoad {
         if let hit {
             finish(.success(hit))
         } else {
-            follow(pipeline.events(for: request, context))
+            begin(pipeline.events(for: request, context))
         }
+    }
+
+    /// Takes over the work of a load that goes on, to which nothing is left but to be cancelled.
+    init(takingOver earlier: ImageLoad, _ handlers: Handlers) {
+        request = earlier.request
+        context = earlier.context
+        progress = earlier.progress
+        self.handlers = handlers
+        work = earlier.work
+        earlier.work = nil
+        work?.listener = self
     }
 
     /// How urgent it is; may be changed while it goes on.
     public var priority: LoadPriority {
         get { context.priority }
-        set { context.priority = newValue }
+        set { if result == nil { context.priority = newValue } }
     }
 
     /// Ends it: the completion is called with `cancelled` before this returns.
     ///
     /// Others who want the picture still get it.
     public func cancel() {
-        task?.cancel()
+        work?.task?.cancel()
         finish(.failure(.cancelled))
     }
 
-    private func follow(_ events: ImageEvents) {
-        task = Task { [self] in
-            for await event in events where result == nil {
-                switch event {
-                case .progress(let progress):
-                    self.progress = progress
-                    handlers.progress?(progress)
-                case .preview(let image): handlers.preview?(image)
-                case .cached(let response): handlers.cached?(response)
-                case .finished(let response): finish(.success(response))
-                case .failed(let error): finish(.failure(error))
-                }
-            }
+    private func begin(_ events: ImageEvents) {
+        let work = Work(self)
+        self.work = work
+        work.task = Task { for await event in events { work.listener?.follow(event) } }
+    }
+
+    private func follow(_ event: ImageEvent) {
+        switch event {
+        case .progress(let progress):
+            self.progress = progress
+            handlers.progress?(progress)
+        case .preview(let image): handlers.preview?(image)
+        case .cached(let response): handlers.cached?(response)
+        case .finished(let response): finish(.success(response))
+        case .failed(let error): finish(.failure(error))
         }
     }
 
     private func finish(_ outcome: Result<ImageResponse, EideticError>) {
         guard result == nil else { return }
         result = outcome
-        task = nil
+        work?.listener = nil
+        work = nil
         handlers.completion(outcome)
     }
 }

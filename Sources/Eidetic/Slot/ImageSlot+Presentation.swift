@@ -36,6 +36,12 @@ extension ImageSlot {
             self.transition = transition
             self.startsFromCache = startsFromCache
         }
+
+        /// Whether the same is seen until the picture is there.
+        func looksLike(_ other: Presentation) -> Bool {
+            placeholder?.pixels === other.placeholder?.pixels && indicator == other.indicator
+                && startsFromCache == other.startsFromCache
+        }
     }
 
     /// A kind of indicator.

@@ -5,6 +5,8 @@ public import EideticFetch
 ///
 /// - A new load cancels the earlier one, whose completion says `cancelled` before the new one begins; its late result
 ///   never appears (L14).
+/// - The same request again, while it is loaded, goes on with that load: only the earlier completion says `cancelled`, and
+///   what is seen stays.
 /// - A picture in memory appears before ``set(_:_:progress:completion:)`` returns, without placeholder or transition (L15).
 /// - While the application is in the background nothing is drawn; on return the last state is drawn once (L25).
 ///
@@ -26,6 +28,7 @@ public final class ImageSlot {
     private let gate: DisplayGate
     private var turn: UInt64 = 0
     private var isCachedSeen = false
+    private var presentation = Presentation()
 
     /// Creates a slot for `display`.
     public init(
@@ -65,10 +68,14 @@ public final class ImageSlot {
     ) {
         turn += 1
         let mine = turn
+        if let load, load.request == request, goesOn(load.request) {
+            return goOn(load, mine, presentation, progress, completion)
+        }
         if request?.options.contains(.avoidAutoCancel) != true { load?.cancel() }
         // The cancelled load's completion may have given the slot another request.
         guard turn == mine else { completion?(.failure(.cancelled)); return }
         self.request = request
+        self.presentation = presentation
         load = nil
         guard let request else { return empty(presentation) }
         state = .loading
@@ -77,7 +84,22 @@ public final class ImageSlot {
         if hit == nil { start(request, presentation) }
         // So may the display, told to show the placeholder.
         guard turn == mine else { completion?(.failure(.cancelled)); return }
-        let handlers = ImageLoad.Handlers { [weak self] response in
+        let handlers = handlers(request, mine, presentation, progress, completion)
+        let begun = ImageLoad(pipeline, request, hit: hit, handlers)
+        if turn == mine, begun.result == nil { load = begun }
+    }
+
+    /// Ends the load; what is shown stays.
+    public func cancel() { load?.cancel() }
+
+    private func handlers(
+        _ request: ImageRequest,
+        _ mine: UInt64,
+        _ presentation: Presentation,
+        _ progress: (@MainActor (FetchProgress) -> Void)?,
+        _ completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
+    ) -> ImageLoad.Handlers {
+        ImageLoad.Handlers { [weak self] response in
             if self?.turn == mine { self?.showCached(response.image, request) }
         } preview: { [weak self] image in
             if self?.turn == mine { self?.showPreview(image, request) }
@@ -90,12 +112,29 @@ public final class ImageSlot {
             guard let self, self.turn == mine else { return finish() }
             self.end(result, request, presentation, then: finish)
         }
-        let begun = ImageLoad(pipeline, request, hit: hit, handlers)
-        if turn == mine, begun.result == nil { load = begun }
     }
 
-    /// Ends the load; what is shown stays.
-    public func cancel() { load?.cancel() }
+    /// Whether a load of the same request serves a new caller as well as one of its own.
+    private func goesOn(_ request: ImageRequest) -> Bool {
+        !request.options.contains(.avoidAutoCancel)
+            && (request.wantsRefresh || pipeline.cachedImage(for: request) == nil)
+    }
+
+    /// Goes on with a load for a new caller, who has its own presentation.
+    private func goOn(
+        _ earlier: ImageLoad,
+        _ mine: UInt64,
+        _ presentation: Presentation,
+        _ progress: (@MainActor (FetchProgress) -> Void)?,
+        _ completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
+    ) {
+        load = ImageLoad(takingOver: earlier, handlers(earlier.request, mine, presentation, progress, completion))
+        let isAlike = self.presentation.looksLike(presentation)
+        self.presentation = presentation
+        earlier.cancel()
+        // Its completion may have given the slot another request.
+        if turn == mine, !isAlike { start(earlier.request, presentation) }
+    }
 }
 
 // MARK: What is seen
