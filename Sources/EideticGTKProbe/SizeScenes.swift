@@ -10,18 +10,23 @@ extension Scenes {
         let url = try stage.put("wide.png", .red, width: 800, height: 400)
         let fit = stage.add(gtk_picture_new()), cover = stage.add(gtk_picture_new())
         gtk_picture_set_content_fit(OpaquePointer(cover), GTK_CONTENT_FIT_COVER)
-        let icon = stage.add(gtk_image_new())
-        gtk_image_set_pixel_size(OpaquePointer(icon), 32)
+        // An image fills its area, whatever its pixel size: that counts where there is no area yet.
+        let icon = stage.add(gtk_image_new(), 32, 32), roomy = stage.add(gtk_image_new()), later = gtk_image_new()
+        for image in [icon, roomy, later] { gtk_image_set_pixel_size(OpaquePointer(image), 32) }
         await stage.present()
         let scale = Int(gtk_widget_get_scale_factor(fit))
         print("scale \(scale)")
-        func size(_ widget: UnsafeMutablePointer<GtkWidget>, _ given: PixelSize? = nil) async throws -> String {
+        func size(_ widget: UnsafeMutablePointer<GtkWidget>?, _ given: PixelSize? = nil) async throws -> String {
+            guard let widget else { return "no widget" }
             let view = ImageWidget(widget, pipeline: stage.pipeline)
             return "\(try await view.show(url, options: .fromLoaderOnly, size: given).image.size)"
         }
-        let sizes = try await [size(fit), size(cover), size(icon), size(fit, PixelSize(width: 50, height: 50))]
+        let sizes = try await [
+            size(fit), size(cover), size(icon), size(roomy), size(later), size(fit, PixelSize(width: 50, height: 50)),
+        ]
         let wanted = [
-            "\(100 * scale)x\(50 * scale)", "\(200 * scale)x\(100 * scale)", "\(32 * scale)x\(16 * scale)", "50x25",
+            "\(100 * scale)x\(50 * scale)", "\(200 * scale)x\(100 * scale)", "\(32 * scale)x\(16 * scale)",
+            "\(100 * scale)x\(50 * scale)", "\(32 * scale)x\(16 * scale)", "50x25",
         ]
         stage.expect(sizes == wanted, "\(sizes), wanted \(wanted)")
         // What was decoded finer takes no more room.

@@ -16,12 +16,13 @@ extension WidgetState {
     /// The size in pixels at which the widget shows a picture; `nil` where it has none yet.
     var knownSize: PixelSize? {
         guard let canvas else { return nil }
+        // A GtkImage fills its area too; its pixel size is only the least that it asks for.
+        let allocated = (Int(gtk_widget_get_width(canvas)), Int(gtk_widget_get_height(canvas)))
+        if allocated.0 > 0, allocated.1 > 0 { return pixels(allocated.0, allocated.1) }
         if eidetic_widget_kind(canvas) == EIDETIC_WIDGET_IMAGE {
             let side = Int(gtk_image_get_pixel_size(OpaquePointer(canvas)))
             if side > 0 { return pixels(side, side) }
         }
-        let allocated = (Int(gtk_widget_get_width(canvas)), Int(gtk_widget_get_height(canvas)))
-        if allocated.0 > 0, allocated.1 > 0 { return pixels(allocated.0, allocated.1) }
         var (width, height) = (Int32(0), Int32(0))
         gtk_widget_get_size_request(canvas, &width, &height)
         return width > 0 && height > 0 ? pixels(Int(width), Int(height)) : nil
