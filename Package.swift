@@ -135,7 +135,8 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticGTKTests",
-            dependencies: ["EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport"],
+            dependencies: ["EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "Gallery"],
+            exclude: ["Goldens"],
             swiftSettings: strict
         ),
 
