@@ -43,7 +43,7 @@ final class CacheView {
         gtk_menu_button_set_label(gallery.interface.opaque("cache"), "\(usage.logical)")
         gallery.setText(
             "cache-facts",
-            "\(usage.logical) in \(usage.entries) pictures on disk\n\(memory) decoded in memory"
+            "\(usage.logical) in \(usage.entries) entries on disk\n\(memory) decoded in memory"
         )
     }
 }

@@ -33,6 +33,7 @@ final class DetailView {
         gallery.setText("name", name)
         gallery.setText("fact", "\(position + 1) of \(gallery.grid.urls.count)")
         gtk_picture_set_alternative_text(gallery.interface.opaque("detail"), name)
+        eidetic_set_accessible_name(gallery.interface.object("detail"), name)
         gtk_widget_set_sensitive(gallery.interface.widget("earlier"), position > 0 ? 1 : 0)
         gtk_widget_set_sensitive(gallery.interface.widget("later"), position + 1 < gallery.grid.urls.count ? 1 : 0)
         load(url, [])

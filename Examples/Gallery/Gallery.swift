@@ -66,6 +66,8 @@ final class Gallery {
             grid.show(found.urls)
             setText("subtitle", found.urls.count == 1 ? "1 picture" : "\(found.urls.count) pictures")
             showPage(found.urls.isEmpty ? "empty" : "grid")
+            // The arrows move among the pictures from the beginning.
+            gtk_widget_grab_focus(interface.widget("grid"))
             setText("message", "There are no pictures here.")
         } catch {
             isIndexOld = error.isUnreachable

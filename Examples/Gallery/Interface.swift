@@ -119,6 +119,7 @@ struct Interface {
             <child><object class="GtkStackPage"><property name="name">grid</property><property name="child">
               <object class="GtkScrolledWindow" id="scrolled">
                 <property name="hscrollbar-policy">never</property><property name="vexpand">1</property>
+                <accessibility><property name="label">Grid of pictures</property></accessibility>
                 <property name="child"><object class="GtkGridView" id="grid">
                   <property name="single-click-activate">1</property>
                   <property name="min-columns">1</property><property name="max-columns">12</property>

@@ -75,6 +75,9 @@ final class PictureGrid {
         let name = urls[position].pictureName
         gtk_picture_set_alternative_text(OpaquePointer(picture), name)
         gtk_widget_set_tooltip_text(picture, name)
+        // An alternative text is a description; the name is that of the cell, which has the focus, and of its picture.
+        eidetic_set_accessible_name(picture, name)
+        eidetic_set_accessible_name(gtk_widget_get_parent(picture), name)
         cells.bind(picture, request, at: position)
     }
 

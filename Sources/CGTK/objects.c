@@ -44,6 +44,10 @@ void eidetic_set_boolean(void *object, const char *property, gboolean value) {
     g_object_set(object, property, value, NULL);
 }
 
+void eidetic_set_accessible_name(void *widget, const char *name) {
+    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+}
+
 GdkPaintable *eidetic_texture_new(int width, int height, size_t stride, gboolean straight, const void *pixels,
                                   void *owner, GDestroyNotify release) {
     GBytes *bytes = g_bytes_new_with_free_func(pixels, stride * (size_t)height, release, owner);

@@ -76,6 +76,16 @@ final class Screen: Sendable {
         return await manager.waitForOutput("started") ? Parts(name: name, server: server, manager: manager) : nil
     }
 
+    /// What a screen reader needs besides: a bus of its own, as that of a session.
+    func startBus() async throws -> Subprocess {
+        let arguments = ["--session", "--nofork", "--print-address", "--address=\(busAddress)"]
+        let bus = try Subprocess("dbus-daemon", arguments, environment: environment(["DBUS_SESSION_BUS_ADDRESS": nil]))
+        #expect(await bus.waitForOutput("unix:"), "no bus: \(bus.errorsSoFar)")
+        return bus
+    }
+
+    var busAddress: String { "unix:path=\(home.path("bus"))" }
+
     /// What a GTK program needs, and nothing of this machine's desktop.
     func environment(_ changes: [String: String?] = [:]) -> [String: String?] {
         let own: [String: String?] = [

@@ -54,6 +54,9 @@ void eidetic_disconnect(void *object, gulong handler);
 gboolean eidetic_get_boolean(void *object, const char *property);
 void eidetic_set_boolean(void *object, const char *property, gboolean value);
 
+/// What a screen reader calls a widget.
+void eidetic_set_accessible_name(void *widget, const char *name);
+
 // MARK: Pictures
 
 /// A texture of pixels that are kept by `owner` until `release` is called with it, on whichever thread.
