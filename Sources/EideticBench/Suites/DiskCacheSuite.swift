@@ -124,22 +124,15 @@ private struct DiskBench {
         )
     }
 
-    /// Removing 5,000 of the entries that `opening` left: the cost of one must not depend on how many stay.
-    func trimAmongMany(_ bench: Bench, entries: Int) throws {
-        guard entries > 10_000 else { return }
-        let cache = try cache("many")
-        let usage = cache.usage
-        let size = ByteCount(usage.allocated.bytes / usage.entries * (usage.entries - 5_000))
-        let time = try Self.microseconds { use(try cache.trim(to: size)) } / 5_000
-        bench.report(Case("trim 5,000 of \(entries)", .microseconds), Samples(values: [time]))
-        let left = cache.usage.entries
-        guard left == usage.entries - 5_000 else { throw EideticError(.fileFailure, "trim: \(left) are left") }
-    }
-
     /// Opening a directory with many entries and reading one: no scan, so the time does not depend on their number.
     func opening(_ bench: Bench, entries: Int) throws {
         let first = try cache("many")
-        for index in 0..<entries { try first.write([1, 2, 3], for: "\(index)") }
+        let raw = RawFiles(root: first.configuration.directory, suffix: ".raw")
+        for index in 0..<entries {
+            try first.write([1, 2, 3], for: Self.key(index))
+            // Files for `trimAmongMany`, among the entries that it removes.
+            if index < Self.trimmed * Self.trims { _ = raw.write([1, 2, 3], Self.key(index)) }
+        }
         var times: [Double] = []
         var counts: [Double] = []
         var scans = 0
@@ -148,7 +141,7 @@ private struct DiskBench {
             times.append(
                 try Self.microseconds {
                     let cache = try DiskCache(first.configuration, fileSystem: FileSystem(observer: counter))
-                    guard try cache.read("\(round)") != nil else { throw EideticError(.cacheMiss, "\(round)") }
+                    guard try cache.read(Self.key(round)) != nil else { throw EideticError(.cacheMiss, "\(round)") }
                 } / 1_000
             )
             counts.append(Double(counter.count))
@@ -157,6 +150,41 @@ private struct DiskBench {
         guard scans == 0 else { throw EideticError(.fileFailure, "opening scanned a directory") }
         bench.report(Case("open \(entries) entries, first get", .milliseconds, goal: .value(5)), Samples(values: times))
         bench.report(Case("system calls of that", .count), Samples(values: counts))
+    }
+
+    private static let trimmed = 5_000
+    private static let trims = 9
+
+    /// Keys of one length, so that all entries are worth the same and the oldest go first.
+    private static func key(_ index: Int) -> String { "\(10_000_000 + index)" }
+
+    /// Removing 5,000 of the entries that `opening` left, against unlinking as many files beside them: the cost of one
+    /// must not depend on how many stay.
+    func trimAmongMany(_ bench: Bench, entries: Int) throws {
+        guard entries >= 2 * Self.trimmed * Self.trims else { return }
+        let counter = CallCounter()
+        let configuration = try cache("many").configuration
+        let cache = try DiskCache(configuration, fileSystem: FileSystem(observer: counter))
+        let raw = RawFiles(root: configuration.directory, suffix: ".raw")
+        var (ours, theirs, calls): ([Double], [Double], [Double]) = ([], [], [])
+        for round in 0..<Self.trims {
+            let usage = cache.usage
+            let size = ByteCount(usage.allocated.bytes / usage.entries * (usage.entries - Self.trimmed))
+            let before = counter.count
+            ours.append(try Self.microseconds { use(try cache.trim(to: size)) } / Double(Self.trimmed))
+            calls.append(Double(counter.count - before) / Double(Self.trimmed))
+            let range = (round * Self.trimmed)..<((round + 1) * Self.trimmed)
+            let time = Self.microseconds { for index in range { raw.unlink(Self.key(index)) } }
+            theirs.append(time / Double(Self.trimmed))
+            let left = cache.usage.entries
+            guard left == usage.entries - Self.trimmed else { throw EideticError(.fileFailure, "\(left) are left") }
+        }
+        bench.report(
+            Case("trim 5,000 of \(entries)", .microseconds, goal: .ratio(1.3)),
+            Samples(values: ours),
+            baseline: ("unlink", Samples(values: theirs))
+        )
+        bench.report(Case("system calls of that, an entry", .count), Samples(values: calls))
     }
 
     private static func microseconds(_ body: () throws -> Void) rethrows -> Double {
@@ -185,73 +213,5 @@ extension Bench {
             samples.theirs.append(kase.unit.value(clock.measure(theirs).inSeconds / Double(operations)))
         }
         report(kase, Samples(values: samples.ours), baseline: (baseline, Samples(values: samples.theirs)))
-    }
-}
-
-/// Counts system calls.
-private final class CallCounter: SystemCallObserver {
-    private let state = Guarded((all: 0, scans: 0))
-
-    var count: Int { state.withLock { $0.all } }
-    var scans: Int { state.withLock { $0.scans } }
-
-    func willCall(_ call: SystemCall, path: String?) -> Int32? {
-        state.withLock { state in
-            state.all += 1
-            if call == .readdir { state.scans += 1 }
-        }
-        return nil
-    }
-}
-
-/// Files without any safety: what the bare system calls cost.
-private struct RawFiles {
-    private let root: String
-
-    init(root: String) {
-        self.root = root
-        try? FileSystem().makeDirectories(root)
-        for shard in 0..<256 { mkdir("\(root)/\(shard < 16 ? "0" : "")\(String(shard, radix: 16))", 0o700) }
-    }
-
-    private func path(_ key: String) -> String {
-        let name = CacheKey(key).hexadecimal
-        return "\(root)/\(name.prefix(2))/\(name)"
-    }
-
-    func write(_ body: [UInt8], _ key: String) -> Bool {
-        let path = path(key)
-        let temporary = path + ".tmp"
-        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return false }
-        let written = Glibc.write(file, body, body.count)
-        close(file)
-        return written == body.count && rename(temporary, path) == 0
-    }
-
-    func read(_ key: String, _ size: Int) -> Bool {
-        let file = open(path(key), O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return false }
-        let body = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            count = max(0, Glibc.read(file, buffer.baseAddress, size))
-        }
-        close(file)
-        return body.count == size
-    }
-
-    func unlink(_ key: String) { _ = Glibc.unlink(path(key)) }
-
-    /// Removes a directory with all that is in it.
-    static func removeTree(_ path: String) {
-        let files = FileSystem()
-        for name in (try? files.names(in: path)) ?? [] {
-            let child = "\(path)/\(name)"
-            if (try? files.linkStatus(of: child).kind) == .directory {
-                removeTree(child)
-            } else {
-                try? files.unlink(child)
-            }
-        }
-        try? files.removeDirectory(path)
     }
 }

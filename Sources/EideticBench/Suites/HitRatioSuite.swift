@@ -8,8 +8,9 @@ extension Suite {
         "hit-ratio",
         "recorded requests replayed in bytes through the caches' own rules and accounting, and through others'",
         arguments: [
-            "trace=NAME  one trace (nasa-img, bu98, tencent10k, web12-photo); all ten cells by default",
-            "capacity=BYTES  the size of the cache; needs a trace",
+            "trace=TRACE  a file of \"key,size\" lines, also packed by xz, or the name of one in EIDETIC_TRACES (nasa-img, "
+                + "bu98, tencent10k, web12-photo); all ten cells by default",
+            "capacity=BYTES  the size of the cache; a hundredth and a tenth of all objects by default; needs a trace",
             "tier=memory|disk  whose default rule is replayed; both by default",
         ],
         positional: "trace"
@@ -101,7 +102,7 @@ private struct HitRatioMeasurement {
     }
 
     func run() async throws {
-        guard Traces.directory != nil else {
+        guard Traces.directory != nil || isFile else {
             return printError("hit-ratio: skipped: EIDETIC_TRACES does not name a directory of traces")
         }
         let cells = try await cells()
@@ -117,29 +118,41 @@ private struct HitRatioMeasurement {
         reportWorst(of: all)
     }
 
+    /// Whether the trace is not one of those that are known by name.
+    private var isFile: Bool { trace.map { trace in !Self.cells.contains { $0.trace == trace } } ?? false }
+
     private func cells() async throws -> [Cell] {
+        if let trace, isFile { return try cells(trace, [0.01, 0.1], try await Traces.requests(in: trace)) }
         var cells: [Cell] = []
         for (name, parts) in Self.cells where trace == nil || trace == name {
-            let requests = try await Traces.requests(name)
-            let sizes = Dictionary(requests.map { ($0.key, $0.size) }, uniquingKeysWith: { first, _ in first })
-            let footprint = Double(sizes.values.reduce(0, +))
-            let capacities = capacity.map { [$0.bytes] } ?? parts.map { Int(footprint * $0) }
-            cells += capacities.map { Cell(trace: name, capacity: $0, requests: requests) }
+            cells += try self.cells(name, parts, try await Traces.requests(name))
         }
-        guard !cells.isEmpty else { throw UsageError(message: "--trace: no trace \"\(trace ?? "")\"") }
         return cells
+    }
+
+    private func cells(_ name: String, _ parts: [Double], _ requests: [Traces.Request]) throws -> [Cell] {
+        guard !requests.isEmpty else { throw UsageError(message: "no requests in \(name)") }
+        let sizes = Dictionary(requests.map { ($0.key, $0.size) }, uniquingKeysWith: { first, _ in first })
+        let footprint = Double(sizes.values.reduce(0, +))
+        let capacities = capacity.map { [$0.bytes] } ?? parts.map { Int(footprint * $0) }
+        return capacities.map { Cell(trace: name, capacity: $0, requests: requests) }
     }
 
     private func print(_ cell: Cell, _ name: String, _ replay: Replay) {
         let place = "\(cell.trace), \(cell.capacity) bytes, \(name)"
-        guard !bench.isJSON else {
-            report("\(place): entries found", [replay.objectRatio], nil)
-            report("\(place): bytes found", [replay.byteRatio], nil)
-            return
+        let numbers = [
+            ("requests", replay.requests, Case.Unit.count), ("hits", replay.hits, .count),
+            ("bytes", replay.bytes, .bytes), ("hit bytes", replay.hitBytes, .bytes),
+        ]
+        guard bench.isJSON else {
+            let text = numbers.map { "\($0.0) \($0.1)" }.joined(separator: " ")
+            return Swift.print("\(place): \(text)")
         }
-        let numbers =
-            "requests \(replay.requests) hits \(replay.hits) bytes \(replay.bytes) hit bytes \(replay.hitBytes)"
-        Swift.print("\(place): \(numbers)")
+        for (name, number, unit) in numbers {
+            bench.report(Case("\(place): \(name)", unit, better: .higher), Samples(values: [Double(number)]))
+        }
+        report("\(place): entries found", [replay.objectRatio], nil)
+        report("\(place): bytes found", [replay.byteRatio], nil)
     }
 
     private func reportMeans(of replays: [Replay], _ player: Player) {
@@ -183,7 +196,7 @@ private struct Replay {
         for request in trace {
             requests += 1
             bytes += request.size
-            guard isHit(CacheKey("\(request.key)"), request.size) else { continue }
+            guard isHit(CacheKey(request.key), request.size) else { continue }
             hits += 1
             hitBytes += request.size
         }

@@ -16,7 +16,8 @@ package struct DiskReplay: Sendable {
             index.touch(key, uses: 1)
             return true
         }
-        guard size <= capacity else { return false }
+        // As the cache refuses what is larger than half of its limit.
+        guard size <= capacity / 2 else { return false }
         while index.allocated + size > capacity, index.evict(derivedFirst: true) != nil {}
         index.put(IndexEntry(key: key, size: UInt32(clamping: size)))
         return false

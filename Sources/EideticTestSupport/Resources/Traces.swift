@@ -5,7 +5,7 @@ package import Testing
 package enum Traces {
     /// One request of a trace: which object, and how large it is.
     package struct Request: Sendable, Hashable {
-        package let key: Int
+        package let key: String
         /// In bytes; the same for each request of one key.
         package let size: Int
     }
@@ -15,28 +15,33 @@ package enum Traces {
 
     /// The requests of the trace `name` ("bu98"), in their order.
     package static func requests(_ name: String) async throws -> [Request] {
-        let xz = try Subprocess("xz", ["-dc", "\(directory ?? "")/\(name).csv.xz"])
-        let result = await xz.finish()
-        guard result.status == .exited(0) else {
-            throw EideticError(.fileFailure, "xz could not unpack trace \(name): \(result.errorText)")
-        }
-        return parse(result.output)
+        try await requests(in: "\(directory ?? "")/\(name).csv.xz")
     }
 
-    /// Reads "key,size" lines.
-    private static func parse(_ bytes: [UInt8]) -> [Request] {
+    /// The requests of a file of "key,size" lines, in their order; one that ends in `.xz` is unpacked.
+    ///
+    /// Throws `fileFailure` where it cannot be read, and `corrupt` for a line that is none, with its number.
+    package static func requests(in file: String) async throws -> [Request] {
+        guard file.hasSuffix(".xz") else { return try parse(try FileSystem().contents(of: file), file) }
+        let xz = try Subprocess("xz", ["-dc", "--", file])
+        let result = await xz.finish()
+        guard result.status == .exited(0) else {
+            throw EideticError(.fileFailure, "xz could not unpack \(file): \(result.errorText)")
+        }
+        return try parse(result.output, file)
+    }
+
+    /// Reads "key,size" lines; a key may be any text without a comma.
+    private static func parse(_ bytes: [UInt8], _ file: String) throws(EideticError) -> [Request] {
         var requests: [Request] = []
-        var key = 0
-        var number = 0
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number * 10 + Int(byte - UInt8(ascii: "0"))
-            case UInt8(ascii: ","): (key, number) = (number, 0)
-            case UInt8(ascii: "\n"):
-                requests.append(Request(key: key, size: number))
-                number = 0
-            default: break
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
+            let fields = line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            let size = fields.count == 2 ? Int(String(decoding: fields[1], as: UTF8.self)) : nil
+            guard let size, size >= 0 else {
+                let text = String(decoding: line.prefix(80), as: UTF8.self)
+                throw EideticError(.corrupt, "\(file), line \(index + 1): \"\(text)\" is not \"key,size\"")
             }
+            requests.append(Request(key: String(decoding: fields[0], as: UTF8.self), size: size))
         }
         return requests
     }

@@ -33,7 +33,7 @@ struct DiskOrderTests {
         for request in requests {
             bytes += request.size
             var entry = IndexEntry()
-            entry.key = CacheKey(high: 0, low: UInt64(request.key) &* 0x9e37_79b9_7f4a_7c15)
+            entry.key = CacheKey(request.key)
             entry.size = UInt32(request.size)
             if index.entry(entry.key) != nil {
                 index.touch(entry.key, uses: 1)

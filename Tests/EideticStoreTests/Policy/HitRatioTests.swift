@@ -28,7 +28,7 @@ struct HitRatioTests {
 
     private func replay(_ requests: [Traces.Request], _ isHit: (CacheKey, Int) -> Bool) -> Ratio {
         var hits = (objects: 0, bytes: 0)
-        for request in requests where isHit(CacheKey("\(request.key)"), request.size) {
+        for request in requests where isHit(CacheKey(request.key), request.size) {
             hits = (hits.objects + 1, hits.bytes + request.size)
         }
         let bytes = requests.reduce(0) { $0 + $1.size }

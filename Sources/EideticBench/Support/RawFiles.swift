@@ -1,0 +1,72 @@
+import EideticCore
+import Glibc
+
+/// Counts system calls.
+final class CallCounter: SystemCallObserver {
+    private let state = Guarded((all: 0, scans: 0))
+
+    var count: Int { state.withLock { $0.all } }
+    var scans: Int { state.withLock { $0.scans } }
+
+    func willCall(_ call: SystemCall, path: String?) -> Int32? {
+        state.withLock { state in
+            state.all += 1
+            if call == .readdir { state.scans += 1 }
+        }
+        return nil
+    }
+}
+
+/// Files without any safety: what the bare system calls cost.
+struct RawFiles {
+    private let root: String
+    private let suffix: String
+
+    /// Works in `root`, with names that end in `suffix`.
+    init(root: String, suffix: String = "") {
+        (self.root, self.suffix) = (root, suffix)
+        try? FileSystem().makeDirectories(root)
+        for shard in 0..<256 { mkdir("\(root)/\(shard < 16 ? "0" : "")\(String(shard, radix: 16))", 0o700) }
+    }
+
+    private func path(_ key: String) -> String {
+        let name = CacheKey(key).hexadecimal
+        return "\(root)/\(name.prefix(2))/\(name)\(suffix)"
+    }
+
+    func write(_ body: [UInt8], _ key: String) -> Bool {
+        let path = path(key)
+        let temporary = path + ".tmp"
+        let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return false }
+        let written = Glibc.write(file, body, body.count)
+        close(file)
+        return written == body.count && rename(temporary, path) == 0
+    }
+
+    func read(_ key: String, _ size: Int) -> Bool {
+        let file = open(path(key), O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        let body = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            count = max(0, Glibc.read(file, buffer.baseAddress, size))
+        }
+        close(file)
+        return body.count == size
+    }
+
+    func unlink(_ key: String) { _ = Glibc.unlink(path(key)) }
+
+    /// Removes a directory with all that is in it.
+    static func removeTree(_ path: String) {
+        let files = FileSystem()
+        for name in (try? files.names(in: path)) ?? [] {
+            let child = "\(path)/\(name)"
+            if (try? files.linkStatus(of: child).kind) == .directory {
+                removeTree(child)
+            } else {
+                try? files.unlink(child)
+            }
+        }
+        try? files.removeDirectory(path)
+    }
+}
