@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include <malloc.h>
 #include "CLinux.h"
 
 #include <fcntl.h>
@@ -26,5 +25,3 @@ int eidetic_is_byte_locked(int descriptor, long offset) {
     if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
     return lock.l_type != F_UNLCK;
 }
-
-void eidetic_give_memory_back(void) { malloc_trim(0); }

@@ -19,9 +19,6 @@ int eidetic_lock_byte(int descriptor, long offset, int type);
 /// 1 where another open file description holds the byte, 0 where none does, -1 on failure: `fcntl(F_OFD_GETLK)`.
 int eidetic_is_byte_locked(int descriptor, long offset);
 
-/// Gives memory that was freed back to the system: `malloc_trim(0)`, whose header Swift's module map leaves out.
-void eidetic_give_memory_back(void);
-
 /// The processor that the thread runs on, from the area that glibc 2.35 and later shares with the kernel.
 ///
 /// Swift has no way to a thread's own memory, and `sched_getcpu` takes seven times as long.

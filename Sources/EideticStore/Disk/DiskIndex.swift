@@ -20,9 +20,9 @@ package struct IndexEntry: Sendable, Hashable {
 ///
 /// A pure value: it does no file work. It is a copy of what the ledger says, and can be made again from it.
 package struct DiskIndex: Sendable {
-    private var nodes = ContiguousArray<Node>()
+    private var nodes = PageArray<Node>()
     private var order = DiskOrder()
-    private var table: ContiguousArray<UInt32>
+    private var table: PageArray<UInt32>
     private var free: UInt32 = .none
     private let block: Int
 
@@ -36,7 +36,7 @@ package struct DiskIndex: Sendable {
     /// Creates an index for a file system that gives room in units of `block` bytes.
     package init(block: Int) {
         self.block = max(1, block)
-        table = ContiguousArray(repeating: .none, count: 16)
+        table = PageArray(repeating: .none, count: 1_024)
     }
 
     /// The bytes that all files take on the device.
@@ -179,12 +179,10 @@ extension DiskIndex {
 
     private mutating func growIfNeeded() {
         guard (count + 1) * 5 > table.count * 4 else { return }
-        table = ContiguousArray(repeating: .none, count: table.count * 3 / 2)
+        table = PageArray(repeating: .none, count: table.count * 3 / 2)
         for index in nodes.indices where nodes[index].queue != .none {
             insert(UInt32(index), key: nodes[index].key)
         }
-        // The room of the smaller tables would otherwise stay with the process, a tenth of all that is used.
-        if table.count > 1 << 18 { Heap.giveBack() }
     }
 }
 

@@ -3,10 +3,11 @@ import Glibc
 
 extension DiskIndex {
     /// An entry in its queue: 40 bytes.
-    struct Node: Sendable {
-        var key: CacheKey
-        var size: UInt32
-        var expires: UInt32
+    struct Node: Sendable, BitwiseCopyable {
+        private let high: UInt64
+        private let low: UInt64
+        let size: UInt32
+        let expires: UInt32
         /// The clock of its group when it was last used.
         var position: Float = 0
         var previous = UInt32.none
@@ -16,12 +17,14 @@ extension DiskIndex {
         private var flags: UInt8
 
         init(_ entry: IndexEntry) {
-            key = entry.key
+            (high, low) = (entry.key.high, entry.key.low)
             size = entry.size
             expires = entry.expires
             uses = max(1, entry.uses)
             flags = entry.kind.rawValue | entry.importance.rawValue << 1
         }
+
+        var key: CacheKey { CacheKey(high: high, low: low) }
 
         var kind: DiskCache.Metadata.Kind { flags & 1 == 0 ? .original : .derived }
 
@@ -59,7 +62,7 @@ struct DiskOrder: Sendable {
     private var tails = ContiguousArray(repeating: UInt32.none, count: groups * classes)
     private var clocks = [Float](repeating: 0, count: groups)
 
-    typealias Nodes = ContiguousArray<DiskIndex.Node>
+    typealias Nodes = PageArray<DiskIndex.Node>
 
     /// 0: originals, 1: derived, 2: the user's originals, 3: the user's derived ones.
     private static func group(_ node: DiskIndex.Node) -> Int {
