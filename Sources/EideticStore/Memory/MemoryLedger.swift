@@ -74,17 +74,19 @@ struct MemoryLedger: Sendable {
     /// Takes the record of the entry out that the policy lets go.
     @usableFromInline
     mutating func evict(use: (CacheKey) -> EntryUse) -> Record? {
-        guard let slot = victim(use: use) else { return nil }
+        guard let slot = Self.victim(&policy, records, use) else { return nil }
         let record = records[slot]
         forget(slot)
         return record
     }
 
-    /// The policy reads the records while it is changed itself, so from a second reference, which ends here: were it
-    /// alive at the next change of the records, all of them would be copied.
-    private mutating func victim(use: (CacheKey) -> EntryUse) -> Int? {
-        let records = records
-        return policy.evict { slot in records[slot].map { use($0.key) } ?? .none }
+    /// Both are given apart, so that the policy may change while the records are read, and neither is copied.
+    private static func victim(
+        _ policy: inout any EvictionPolicy,
+        _ records: [Record?],
+        _ use: (CacheKey) -> EntryUse
+    ) -> Int? {
+        policy.evict { slot in records[slot].map { use($0.key) } ?? .none }
     }
 
     private mutating func forget(_ slot: Int) {

@@ -104,7 +104,7 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
     @inlinable
     mutating func remove(_ key: CacheKey) -> Value? {
         guard let entry = find(key) else { return nil }
-        let value = entry.pointee.value
+        let value = entry.pointee.value.take()
         entry.pointee = Entry()
         count -= 1
         closeGap(entry - entries)

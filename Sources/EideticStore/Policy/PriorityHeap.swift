@@ -85,13 +85,18 @@ struct PriorityHeap: Sendable {
     }
 
     private static func leastChild(of place: Int, _ elements: borrowing MutableSpan<Element>) -> Int? {
-        let first = place * 4 + 1
+        let first = place &* 4 &+ 1
+        guard first &+ 3 < elements.count else { return leastOfFewChildren(from: first, elements) }
+        // Two choices that do not wait for each other, and then one.
+        let left = elements[first &+ 1].priority < elements[first].priority ? first &+ 1 : first
+        let right = elements[first &+ 3].priority < elements[first &+ 2].priority ? first &+ 3 : first &+ 2
+        return elements[right].priority < elements[left].priority ? right : left
+    }
+
+    private static func leastOfFewChildren(from first: Int, _ elements: borrowing MutableSpan<Element>) -> Int? {
         guard first < elements.count else { return nil }
         var least = first
-        for child in (first + 1)..<max(first + 1, min(first + 4, elements.count))
-        where elements[child].priority < elements[least].priority {
-            least = child
-        }
+        for child in first..<elements.count where elements[child].priority < elements[least].priority { least = child }
         return least
     }
 
