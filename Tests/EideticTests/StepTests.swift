@@ -1,5 +1,6 @@
 import Eidetic
 import EideticTestSupport
+import Glibc
 import Testing
 
 /// The steps of a load in the tradition of SDWebImage, and what each comes to here.
@@ -138,6 +139,22 @@ struct StepTests {
         let stored = try await fixture.pipeline.response(for: waiting)
         #expect(stored.record.steps.map(\.stage) == [.memory, .disk, .network, .decode, .store])
         #expect(try DiskCache(.init(directory: fixture.directory.path("cache"))).contains(waiting.name))
+    }
+
+    @Test("L26 a miss on disk says whether there was nothing, or something too old or damaged")
+    func diskMissReasons() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: .waitStoreCache)
+        let disk = try DiskCache(.init(directory: fixture.directory.path("cache")))
+        func missNote() async throws -> String? {
+            let record = try await fixture.nextRun().response(for: request).record
+            return record.steps.first { $0.stage == .disk }?.note
+        }
+        #expect(try await missNote() == "miss")
+        try disk.write([1], for: request.name, metadata: .init(expires: Timestamp(nanoseconds: 1)))
+        #expect(try await missNote() == "miss: expired")
+        #expect(truncate(disk.path(for: request.name), 20) == 0)
+        #expect(try await missNote()?.hasPrefix("miss: damaged, 20 bytes are too few") == true)
     }
 
     @Test("L26 a miss says why the picture is not there any more, and the statistics count hits by tier")

@@ -4,7 +4,8 @@ import EideticStore
 extension OriginalLoader {
     /// What the disk has of a picture.
     enum Stored {
-        case nothing
+        /// Nothing, and why.
+        case nothing(String)
         /// It may be used.
         case usable(Original)
         /// The server must be asked first.
@@ -24,14 +25,18 @@ extension OriginalLoader {
 
     /// Looks on disk; an unreadable disk has nothing, and that is said in the log.
     func stored(_ request: ImageRequest) async -> Stored {
-        guard let disk else { return .nothing }
+        guard let disk else { return .nothing("there is no disk cache") }
         let timer = StepTimer()
         do throws(EideticError) {
-            guard let entry = try await disk.value(for: request.originalKey) else { return .nothing }
-            return usable(entry, timer)
+            switch try await disk.findValue(for: request.originalKey) {
+            case .entry(let entry): return usable(entry, timer)
+            case .absent: return .nothing("miss")
+            case .expired: return .nothing("miss: expired")
+            case .damaged(let reason): return .nothing("miss: damaged, \(reason)")
+            }
         } catch {
             Log.write(.warning, .store, "\(request.name): not read from disk: \(error)")
-            return .nothing
+            return .nothing("miss: \(error)")
         }
     }
 

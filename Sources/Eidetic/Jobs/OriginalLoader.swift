@@ -97,11 +97,11 @@ final class OriginalLoader: Sendable {
             if let original = held(request) { return original }
             switch await stored(request) {
             case .usable(let original): return original
-            case .stale(let entry): stale = entry
-            case .nothing: break
+            case .stale(let entry):
+                stale = entry
+                steps.append(timer.step(.disk, "stale"))
+            case .nothing(let reason): steps.append(timer.step(.disk, reason))
             }
-            let miss = disk == nil ? "there is no disk cache" : "miss"
-            steps.append(timer.step(.disk, stale == nil ? miss : "stale"))
         }
         guard route != .cacheOnly || !request.origin.isStored else {
             throw EideticError(.cacheMiss, "no cache has \(request.name), and the network may not be asked")

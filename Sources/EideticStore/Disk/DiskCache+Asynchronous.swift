@@ -10,6 +10,11 @@ extension DiskCache {
         try await pool.run { _ throws(EideticError) in try self.read(key, allowingExpired: allowingExpired) }
     }
 
+    /// Reads an entry on a thread of the cache, and tells why there is none; see `find`.
+    package func findValue(for key: String) async throws(EideticError) -> Finding {
+        try await pool.run { _ throws(EideticError) in try self.find(key) }
+    }
+
     /// Whether there is an entry, asked on a thread of the cache; see `contains`.
     public func containsValue(for key: String) async throws(EideticError) -> Bool {
         try await pool.run { _ throws(EideticError) in try self.contains(key) }

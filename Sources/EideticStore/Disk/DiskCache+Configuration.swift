@@ -24,10 +24,13 @@ extension DiskCache {
         /// `nil`, the default, is 1 % of the file system, at most 256 MiB.
         public var minimumFreeSpace: ByteCount?
 
-        /// How long an entry is served, counted from its write, where it has no expiry of its own.
+        /// How long an entry is served where it has no expiry of its own.
         ///
         /// More than zero; one week by default.
         public var maximumAge: Duration = .seconds(7 * 24 * 3_600)
+
+        /// From when ``maximumAge`` counts; from the latest change by default.
+        public var expiry = Expiry.change
 
         /// Whether a write is on the device before it is reported as done (`fdatasync`).
         ///
@@ -43,6 +46,18 @@ extension DiskCache {
         ///
         /// They are only read. Their files carry no checksums.
         public var bundles: [PictureBundle] = []
+
+        /// From when an entry's age counts.
+        public enum Expiry: Sendable, Hashable, CaseIterable {
+            /// Its write; new metadata for the same bytes do not make it younger.
+            case creation
+            /// Its write, or new metadata: an answer 304 makes it young again.
+            case change
+            /// Its latest use, to the second.
+            ///
+            /// It is noted as the file's time of modification, so that a read costs two or three system calls more.
+            case access
+        }
 
         /// Creates a configuration with the defaults.
         public init(directory: String) { self.directory = directory }

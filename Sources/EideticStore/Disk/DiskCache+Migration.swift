@@ -14,7 +14,7 @@ extension DiskCache {
     public func takeEntries(from directory: String) throws(EideticError) -> Int {
         var other = Configuration(directory: directory)
         other.isReadOnly = true
-        other.maximumAge = configuration.maximumAge
+        (other.maximumAge, other.expiry) = (configuration.maximumAge, configuration.expiry)
         let source = try DiskCache(other, fileSystem: files, time: time)
         var count = 0
         for info in try source.entries() where try !contains(info.key) {

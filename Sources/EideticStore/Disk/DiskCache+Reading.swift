@@ -12,23 +12,41 @@ extension DiskCache {
     /// - Returns: `nil` where there is no such entry, or it is too old.
     /// - Throws: `permissionDenied`, or `fileFailure` where the device fails; never for a damaged entry.
     public func read(_ key: String, allowingExpired: Bool = false) throws(EideticError) -> Entry? {
-        guard Self.isKey(key) else { return nil }
-        if let entry = try ownEntry(key, allowingExpired) { return entry }
-        for bundle in configuration.bundles {
-            guard let bytes = try bundle.read(key, files) else { continue }
-            return Entry(key: key, bytes: bytes, metadata: Metadata())
-        }
+        if case .entry(let entry) = try find(key, allowingExpired: allowingExpired) { return entry }
         return nil
     }
 
-    private func ownEntry(_ key: String, _ allowingExpired: Bool) throws(EideticError) -> Entry? {
+    /// What a look finds, and why it finds nothing.
+    package enum Finding: Sendable, Hashable {
+        case entry(Entry)
+        case absent
+        /// There is one that is too old to be served.
+        case expired
+        /// There was one, which could not be served and is gone; with what was wrong with it.
+        case damaged(String)
+    }
+
+    /// Reads an entry as `read` does, and tells why there is none.
+    package func find(_ key: String, allowingExpired: Bool = false) throws(EideticError) -> Finding {
+        guard Self.isKey(key) else { return .absent }
+        let own = try ownFinding(key, allowingExpired)
+        if case .entry = own { return own }
+        for bundle in configuration.bundles {
+            guard let bytes = try bundle.read(key, files) else { continue }
+            return .entry(Entry(key: key, bytes: bytes, metadata: Metadata()))
+        }
+        return own
+    }
+
+    private func ownFinding(_ key: String, _ allowingExpired: Bool) throws(EideticError) -> Finding {
         let hash = CacheKey(key)
         do throws(SystemError) {
-            guard let file = try reader.contents(of: layout.path(of: hash)) else { return nil }
-            guard let entry = verified(file, key, hash) else { return nil }
-            guard allowingExpired || expiry(of: entry.metadata) > time.now else { return nil }
+            guard let file = try reader.contents(of: layout.path(of: hash)) else { return .absent }
+            let finding = verified(file, key, hash)
+            guard case .entry(let entry) = finding else { return finding }
+            if !allowingExpired, try !isFresh(entry.metadata, hash) { return .expired }
             noteUse(hash)
-            return entry
+            return finding
         } catch {
             throw EideticError(error)
         }
@@ -65,15 +83,15 @@ extension DiskCache {
             size: ByteCount(heading.head.bodySize),
             allocated: ByteCount(heading.status.allocated),
             metadata: heading.head.metadata,
-            isExpired: expiry(of: heading.head.metadata) <= time.now
+            isExpired: limits.expiry(of: heading.head.metadata, modified: heading.status.modified) <= time.now
         )
     }
 
-    private func verified(_ file: consuming EntryReader.LoadedFile, _ key: String, _ hash: CacheKey) -> Entry? {
+    private func verified(_ file: consuming EntryReader.LoadedFile, _ key: String, _ hash: CacheKey) -> Finding {
         do throws(EntryFile.Flaw) {
-            return try file.takeEntry(expecting: key)
+            return .entry(try file.takeEntry(expecting: key))
         } catch {
-            return rescued(hash, key, error)
+            return rescued(hash, key, error).map { .entry($0) } ?? .damaged(error.description)
         }
     }
 
@@ -96,6 +114,19 @@ extension DiskCache {
             return nil
         }
         return entry ?? nil
+    }
+
+    /// Whether an entry is young enough to be served; where its age counts from its use, this is one.
+    private func isFresh(_ metadata: Metadata, _ key: CacheKey) throws(SystemError) -> Bool {
+        let now = time.now
+        guard configuration.expiry == .access, metadata.expires == nil else {
+            return limits.expiry(of: metadata, modified: metadata.stored) > now
+        }
+        let path = layout.path(of: key)
+        let used = try files.linkStatus(of: path).modified
+        guard limits.expiry(of: metadata, modified: used) > now else { return false }
+        if !configuration.isReadOnly, used + .seconds(1) <= now { try? files.setModified(path, to: now) }
+        return true
     }
 
     private func noteUse(_ key: CacheKey) {

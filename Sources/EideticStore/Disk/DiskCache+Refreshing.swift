@@ -26,6 +26,9 @@ extension DiskCache {
     private func refreshed(_ entry: Entry, _ metadata: Metadata) throws(EideticError) -> Bool {
         var metadata = metadata
         if metadata.stored.nanoseconds == 0 { metadata.stored = time.now }
+        if configuration.expiry == .creation, metadata.expires == nil {
+            metadata.expires = limits.expiry(of: entry.metadata, modified: entry.metadata.stored)
+        }
         let (key, new) = (CacheKey(entry.key), metadata)
         let outcome = try changePublicly { ledger throws(SystemError) in
             try ledger.refresh(key, entry, new, isDurable: self.configuration.isDurable)

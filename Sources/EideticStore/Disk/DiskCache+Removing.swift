@@ -93,8 +93,11 @@ extension DiskCache {
 extension Ledger {
     /// Removes those of `keys` that are still there and too old; gives how many.
     fileprivate func removeExpired(_ keys: ArraySlice<CacheKey>, _ now: UInt32) throws(SystemError) -> Int {
-        let expired = keys.filter { index.entry($0).map { $0.expires <= now } ?? false }
-        let entries = expired.compactMap { index.remove($0) }
+        var entries: [IndexEntry] = []
+        for key in keys {
+            guard let entry = index.entry(key), entry.expires <= now, try !wasUsed(key, now) else { continue }
+            entries += index.remove(key).map { [$0] } ?? []
+        }
         if !entries.isEmpty { try removeFiles(entries, .remove, isDeparture: true) }
         return entries.count
     }

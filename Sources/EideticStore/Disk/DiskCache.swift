@@ -71,9 +71,6 @@ public final class DiskCache: Sendable {
     /// The file begins with the entry's bytes; its key and checksums follow them.
     public func path(for key: String) -> String { layout.path(of: CacheKey(key)) }
 
-    /// When an entry with this metadata stops being served.
-    func expiry(of metadata: Metadata) -> Timestamp { metadata.expires ?? metadata.stored + configuration.maximumAge }
-
     /// Sweeps when the application leaves the foreground (C11).
     private func observe(_ environment: any ApplicationEnvironment) {
         let phases = environment.phases

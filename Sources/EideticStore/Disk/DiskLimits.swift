@@ -17,6 +17,8 @@ struct DiskLimits: Sendable {
     let block: Int
     /// For entries that have no expiry of their own.
     let maximumAge: Duration
+    /// From when that counts.
+    let ageBegins: DiskCache.Configuration.Expiry
 
     /// How much an eviction makes free beyond what is needed, so that not every write evicts.
     var slack: Int { min(total / 64, 4 << 20) }
@@ -30,11 +32,24 @@ struct DiskLimits: Sendable {
         minimumFree = min(configuration.minimumFreeSpace?.bytes ?? min(free.total / 100, 256 << 20), Self.most)
         block = free.block
         maximumAge = configuration.maximumAge
+        ageBegins = configuration.expiry
+    }
+
+    /// When an entry stops being served whose file was changed at `modified`.
+    func expiry(of metadata: DiskCache.Metadata, modified: Timestamp) -> Timestamp {
+        metadata.expires ?? (ageBegins == .access ? max(metadata.stored, modified) : metadata.stored) + maximumAge
     }
 
     /// What the ledger notes of an entry.
-    func indexEntry(_ key: CacheKey, fileSize: Int, _ metadata: DiskCache.Metadata) -> IndexEntry {
-        let expiry = metadata.expires ?? metadata.stored + maximumAge
+    ///
+    /// `modified` is the file's time; without one it is being written.
+    func indexEntry(
+        _ key: CacheKey,
+        fileSize: Int,
+        _ metadata: DiskCache.Metadata,
+        modified: Timestamp? = nil
+    ) -> IndexEntry {
+        let expiry = expiry(of: metadata, modified: modified ?? metadata.stored)
         let seconds = expiry.nanoseconds / 1_000_000_000 + (expiry.nanoseconds % 1_000_000_000 > 0 ? 1 : 0)
         var entry = IndexEntry()
         (entry.key, entry.size) = (key, UInt32(fileSize))

@@ -92,14 +92,27 @@ extension Ledger {
         switch try reader.heading(of: path) {
         case nil: return nil
         case .success(let heading):
-            return limits.indexEntry(key, fileSize: heading.status.size, heading.head.metadata)
+            return indexEntry(key, heading)
         case .failure:
             if try reader.restore(path), case .success(let heading)? = try reader.heading(of: path) {
-                return limits.indexEntry(key, fileSize: heading.status.size, heading.head.metadata)
+                return indexEntry(key, heading)
             }
             try unlinkIfThere(path)
             return nil
         }
+    }
+
+    private func indexEntry(_ key: CacheKey, _ heading: EntryReader.Heading) -> IndexEntry {
+        let status = heading.status
+        return limits.indexEntry(key, fileSize: status.size, heading.head.metadata, modified: status.modified)
+    }
+
+    /// Looks whether an entry that seems to be too old was used since, and notes it where so.
+    func wasUsed(_ key: CacheKey, _ now: UInt32) throws(SystemError) -> Bool {
+        guard limits.ageBegins == .access, let found = try entry(of: key), found.expires > now else { return false }
+        index.put(found)
+        appendOrRewrite([LedgerRecord(.put, found)])
+        return true
     }
 
     func unlinkIfThere(_ path: String) throws(SystemError) {

@@ -64,6 +64,52 @@ struct DiskCacheTests {
         #expect(fixture.cache.usage == DiskCache.Usage())
     }
 
+    @Test("C09 by access, an entry is served for its age after each use, and a sweep leaves it alone")
+    func expiresAfterUse() throws {
+        let fixture = try DiskFixture {
+            $0.maximumAge = .seconds(100)
+            $0.expiry = .access
+        }
+        let (cache, time) = (fixture.cache, fixture.time), files = FileSystem()
+        for key in ["used", "idle"] {
+            try cache.write([1], for: key)
+            // The file system's own clock is another one than the test's.
+            try files.setModified(cache.path(for: key), to: time.now)
+        }
+        try cache.write([1], for: "own", metadata: .init(expires: time.now + .seconds(100)))
+        for _ in 0..<5 {
+            time.advance(by: .seconds(60))
+            #expect(try cache.read("used") != nil)
+        }
+        #expect(try cache.info(for: "used")?.isExpired == false)
+        #expect(try cache.read("own") == nil)
+        #expect(try cache.read("idle") == nil)
+        #expect(try cache.removeExpired() == 2)
+        time.advance(by: .seconds(99))
+        #expect(try cache.removeExpired() == 0)
+        time.advance(by: .seconds(1))
+        #expect(try cache.find("used") == .expired)
+        #expect(try cache.removeExpired() == 1)
+        #expect(cache.usage.entries == 0)
+    }
+
+    @Test("C09 by creation, new metadata do not make an entry younger; by change they do")
+    func expiresAfterCreation() throws {
+        for (expiry, isServed) in [(DiskCache.Configuration.Expiry.creation, false), (.change, true)] {
+            let fixture = try DiskFixture {
+                $0.maximumAge = .seconds(100)
+                $0.expiry = expiry
+            }
+            try fixture.cache.write([1], for: "a")
+            fixture.time.advance(by: .seconds(60))
+            let entry = try #require(try fixture.cache.read("a"))
+            #expect(try fixture.cache.refresh(entry, with: .init(headers: [.init(name: "ETag", value: "1")])))
+            fixture.time.advance(by: .seconds(60))
+            #expect((try fixture.cache.read("a") != nil) == isServed)
+            #expect(try fixture.cache.removeExpired() == (isServed ? 0 : 1))
+        }
+    }
+
     @Test("C12 usage tells number, bytes and allocated bytes")
     func usage() throws {
         let fixture = try DiskFixture()
