@@ -86,6 +86,30 @@ struct InteractionTests {
 }
 
 extension InteractionTests {
+    @Test("L22 the end of a scroll resumes neither what the application suspended nor what another's scroll holds")
+    func reasons() async throws {
+        let png = try Picture.png(width: 4, height: 3), origin = try ScriptedOrigin { _ in [.answer(200, [:], png)] }
+        let downloader = Downloader()
+        let one = ImagePipeline(.init(downloader: downloader)), request = try ImageRequest(origin.url + "/a")
+        var two: ImagePipeline? = ImagePipeline(.init(downloader: downloader))
+        downloader.suspend(.normal)
+        one.isUserInteracting = true
+        one.isUserInteracting = false
+        let normal = Task { try await one.image(for: request) }
+        await until { downloader.counts == (waiting: 1, running: 0) }
+        for _ in 0..<2 { two?.isUserInteracting = true }
+        downloader.resume()
+        #expect(try await normal.value.size.width == 4)
+        one.isUserInteracting = true
+        one.isUserInteracting = false
+        let low = Task { try await downloader.fetch(FetchRequest(url: origin.url + "/b"), priority: .low) }
+        await until { downloader.counts == (waiting: 1, running: 0) }
+        // A pipeline that goes away scrolls no more.
+        two = nil
+        #expect(try await low.value.status == 200)
+        #expect(origin.requests.map(\.path) == ["/a", "/b"])
+    }
+
     @Test("L22 while the user scrolls, a low-priority download that runs takes no bytes; it goes on afterwards")
     func pauses() async throws {
         let png = try Picture.png(width: 300, height: 300), sent = Gate(), goOn = Gate()

@@ -22,12 +22,16 @@ final class InteractionGate: Sendable {
     private let state = Guarded((isClosed: false, waiting: [ObjectIdentifier: Place]()))
 
     /// Whether the user scrolls or drags now.
-    var isClosed: Bool {
-        get { state.withLock { $0.isClosed } }
-        set {
-            state.withLock { $0.isClosed = newValue }
-            letThrough()
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Closes or opens the gate; false where it was so before.
+    func setClosed(_ isClosed: Bool) -> Bool {
+        let isChanged = state.withLock { state in
+            defer { state.isClosed = isClosed }
+            return state.isClosed != isClosed
         }
+        letThrough()
+        return isChanged
     }
 
     /// Waits while the gate is closed and the work has low priority; throws `cancelled` where the task is.

@@ -32,8 +32,10 @@ struct TransferQueue {
     var maximumPerHost: Int
     var order: Downloader.ExecutionOrder
     var patience: Duration
-    /// Entries of this priority and below stay where they are.
+    /// What the application has suspended: this priority and below; `nil` for nothing.
     var suspended: LoadPriority?
+    /// How many hold low priority back because the user scrolls or drags.
+    var interactions = 0
 
     private var waiting: [UInt64: Entry] = [:]
     private var orders: [UInt64: TransferOrder] = [:]
@@ -102,7 +104,13 @@ struct TransferQueue {
         return Start(order: order, since: chosen.since)
     }
 
-    private func isSuspended(_ entry: Entry) -> Bool { suspended.map { entry.context.priority <= $0 } ?? false }
+    /// Whether anything may have to stay where it is.
+    var isSuspending: Bool { suspended != nil || interactions > 0 }
+
+    private func isSuspended(_ entry: Entry) -> Bool {
+        let priority = entry.context.priority
+        return interactions > 0 && priority == .low || suspended.map { priority <= $0 } ?? false
+    }
 
     private mutating func append(_ entry: Entry) {
         hosts[entry.origin, default: Array(repeating: Lane(), count: Entry.ranks)][entry.rank].append(entry)

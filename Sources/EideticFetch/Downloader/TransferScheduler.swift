@@ -49,9 +49,9 @@ final class TransferScheduler: Sendable {
         }
     }
 
-    /// Lets nothing of this priority and below start or take bytes; `nil` lets everything go on.
-    func suspend(_ priority: LoadPriority?) {
-        queue.withLock { $0.suspended = priority }
+    /// Changes which downloads may start and take bytes.
+    func changeSuspension(_ body: @Sendable (inout TransferQueue) -> Void) {
+        queue.withLock { body(&$0) }
         tellSuspension()
         startNext()
     }
@@ -61,7 +61,7 @@ final class TransferScheduler: Sendable {
 
     /// A download that has become more urgent than the suspension goes on.
     private func followSuspension() {
-        guard queue.withLock({ $0.suspended != nil }) else { return }
+        guard queue.withLock({ $0.isSuspending }) else { return }
         tellSuspension()
         startNext()
     }
