@@ -58,6 +58,28 @@ struct SharedWorkTests {
         #expect(try await tasks[99].value == 7)
     }
 
+    @Test("L02 two thousand who leave in between leave the others unharmed")
+    @MainActor
+    func manyLeave() async {
+        let work = Work(), gate = Gate(), count = 3_000
+        var answered: [Int] = []
+        let tasks = (0..<count).map { index in
+            Task {
+                let answer = try? await work.value(for: "a") { _ throws(EideticError) in
+                    await gate.wait()
+                    return 7
+                }
+                if answer == 7 { answered.append(index) }
+            }
+        }
+        while work.statistics.joined < count - 1 { await Task.yield() }
+        for (index, task) in tasks.enumerated() where !index.isMultiple(of: 3) { task.cancel() }
+        for (index, task) in tasks.enumerated() where !index.isMultiple(of: 3) { await task.value }
+        gate.open()
+        for task in tasks { await task.value }
+        #expect(answered.sorted() == Array(stride(from: 0, to: count, by: 3)))
+    }
+
     @Test("L02 the last one out cancels the job, and a new caller starts a new one")
     func lastOneOut() async throws {
         let work = Work(), gate = Gate(), ended = Gate()

@@ -41,13 +41,42 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         @usableFromInline let context: WorkContext
         @usableFromInline var cancel: (@Sendable () -> Void)?
         @usableFromInline let listeners = Listeners()
-        @usableFromInline var subscribers: [Subscriber]
+        @usableFromInline var subscribers: [ObjectIdentifier: Place] = [:]
+        @usableFromInline var joined: UInt64 = 0
 
         @inlinable
-        init(id: UInt64, context: WorkContext, subscriber: Subscriber) {
+        init(id: UInt64, context: WorkContext) {
             self.id = id
             self.context = context
-            subscribers = [subscriber]
+        }
+
+        /// Adds one who waits; gives the latest progress, to be told to it.
+        @inlinable
+        mutating func add(_ subscriber: Subscriber) -> Progress? {
+            let id = ObjectIdentifier(subscriber)
+            joined += 1
+            subscribers[id] = Place(number: joined, subscriber: subscriber)
+            return listeners.add(subscriber.onProgress, id)
+        }
+
+        /// Takes one out; false where it is not there.
+        @inlinable
+        mutating func remove(_ subscriber: Subscriber) -> Bool {
+            listeners.remove(ObjectIdentifier(subscriber))
+            return subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil
+        }
+    }
+
+    /// One who waits, and the number of its arrival.
+    @usableFromInline
+    struct Place {
+        @usableFromInline let number: UInt64
+        @usableFromInline let subscriber: Subscriber
+
+        @inlinable
+        init(number: UInt64, subscriber: Subscriber) {
+            self.number = number
+            self.subscriber = subscriber
         }
     }
 
@@ -238,21 +267,18 @@ extension SharedWork {
     @inlinable
     func subscribe(_ subscriber: Subscriber, to key: Key, _ begin: Beginning) {
         if Task.isCancelled { return subscriber.answer(.failure(.cancelled)) }
-        let id = ObjectIdentifier(subscriber)
         let (newJob, latest) = state.withLock { state -> (Running?, Progress?) in
-            if let listeners = state.running[key]?.listeners {
+            if state.running[key] != nil {
                 state.joined += 1
-                state.running[key]?.subscribers.append(subscriber)
-                return (nil, listeners.add(subscriber.onProgress, id))
+                return (nil, state.running[key]?.add(subscriber))
             }
             state.started += 1
-            let context = WorkContext(priority: subscriber.context.priority)
-            let job = Running(id: state.started, context: context, subscriber: subscriber)
-            _ = job.listeners.add(subscriber.onProgress, id)
+            var job = Running(id: state.started, context: WorkContext(priority: subscriber.context.priority))
+            _ = job.add(subscriber)
             state.running[key] = job
             return (job, nil)
         }
-        if let newJob { start(key, newJob, begin) } else { updatePriority(key) }
+        if let newJob { start(key, newJob, begin) } else { updatePriority(key, after: subscriber) }
         if let latest { subscriber.onProgress?(latest) }
         // A cancellation that came before the subscriber was in the table found nobody to remove.
         if Task.isCancelled { leave(key, subscriber) }
@@ -278,7 +304,7 @@ extension SharedWork {
                 return [Subscriber]()
             }
             job.listeners.removeAll()
-            return job.subscribers
+            return job.subscribers.values.sorted { $0.number < $1.number }.map(\.subscriber)
         }
         for subscriber in waiting { subscriber.answer(outcome) }
     }
@@ -286,18 +312,29 @@ extension SharedWork {
     @inlinable
     func leave(_ key: Key, _ subscriber: Subscriber) {
         let abandoned = state.withLock { state -> Running? in
-            guard let place = state.running[key]?.subscribers.firstIndex(where: { $0 === subscriber }) else {
+            guard state.running[key]?.remove(subscriber) == true, state.running[key]?.subscribers.isEmpty == true else {
                 return nil
             }
-            state.running[key]?.subscribers.remove(at: place)
-            state.running[key]?.listeners.remove(ObjectIdentifier(subscriber))
-            guard state.running[key]?.subscribers.isEmpty == true else { return nil }
             return state.running.removeValue(forKey: key)
         }
         abandoned?.context.cancel()
         abandoned?.cancel?()
-        if abandoned == nil { updatePriority(key) }
+        if abandoned == nil { updatePriority(key, after: subscriber) }
         subscriber.answer(.failure(.cancelled))
+    }
+
+    /// Makes the job as urgent as its most urgent subscriber after one came or left.
+    ///
+    /// Where another is as urgent as that one nothing has changed, and that is soon found.
+    @inlinable
+    func updatePriority(_ key: Key, after subscriber: Subscriber) {
+        let isMatched = state.withLock { state in
+            guard let job = state.running[key] else { return true }
+            return job.subscribers.values.contains {
+                $0.subscriber !== subscriber && $0.subscriber.context.priority >= subscriber.context.priority
+            }
+        }
+        if !isMatched { updatePriority(key) }
     }
 
     /// Makes the job as urgent as its most urgent subscriber.
@@ -312,7 +349,7 @@ extension SharedWork {
     func wantedPriority(_ key: Key) -> (WorkContext, LoadPriority)? {
         state.withLock { state in
             guard let job = state.running[key] else { return nil }
-            return job.subscribers.lazy.map(\.context.priority).max().map { (job.context, $0) }
+            return job.subscribers.values.lazy.map(\.subscriber.context.priority).max().map { (job.context, $0) }
         }
     }
 }
