@@ -200,7 +200,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticCodecsTests",
-            dependencies: ["EideticCodecs", "EideticTestSupport"],
+            dependencies: ["EideticCodecs", "EideticTestSupport", "CBareJPEG"],
             swiftSettings: strict
         ),
         .executableTarget(

@@ -31,7 +31,7 @@ unsigned char *eidetic_bare_jpeg_decode(const unsigned char *bytes, size_t count
 }
 
 unsigned char *eidetic_bare_jpeg_encode(const unsigned char *pixels, unsigned int width, unsigned int height,
-                                        int quality, size_t *count) {
+                                        int quality, int is_progressive, size_t *count) {
     struct jpeg_error_mgr errors;
     struct jpeg_compress_struct info;
     info.err = jpeg_std_error(&errors);
@@ -45,6 +45,7 @@ unsigned char *eidetic_bare_jpeg_encode(const unsigned char *pixels, unsigned in
     info.in_color_space = JCS_EXT_RGBA;
     jpeg_set_defaults(&info);
     jpeg_set_quality(&info, quality, TRUE);
+    if (is_progressive) jpeg_simple_progression(&info);
     jpeg_start_compress(&info, TRUE);
     while (info.next_scanline < height) {
         JSAMPROW row = (JSAMPROW)pixels + (size_t)info.next_scanline * width * 4;

@@ -6,6 +6,7 @@
 #include <png.h>
 
 #include "CPNG.h"
+#include "Shared.h"
 
 struct eidetic_png_decoder {
     png_structp library;
@@ -53,8 +54,7 @@ static void read_bytes(png_structp library, png_bytep target, size_t count) {
     decoder->offset += count;
 }
 
-/// Chunks that do not change the pixels asked for. The library would inflate and store them.
-static void ignore_metadata(png_structp library) {
+void eidetic_png_ignore_metadata(png_structp library) {
     static const png_byte names[] = "bKGD\0cHRM\0eXIf\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sRGB\0"
                                     "sTER\0tEXt\0tIME\0zTXt";
     png_set_keep_unknown_chunks(library, PNG_HANDLE_CHUNK_NEVER, names, (int)(sizeof names / 5));
@@ -91,7 +91,7 @@ eidetic_png_status eidetic_png_start(
     }
     png_set_read_fn(library, decoder, read_bytes);
     png_set_user_limits(library, PNG_UINT_31_MAX, PNG_UINT_31_MAX); // the caller has checked the size
-    ignore_metadata(library);
+    eidetic_png_ignore_metadata(library);
     png_read_info(library, decoder->info);
     *width = png_get_image_width(library, decoder->info);
     *height = png_get_image_height(library, decoder->info);

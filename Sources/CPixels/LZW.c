@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "CPixels.h"
@@ -53,51 +54,93 @@ static size_t copy(uint8_t *target, size_t at, size_t capacity, size_t start, si
     return at + length;
 }
 
-eidetic_lzw_status eidetic_lzw_decompress(
-    const uint8_t *source, size_t count, int code_size, uint8_t *target, size_t capacity, size_t *written) {
-    *written = 0;
-    if (code_size < 1 || code_size > 11) return EIDETIC_LZW_CORRUPT;
+/// Where a decompression stands between two codes.
+struct eidetic_lzw {
     struct strings strings;
-    struct bits bits = {source, source + count, 0, 0, 0};
-    const int clear = 1 << code_size, end = clear + 1;
-    int width = code_size + 1, next = end + 1, has_previous = 0;
-    size_t at = 0, previous_start = 0, previous_length = 0;
+    size_t consumed, left;
+    uint64_t buffer;
+    int available, code_size, width, next, has_previous;
+    size_t at, previous_start, previous_length;
+};
+
+static void begin(eidetic_lzw *lzw, int code_size) {
+    lzw->consumed = lzw->left = 0;
+    lzw->buffer = 0;
+    lzw->available = lzw->has_previous = 0;
+    lzw->code_size = code_size;
+    lzw->width = code_size + 1;
+    lzw->next = (1 << code_size) + 2;
+    lzw->at = lzw->previous_start = lzw->previous_length = 0;
+}
+
+eidetic_lzw_status eidetic_lzw_continue(
+    eidetic_lzw *lzw, const uint8_t *source, size_t count, uint8_t *target, size_t capacity, size_t *written) {
+    // Copies, which the compiler can keep in registers.
+    struct strings *strings = &lzw->strings;
+    struct bits bits = {source + lzw->consumed, source + count, lzw->left, lzw->buffer, lzw->available};
+    const int clear = 1 << lzw->code_size, end = clear + 1;
+    int width = lzw->width, next = lzw->next, has_previous = lzw->has_previous;
+    size_t at = lzw->at, previous_start = lzw->previous_start, previous_length = lzw->previous_length;
+    eidetic_lzw_status status = EIDETIC_LZW_OK;
     while (at < capacity) {
         int code = next_code(&bits, width);
         if (code == clear) {
-            width = code_size + 1;
+            width = lzw->code_size + 1;
             next = end + 1;
             has_previous = 0;
             continue;
         }
         if (code < 0 || code == end) {
-            *written = at;
             int is_whole = bits.next < bits.end && !bits.left;
-            return code < 0 && !is_whole ? EIDETIC_LZW_TRUNCATED : EIDETIC_LZW_CORRUPT;
+            status = code < 0 && !is_whole ? EIDETIC_LZW_TRUNCATED : EIDETIC_LZW_CORRUPT;
+            break;
         }
         // A new string is the previous one and the first byte of what comes now, which follows it directly.
         if (has_previous && next < TABLE) {
-            strings.start[next] = previous_start;
-            strings.length[next] = previous_length + 1;
+            strings->start[next] = previous_start;
+            strings->length[next] = previous_length + 1;
             next++;
         }
         size_t start = at;
         if (code < clear)
             target[at++] = (uint8_t)code;
         else if (code < next)
-            at = copy(target, at, capacity, strings.start[code], strings.length[code]);
+            at = copy(target, at, capacity, strings->start[code], strings->length[code]);
         else {
-            *written = at;
-            return EIDETIC_LZW_CORRUPT;
+            status = EIDETIC_LZW_CORRUPT;
+            break;
         }
         previous_start = start;
         previous_length = at - start;
         has_previous = 1;
         if (next + 1 > (1 << width) && width < 12) width++;
     }
-    *written = at;
-    return EIDETIC_LZW_OK;
+    lzw->consumed = (size_t)(bits.next - source);
+    lzw->left = bits.left, lzw->buffer = bits.buffer, lzw->available = bits.available;
+    lzw->width = width, lzw->next = next, lzw->has_previous = has_previous;
+    lzw->previous_start = previous_start, lzw->previous_length = previous_length;
+    *written = lzw->at = at;
+    return status;
 }
+
+eidetic_lzw_status eidetic_lzw_decompress(
+    const uint8_t *source, size_t count, int code_size, uint8_t *target, size_t capacity, size_t *written) {
+    *written = 0;
+    if (code_size < 1 || code_size > 11) return EIDETIC_LZW_CORRUPT;
+    eidetic_lzw lzw;
+    begin(&lzw, code_size);
+    return eidetic_lzw_continue(&lzw, source, count, target, capacity, written);
+}
+
+eidetic_lzw *eidetic_lzw_create(int code_size) {
+    if (code_size < 1 || code_size > 11) return NULL;
+    eidetic_lzw *lzw = malloc(sizeof *lzw);
+    if (lzw) begin(lzw, code_size);
+    return lzw;
+}
+
+void eidetic_lzw_destroy(eidetic_lzw *lzw) { free(lzw); }
+size_t eidetic_lzw_consumed(const eidetic_lzw *lzw) { return lzw->consumed; }
 
 void eidetic_pixels_look_up(const uint8_t *indices, size_t count, const uint8_t *colours, uint8_t *target) {
     for (size_t i = 0; i < count; i++) memcpy(target + 4 * i, colours + 4 * (size_t)indices[i], 4);

@@ -7,8 +7,8 @@
 /// or 8). The result is to be freed. A JPEG that cannot be decoded ends the program. For comparison in benchmarks only.
 unsigned char *eidetic_bare_jpeg_decode(const unsigned char *bytes, size_t count, unsigned int denominator);
 
-/// Encodes RGBA pixels the same way, with the library's defaults. The result is to be freed.
+/// Encodes RGBA pixels the same way, with the library's defaults, in one scan or in several. The result is to be freed.
 unsigned char *eidetic_bare_jpeg_encode(const unsigned char *pixels, unsigned int width, unsigned int height,
-                                        int quality, size_t *count);
+                                        int quality, int is_progressive, size_t *count);
 
 #endif

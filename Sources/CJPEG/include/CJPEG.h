@@ -56,6 +56,38 @@ size_t eidetic_jpeg_offset(const eidetic_jpeg_decoder *decoder);
 /// The library's last error, or its first warning about damage.
 const char *eidetic_jpeg_message(const eidetic_jpeg_decoder *decoder);
 
+/// A decoder of a picture whose bytes come little by little: it takes each byte once, and stops where there are no more.
+typedef struct eidetic_jpeg_feed eidetic_jpeg_feed;
+
+/// NULL where there is no memory.
+eidetic_jpeg_feed *eidetic_jpeg_feed_create(void);
+void eidetic_jpeg_feed_destroy(eidetic_jpeg_feed *feed);
+
+/// Lends the bytes from the picture's first on, at least as many as before, until they are taken back.
+/// All other calls need them, up to those that ask for facts.
+void eidetic_jpeg_feed_give(eidetic_jpeg_feed *feed, const uint8_t *beginning, size_t count);
+void eidetic_jpeg_feed_take_back(eidetic_jpeg_feed *feed, size_t count);
+
+/// Reads up to the first scan; `is_done` is 0 where the bytes end before. `scale` as above.
+eidetic_jpeg_status eidetic_jpeg_feed_start(eidetic_jpeg_feed *feed, unsigned scale, int *is_done);
+/// Absorbs one more row of blocks of a picture with several scans; `is_done` where there is no more now.
+eidetic_jpeg_status eidetic_jpeg_feed_absorb(eidetic_jpeg_feed *feed, int *is_done);
+/// Begins to give the rows of the best scan there is; goes on with those of the only one.
+eidetic_jpeg_status eidetic_jpeg_feed_begin_pass(eidetic_jpeg_feed *feed);
+/// Writes up to `count` rows more to their place in `pixels`, which has all rows; none are `read` where there is no more.
+eidetic_jpeg_status eidetic_jpeg_feed_read_rows(
+    eidetic_jpeg_feed *feed, uint8_t *pixels, size_t bytes_per_row, unsigned count, unsigned *read);
+
+/// Facts, valid after the start.
+size_t eidetic_jpeg_feed_consumed(const eidetic_jpeg_feed *feed);
+uint32_t eidetic_jpeg_feed_width(const eidetic_jpeg_feed *feed);
+uint32_t eidetic_jpeg_feed_height(const eidetic_jpeg_feed *feed);
+eidetic_jpeg_model eidetic_jpeg_feed_model(const eidetic_jpeg_feed *feed);
+/// The rows from the top that were written in some pass.
+unsigned eidetic_jpeg_feed_rows(const eidetic_jpeg_feed *feed);
+/// Whether these are all rows at their best.
+int eidetic_jpeg_feed_is_complete(eidetic_jpeg_feed *feed);
+
 /// A decoder of the lossless process, grey or RGB, which reads from memory that must outlive it.
 typedef struct eidetic_lossless eidetic_lossless;
 

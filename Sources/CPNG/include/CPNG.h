@@ -41,6 +41,19 @@ eidetic_png_status eidetic_png_last_status(const eidetic_png_decoder *decoder);
 size_t eidetic_png_offset(const eidetic_png_decoder *decoder);
 const char *eidetic_png_message(const eidetic_png_decoder *decoder);
 
+/// A decoder of a picture whose bytes come little by little; it takes each byte once.
+typedef struct eidetic_png_feed eidetic_png_feed;
+
+/// Rows of 8-bit R, G, B, A will be written to `pixels`, which must outlive it. NULL where there is no memory.
+eidetic_png_feed *eidetic_png_feed_create(uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height);
+void eidetic_png_feed_destroy(eidetic_png_feed *feed);
+/// Takes bytes that follow those before, the picture's first ones at first. After a failure there is no way on.
+eidetic_png_status eidetic_png_feed_add(eidetic_png_feed *feed, const uint8_t *bytes, size_t count);
+/// The rows from the top that were written, if only coarsely.
+uint32_t eidetic_png_feed_rows(const eidetic_png_feed *feed);
+/// Whether all of it is there.
+int eidetic_png_feed_is_complete(const eidetic_png_feed *feed);
+
 /// Encodes rows of R, G, B, A into memory that the caller frees with `free`; without `has_alpha` the fourth byte is
 /// left out. `level` is zlib's, 0 to 9. On failure the message is written to `message`, of `capacity` bytes.
 eidetic_png_status eidetic_png_encode(

@@ -91,4 +91,17 @@ typedef enum { EIDETIC_LZW_OK = 0, EIDETIC_LZW_TRUNCATED = 1, EIDETIC_LZW_CORRUP
 eidetic_lzw_status eidetic_lzw_decompress(
     const uint8_t *source, size_t count, int code_size, uint8_t *target, size_t capacity, size_t *written);
 
+/// A decompression that goes on as more of the sub-blocks comes; each byte is read once.
+typedef struct eidetic_lzw eidetic_lzw;
+
+/// NULL for a `code_size` that cannot be, or where there is no memory.
+eidetic_lzw *eidetic_lzw_create(int code_size);
+void eidetic_lzw_destroy(eidetic_lzw *lzw);
+/// Goes on with `source`, which begins as it did before, to a `target` that is as it was left. `written` is all so far;
+/// where the source ends before `target` is full the status is "truncated", and the next call goes on.
+eidetic_lzw_status eidetic_lzw_continue(
+    eidetic_lzw *lzw, const uint8_t *source, size_t count, uint8_t *target, size_t capacity, size_t *written);
+/// The bytes of `source` that were read.
+size_t eidetic_lzw_consumed(const eidetic_lzw *lzw);
+
 #endif

@@ -106,15 +106,13 @@ final class PictureLoader: Sendable {
         _ report: @escaping @Sendable (PictureNews) -> Void
     ) -> PreviewMaker? {
         guard request.options.contains(.progressive) else { return nil }
-        var options = request.decodeOptions(byteLimit: scaleDownLimit)
-        options.acceptsPartial = true
-        options.frames = .first
-        let (decode, limits) = (options, limits)
+        let options = request.decodeOptions(byteLimit: scaleDownLimit)
+        let decoder = PreviewDecoder(options: options, limits: limits, context: context)
         return PreviewMaker(pool, context) { bytes throws(EideticError) in
             let image = try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
-                let bytes = UnsafeRawBufferPointer(bytes)
-                return try ImageDecoder.decode(bytes, options: decode, limits: limits, context: context)
+                try decoder.image(of: UnsafeRawBufferPointer(bytes))
             }
+            guard let image else { return nil }
             return try Self.transformed(image, request)
         } report: {
             report(.preview($0))

@@ -3,30 +3,32 @@ import EideticCore
 
 /// Decodes what is there of a picture while the rest comes (L10).
 ///
-/// One preview at a time, each of half as many bytes again as the one before: however the bytes trickle in, all previews
-/// together read about three times the bytes of the picture. Each job has its own, so everybody sees the size they want.
+/// One preview at a time, each of half as many bytes again as the one before: however the bytes trickle in, there are not
+/// too many. Each job has its own, so everybody sees the size they want.
 final class PreviewMaker: Sendable {
+    typealias Decode = @Sendable ([UInt8]) throws(EideticError) -> Image?
+
     private struct State {
+        /// Goes at the end, with the memory that it keeps.
+        var decode: Decode?
         var isBusy = false
-        var isOver = false
         var next = 256
     }
 
-    private let state = Guarded(State())
+    private let state: Guarded<State>
     private let pool: WorkPool
     private let context: WorkContext
-    private let decode: @Sendable ([UInt8]) throws(EideticError) -> Image
     private let report: @Sendable (Image) -> Void
 
     init(
         _ pool: WorkPool,
         _ context: WorkContext,
-        decode: @escaping @Sendable ([UInt8]) throws(EideticError) -> Image,
+        decode: @escaping Decode,
         report: @escaping @Sendable (Image) -> Void
     ) {
         self.pool = pool
         self.context = context
-        self.decode = decode
+        state = Guarded(State(decode: decode))
         self.report = report
     }
 
@@ -34,7 +36,7 @@ final class PreviewMaker: Sendable {
     func bytesCame(_ bytes: ArrivingBytes) {
         let count = bytes.count
         let begins = state.withLock { state in
-            guard !state.isOver, !state.isBusy, count >= state.next else { return false }
+            guard state.decode != nil, !state.isBusy, count >= state.next else { return false }
             state.isBusy = true
             return true
         }
@@ -46,16 +48,22 @@ final class PreviewMaker: Sendable {
     }
 
     /// Says that the picture itself is decoded now.
-    func end() { state.withLock { $0.isOver = true } }
+    func end() {
+        // What it keeps goes when the lock is free again.
+        _ = state.withLock { state in
+            defer { state.decode = nil }
+            return state.decode
+        }
+    }
 
-    private var isOver: Bool { context.isCancelled || state.withLock { $0.isOver } }
+    private var decode: Decode? { context.isCancelled ? nil : state.withLock { $0.decode } }
 
     private func make(of bytes: ArrivingBytes) {
-        guard !isOver else { return }
+        guard let decode else { return }
         let beginning = bytes.snapshot
         state.withLock { $0.next = beginning.count + max(256, beginning.count / 2) }
         // What is there may be too little to show anything, and that is no error.
-        guard let image = try? decode(beginning), image.isPartial, !isOver else { return }
+        guard let image = try? decode(beginning), image.isPartial, self.decode != nil else { return }
         report(image)
     }
 }

@@ -10,7 +10,7 @@ enum SyntheticPhotograph {
     static func jpeg(_ size: PixelSize = PixelSize(width: 4_000, height: 3_000)) throws(EideticError) -> [UInt8] {
         let pixels = pixels(size)
         var count = 0
-        let bytes = eidetic_bare_jpeg_encode(pixels, UInt32(size.width), UInt32(size.height), 88, &count)
+        let bytes = eidetic_bare_jpeg_encode(pixels, UInt32(size.width), UInt32(size.height), 88, 0, &count)
         guard let bytes else { throw EideticError(.encodingFailed, "the JPEG library gave no picture") }
         defer { free(bytes) }
         return Array(UnsafeBufferPointer(start: bytes, count: count))

@@ -15,6 +15,9 @@ package final class DecodeMemory: Sendable {
     /// The budget of this process: 512 MiB.
     package static let shared = DecodeMemory(capacity: .mebibytes(512))
 
+    /// What previews keep while the bytes of their pictures come, however slowly: 128 MiB.
+    package static let previews = DecodeMemory(capacity: .mebibytes(128))
+
     private let capacity: Int
     private let monitor: Monitor<State>
 
@@ -56,6 +59,18 @@ package final class DecodeMemory: Sendable {
         defer { release(needed) }
         return try body()
     }
+
+    /// Takes so much at once, to be given back later; false where it is not there.
+    func take(_ bytes: Int) -> Bool {
+        monitor.withLock { state in
+            guard state.free >= bytes else { return false }
+            state.free -= bytes
+            return true
+        }
+    }
+
+    /// Gives back what was taken.
+    func giveBack(_ bytes: Int) { release(bytes) }
 
     private func wait(for needed: Int, _ context: WorkContext) throws(EideticError) {
         let ticket = monitor.withLock { state in

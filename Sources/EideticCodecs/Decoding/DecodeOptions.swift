@@ -61,4 +61,11 @@ public struct DecodeOptions: Sendable, Hashable {
 
     /// Creates the default options.
     public init() {}
+
+    /// The same with some changed.
+    func with(_ change: (inout DecodeOptions) -> Void) -> DecodeOptions {
+        var options = self
+        change(&options)
+        return options
+    }
 }

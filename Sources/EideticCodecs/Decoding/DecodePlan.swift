@@ -2,11 +2,11 @@ import EideticCore
 
 /// One decode from its header to the finished picture: what is to be done, within which limits, in which order.
 struct DecodePlan {
-    private let bytes: UnsafeRawBufferPointer
+    let bytes: UnsafeRawBufferPointer
     private let codec: any ImageCodec.Type
-    private let header: ImageHeader
+    let header: ImageHeader
     private let options: DecodeOptions
-    private let limits: DecodeLimits
+    let limits: DecodeLimits
     private let context: WorkContext
     private let wanted: PixelSize
 
@@ -41,7 +41,11 @@ struct DecodePlan {
     func run() throws(EideticError) -> Image {
         let task = task(until: .now + limits.duration)
         try task.checkpoint()
-        let picture = try codec.decode(bytes, task)
+        return try finished(try codec.decode(bytes, task), task)
+    }
+
+    /// Shrinks, converts colours and turns what a codec gave.
+    func finished(_ picture: CodecPicture, _ task: DecodeTask) throws(EideticError) -> Image {
         let converter =
             options.convertsToSRGB
             ? picture.iccProfile.flatMap { ColourConverter(profile: $0, colorModel: picture.colorModel) } : nil
@@ -68,7 +72,7 @@ struct DecodePlan {
         )
     }
 
-    private func task(until deadline: ContinuousClock.Instant) -> DecodeTask {
+    func task(until deadline: ContinuousClock.Instant) -> DecodeTask {
         DecodeTask(
             header: header,
             wanted: wanted,

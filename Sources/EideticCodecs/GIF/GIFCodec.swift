@@ -122,7 +122,7 @@ enum GIFCodec: ImageCodec {
     }
 
     /// A region of the canvas with a frame on it; what the frame does not cover, or lacks, is transparent.
-    private static func colour(
+    static func colour(
         _ numbers: UnsafeRawBufferPointer,
         _ frame: GIFStructure.Frame,
         in region: FrameArea,

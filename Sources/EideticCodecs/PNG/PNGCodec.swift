@@ -8,7 +8,7 @@ enum PNGCodec: ImageCodec {
     private static let batch = 32
 
     /// The largest colour profile; real ones have at most 4 MB.
-    private static let profileLimit = 16 << 20
+    static let profileLimit = 16 << 20
 
     static func header(
         _ bytes: UnsafeRawBufferPointer,

@@ -1,0 +1,168 @@
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <jpeglib.h>
+// After jpeglib.h, whose macros decide which numbers the messages have.
+#include <jerror.h>
+
+#include "CJPEG.h"
+
+struct eidetic_jpeg_feed {
+    struct jpeg_decompress_struct library;
+    struct jpeg_error_mgr errors;
+    struct jpeg_source_mgr source;
+    jmp_buf escape;
+    size_t consumed; // of the beginning, by the library
+    size_t to_skip;  // of what is still to come
+    int has_header, has_started, is_in_pass;
+};
+
+static eidetic_jpeg_feed *owner(j_common_ptr library) { return library->client_data; }
+static void fail(j_common_ptr library) { longjmp(owner(library)->escape, 1); }
+static void ignore(j_common_ptr library, int level) { (void)library, (void)level; }
+static void keep_silent(j_common_ptr library) { (void)library; }
+static void begin_source(j_decompress_ptr library) { (void)library; }
+
+/// There is no more now: the library goes back to where it can begin anew, and waits.
+static boolean suspend(j_decompress_ptr library) {
+    (void)library;
+    return FALSE;
+}
+
+static void skip(j_decompress_ptr library, long count) {
+    if (count <= 0) return;
+    struct jpeg_source_mgr *source = library->src;
+    size_t now = (size_t)count < source->bytes_in_buffer ? (size_t)count : source->bytes_in_buffer;
+    source->next_input_byte += now;
+    source->bytes_in_buffer -= now;
+    owner((j_common_ptr)library)->to_skip = (size_t)count - now;
+}
+
+eidetic_jpeg_feed *eidetic_jpeg_feed_create(void) {
+    eidetic_jpeg_feed *feed = calloc(1, sizeof *feed);
+    if (!feed) return NULL;
+    feed->library.err = jpeg_std_error(&feed->errors);
+    feed->errors.error_exit = fail;
+    feed->errors.emit_message = ignore;
+    feed->errors.output_message = keep_silent;
+    feed->library.client_data = feed;
+    if (setjmp(feed->escape)) {
+        free(feed);
+        return NULL;
+    }
+    jpeg_create_decompress(&feed->library);
+    feed->source.init_source = begin_source;
+    feed->source.fill_input_buffer = suspend;
+    feed->source.skip_input_data = skip;
+    feed->source.resync_to_restart = jpeg_resync_to_restart;
+    feed->source.term_source = begin_source;
+    feed->library.src = &feed->source;
+    return feed;
+}
+
+void eidetic_jpeg_feed_destroy(eidetic_jpeg_feed *feed) {
+    if (!feed) return;
+    if (!setjmp(feed->escape)) jpeg_destroy_decompress(&feed->library);
+    free(feed);
+}
+
+void eidetic_jpeg_feed_give(eidetic_jpeg_feed *feed, const uint8_t *beginning, size_t count) {
+    size_t left = count - feed->consumed, skipped = feed->to_skip < left ? feed->to_skip : left;
+    feed->to_skip -= skipped;
+    feed->source.next_input_byte = beginning + feed->consumed + skipped;
+    feed->source.bytes_in_buffer = left - skipped;
+}
+
+void eidetic_jpeg_feed_take_back(eidetic_jpeg_feed *feed, size_t count) {
+    feed->consumed = count - feed->source.bytes_in_buffer;
+    feed->source.next_input_byte = NULL;
+    feed->source.bytes_in_buffer = 0;
+}
+
+size_t eidetic_jpeg_feed_consumed(const eidetic_jpeg_feed *feed) { return feed->consumed; }
+
+eidetic_jpeg_status eidetic_jpeg_feed_start(eidetic_jpeg_feed *feed, unsigned scale, int *is_done) {
+    struct jpeg_decompress_struct *library = &feed->library;
+    *is_done = feed->has_started;
+    if (feed->has_started) return EIDETIC_JPEG_OK;
+    if (setjmp(feed->escape)) return EIDETIC_JPEG_FAILED;
+    if (!feed->has_header) {
+        if (jpeg_read_header(library, TRUE) == JPEG_SUSPENDED) return EIDETIC_JPEG_OK;
+        library->scale_num = scale;
+        library->scale_denom = 8;
+        int is_cmyk = library->jpeg_color_space == JCS_CMYK || library->jpeg_color_space == JCS_YCCK;
+        library->out_color_space = is_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
+        library->buffered_image = jpeg_has_multiple_scans(library);
+        jpeg_calc_output_dimensions(library);
+        feed->has_header = 1;
+    }
+    *is_done = feed->has_started = jpeg_start_decompress(library);
+    return EIDETIC_JPEG_OK;
+}
+
+eidetic_jpeg_status eidetic_jpeg_feed_absorb(eidetic_jpeg_feed *feed, int *is_done) {
+    struct jpeg_decompress_struct *library = &feed->library;
+    *is_done = 1;
+    if (!library->buffered_image) return EIDETIC_JPEG_OK;
+    if (setjmp(feed->escape)) return EIDETIC_JPEG_FAILED;
+    int state = jpeg_consume_input(library);
+    *is_done = state == JPEG_SUSPENDED || state == JPEG_REACHED_EOI;
+    return EIDETIC_JPEG_OK;
+}
+
+/// The last scan that is there as a whole; the first where none is.
+static int whole_scan(struct jpeg_decompress_struct *library) {
+    int scan = library->input_scan_number;
+    return jpeg_input_complete(library) || scan < 2 ? scan : scan - 1;
+}
+
+eidetic_jpeg_status eidetic_jpeg_feed_begin_pass(eidetic_jpeg_feed *feed) {
+    struct jpeg_decompress_struct *library = &feed->library;
+    if (!library->buffered_image) return EIDETIC_JPEG_OK;
+    if (setjmp(feed->escape)) return EIDETIC_JPEG_FAILED;
+    if (feed->is_in_pass) {
+        // Rows of the first scan are given as they come, in one pass, which cannot be left before the scan is whole.
+        if (library->input_scan_number <= library->output_scan_number && !jpeg_input_complete(library))
+            return EIDETIC_JPEG_OK;
+        if (!jpeg_finish_output(library)) return EIDETIC_JPEG_FAILED;
+        feed->is_in_pass = 0;
+    }
+    if (!jpeg_start_output(library, whole_scan(library))) return EIDETIC_JPEG_FAILED;
+    feed->is_in_pass = 1;
+    return EIDETIC_JPEG_OK;
+}
+
+eidetic_jpeg_status eidetic_jpeg_feed_read_rows(
+    eidetic_jpeg_feed *feed, uint8_t *pixels, size_t bytes_per_row, unsigned count, unsigned *read) {
+    struct jpeg_decompress_struct *library = &feed->library;
+    *read = 0;
+    if (setjmp(feed->escape)) return EIDETIC_JPEG_FAILED;
+    while (*read < count && library->output_scanline < library->output_height) {
+        JSAMPROW row = pixels + library->output_scanline * bytes_per_row;
+        if (!jpeg_read_scanlines(library, &row, 1)) break;
+        ++*read;
+    }
+    return EIDETIC_JPEG_OK;
+}
+
+unsigned eidetic_jpeg_feed_rows(const eidetic_jpeg_feed *feed) {
+    const struct jpeg_decompress_struct *library = &feed->library;
+    int is_later_scan = library->buffered_image && library->output_scan_number > 1;
+    return is_later_scan ? library->output_height : library->output_scanline;
+}
+
+int eidetic_jpeg_feed_is_complete(eidetic_jpeg_feed *feed) {
+    struct jpeg_decompress_struct *library = &feed->library;
+    if (library->output_scanline < library->output_height) return 0;
+    return !library->buffered_image
+        || (jpeg_input_complete(library) && library->output_scan_number == library->input_scan_number);
+}
+
+uint32_t eidetic_jpeg_feed_width(const eidetic_jpeg_feed *feed) { return feed->library.output_width; }
+uint32_t eidetic_jpeg_feed_height(const eidetic_jpeg_feed *feed) { return feed->library.output_height; }
+
+eidetic_jpeg_model eidetic_jpeg_feed_model(const eidetic_jpeg_feed *feed) {
+    if (feed->library.out_color_space != JCS_CMYK) return EIDETIC_JPEG_RGBA;
+    return feed->library.saw_Adobe_marker ? EIDETIC_JPEG_INVERTED_CMYK : EIDETIC_JPEG_CMYK;
+}

@@ -1,0 +1,37 @@
+import EideticCore
+
+/// Decodes a picture whose bytes come little by little, and takes each of them once (L10).
+///
+/// After an error there is no way on.
+protocol PictureFeed: AnyObject {
+    /// Takes what is new in `bytes`, which begin with the picture's first one, and gives what is to be seen of it.
+    ///
+    /// `nil` where that is nothing yet. Polls `task.checkpoint()` every few milliseconds.
+    func picture(of bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture?
+
+    /// How many of the bytes were given to the decoder, counted each time.
+    var taken: Int { get }
+}
+
+/// The rows of a picture that grows; those that are not there yet are transparent.
+final class FeedRows {
+    let size: PixelSize
+    private let memory: ScratchMemory
+
+    init(_ size: PixelSize) throws(EideticError) {
+        self.size = size
+        memory = try ScratchMemory(byteCount: 4 * size.pixelCount)
+        memory.bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    var bytesPerRow: Int { 4 * size.width }
+
+    var base: UnsafeMutablePointer<UInt8>? { memory.bytes.bytePointer }
+
+    /// A copy of what is there now.
+    func snapshot(_ alpha: PixelBuffer.Alpha) throws(EideticError) -> PixelBuffer {
+        try PixelBuffer(size: size, alpha: alpha) { target, _ in
+            target.copyMemory(from: UnsafeRawBufferPointer(memory.bytes))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import CBareJPEG
+import EideticCodecs
+import EideticCore
+import Glibc
+import Testing
+
+@Suite("Previews", .serialized)
+struct PreviewTests {
+    /// A kind of file that can be shown while it comes.
+    enum Kind: String, CaseIterable {
+        case baseline, progressive, png, interlaced, gif, webp, lossless
+
+        static let width = 203, height = 157
+
+        func bytes() throws -> [UInt8] {
+            let pixels = try Pictures.photo(Self.width, Self.height)
+            let image = Pictures.image(pixels)
+            return switch self {
+            case .baseline: jpeg(pixels, isProgressive: 0)
+            case .progressive: jpeg(pixels, isProgressive: 1)
+            case .png: try ImageEncoder.encode(image, as: .png)
+            case .interlaced: interlaced(pixels)
+            case .gif: try ImageEncoder.encode(image, as: .gif)
+            case .webp: try ImageEncoder.encode(image, as: .webp, quality: 0.8)
+            case .lossless: try ImageEncoder.encode(image, as: .webp, quality: 1)
+            }
+        }
+
+        private func jpeg(_ pixels: PixelBuffer, isProgressive: Int32) -> [UInt8] {
+            var count = 0
+            let (width, height) = (UInt32(Self.width), UInt32(Self.height))
+            let encoded = pixels.withUnsafeBytes {
+                eidetic_bare_jpeg_encode(
+                    $0.bindMemory(to: UInt8.self).baseAddress,
+                    width,
+                    height,
+                    85,
+                    isProgressive,
+                    &count
+                )
+            }
+            defer { free(encoded) }
+            return Array(UnsafeBufferPointer(start: encoded, count: count))
+        }
+
+        /// In the seven passes of Adam7, without compression.
+        private func interlaced(_ pixels: PixelBuffer) -> [UInt8] {
+            var png = PNGWriter(width: Self.width, height: Self.height, interlace: 1)
+            var rows: [UInt8] = []
+            for (x, y, across, down) in [
+                (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2),
+            ] {
+                for row in stride(from: y, to: Self.height, by: down) {
+                    rows.append(0)
+                    for column in stride(from: x, to: Self.width, by: across) {
+                        let pixel = pixels[column, row]
+                        rows += [pixel.x, pixel.y, pixel.z]
+                    }
+                }
+            }
+            png.pixels(rows)
+            return png.finished
+        }
+    }
+
+    private func decoder(_ size: PixelSize? = nil) -> PreviewDecoder {
+        PreviewDecoder(options: .with { $0.size = size }, limits: .standard, context: WorkContext())
+    }
+
+    private func preview(_ decoder: PreviewDecoder, _ bytes: some Collection<UInt8>) throws -> Image? {
+        try Array(bytes).withUnsafeBytes { try decoder.image(of: $0) }
+    }
+
+    @Test("L10 previews get better piece by piece, and the last is the picture itself", arguments: Kind.allCases)
+    func grows(_ kind: Kind) throws {
+        let bytes = try kind.bytes(), whole = try ImageDecoder.decode(bytes), decoder = decoder()
+        var best = 0.0, seen = 0
+        for step in 1...25 {
+            let count = bytes.count * step / 25
+            guard let image = try? preview(decoder, bytes.prefix(count)) else { continue }
+            seen += 1
+            #expect(image.size == whole.size)
+            let quality = signalToNoise(image.pixels, whole.pixels)
+            #expect(quality > best - 0.5, "after \(count) of \(bytes.count) bytes")
+            best = quality
+            #expect(try #require(decoder.taken) <= count)
+        }
+        #expect(seen > 15)
+        let last = try #require(try preview(decoder, bytes))
+        #expect(last.pixels.bytes == whole.pixels.bytes)
+        #expect(!last.isPartial)
+    }
+
+    @Test("L10 a byte that was taken is not read again", arguments: [Kind.baseline, .progressive, .png, .interlaced])
+    func readsOnce(_ kind: Kind) throws {
+        var bytes = try kind.bytes()
+        let whole = try ImageDecoder.decode(bytes), decoder = decoder()
+        let name: [UInt8] = kind.rawValue.hasSuffix("e") || kind == .progressive ? [0xff, 0xda] : Array("IDAT".utf8)
+        let data = try #require(bytes.indices.first { bytes[$0...].starts(with: name) }) + 16
+        for step in 1...10 {
+            _ = try? preview(decoder, bytes.prefix(bytes.count * step / 10))
+            let taken = decoder.taken ?? 0
+            // Whoever began anew would decode this.
+            if taken > data { for index in data..<taken - 8 { bytes[index] = 0x55 } }
+        }
+        #expect(try #require(try preview(decoder, bytes)).pixels.bytes == whole.pixels.bytes)
+    }
+
+    @Test(
+        "L10 an interlaced PNG and a progressive JPEG are seen as a whole early",
+        arguments: [
+            (Kind.interlaced, 0.05), (.progressive, 0.4),
+        ]
+    )
+    func isWholeEarly(_ kind: Kind, part: Double) throws {
+        let bytes = try kind.bytes(), whole = try ImageDecoder.decode(bytes)
+        let image = try #require(try preview(decoder(), bytes.prefix(Int(Double(bytes.count) * part))))
+        #expect(image.isPartial)
+        #expect(stride(from: 3, to: image.pixels.bytes.count, by: 4).allSatisfy { image.pixels.bytes[$0] == 255 })
+        #expect(signalToNoise(image.pixels, whole.pixels) > 14)
+    }
+
+    @Test("L10 F04 previews have the size that is wanted", arguments: Kind.allCases)
+    func size(_ kind: Kind) throws {
+        let bytes = try kind.bytes(), size = PixelSize(width: 40, height: 40)
+        let decoder = decoder(size), whole = try ImageDecoder.decode(bytes, options: .with { $0.size = size })
+        for part in [3, 6, 9] {
+            guard let image = try? preview(decoder, bytes.prefix(bytes.count * part / 10)) else { continue }
+            #expect(image.size == whole.size)
+        }
+        let last = try #require(try preview(decoder, bytes))
+        #expect(signalToNoise(last.pixels, whole.pixels) > 35)
+    }
+
+    @Test("L10 F07 what is broken gives an error or a picture, and all memory comes back", arguments: Kind.allCases)
+    func damage(_ kind: Kind) throws {
+        let bytes = try kind.bytes(), free = DecodeMemory.previews.free
+        var random = UInt32(7)
+        func next(_ limit: Int) -> Int {
+            random = random &* 1_664_525 &+ 1_013_904_223
+            return Int(random >> 8) % limit
+        }
+        for _ in 0..<60 {
+            var broken = bytes
+            for _ in 0..<1 + next(4) { broken[next(bytes.count)] = UInt8(next(256)) }
+            let decoder = decoder(), step = 1 + next(bytes.count / 3)
+            for count in stride(from: step, to: bytes.count + step, by: step) {
+                _ = try? preview(decoder, broken.prefix(count))
+            }
+        }
+        #expect(DecodeMemory.previews.free == free)
+    }
+}
