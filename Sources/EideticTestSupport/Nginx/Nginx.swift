@@ -44,6 +44,9 @@ package final class Nginx: Sendable {
     private let process: Subprocess
     private let pool = WorkPool(name: "nginx", width: 1)
 
+    /// The number of its process.
+    package var identifier: Int32 { process.identifier }
+
     /// Whether the program is there.
     package static var isInstalled: Bool { Subprocess.find("nginx") != nil }
 
