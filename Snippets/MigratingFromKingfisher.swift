@@ -14,6 +14,13 @@ let fresh = try ImageRequest(url, priority: .high, options: [.fromLoaderOnly, .w
 let mirrored = ImageRequest(
     .firstOf([try FetchRequest(url: url), try FetchRequest(url: "https://mirror.example.org/a.jpg")])
 )
+// .lowDataMode(.network(small)): by the wanted size and the measured speed
+let sized = ImageRequest(
+    .variants([
+        try ImageVariant("https://example.org/a-400.jpg", size: PixelSize(width: 400, height: 300)),
+        try ImageVariant(url, size: PixelSize(width: 1600, height: 1200)),
+    ])
+)
 let inline = try ImageRequest("data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==")
 let local = try ImageRequest("file:///usr/share/pixmaps/debian-logo.png")
 let chart = ImageRequest(.provider(name: "chart 7") { () throws(EideticError) in [] })
@@ -28,4 +35,6 @@ downloads.requestModifier = { request in
 downloads.redirectLimit = 3
 downloads.alwaysRetries = true
 let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
-for request in [offline, fresh, mirrored, inline, local, chart] { print(pipeline.cachedImage(for: request) == nil) }
+for request in [offline, fresh, mirrored, sized, inline, local, chart] {
+    print(pipeline.cachedImage(for: request) == nil)
+}

@@ -34,8 +34,8 @@ struct OriginReader: Sendable {
         switch request.origin {
         case .remote(let remote):
             return try await download(remote, conditions, request.options, context, report)
-        case .firstOf(let remotes):
-            return try await downloadFirst(of: remotes, conditions, request.options, context, report)
+        case .firstOf, .variants:
+            return try await downloadFirst(of: request.origin.remotes, conditions, request.options, context, report)
         case .file(let file):
             let limit = byteLimit
             let bytes = try await files.run(context) { _ throws(EideticError) in try file.read(limit: limit) }

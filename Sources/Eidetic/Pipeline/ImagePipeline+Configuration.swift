@@ -37,6 +37,11 @@ extension ImagePipeline {
         /// The most decoded bytes of a picture with `scaleDownLargeImages`; 60 MB by default.
         public var scaleDownLimit: ByteCount = 60_000_000
 
+        /// How long a file of a picture that there is in several sizes may take to come; 2 seconds by default.
+        ///
+        /// Where the measured speed of its host makes it longer, the next smaller one is loaded instead.
+        public var variantWait: Duration = .seconds(2)
+
         /// How many pictures are decoded at once; the number of processors by default, at least 1.
         public var decodeWidth: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 

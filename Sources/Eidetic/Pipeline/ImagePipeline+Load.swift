@@ -42,12 +42,22 @@ extension ImagePipeline {
         _ report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
         try await covered(request) { [self] () async throws(EideticError) in
-            var hit = try memoryHit(request)
-            if hit != nil, request.wantsBytes { hit?.originalBytes = await originals.cachedBytes(for: request) }
-            if request.wantsRefresh { return try await refreshed(request, hit, context, report) }
-            if let hit { return hit }
-            return try await made(request, context, report)
+            try await answer(request) { file async throws(EideticError) in
+                try await fileAnswer(file, context, report)
+            }
         }
+    }
+
+    private func fileAnswer(
+        _ request: ImageRequest,
+        _ context: WorkContext,
+        _ report: @escaping @Sendable (ImageEvent) -> Void
+    ) async throws(EideticError) -> ImageResponse {
+        var hit = try memoryHit(request)
+        if hit != nil, request.wantsBytes { hit?.originalBytes = await originals.cachedBytes(for: request) }
+        if request.wantsRefresh { return try await refreshed(request, hit, context, report) }
+        if let hit { return hit }
+        return try await made(request, context, report)
     }
 
     /// The events of one load whose priority `context` holds.
@@ -84,6 +94,13 @@ extension ImagePipeline {
     /// Brings the original to disk without decoding it, unless it is there.
     func bringToDisk(_ request: ImageRequest) async throws(EideticError) -> PrefetchedPicture {
         let request = try processed(request)
+        guard let files = await files(request) else { return try await bringFileToDisk(request) }
+        return try await first(of: files, request) { file async throws(EideticError) in
+            try await bringFileToDisk(file)
+        }
+    }
+
+    private func bringFileToDisk(_ request: ImageRequest) async throws(EideticError) -> PrefetchedPicture {
         let context = WorkContext(priority: request.priority)
         let original = try await originals.original(for: request, context: context, onProgress: nil)
         guard let header = try ImageDecoder.header(of: original.bytes) else {
@@ -116,7 +133,8 @@ extension ImagePipeline {
     }
 
     private func hitImage(_ request: ImageRequest) -> Image? {
-        request.options.contains(.fromLoaderOnly) ? nil : memory.image(for: request.pictureKey)
+        request.options.contains(.fromLoaderOnly)
+            ? nil : memory.image(for: request.pictureKey) ?? cachedVariant(request)
     }
 
     func made(

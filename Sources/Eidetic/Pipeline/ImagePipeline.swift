@@ -42,6 +42,8 @@ public final class ImagePipeline: Sendable {
         }
     }
 
+    deinit { isUserInteracting = false }
+
     /// Loads the picture at `url`.
     public func image(for url: URL) async throws(EideticError) -> Image {
         try await image(for: ImageRequest(url: url))
@@ -68,26 +70,27 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Complexity: O(1); takes no lock for long, allocates nothing. Request processors are called where there are any.
     public func cachedImage(for request: ImageRequest) -> Image? {
-        guard !isPlain else { return memory.image(for: request.pictureKey) }
-        return (try? processed(request)).flatMap { memory.image(for: $0.pictureKey) }
+        guard !isPlain else { return memory.image(for: request.pictureKey) ?? cachedVariant(request) }
+        return (try? processed(request)).flatMap { memory.image(for: $0.pictureKey) ?? cachedVariant($0) }
     }
 
     /// Whether the user scrolls or drags; loads of low priority then wait before each of their steps (L22).
     ///
-    /// Their downloads that run already take no bytes meanwhile: the configuration's downloader is suspended for low
-    /// priority (`Downloader.suspend(_:)`), and resumed at the end.
+    /// Their downloads that run already take no bytes meanwhile, whichever pipeline of the same downloader they are of.
+    /// What the application itself has suspended (`Downloader.suspend(_:)`) stays so at the end.
     public var isUserInteracting: Bool {
         get { gate.isClosed }
         set {
-            guard gate.isClosed != newValue else { return }
-            gate.isClosed = newValue
-            if newValue { configuration.downloader.suspend(.low) } else { configuration.downloader.resume() }
+            guard gate.setClosed(newValue) else { return }
+            let downloader = configuration.downloader
+            if newValue { downloader.interactionBegan() } else { downloader.interactionEnded() }
         }
     }
 
     /// The largest picture of the same bytes that is in memory now, in whatever size; to be shown until a better comes.
     public func cachedPreview(for request: ImageRequest) -> Image? {
-        (try? processed(request))?.baseKey.flatMap { memory.anyImage(base: $0) }
+        guard let request = try? processed(request) else { return nil }
+        return request.baseKey.flatMap { memory.anyImage(base: $0) } ?? cachedVariantPreview(request)
     }
 
     /// Forgets all pictures in memory; the disk keeps its own.

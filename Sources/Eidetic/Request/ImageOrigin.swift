@@ -12,6 +12,13 @@ public enum ImageOrigin: Sendable {
     /// The picture has the identity of the first.
     case firstOf([FetchRequest])
 
+    /// Several files of one picture in different sizes.
+    ///
+    /// The smallest that has all pixels of the wanted size is loaded, and one step less where the host's measured speed
+    /// would make that take too long (`ImagePipeline.Configuration.variantWait`). A larger one that a cache has is taken
+    /// before; the others stand in where one fails. Each has an identity of its own.
+    case variants([ImageVariant])
+
     /// A file of this machine. It is not copied into the disk cache.
     case file(LocalFile)
 
@@ -36,6 +43,7 @@ public enum ImageOrigin: Sendable {
         switch self {
         case .remote(let request): request.url
         case .firstOf(let requests): requests.first?.url ?? "no URL"
+        case .variants(let variants): variants.first?.request.url ?? "no URL"
         case .file(let file): file.path
         case .bytes(let bytes): "\(bytes.count) bytes"
         case .provider(let name, _): name
@@ -47,6 +55,7 @@ public enum ImageOrigin: Sendable {
         switch self {
         case .remote(let request): [request]
         case .firstOf(let requests): requests
+        case .variants(let variants): variants.map(\.request)
         case .file, .bytes, .provider: []
         }
     }
@@ -54,7 +63,7 @@ public enum ImageOrigin: Sendable {
     /// Whether the original belongs into the disk cache.
     var isStored: Bool {
         switch self {
-        case .remote, .firstOf, .provider: true
+        case .remote, .firstOf, .variants, .provider: true
         case .file, .bytes: false
         }
     }
@@ -66,6 +75,7 @@ extension ImageOrigin {
         switch self {
         case .remote(let request): Self.identity(of: request, ignored)
         case .firstOf(let requests): requests.first.map { Self.identity(of: $0, ignored) } ?? ""
+        case .variants(let variants): variants.map { Self.identity(of: $0.request, ignored) }.joined(separator: "\n")
         case .file(let file): "file:\(file.path)\n\(file.version)"
         case .bytes(let bytes): "data:\(bytes.withUnsafeBytes { CacheKey(hashing: $0) }.hexadecimal)"
         case .provider(let name, _): "provider:\(name)"

@@ -4,6 +4,8 @@ import EideticCore
 public struct LoadRecord: Sendable, CustomStringConvertible {
     /// Something that a load does.
     public enum Stage: String, Sendable {
+        /// The choice among several files of the picture, with the look whether a cache has one.
+        case choice
         /// The look into the memory cache.
         case memory
         /// The look into the disk cache, with reading.

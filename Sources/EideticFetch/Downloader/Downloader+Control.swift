@@ -25,16 +25,30 @@ extension Downloader {
     /// How many downloads wait for a slot, and how many run.
     public var counts: (waiting: Int, running: Int) { scheduler.counts }
 
+    /// How many bytes a second one download from `origin` got of late; `nil` where none was measured in five minutes.
+    ///
+    /// An average in which newer downloads weigh more, from the first request to the last byte. Bodies below 16 KiB do
+    /// not count, nor downloads that were held back.
+    public func speed(of origin: Origin) -> Double? { state.speed(of: origin) }
+
     /// Lets no download of this priority and below start, and stops those that run from taking bytes.
     ///
     /// Their connections stay open, and the time does not count for their time-outs. A download that becomes more urgent
     /// goes on. Each call replaces the one before.
     ///
     /// - Parameter priority: `high`, all of them, by default.
-    public func suspend(_ priority: LoadPriority = .high) { scheduler.suspend(priority) }
+    public func suspend(_ priority: LoadPriority = .high) { scheduler.changeSuspension { $0.suspended = priority } }
 
-    /// Lets all downloads go on.
-    public func resume() { scheduler.suspend(nil) }
+    /// Lets all downloads go on that were suspended.
+    ///
+    /// While the user of a pipeline scrolls, those of low priority still wait for the end of it.
+    public func resume() { scheduler.changeSuspension { $0.suspended = nil } }
+
+    /// Says that the user of one more pipeline scrolls or drags; low priority waits until all have ended.
+    package func interactionBegan() { scheduler.changeSuspension { $0.interactions += 1 } }
+
+    /// Ends what `interactionBegan` began.
+    package func interactionEnded() { scheduler.changeSuspension { $0.interactions -= 1 } }
 
     /// Whether nothing is asked of the network: every download fails at once as `offline`.
     ///

@@ -63,7 +63,7 @@ extension Downloader {
     private func enqueue(_ hop: Hop, _ source: FetchStream.Source, _ context: WorkContext) {
         let (state, channel) = (state, source.channel)
         var order = TransferOrder(id: source.id, hop: hop) { outcome in
-            state.note(hop.origin, outcome.wasStopped ? nil : outcome.error)
+            state.note(hop.origin, outcome)
             channel.finish(outcome)
         }
         order.headers = headers(for: hop, nil)

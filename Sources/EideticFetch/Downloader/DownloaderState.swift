@@ -4,6 +4,7 @@ import EideticCore
 final class DownloaderState: Sendable {
     private struct State {
         var breaker = CircuitBreaker()
+        var speeds = HostSpeeds()
         var budget: RetryBudget
         var isOffline = false
     }
@@ -25,7 +26,10 @@ final class DownloaderState: Sendable {
     }
 
     func networkCameBack() {
-        state.withLock { $0.breaker.reset() }
+        state.withLock { state in
+            state.breaker.reset()
+            state.speeds.reset()
+        }
         network.fire()
     }
 
@@ -52,9 +56,17 @@ final class DownloaderState: Sendable {
         }
     }
 
-    /// Notes how an exchange with an origin ended.
-    func note(_ origin: Origin, _ error: EideticError?) {
+    /// Notes how an exchange with an origin ended, and how fast it was.
+    func note(_ origin: Origin, _ outcome: TransferOutcome) {
         let now = time.uptime
-        state.withLock { $0.breaker.note(origin, error, now: now) }
+        state.withLock { state in
+            state.breaker.note(origin, outcome.wasStopped ? nil : outcome.error, now: now)
+            if !outcome.wasStopped, !outcome.wasHeld { state.speeds.note(origin, outcome.metrics, now: now) }
+        }
+    }
+
+    func speed(of origin: Origin) -> Double? {
+        let now = time.uptime
+        return state.withLock { $0.speeds.bytesPerSecond(of: origin, now: now) }
     }
 }

@@ -7,6 +7,7 @@ extension Transfer {
         if code == CURLE_OK, failure == nil { finishBody() }
         var outcome = TransferOutcome(head: head, metrics: metrics)
         outcome.wasStopped = stops != stopsAtStart
+        outcome.wasHeld = wasHeld
         outcome.error = failure ?? (code == CURLE_OK || isUnwantedBody(code) ? nil : error(for: code))
         outcome.redirect = string(CURLINFO_REDIRECT_URL)
         outcome.isWrongRange = isWrongRange

@@ -5,6 +5,7 @@ extension Transfer {
     func hold(_ reason: Pause) {
         guard !pauses.contains(reason) else { return }
         pauses.insert(reason)
+        wasHeld = true
         curl_easy_pause(easy, CURLPAUSE_RECV)
     }
 

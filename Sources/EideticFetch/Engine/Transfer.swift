@@ -35,6 +35,7 @@ final class Transfer {
     private(set) var failure: EideticError?
     private(set) var isWrongRange = false
     var pauses: Pause = []
+    var wasHeld = false
     /// How fast all transfers together may be; `nil` for no limit.
     var rate: RateLimit?
     /// Bytes that came since the engine last looked.
@@ -163,6 +164,7 @@ extension Transfer {
         if let channel = order.channel, isRecognised {
             guard channel.offer(piece) else {
                 pauses.insert(.reader)
+                wasHeld = true
                 return .later
             }
         } else {

@@ -67,6 +67,8 @@ struct TransferOutcome: Sendable {
     var redirect: String?
     /// Whether the process was stopped while the exchange was under way.
     var wasStopped = false
+    /// Whether it was held back for a time, so that its own time says nothing about the server.
+    var wasHeld = false
     /// Whether the server sent another part of the body than it was asked for.
     var isWrongRange = false
 

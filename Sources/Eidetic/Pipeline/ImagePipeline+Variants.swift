@@ -1,0 +1,104 @@
+import EideticCore
+import EideticFetch
+
+/// Pictures that are there in several files.
+///
+/// A request for one of them becomes a request for the file that is chosen, and has that one's identity from there on.
+extension ImagePipeline {
+    /// Answers with the first of the request's files that can be had; with the request itself where it names one.
+    func answer(
+        _ request: ImageRequest,
+        _ body: (ImageRequest) async throws(EideticError) -> ImageResponse
+    ) async throws(EideticError) -> ImageResponse {
+        guard let choice = choice(request) else { return try await body(request) }
+        let timer = StepTimer()
+        let files = await inOrder(choice, request)
+        let step = timer.step(.choice, files.first.map { "\($0.size) of \(files.count), \(note($0))" } ?? "none")
+        var response = try await first(of: files, request, body)
+        response.record.steps.insert(step, at: 0)
+        return response
+    }
+
+    /// Gives what `body` gives for the first of the files for which it throws nothing; throws the last one's error.
+    func first<Value: Sendable>(
+        of files: [ImageVariant],
+        _ request: ImageRequest,
+        _ body: (ImageRequest) async throws(EideticError) -> Value
+    ) async throws(EideticError) -> Value {
+        var last = EideticError(.invalidArgument, "a list of files has none")
+        for file in files {
+            do throws(EideticError) { return try await body(request.file(file)) } catch  where error.code != .cancelled
+            {
+                last = error
+            }
+        }
+        throw last
+    }
+
+    /// The request's files in the order in which they are to be tried; `nil` where it names one only.
+    func files(_ request: ImageRequest) async -> [ImageVariant]? {
+        guard let choice = choice(request) else { return nil }
+        return await inOrder(choice, request)
+    }
+
+    /// The picture in memory, of any file that has the pixels that are wanted.
+    func cachedVariant(_ request: ImageRequest) -> Image? {
+        guard let choice = choice(request) else { return nil }
+        return choice.sufficient.lazy.compactMap { self.memory.image(for: request.file($0).pictureKey) }.first
+    }
+
+    /// The picture of the largest of the files that memory has, in whatever size.
+    func cachedVariantPreview(_ request: ImageRequest) -> Image? {
+        guard let choice = choice(request) else { return nil }
+        return choice.variants.reversed().lazy.compactMap { file in
+            request.file(file).baseKey.flatMap { self.memory.anyImage(base: $0) }
+        }.first
+    }
+
+    private func choice(_ request: ImageRequest) -> VariantChoice? {
+        guard case .variants(let variants) = request.origin else { return nil }
+        return VariantChoice(variants, request.rendering, limit: configuration.variantWait) { [configuration] origin in
+            configuration.downloader.speed(of: origin)
+        }
+    }
+
+    private func inOrder(_ choice: VariantChoice, _ request: ImageRequest) async -> [ImageVariant] {
+        var cached: ImageVariant?
+        if !request.options.contains(.fromLoaderOnly) {
+            for file in choice.sufficient where cached == nil {
+                if await isCached(request.file(file)) { cached = file }
+            }
+        }
+        return choice.order { $0 == cached }
+    }
+
+    private func isCached(_ request: ImageRequest) async -> Bool {
+        let (rendering, key) = (request.rendering, request.pictureKey)
+        let image = request.baseKey.map {
+            memory.image(for: key, base: $0, size: rendering.size, mode: rendering.contentMode)
+        }
+        if (image ?? memory.image(for: key)) != nil { return true }
+        return (try? await configuration.diskCache?.containsValue(for: request.originalKey)) ?? false
+    }
+
+    private func note(_ file: ImageVariant) -> String {
+        guard let speed = configuration.downloader.speed(of: file.request.origin) else {
+            return "its host not measured"
+        }
+        return "its host at \(ByteCount(Int(speed)))/s"
+    }
+}
+
+extension ImageRequest {
+    /// The same for one of its files.
+    fileprivate func file(_ variant: ImageVariant) -> ImageRequest {
+        var request = ImageRequest(
+            .remote(variant.request),
+            rendering: rendering,
+            options: options,
+            ignoredQueryItems: ignoredQueryItems
+        )
+        request.priority = priority
+        return request
+    }
+}

@@ -1,0 +1,76 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+@Suite("Speeds of hosts", .timeLimit(.minutes(2)))
+struct SpeedTests {
+    private func metrics(_ bytes: Int, in seconds: Double) -> FetchMetrics {
+        var metrics = FetchMetrics()
+        metrics.bodyBytes = bytes
+        metrics.total = .seconds(seconds)
+        return metrics
+    }
+
+    private func origin(_ host: String) throws -> Origin { try FetchRequest(url: "http://\(host)/").origin }
+
+    @Test("L02 newer downloads weigh more, and what is older than five minutes counts no more")
+    func fades() throws {
+        var speeds = HostSpeeds()
+        let host = try origin("a.example"), other = try origin("b.example")
+        func speed(_ seconds: Int) -> Double? { speeds.bytesPerSecond(of: host, now: .seconds(seconds)) }
+        speeds.note(host, metrics(100_000, in: 1), now: .seconds(0))
+        #expect(speed(0) == 100_000)
+        #expect(speeds.bytesPerSecond(of: other, now: .seconds(0)) == nil)
+        speeds.note(host, metrics(1_000_000, in: 1), now: .seconds(0))
+        #expect(speed(0) == (75_000 + 1_000_000) / 1.75)
+        // Two minutes later the old ones weigh a quarter of three quarters.
+        speeds.note(host, metrics(1_000_000, in: 1), now: .seconds(120))
+        #expect(speed(120) == (0.1875 * 1_075_000 + 1_000_000) / (0.1875 * 1.75 + 1))
+        #expect(speed(419) != nil)
+        #expect(speed(420) == nil)
+    }
+
+    @Test("L02 small bodies say nothing; the network's change forgets all")
+    func evidence() throws {
+        var speeds = HostSpeeds()
+        let host = try origin("a.example")
+        speeds.note(host, metrics(16_383, in: 1), now: .zero)
+        #expect(speeds.bytesPerSecond(of: host, now: .zero) == nil)
+        speeds.note(host, metrics(16_384, in: 1), now: .zero)
+        #expect(speeds.bytesPerSecond(of: host, now: .zero) == 16_384)
+        speeds.reset()
+        #expect(speeds.bytesPerSecond(of: host, now: .zero) == nil)
+    }
+
+    @Test("L02 a thousand hosts and some are remembered, the newest of them")
+    func bounded() throws {
+        var speeds = HostSpeeds()
+        for index in 0..<1_100 {
+            speeds.note(try origin("h\(index)"), metrics(20_000, in: 1), now: .milliseconds(index))
+        }
+        let known = try (0..<1_100).filter { speeds.bytesPerSecond(of: try origin("h\($0)"), now: .seconds(2)) != nil }
+        #expect(known == Array(76..<1_100))
+    }
+
+    @Test("L22 a download that was held back is not taken for a slow host")
+    @MainActor
+    func held() async throws {
+        let gate = Gate(), picture = Fixture.picture(200_000)
+        let origin = try ScriptedOrigin { request in
+            request.path == "/held"
+                ? [.wait(gate), .answer(200, [:], picture)] : [.answer(200, [:], Fixture.picture())]
+        }
+        let downloader = Downloader(), request = try FetchRequest(url: "\(origin.url)/held")
+        let held = Task.immediate { try await downloader.fetch(request, priority: .low) }
+        await origin.waitForRequests(1)
+        downloader.suspend(.low)
+        gate.open()
+        for number in 0..<5 { _ = try await downloader.fetch("\(origin.url)/urgent?\(number)") }
+        downloader.resume()
+        #expect(try await held.value.bytes == picture)
+        #expect(downloader.speed(of: request.origin) == nil)
+        _ = try await downloader.fetch("\(origin.url)/held")
+        #expect(try #require(downloader.speed(of: request.origin)) > 0)
+    }
+}

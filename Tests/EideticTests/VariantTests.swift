@@ -1,0 +1,140 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+@Suite("Pictures in several files", .timeLimit(.minutes(2)))
+struct VariantTests {
+    private static let small = PixelSize(width: 50, height: 40)
+    private static let middle = PixelSize(width: 200, height: 160)
+    private static let large = PixelSize(width: 800, height: 640)
+
+    private func variant(_ size: PixelSize, _ host: String = "a.example") throws -> ImageVariant {
+        try ImageVariant("http://\(host)/\(size.width).png", size: size)
+    }
+
+    @Test(
+        "L02 the smallest file is chosen that has the wanted pixels, one less where it would take too long",
+        arguments: [
+            // Wanted, mode, bytes a second, what a cache has; in which order they are tried.
+            (PixelSize?.some(.init(width: 100, height: 100)), ContentMode.fit, Double?.none, 0, [200, 800, 50]),
+            (.some(.init(width: 200, height: 200)), .fit, nil, 0, [200, 800, 50]),
+            (.some(.init(width: 200, height: 200)), .fill, nil, 0, [800, 200, 50]),
+            (.some(.init(width: 10, height: 10)), .fit, nil, 0, [50, 200, 800]),
+            (.some(.init(width: 2_000, height: 2_000)), .fit, nil, 0, [800, 200, 50]),
+            (nil, .fit, nil, 0, [800, 200, 50]),
+            // The middle one has 8,000 bytes, the large one 128,000; the limit is a second.
+            (.some(.init(width: 100, height: 100)), .fit, 7_000, 0, [50, 200, 800]),
+            (.some(.init(width: 100, height: 100)), .fit, 9_000, 0, [200, 800, 50]),
+            (nil, .fit, 1_000, 0, [200, 800, 50]),
+            // There is nothing below the smallest.
+            (.some(.init(width: 10, height: 10)), .fit, 1, 0, [50, 200, 800]),
+            // What a cache has is taken, however slow the host, where it has the pixels.
+            (.some(.init(width: 100, height: 100)), .fit, 7_000, 800, [800, 200, 50]),
+            (.some(.init(width: 100, height: 100)), .fit, 7_000, 200, [200, 800, 50]),
+            (.some(.init(width: 100, height: 100)), .fit, nil, 50, [200, 800, 50]),
+        ]
+    )
+    func choice(_ wanted: PixelSize?, _ mode: ContentMode, _ speed: Double?, _ cached: Int, _ order: [Int]) throws {
+        let files = try [Self.large, Self.small, Self.middle].map { try variant($0) }
+        let rendering = ImageRequest.Rendering(size: wanted, contentMode: mode)
+        let choice = VariantChoice(files, rendering, limit: .seconds(1)) { _ in speed }
+        #expect(choice.order { $0.size.width == cached }.map(\.size.width) == order)
+    }
+
+    @Test("L02 a smaller file is no way out where its own host is slower")
+    func slowerHost() throws {
+        let files = [try variant(Self.small, "slow.example"), try variant(Self.middle, "fast.example")]
+        let choice = VariantChoice(files, .init(), limit: .seconds(1)) { $0.host == "slow.example" ? 10 : 5_000 }
+        #expect(choice.order { _ in false }.map(\.size.width) == [200, 50])
+    }
+
+    /// A fast host with the small and the large file, and a slow one with the middle one.
+    private struct Hosts {
+        let fast: Nginx, slow: Nginx
+        let files: [ImageVariant]
+        let time = ManualTime()
+        let downloader: Downloader
+
+        init() async throws {
+            fast = try await Nginx()
+            slow = try await Nginx(.init(server: "limit_rate 100k;"))
+            files = try [(fast, small), (slow, middle), (fast, large)].map { server, size in
+                let png = try Picture.png(width: size.width, height: size.height)
+                let url = try server.put(png, at: "\(size.width).png")
+                return try ImageVariant(url, size: size, byteCount: ByteCount(png.count))
+            }
+            var downloads = Downloader.Configuration()
+            downloads.time = time
+            downloader = Downloader(downloads)
+        }
+
+        func pipeline(_ disk: DiskCache? = nil) -> ImagePipeline {
+            var configuration = ImagePipeline.Configuration(diskCache: disk, downloader: downloader)
+            configuration.variantWait = .milliseconds(300)
+            return ImagePipeline(configuration)
+        }
+
+        func request(_ width: Int, _ options: ImageOptions = []) -> ImageRequest {
+            let size = PixelSize(width: width, height: width)
+            return ImageRequest(.variants(files), rendering: .init(size: size), options: options)
+        }
+    }
+
+    @Test(
+        "L02 L26 the file of a host that proved slow is left for the next smaller one, until that is long ago",
+        .needsNginx
+    )
+    func slowHost() async throws {
+        let hosts = try await Hosts(), request = hosts.request(100)
+        let directory = try TemporaryDirectory("variants")
+        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path("cache")))
+        let first = hosts.pipeline(disk)
+        // Nobody knows yet.
+        let response = try await first.response(for: request.with(options: .waitStoreCache))
+        #expect(response.image.sourceSize == Self.middle)
+        #expect(response.record.steps.first?.note == "200x160 of 3, its host not measured")
+        // A cached better one is used, from memory in the same turn, and from disk in the next run.
+        #expect(first.cachedImage(for: request)?.sourceSize == Self.middle)
+        #expect(first.cachedPreview(for: request)?.sourceSize == Self.middle)
+        #expect(try await first.response(for: request).source == .memory)
+        #expect(try await hosts.pipeline(disk).response(for: request).source == .disk)
+        // Without a cache the small one comes from the fast host.
+        let other = try await hosts.pipeline().response(for: request)
+        #expect(other.image.sourceSize == Self.small)
+        #expect(other.record.steps.first?.note.hasPrefix("50x40 of 3") == true)
+        #expect(try await hosts.slow.requestCount("/200.png") == 1)
+        hosts.time.advance(by: .seconds(301))
+        #expect(try await hosts.pipeline().image(for: request).sourceSize == Self.middle)
+    }
+
+    @Test(
+        "L02 L07 where a file fails the others stand in, larger ones first; what only a cache has is found there",
+        .needsNginx
+    )
+    func failures() async throws {
+        let hosts = try await Hosts(), request = hosts.request(100)
+        try hosts.slow.remove("200.png")
+        #expect(try await hosts.pipeline().image(for: request).sourceSize == Self.large)
+        try hosts.fast.remove("800.png")
+        let pipeline = hosts.pipeline()
+        #expect(try await pipeline.image(for: request.with(options: .retryFailed)).sourceSize == Self.small)
+        #expect(try await pipeline.image(for: request.with(options: .fromCacheOnly)).sourceSize == Self.small)
+        try hosts.fast.remove("50.png")
+        let error = await #expect(throws: EideticError.self) { try await hosts.pipeline().image(for: request) }
+        #expect(error?.httpStatus == 404)
+        let none = ImageRequest(.variants([]))
+        let refusal = await #expect(throws: EideticError.self) { try await hosts.pipeline().image(for: none) }
+        #expect(refusal?.code == .invalidArgument)
+    }
+
+    @Test("L02 L19 the file that is chosen is prefetched to disk", .needsNginx)
+    func prefetch() async throws {
+        let hosts = try await Hosts(), directory = try TemporaryDirectory("variants")
+        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path("cache")))
+        let prefetcher = ImagePrefetcher(hosts.pipeline(disk), destination: .disk)
+        #expect(await prefetcher.prefetch([hosts.request(20)]).finish().skipped == 0)
+        #expect(disk.usage.entries == 1)
+        #expect(try await hosts.pipeline(disk).response(for: hosts.request(20, .fromCacheOnly)).source == .disk)
+        #expect(try await hosts.fast.requests().map(\.path) == ["/50.png"])
+    }
+}
