@@ -33,6 +33,8 @@ struct Plan: Sendable {
     var stormThreads = 0
     /// Keeps a stream of states without asking it again.
     var keepsStates = false
+    /// Comes back to the foreground when the first task's time is up.
+    var returnsAtExpiry = false
     /// Ends all tasks when the first one's time is up.
     var endsAllAtExpiry = false
     /// Notices to observe, each with what happens to it while the application is stopped.
@@ -42,6 +44,8 @@ struct Plan: Sendable {
     /// A picture to load, and how.
     var url: String?
     var continuesInBackground = false
+    /// Loads this over and over, several times at once.
+    var stormURL: String?
 
     init(_ arguments: ArraySlice<String>) throws(EideticError) {
         var rest = arguments
@@ -58,6 +62,7 @@ struct Plan: Sendable {
             hangs[name] = .milliseconds(milliseconds)
         case "--ignore-expiry": endsAtExpiry = false
         case "--begin-at-expiry": beginsAtExpiry = true
+        case "--return-at-expiry": returnsAtExpiry = true
         case "--background": presents.append(.background)
         case "--inactive": presents.append(.inactive)
         case "--foreground": presents.append(.active)
@@ -83,6 +88,7 @@ struct Plan: Sendable {
         case "--budget": configuration.shortBudget = .milliseconds(try Self.number(value))
         case "--grace": configuration.stopGrace = .milliseconds(try Self.number(value))
         case "--job-grace": configuration.jobStopGrace = .milliseconds(try Self.number(value))
+        case "--launch-limit": configuration.rules.launchLimit = .milliseconds(try Self.number(value))
         case "--callback-limit": configuration.rules.callbackLimit = .milliseconds(try Self.number(value))
         case "--expiry-limit": configuration.rules.expiryLimit = .milliseconds(try Self.number(value))
         case "--background-limit": configuration.rules.backgroundLimit = .milliseconds(try Self.number(value))
@@ -96,6 +102,7 @@ struct Plan: Sendable {
         case "--storm": stormThreads = try Self.number(value)
         case "--grow": growth = try Self.number(value)
         case "--load": url = value
+        case "--load-storm": stormURL = value
         case "--settings": configuration.settingsFiles.append(value)
         case "--system-directory": configuration.systemDirectory = value
         case "--observe": observed.append((Notice.Name(value), .coalesce))

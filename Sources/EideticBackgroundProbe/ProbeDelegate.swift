@@ -57,7 +57,7 @@ final class ProbeDelegate: ApplicationDelegate {
     private func told(_ name: String, _ application: Application) {
         say("\(name) \(application.state.rawValue)")
         // Blocks the main thread, as a careless application does.
-        if let hang = plan.hangs[name] { usleep(UInt32(hang.components.seconds * 1_000_000)) }
+        if let hang = plan.hangs[name] { usleep(UInt32(hang / .microseconds(1))) }
     }
 
     private func begin(_ work: Plan.Work, _ application: Application) -> BackgroundTaskIdentifier {
@@ -72,6 +72,7 @@ final class ProbeDelegate: ApplicationDelegate {
         if plan.beginsAtExpiry {
             say("begin at expiry \(application.beginBackgroundTask() == .invalid ? "refused" : "granted")")
         }
+        if plan.returnsAtExpiry { application.present(.active) }
         if plan.endsAllAtExpiry {
             for task in open { application.endBackgroundTask(task.identifier) }
         } else if plan.endsAtExpiry {

@@ -14,6 +14,31 @@ struct LifeTests {
         lines.filter { line in ["will", "did", "late", "expired", "done"].contains { line.hasPrefix($0) } }
     }
 
+    @Test("B02 B04 B05 B06 B17 each row of the table of states, by a real process", arguments: LifeRow.all)
+    func row(_ row: LifeRow) async throws {
+        let directory = try TemporaryDirectory("row")
+        let place = ["--identifier", "org.example.row", "--state-directory", directory.path, "--archive", "page 7"]
+        _ = try await life(place, stop: "state active")
+        let end = try await life(place + row.arguments, stop: row.stop)
+        #expect(end.status == row.end, "\(end)")
+        #expect(callbacks(end.lines) == row.callbacks)
+        #expect(end.errors.contains(row.report), "\(end.errors)")
+        let after = try await life(place, stop: "state active")
+        #expect(after.lines.contains("archive page 7") == row.keepsArchive)
+    }
+
+    private func life(
+        _ arguments: [String],
+        stop: LifeRow.Moment?
+    ) async throws -> (status: EideticTestSupport.ExitStatus, lines: [String], errors: String) {
+        let probe = try ProbeProcess(arguments)
+        if let stop {
+            await probe.expects(stop.text, times: stop.times)
+            probe.process.kill(SIGTERM)
+        }
+        return await probe.lines()
+    }
+
     @Test("B02 B17 SIGTERM leads through all callbacks in their order, and to status 0")
     func termination() async throws {
         let probe = try ProbeProcess([])
