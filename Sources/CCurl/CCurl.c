@@ -1,4 +1,16 @@
+#define _GNU_SOURCE
 #include "CCurl.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+
+CURLcode eidetic_curl_start(void) {
+    // OPENSSL_INIT_NO_ATEXIT, of <openssl/crypto.h>.
+    const uint64_t no_exit_handler = 0x00080000;
+    int (*init_crypto)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
+    if (init_crypto) init_crypto(no_exit_handler, NULL);
+    return curl_global_init(CURL_GLOBAL_ALL);
+}
 
 CURLcode eidetic_curl_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);

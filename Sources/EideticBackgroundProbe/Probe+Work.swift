@@ -52,6 +52,26 @@ extension Probe {
         }
     }
 
+    /// Loads the same bytes on several connections without a pause, whatever becomes of them.
+    func loadStorm(_ application: Application) {
+        guard let url = plan.stormURL else { return }
+        var configuration = ImagePipeline.Configuration(diskCache: nil)
+        configuration.environment = application
+        let pipeline = ImagePipeline(configuration)
+        for number in 0..<6 {
+            Task.detached {
+                for round in 0... {
+                    // Another picture each time, which nobody has asked for.
+                    let request = try ImageRequest("\(url)?\(number).\(round)", options: .allowInvalidCertificates)
+                    do {
+                        _ = try await pipeline.response(for: request)
+                        say("storm \(round)")
+                    } catch { say("storm failed \(error)") }
+                }
+            }
+        }
+    }
+
     /// The picture is gone when this returns: one that is still in use stays findable.
     private func show(_ request: ImageRequest, _ pipeline: ImagePipeline) async throws(EideticError) {
         let response = try await pipeline.response(for: request)

@@ -19,6 +19,7 @@ struct Probe: Sendable {
         await observe(application)
         storm.begin(plan.stormThreads, application)
         load(application, cache)
+        loadStorm(application)
         if plan.keepsStates { return await keepStates(application) }
         // One presentation after the other, each when the one before has been reached.
         var (presents, awaited) = (plan.presents[...], ApplicationState.active)

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 /// A real application that loads a picture from a server which answers when the test lets it.
-@Suite("A pipeline in an application that is sent to the background", .timeLimit(.minutes(2)))
+@Suite("A pipeline in an application that is sent to the background", .timeLimit(.minutes(10)))
 struct PictureLoadTests {
     private let directory: TemporaryDirectory
     private let asked = Gate()
@@ -83,5 +83,24 @@ struct PictureLoadTests {
         let end = await probe.lines()
         #expect(end.status == .exited(0), "\(end.errors)")
         #expect(end.lines.contains("memory is empty in the background"), "\(end.lines)")
+    }
+
+    @Test(
+        "B17 the process ends well in the midst of loads over TLS",
+        .enabled(if: Nginx.isInstalled, "skipped: nginx is not installed")
+    )
+    func endsDuringTransfers() async throws {
+        // Each connection serves one picture, so that some are always being made.
+        let server = try await Nginx(.init(server: "keepalive_requests 1;", usesTLS: true))
+        try server.put(Self.picture, at: "a.gif")
+        let url = try #require(server.secureURL) + "/a.gif"
+        for round in 0..<Torture.count(5, full: 300) {
+            let probe = try ProbeProcess(["--load-storm", url])
+            await probe.expects("storm \(round % 40)\n")
+            probe.process.kill(SIGTERM)
+            let end = await probe.lines()
+            #expect(end.status == .exited(0), "round \(round): \(end.errors)")
+            #expect(!end.lines.contains("storm failed"), "\(end.lines)")
+        }
     }
 }

@@ -6,6 +6,12 @@
 /// `curl_easy_setopt`, `curl_easy_getinfo` and `curl_multi_setopt` take variable arguments, which Swift cannot call.
 /// There is one function here for each kind of argument that Eidetic passes.
 
+/// `curl_global_init`, with an OpenSSL that is not torn down when the process ends.
+///
+/// `exit` does not stop threads: one that is in the midst of a transfer would use what OpenSSL's exit handler has freed.
+/// Asked for by name, since libcurl may be built with another library for TLS, which has no such handler.
+CURLcode eidetic_curl_start(void);
+
 CURLcode eidetic_curl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode eidetic_curl_set_offset(CURL *easy, CURLoption option, curl_off_t value);
 CURLcode eidetic_curl_set_string(CURL *easy, CURLoption option, const char *value);

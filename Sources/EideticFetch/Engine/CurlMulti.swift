@@ -4,7 +4,7 @@ import CCurl
 final class CurlMulti {
     let handle: UnsafeMutableRawPointer
 
-    private static let isInitialised: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+    private static let isInitialised: Bool = eidetic_curl_start() == CURLE_OK
 
     /// A machine on which libcurl cannot start has no memory left: traps.
     init() {
