@@ -2,6 +2,8 @@
 #include "CLinux.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void eidetic_set_thread_name(pthread_t thread, const char *name) { pthread_setname_np(thread, name); }
@@ -25,3 +27,9 @@ int eidetic_is_byte_locked(int descriptor, long offset) {
     if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
     return lock.l_type != F_UNLCK;
 }
+
+void eidetic_wait_while(const void *word, uint32_t value) {
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+void eidetic_wake_one(const void *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); }

@@ -1,28 +1,31 @@
-#if SANITIZE_THREAD
-public import Glibc
-
-/// A value behind a lock, for ThreadSanitizer builds.
+/// A value behind a lock.
 ///
-/// On Linux the standard library's `Mutex` is a futex taken in code that is not instrumented, so ThreadSanitizer
-/// reports races that are not there. It can see a pthread mutex.
+/// Inlinable, so that what it guards is specialised in the module that uses it.
 @usableFromInline
 package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    // Safe to send: `value` is touched with `mutex` held only.
-    @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    @usableFromInline let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+    // Safe to send: `value` is touched with `lock` held only.
+    @usableFromInline let lock: Lock
+    @usableFromInline let value: UnsafeMutablePointer<Value>
 
+    /// Guards a value.
+    ///
+    /// What many threads use side by side has memory of its own, from one multiple of `alignment` to the next: two
+    /// locks on one cache line hinder each other.
     @inlinable
-    package init(_ initialValue: consuming sending Value) {
-        pthread_mutex_init(mutex, nil)
+    package init(_ initialValue: consuming sending Value, alignment: Int = 8) {
+        let alignment = max(alignment, MemoryLayout<Value>.alignment)
+        let offset = (Lock.size + MemoryLayout<Value>.alignment - 1) & -MemoryLayout<Value>.alignment
+        let size = (offset + MemoryLayout<Value>.size + alignment - 1) & -alignment
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: alignment)
+        lock = Lock(at: memory)
+        value = (memory + offset).bindMemory(to: Value.self, capacity: 1)
         value.initialize(to: initialValue)
     }
 
     @inlinable
     deinit {
         value.deinitialize(count: 1)
-        value.deallocate()
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
+        lock.destroy().deallocate()
     }
 
     /// Runs `body` with the lock held.
@@ -30,30 +33,8 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
+        lock.lock()
+        defer { lock.unlock() }
         return try body(&value.pointee)
     }
 }
-#else
-public import Synchronization
-
-/// A value behind a lock.
-///
-/// Inlinable, so that what it guards is specialised in the module that uses it.
-@usableFromInline
-package struct Guarded<Value: ~Copyable>: ~Copyable, Sendable {
-    @usableFromInline let mutex: Mutex<Value>
-
-    @inlinable
-    package init(_ initialValue: consuming sending Value) { mutex = Mutex(initialValue) }
-
-    /// Runs `body` with the lock held.
-    @inlinable
-    package borrowing func withLock<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-        try mutex.withLock(body)
-    }
-}
-#endif

@@ -17,11 +17,8 @@ struct MemoryStripes: ~Copyable, Sendable {
     @usableFromInline typealias Stripe = Guarded<Counters>
 
     // Safe to share: neither changes after `init`, and what lies behind the pointer is locks.
-    @usableFromInline nonisolated(unsafe) let memory: UnsafeMutableRawPointer
+    @usableFromInline nonisolated(unsafe) let stripes: UnsafeMutablePointer<Stripe>
     @usableFromInline let count: Int
-
-    /// Two cache lines, since processors fetch them in pairs.
-    @inlinable static var stride: Int { 128 }
 
     @usableFromInline
     init() {
@@ -29,28 +26,20 @@ struct MemoryStripes: ~Copyable, Sendable {
         var count = 1
         while count < processors { count *= 2 }
         self.count = count
-        memory = .allocate(byteCount: count * Self.stride, alignment: Self.stride)
-        precondition(MemoryLayout<Stripe>.size <= Self.stride)
-        for number in 0..<count {
-            (memory + number * Self.stride).bindMemory(to: Stripe.self, capacity: 1).initialize(to: Stripe(Counters()))
-        }
+        stripes = .allocate(capacity: count)
+        // Two cache lines for each, since processors fetch them in pairs.
+        for number in 0..<count { (stripes + number).initialize(to: Stripe(Counters(), alignment: 128)) }
     }
 
     deinit {
-        for number in 0..<count { self[number].deinitialize(count: 1) }
-        memory.deallocate()
-    }
-
-    @inlinable
-    @inline(__always)
-    subscript(_ number: Int) -> UnsafeMutablePointer<Stripe> {
-        (memory + number &* Self.stride).assumingMemoryBound(to: Stripe.self)
+        stripes.deinitialize(count: count)
+        stripes.deallocate()
     }
 
     /// The stripe of the processor that the calling thread runs on, or ran on just now.
     @inlinable
     @inline(__always)
-    var mine: UnsafeMutablePointer<Stripe> { self[Processor.current & (count &- 1)] }
+    var mine: UnsafeMutablePointer<Stripe> { stripes + (Processor.current & (count &- 1)) }
 
     /// Runs `body` with all stripes locked.
     @usableFromInline
@@ -58,14 +47,14 @@ struct MemoryStripes: ~Copyable, Sendable {
 
     private func lock(from number: Int, _ body: () -> Void) {
         guard number < count else { return body() }
-        self[number].pointee.withLock { _ in lock(from: number + 1, body) }
+        stripes[number].withLock { _ in lock(from: number + 1, body) }
     }
 
     /// The look-ups of all readers.
     var total: Counters {
         var total = Counters()
         for number in 0..<count {
-            let counters = self[number].pointee.withLock { $0 }
+            let counters = stripes[number].withLock { $0 }
             total.hits += counters.hits
             total.misses += counters.misses
         }
