@@ -150,8 +150,13 @@ let package = Package(
             name: "EideticBench",
             dependencies: [
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-                "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground",
+                "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe",
             ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "EideticFetchProbe",
+            dependencies: ["EideticCore", "EideticFetch"],
             swiftSettings: strict
         ),
         .target(name: "CTunnel"),

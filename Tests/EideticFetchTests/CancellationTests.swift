@@ -33,9 +33,11 @@ struct CancellationTests {
         #expect(downloader.jobCount == 0)
         #expect((try? FileSystem().names(in: directory.path("partial"))) ?? [] == [])
         let after = try await Usage.settled(like: before)
+        if Torture.isFull { print("\(total) cancelled requests: \(before) became \(after)") }
         // The connection that is kept, and a worker more or less.
         #expect(after.descriptors <= before.descriptors + 2, "\(before) became \(after)")
         #expect(after.threads <= before.threads + 8, "\(before) became \(after)")
+        if !Sanitizer.isAtWork { #expect(after.memory <= before.memory + 64 << 20, "\(before) became \(after)") }
     }
 
     private func cancel(_ numbers: Range<Int>, _ origin: ScriptedOrigin, _ downloader: Downloader) async throws {

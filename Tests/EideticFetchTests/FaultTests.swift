@@ -17,7 +17,24 @@ struct FaultTests {
 
     static let faults: [Fault] = [
         Fault(name: "404", code: .httpStatus, steps: [.answer(404)], message: "404 Not Found"),
+        Fault(name: "403", code: .httpStatus, steps: [.answer(403)], message: "403 Forbidden"),
+        Fault(name: "401", code: .httpStatus, steps: [.answer(401)], message: "401 Unauthorized"),
+        Fault(name: "416", code: .httpStatus, steps: [.answer(416)], message: "416"),
+        Fault(name: "429", code: .httpStatus, steps: [.answer(429, ["Retry-After": "9"])], message: "429"),
         Fault(name: "500", code: .httpStatus, steps: [.answer(500)], message: "500"),
+        Fault(name: "503", code: .httpStatus, steps: [.answer(503)], message: "503"),
+        Fault(
+            name: "a picture behind status 500",
+            code: .httpStatus,
+            steps: [.answer(500, [:], Fixture.picture())],
+            message: "500"
+        ),
+        Fault(
+            name: "a range that nobody asked for",
+            code: .badResponse,
+            steps: [.answer(206, ["Content-Range": "bytes 7-8/9"], [1, 2])],
+            message: "bytes 7-8/9"
+        ),
         Fault(
             name: "a web page with 200",
             code: .notAPicture,

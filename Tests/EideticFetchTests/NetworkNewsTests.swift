@@ -4,7 +4,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite("News about the network")
+@Suite("News about the network", .timeLimit(.minutes(1)))
 struct NetworkNewsTests {
     /// What happened in a network namespace of its own.
     private enum Report: Sendable { case noNamespace(String), heard(before: Bool, after: Bool) }
@@ -25,5 +25,44 @@ struct NetworkNewsTests {
             #expect(!before)
             #expect(after)
         }
+    }
+
+    @Test("L07 a download that found no network goes on when an address comes, and the list of failures is empty then")
+    func goesOn() async throws {
+        let clock = ManualRetryClock(holds: true)
+        let made = await NetworkNamespace.run { () -> Place? in
+            guard NetworkNamespace.bringUp(), let origin = try? ScriptedOrigin(on: .any, Self.answer) else {
+                return nil
+            }
+            var configuration = Downloader.Configuration()
+            configuration.alwaysRetries = true
+            configuration.retryClock = clock
+            return Place(origin: origin, downloader: Downloader(configuration))
+        }
+        guard let made, let place = made else { return withKnownIssue("no network namespace here") { Issue.record() } }
+        let (downloader, port) = (place.downloader, place.origin.port)
+        let error = await failure { () async throws(EideticError) in
+            try await downloader.fetch("http://127.0.0.1:\(port)/missing")
+        }
+        #expect(error?.httpStatus == 404)
+        #expect(downloader.failures.entries.count == 1)
+        let far = try FetchRequest(url: "http://198.51.100.1:\(port)/a.png")
+        let task = Task { try await downloader.fetch(far) }
+        await clock.reached.wait()
+        #expect(try await downloader.fetch("http://127.0.0.1:\(port)/arrive").status == 200)
+        #expect(try await task.value.metrics.attempts == 2)
+        #expect(downloader.failures.entries.isEmpty)
+    }
+
+    /// A server and a downloader in a network of their own, whose threads live there.
+    private struct Place: Sendable {
+        let origin: ScriptedOrigin
+        let downloader: Downloader
+    }
+
+    private static func answer(_ request: ScriptedOrigin.Request) -> [ScriptedOrigin.Step] {
+        if request.path == "/missing" { return [.answer(404)] }
+        if request.path == "/arrive" { _ = NetworkNamespace.addAddress([198, 51, 100, 1]) }
+        return [.answer(200, [:], Fixture.picture())]
     }
 }

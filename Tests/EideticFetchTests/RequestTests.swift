@@ -75,30 +75,55 @@ struct RequestTests {
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test("L02 1,000 callers with ten kinds of headers make ten requests, and no user sees another's answer")
+    @Test("L02 1,000 callers with twenty kinds of headers make twenty requests, and no user sees another's answer")
+    @MainActor
     func identities() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in
-            let user = Array((request.headers["authorization"] ?? "").utf8)
-            return [.wait(gate), .answer(200, [:], Fixture.picture(10) + user)]
+            let (user, language) = (request.headers["authorization"] ?? "", request.headers["accept-language"] ?? "")
+            return [.wait(gate), .answer(200, [:], Fixture.picture(10) + Array((user + language).utf8))]
         }
         var configuration = Downloader.Configuration()
-        configuration.maximumConcurrent = 10
+        configuration.maximumConcurrent = 20
         let downloader = Downloader(configuration)
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            for number in 0..<1_000 {
-                var request = try FetchRequest(url: origin.url + "/a.png")
-                let user = "Bearer user-\(number % 10)"
-                request.headers["Authorization"] = user
-                group.addTask { [request] in
-                    try await downloader.fetch(request).bytes == Fixture.picture(10) + Array(user.utf8)
-                }
-            }
-            await origin.waitForRequests(10)
-            gate.open()
-            for try await isRight in group { #expect(isRight) }
+        // Each has joined before the next one comes, and all before the first answer.
+        let tasks = try (0..<1_000).map { number in
+            var request = try FetchRequest(url: origin.url + "/a.png")
+            let (user, language) = ("user-\(number % 10)", number % 20 < 10 ? "de" : "fr")
+            // The order of the fields makes no other request.
+            let isFirst = number % 40 < 20
+            let fields = [("Authorization", "Bearer \(user)"), ("Accept-Language", language)]
+            for (name, value) in isFirst ? fields : fields.reversed() { request.headers.add(name, value) }
+            let expected = Fixture.picture(10) + Array("Bearer \(user)\(language)".utf8)
+            return Task.immediate { [request] in try await downloader.fetch(request).bytes == expected }
         }
-        // Who came after the gate was opened may have made a request of its own; nobody was given another's answer.
-        #expect(Set(origin.requests.map { $0.headers["authorization"] }).count == 10)
+        #expect(downloader.jobCount == 20)
+        gate.open()
+        for task in tasks { #expect(try await task.value) }
+        #expect(origin.requests.count == 20)
+    }
+
+    @Test("L20 two users whose credentials differ never share")
+    @MainActor
+    func users() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { request in
+            [
+                .wait(gate),
+                .answer(200, [:], Fixture.picture(10) + Array((request.headers["authorization"] ?? "").utf8)),
+            ]
+        }
+        let downloader = Downloader()
+        let tasks = try [Credentials.bearer("a"), .bearer("b"), .basic(user: "a", password: "b"), nil].map { who in
+            var request = try FetchRequest(url: origin.url)
+            request.credentials = who
+            return Task.immediate { [request] in try await downloader.fetch(request).bytes }
+        }
+        #expect(downloader.jobCount == 4)
+        gate.open()
+        var bodies: Set<[UInt8]> = []
+        for task in tasks { bodies.insert(try await task.value) }
+        #expect(bodies.count == 4)
+        #expect(bodies.contains(Fixture.picture(10)))
     }
 }

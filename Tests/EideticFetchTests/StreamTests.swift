@@ -49,6 +49,32 @@ struct StreamTests {
         await sent.wait()
     }
 
+    @Test("L20 what waits for a reader that is behind counts once for the rate limit")
+    func paysOnce() async throws {
+        let size = 8_000_000
+        let origin = try ScriptedOrigin { request in
+            request.path == "/large" ? [.answer(200, [:], Fixture.picture(size))] : [.answer(304)]
+        }
+        let time = ManualTime()
+        var configuration = Downloader.Configuration()
+        configuration.time = time
+        // What becomes free is enough for the body and little more; no more comes.
+        configuration.bytesPerSecond = 82_000_000
+        let downloader = Downloader(configuration)
+        // The engine's clock begins to run, and then moves on.
+        _ = try await downloader.fetch(origin.url)
+        time.advance(by: .milliseconds(200))
+        let stream = try await downloader.stream(FetchRequest(url: origin.url + "/large"))
+        var iterator = stream.makeAsyncIterator()
+        var count = 0
+        while let piece = try await iterator.next() {
+            count += piece.count
+            // The engine goes round, and finds that the reader is behind.
+            for number in 0..<4 { _ = try await downloader.fetch("\(origin.url)/\(count).\(number)") }
+        }
+        #expect(count == size)
+    }
+
     @Test("L10 what is no picture fails before the stream begins, what breaks later fails in it")
     func failures() async throws {
         let origin = try ScriptedOrigin { request in

@@ -158,26 +158,72 @@ struct TimeoutTests {
         #expect(origin.requests.count == 10)
     }
 
+    @Test("L24 a connection that is lost while the process does not run is made anew, without being asked to try again")
+    func lostOnTheClock() async throws {
+        let (downloader, gate, isThere, count) = (downloader(), Gate(), Gate(), Counter())
+        let (begin, picture) = (Fixture.picture(50_000), Fixture.picture(100_000))
+        let origin = try ScriptedOrigin { _ in
+            guard count.next() == 0 else { return [.answer(200, [:], picture)] }
+            return [.head(200, ["Content-Length": "100000"]), .send(begin), .wait(gate), .reset]
+        }
+        let request = try FetchRequest(url: origin.url)
+        let task = Task {
+            defer { isThere.open() }
+            return try await downloader.fetch(request) { if $0.received == 50_000 { isThere.open() } }
+        }
+        await isThere.wait()
+        time.advance(by: .seconds(30))
+        try await look(downloader)
+        gate.open()
+        let response = try await task.value
+        #expect(response.bytes == picture)
+        #expect(response.metrics.attempts == 2)
+    }
+
     @Test("L24 a process that is stopped for longer than the time-out in the middle of ten downloads loses none")
     func stopped() async throws {
-        let seconds = Torture.isFull ? 30 : 2
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 10
-        let (downloader, gate, directory) = (Downloader(configuration), Gate(), try TemporaryDirectory("stop"))
-        let go = directory.path("go")
-        let stopper = try Subprocess(
-            "sh",
-            [
-                "-c",
-                "until [ -e \(go) ]; do sleep 0.02; done; kill -STOP \(getpid()); sleep \(seconds); kill -CONT \(getpid())",
-            ]
-        )
-        let timeout: Duration = Torture.isFull ? .seconds(15) : .seconds(1)
-        let (origin, tasks) = try await tenHalves(downloader, gate, timeout: timeout)
-        try directory.write([], to: "go")
-        #expect(await stopper.finish().status == .exited(0))
+        let (downloader, gate) = (Downloader(configuration), Gate())
+        let (origin, tasks) = try await tenHalves(downloader, gate, timeout: stopTimeout)
+        #expect(try await stopThisProcess())
         gate.open()
         for task in tasks { #expect(try await task.value.bytes == Fixture.picture(100_000)) }
         #expect(origin.requests.count >= 10)
+    }
+
+    @Test(
+        "L24 a server that goes on while this process is stopped in the middle of ten downloads loses none",
+        .needsNginx
+    )
+    func stoppedAlone() async throws {
+        let server = try await Nginx(.init(server: "limit_rate_after 50k; limit_rate 200k;"))
+        let picture = Fixture.picture(400_000)
+        let url = try server.put(picture, at: "a.png")
+        var configuration = Downloader.Configuration()
+        configuration.maximumConcurrent = 10
+        let downloader = Downloader(configuration)
+        let begun = (0..<10).map { _ in Gate() }
+        let tasks = try begun.enumerated().map { number, gate in
+            var request = try FetchRequest(url: "\(url)?\(number)")
+            request.timeout = stopTimeout
+            return Task { [request] in
+                defer { gate.open() }
+                return try await downloader.fetch(request) { if $0.received > 0 { gate.open() } }.bytes
+            }
+        }
+        for gate in begun { await gate.wait() }
+        #expect(downloader.counts.running == 10)
+        #expect(try await stopThisProcess())
+        for task in tasks { #expect(try await task.value == picture) }
+    }
+
+    /// Shorter than the stop.
+    private var stopTimeout: Duration { Torture.isFull ? .seconds(15) : .seconds(1) }
+
+    /// Stops this process, all its threads, for half a minute; for two seconds at the short count.
+    private func stopThisProcess() async throws -> Bool {
+        let script = "kill -STOP \(getpid()); sleep \(Torture.isFull ? 30 : 2); kill -CONT \(getpid())"
+        return try await Subprocess.run("sh", ["-c", script]).status == .exited(0)
     }
 }

@@ -7,22 +7,20 @@ extension Suite {
     /// The downloader against the fastest client there is for many small files.
     static let fetch = Suite(
         "fetch",
-        "many files from nginx on this machine, against curl -Z",
+        "many files from nginx on this machine to files in memory, against curl -Z; both are processes of their own",
         arguments: [
-            "files=2000  how many files", "parallel=32  how many at once", "rounds=5  how many samples",
+            "files=2000  how many files", "parallel=32  how many at once", "rounds=9  how many samples",
             "tls=1  0 leaves HTTPS with HTTP/2 out",
-            "files-out=1  0 keeps bodies in memory here, and lets curl throw them away",
         ]
     ) { bench in
         let count = try bench.number("files", default: 2_000)
         let parallel = try bench.number("parallel", default: 32)
-        let rounds = try bench.number("rounds", default: 5)
+        let rounds = try bench.number("rounds", default: 9)
         let server = try await Nginx(.init(server: "access_log off;", usesTLS: true))
         let names = try FetchRun.putFiles(count, on: server)
-        let sink = try bench.number("files-out", default: 1) != 0 ? try FetchSink() : nil
-        var runs = [FetchRun(server.url, names, parallel, nil, sink, title: "HTTP/1.1")]
+        var runs = [try FetchRun(server.url, names, parallel, nil, "HTTP/1.1")]
         if try bench.number("tls", default: 1) != 0, let url = server.secureURL {
-            runs.append(FetchRun(url, names, parallel, server.authorityFile, sink, title: "HTTP/2 over TLS, verified"))
+            runs.append(try FetchRun(url, names, parallel, server.authorityFile, "HTTP/2 over TLS, verified"))
         }
         for run in runs { try await run.measure(bench, rounds: rounds) }
         try await FetchRun.measureOne(bench, server)
@@ -31,25 +29,51 @@ extension Suite {
 
 /// One way to load all files.
 private struct FetchRun {
-    let title: String
-    let urls: [String]
-    let parallel: Int
-    let caFile: String?
-    let sink: FetchSink?
+    /// A program that loads them, and what it is told to load.
+    struct Client {
+        let name: String
+        let command: [String]
+        let list: [UInt8]
+        var costs: [Cost] = []
 
-    init(
-        _ base: String,
-        _ names: [String],
-        _ parallel: Int,
-        _ caFile: String?,
-        _ sink: FetchSink?,
-        title: String
-    ) {
-        self.title = title
-        urls = names.map { "\(base)/\($0)" }
-        self.parallel = parallel
-        self.caFile = caFile
+        func samples(_ part: KeyPath<Cost, Double>) -> Samples { Samples(values: costs.map { $0[keyPath: part] }) }
+    }
+
+    /// What a run took, in milliseconds and bytes.
+    struct Cost {
+        var (wall, processor, memory) = (0.0, 0.0, 0.0)
+    }
+
+    private let title: String
+    private let count: Int
+    private let hasTLS: Bool
+    private let sink: TemporaryDirectory
+    private var clients: [Client]
+
+    init(_ base: String, _ names: [String], _ parallel: Int, _ caFile: String?, _ title: String) throws {
+        let sink = try TemporaryDirectory("bench", in: "/dev/shm")
+        let pairs = names.map { ("\(base)/\($0)", sink.path($0)) }
+        let lines = Array(pairs.map { "\($0) \($1)\n" }.joined().utf8)
+        let settings = Array(pairs.map { "url = \"\($0)\"\noutput = \"\($1)\"\n" }.joined().utf8)
+        let probe = try Self.probe()
+        let options = ["\(parallel)"] + (caFile.map { [$0] } ?? [])
+        let curl = ["curl", "-s", "-S", "-Z", "--parallel-max", "\(parallel)", "-K", "-"]
+        clients = [
+            Client(name: "saved", command: [probe, "save"] + options, list: lines),
+            Client(name: "taken into memory first", command: [probe, "fetch"] + options, list: lines),
+            Client(name: "curl -Z", command: curl + (caFile.map { ["--cacert", $0] } ?? []), list: settings),
+        ]
         self.sink = sink
+        self.title = title
+        count = names.count
+        hasTLS = caFile != nil
+    }
+
+    /// The program that stands beside this one.
+    private static func probe() throws -> String {
+        guard let own = realpath("/proc/self/exe", nil) else { throw SystemError(.open, errno, path: "/proc/self/exe") }
+        defer { free(own) }
+        return String(String(cString: own).reversed().drop { $0 != "/" }.reversed()) + "EideticFetchProbe"
     }
 
     /// Files of 20 to 200 KB that begin as a PNG does.
@@ -70,84 +94,58 @@ private struct FetchRun {
         }
     }
 
-    /// Wall and CPU time of whole runs, ours and curl's in turn.
+    /// Wall time, work and memory of whole runs, each client's in turn.
     func measure(_ bench: Bench, rounds: Int) async throws {
-        var ours = (wall: [Double](), cpu: [Double]())
-        var theirs = (wall: [Double](), cpu: [Double]())
-        var peaks: [Double] = []
+        var clients = clients
         for round in 0...rounds {
-            MemoryPeak.reset()
-            let mine = try await Self.cost(Int32(RUSAGE_SELF.rawValue)) { try await loadAll() }
-            let peak = MemoryPeak.bytes
-            let curls = try await Self.cost(Int32(RUSAGE_CHILDREN.rawValue)) { try await runCurl() }
-            // The first round warms the files and the name service up.
-            guard round > 0 else { continue }
-            ours.wall.append(mine.wall)
-            ours.cpu.append(mine.cpu)
-            theirs.wall.append(curls.wall)
-            theirs.cpu.append(curls.cpu)
-            if let peak { peaks.append(Double(peak)) }
+            for index in clients.indices {
+                let cost = try await cost(of: clients[index])
+                // The first round warms the files and the name service up.
+                if round > 0 { clients[index].costs.append(cost) }
+            }
         }
-        let goal = Case.Goal.ratio(caFile == nil ? 1.1 : 1.05)
-        for (name, mine, others) in [("wall", ours.wall, theirs.wall), ("CPU", ours.cpu, theirs.cpu)] {
+        let curl = clients[2]
+        let goal = Case.Goal.ratio(hasTLS ? 1.05 : 1.1)
+        for client in clients.dropLast() {
+            let name = "\(count) files, \(title), \(client.name)"
+            for (what, part) in [("wall", \Cost.wall), ("CPU", \Cost.processor)] {
+                bench.report(
+                    Case("\(name), \(what)", .milliseconds, goal: goal),
+                    client.samples(part),
+                    baseline: (curl.name, curl.samples(part))
+                )
+            }
             bench.report(
-                Case("\(urls.count) files, \(title), \(name)", .milliseconds, goal: goal),
-                Samples(values: mine),
-                baseline: ("curl -Z --parallel-max \(parallel)", Samples(values: others))
+                Case("\(name), peak memory", .bytes, goal: .value(40 * 1_048_576)),
+                client.samples(\.memory),
+                baseline: (curl.name, curl.samples(\.memory))
             )
         }
-        if peaks.isEmpty { return }
-        let kase = Case(
-            "\(urls.count) files, \(title), peak memory of the process",
-            .bytes,
-            goal: .value(40 * 1_048_576)
-        )
-        bench.report(kase, Samples(values: peaks))
     }
 
-    private func loadAll() async throws {
-        var configuration = Downloader.Configuration()
-        configuration.maximumConcurrent = parallel
-        configuration.caFile = caFile
-        let downloader = Downloader(configuration)
-        try await withThrowingTaskGroup(of: Int.self) { group in
-            for (index, url) in urls.enumerated() {
-                let request = try FetchRequest(url: url)
-                group.addTask {
-                    let bytes = try await downloader.fetch(request).bytes
-                    try sink?.write(bytes, name: "\(index)")
-                    return bytes.count
+    /// Runs a client below `time`, since the system counts what a starting process has in use for the started one too.
+    private func cost(of client: Client) async throws -> Cost {
+        let before = Self.processorTime()
+        var cost = Cost()
+        cost.wall =
+            1e3
+            * (try await Bench.seconds {
+                let words = ["-f", "%M", "-o", sink.path("memory")] + client.command
+                let result = try await Subprocess.run("time", words, input: client.list)
+                guard result.status == .exited(0) else {
+                    throw EideticError(.badResponse, "\(client.name) failed: \(result.errorText.prefix(300))")
                 }
-            }
-            try await group.waitForAll()
-        }
+            })
+        cost.processor = 1e3 * (Self.processorTime() - before)
+        let text = String(decoding: try sink.contents(of: "memory"), as: UTF8.self)
+        cost.memory = 1_024 * (Double(text.filter(\.isNumber)) ?? .nan)
+        return cost
     }
 
-    private func runCurl() async throws {
-        let lines = urls.enumerated().map { index, url in
-            "url = \"\(url)\"\noutput = \"\(sink?.path("\(index)") ?? "/dev/null")\"\n"
-        }.joined()
-        let security = caFile.map { ["--cacert", $0] } ?? []
-        let arguments = ["-s", "-S", "-Z", "--parallel-max", "\(parallel)", "-K", "-"] + security
-        let result = try await Subprocess.run("curl", arguments, input: Array(lines.utf8))
-        guard result.status == .exited(0) else {
-            throw EideticError(.badResponse, "curl failed: \(result.errorText.prefix(300))")
-        }
-    }
-
-    /// What a piece of work takes, in milliseconds.
-    private static func cost(
-        _ who: Int32,
-        _ body: () async throws -> Void
-    ) async throws -> (wall: Double, cpu: Double) {
-        let before = processorTime(who)
-        let wall = try await Bench.seconds(body)
-        return (wall * 1e3, (processorTime(who) - before) * 1e3)
-    }
-
-    private static func processorTime(_ who: Int32) -> Double {
+    /// The processor time of all processes that this one has waited for, in seconds.
+    private static func processorTime() -> Double {
         var usage = rusage()
-        getrusage(who, &usage)
+        getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
         let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
         return Double(seconds) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
     }

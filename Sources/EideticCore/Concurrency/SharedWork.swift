@@ -118,17 +118,37 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         onProgress: (@Sendable (Progress) -> Void)? = nil,
         begin: Beginning
     ) async throws(EideticError) -> Value {
-        let subscriber = Subscriber(context: context, onProgress: onProgress)
+        try await outcome(of: join(key, context: context, onProgress: onProgress, begin: begin)).get()
+    }
+
+    /// Joins the job for `key`, or starts it, without waiting; the outcome must then be waited for.
+    ///
+    /// A function of its own, and never inlined, since whatever stands in an asynchronous one takes memory as long as it
+    /// waits: kilobytes, with keys of hundreds of bytes.
+    @inlinable
+    @inline(never)
+    package func join(
+        _ key: Key,
+        context: WorkContext,
+        onProgress: (@Sendable (Progress) -> Void)?,
+        begin: Beginning
+    ) -> Subscriber {
+        let subscriber = Subscriber(key: key, context: context, onProgress: onProgress)
         context.observePriority(subscriber) { [weak self] in self?.updatePriority(key) }
-        defer { context.stopObserving(subscriber) }
-        // Before the first suspension, and so on the caller's own thread.
         subscribe(subscriber, to: key, begin)
-        let outcome: Outcome = await withTaskCancellationHandler {
+        return subscriber
+    }
+
+    /// Waits for what comes of the job that was joined.
+    @inlinable
+    @inline(__always)
+    nonisolated(nonsending) package func outcome(of subscriber: Subscriber) async -> Outcome {
+        defer { subscriber.context.stopObserving(subscriber) }
+        return await withTaskCancellationHandler {
             await withUnsafeContinuation { subscriber.wait($0) }
         } onCancel: {
-            leave(key, subscriber)
+            leave(subscriber.key, subscriber)
         }
-        return try outcome.get()
     }
 
     /// Joins or starts a job that is an asynchronous function.
@@ -217,7 +237,7 @@ extension SharedWork {
 
     /// One who waits: answered exactly once, by whoever comes first – the job or the caller's cancellation.
     @usableFromInline
-    final class Subscriber: Sendable {
+    package final class Subscriber: Sendable {
         @usableFromInline
         enum State {
             case begun
@@ -225,12 +245,15 @@ extension SharedWork {
             case answered(Outcome)
         }
 
+        /// What was asked for.
+        @usableFromInline package let key: Key
         @usableFromInline let context: WorkContext
         @usableFromInline let onProgress: (@Sendable (Progress) -> Void)?
         @usableFromInline let state = Guarded(State.begun)
 
         @inlinable
-        init(context: WorkContext, onProgress: (@Sendable (Progress) -> Void)?) {
+        init(key: Key, context: WorkContext, onProgress: (@Sendable (Progress) -> Void)?) {
+            self.key = key
             self.context = context
             self.onProgress = onProgress
         }

@@ -308,13 +308,18 @@ extension FileSystem {
         }
     }
 
+    /// A name beside `path` that nobody else uses, for a file until it is complete.
+    package static func temporaryName(for path: String) -> String {
+        "\(path).\(getpid())-\(UInt64.random(in: 0...UInt64.max)).tmp"
+    }
+
     /// Writes a whole file: a temporary one beside it first, then a rename, so that nobody ever sees half of it.
     package func replaceContents(
         of path: String,
         with bytes: UnsafeRawBufferPointer,
         mode: UInt32 = 0o644
     ) throws(SystemError) {
-        let temporary = "\(path).\(getpid())-\(UInt64.random(in: 0...UInt64.max)).tmp"
+        let temporary = Self.temporaryName(for: path)
         do throws(SystemError) {
             try write(bytes, to: try open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode))
             try rename(temporary, to: path)

@@ -86,6 +86,7 @@ extension Downloader {
         order.credentials = hop.credentials ?? configuration.credentials?(hop.origin)
         order.requiresPicture = hop.request.requiresPicture && !changesBodies
         order.partial = partial
+        order.file = changesBodies ? nil : hop.request.file
         order.onProgress = report(to: job)
         return order
     }

@@ -15,10 +15,13 @@ extension Downloader {
                 try decrypt(encrypted.bytes, encrypted)
             }
         }
-        guard request.requiresPicture, response.status != 304 else { return response }
-        guard case .format = ImageFormat.detect(response.bytes, isComplete: true) else {
-            throw .notAPicture(request.url, response.headers, isEmpty: response.bytes.isEmpty, status: response.status)
+        if request.requiresPicture, response.status != 304 {
+            guard case .format = ImageFormat.detect(response.bytes, isComplete: true) else {
+                let isEmpty = response.bytes.isEmpty
+                throw .notAPicture(request.url, response.headers, isEmpty: isEmpty, status: response.status)
+            }
         }
+        if let file = request.file { return try await save(response, to: file) }
         return response
     }
 }

@@ -23,7 +23,9 @@ extension Downloader {
         _ request: FetchRequest,
         context: WorkContext
     ) async throws(EideticError) -> FetchStream {
-        let request = try await modified(request)
+        var request = request
+        if let modify = configuration.requestModifier { request = try await modify(request) }
+        try validate(request)
         try checkOnline(request)
         if !request.retriesFailed { try failures.check(request) }
         do throws(EideticError) {

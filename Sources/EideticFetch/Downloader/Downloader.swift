@@ -20,7 +20,7 @@ public final class Downloader: Sendable {
     let pool = WorkPool(name: "eidetic-fetched", width: 2)
     /// The fields of every request.
     let commonHeaders: HTTPHeaders
-    private let shared = SharedWork<FetchRequest, FetchProgress, FetchResponse>()
+    private let shared = Shared()
     private let lastID = Atomic<UInt64>(0)
 
     /// Creates a downloader with its own thread, connections and queue.
@@ -57,7 +57,10 @@ public final class Downloader: Sendable {
         priority: LoadPriority = .normal,
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
-        try await fetch(request, context: WorkContext(priority: priority), onProgress: onProgress)
+        if configuration.requestModifier != nil {
+            return try await fetch(modifying: request, nil, WorkContext(priority: priority), onProgress)
+        }
+        return try await outcome(of: join(request, nil, WorkContext(priority: priority), onProgress))
     }
 
     /// Loads what `request` names, as urgently as `context` says at any time.
@@ -66,27 +69,53 @@ public final class Downloader: Sendable {
         context: WorkContext,
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
-        let request = try await modified(request)
-        do throws(EideticError) {
-            let response = try await shared.value(for: request, context: context, onProgress: onProgress) {
-                [self] job, finish in
-                begin(request, job, finish)
-            }
-            configuration.onFinish?(request, .success(response))
-            return response
-        } catch {
-            configuration.onFinish?(request, .failure(error))
-            throw error
+        if configuration.requestModifier != nil { return try await fetch(modifying: request, nil, context, onProgress) }
+        return try await outcome(of: join(request, nil, context, onProgress))
+    }
+
+    /// Loads what the modifier makes of `request`.
+    @inline(never)
+    nonisolated(nonsending) func fetch(
+        modifying request: FetchRequest,
+        _ file: String?,
+        _ context: WorkContext,
+        _ onProgress: (@Sendable (FetchProgress) -> Void)?
+    ) async throws(EideticError) -> FetchResponse {
+        var request = request
+        if let modify = configuration.requestModifier { request = try await modify(request) }
+        return try await outcome(of: join(request, file, context, onProgress))
+    }
+
+    /// Begins the download, or joins the one that is under way; a function of its own for the sake of memory, as
+    /// `SharedWork/join` says.
+    @inline(never)
+    func join(
+        _ request: FetchRequest,
+        _ file: String?,
+        _ context: WorkContext,
+        _ onProgress: (@Sendable (FetchProgress) -> Void)?
+    ) throws(EideticError) -> Shared.Subscriber {
+        try validate(request)
+        var request = request
+        request.file = file
+        return shared.join(request, context: context, onProgress: onProgress) { [self, request] job, finish in
+            begin(request, job, finish)
         }
     }
 
-    /// The request as it is really made.
-    nonisolated(nonsending) func modified(_ request: FetchRequest) async throws(EideticError) -> FetchRequest {
-        var request = request
-        if let modify = configuration.requestModifier { request = try await modify(request) }
+    @inline(__always)
+    nonisolated(nonsending) func outcome(
+        of subscriber: Shared.Subscriber
+    ) async throws(EideticError) -> FetchResponse {
+        let outcome = await shared.outcome(of: subscriber)
+        configuration.onFinish?(subscriber.key, outcome)
+        return try outcome.get()
+    }
+
+    /// Refuses what cannot be asked for.
+    func validate(_ request: FetchRequest) throws(EideticError) {
         try configuration.headers.validate()
         try request.validate()
-        return request
     }
 
     /// Downloads that are under way, shared or not.
@@ -96,5 +125,6 @@ public final class Downloader: Sendable {
 }
 
 extension Downloader {
-    typealias Job = SharedWork<FetchRequest, FetchProgress, FetchResponse>.Job
+    typealias Shared = SharedWork<FetchRequest, FetchProgress, FetchResponse>
+    typealias Job = Shared.Job
 }

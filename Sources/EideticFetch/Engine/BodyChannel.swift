@@ -25,19 +25,23 @@ final class BodyChannel: Sendable {
     /// The head, once the answer is known to be what was asked for.
     var head: ResponseHead? { state.withLock { $0.head } }
 
-    /// Takes a piece from the engine; gives false where the reader is behind, and the engine must offer it again.
-    func offer(_ piece: UnsafeRawBufferPointer) -> Bool {
-        let (isTaken, reader) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
-            guard state.bytes.isEmpty || state.bytes.count + piece.count <= Self.capacity else {
-                state.isFull = true
-                return (false, nil)
-            }
+    /// Whether a piece of so many bytes may come now; where not, the reader is behind, and says when it has caught up.
+    func hasRoom(for count: Int) -> Bool {
+        state.withLock { state in
+            let hasRoom = state.bytes.isEmpty || state.bytes.count + count <= Self.capacity
+            if !hasRoom { state.isFull = true }
+            return hasRoom
+        }
+    }
+
+    /// Takes a piece from the engine.
+    func take(_ piece: UnsafeRawBufferPointer) {
+        let reader = state.withLock { state in
             state.bytes.append(contentsOf: piece)
             defer { state.reader = nil }
-            return (true, state.reader)
+            return state.reader
         }
         reader?.resume()
-        return isTaken
     }
 
     /// Tells the reader what kind of answer comes.

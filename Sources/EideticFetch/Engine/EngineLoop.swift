@@ -87,7 +87,7 @@ extension EngineLoop {
             let error = EideticError(.outOfMemory, "no memory for the transfer of \(order.url)")
             return order.completion(TransferOutcome(error: error))
         }
-        let transfer = Transfer(order, handle, now: clock.now, stops: clock.stops)
+        let transfer = Transfer(order, handle, options.files, now: clock.now, stops: clock.stops)
         transfer.configure(options, jar, &lastHeaders)
         transfer.rate = rate
         active[order.id] = transfer
@@ -98,24 +98,31 @@ extension EngineLoop {
         }
     }
 
-    private func finish(_ transfer: Transfer, _ code: CURLcode) {
+    private func finish(_ transfer: Transfer, _ code: CURLcode) { transfer.order.completion(end(transfer, code)) }
+
+    /// Takes an exchange off; gives what came of it.
+    private func end(_ transfer: Transfer, _ code: CURLcode) -> TransferOutcome {
         active[transfer.order.id] = nil
         let outcome = transfer.outcome(code, stops: clock.stops)
         curl_multi_remove_handle(multi, transfer.easy)
         if code == CURLE_OK, transfer.failure == nil, transfer.handle.isPrepared { handles.give(transfer.handle) }
-        transfer.order.completion(outcome)
+        return outcome
     }
 
     private func readMessages() {
         var left: Int32 = 0
+        var ended: [(order: TransferOrder, outcome: TransferOutcome)] = []
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             let code = message.pointee.data.result
             var context: UnsafeMutableRawPointer?
             eidetic_curl_get_pointer(easy, CURLINFO_PRIVATE, &context)
             guard let context else { continue }
-            finish(Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), code)
+            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            ended.append((transfer.order, end(transfer, code)))
         }
+        // All answers of a round together: one thread of the callers' wakes for many, and not again for each.
+        for (order, outcome) in ended { order.completion(outcome) }
     }
 
     /// Ends what has waited too long for a byte, and holds back what comes too fast.

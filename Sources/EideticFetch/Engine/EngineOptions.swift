@@ -13,6 +13,8 @@ struct EngineOptions: Sendable {
     let observesNetwork: Bool
     /// By whose uptime time-outs and the rate are measured.
     let time: any TimeSource
+    /// Through which bodies are written to files.
+    let files: FileSystem
     /// Called on the engine's thread when an interface, an address or a route came.
     var onNetworkChange: @Sendable () -> Void = {}
 
@@ -26,5 +28,6 @@ struct EngineOptions: Sendable {
         bytesPerSecond = configuration.bytesPerSecond
         observesNetwork = configuration.observesNetwork
         time = configuration.time
+        files = configuration.fileSystem
     }
 }

@@ -5,6 +5,7 @@ extension Transfer {
     /// What came of the exchange, after libcurl ended it with `code`.
     func outcome(_ code: CURLcode, stops: Int) -> TransferOutcome {
         if code == CURLE_OK, failure == nil { finishBody() }
+        dropFile()
         var outcome = TransferOutcome(head: head, metrics: metrics)
         outcome.wasStopped = stops != stopsAtStart
         outcome.wasHeld = wasHeld

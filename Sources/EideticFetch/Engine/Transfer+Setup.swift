@@ -37,7 +37,8 @@ extension Transfer {
         set(CURLOPT_QUICK_EXIT, 1)
         // The engine measures time by its own clock; libcurl's would count a stop of the process.
         set(CURLOPT_CONNECTTIMEOUT_MS, 86_400_000)
-        set(CURLOPT_BUFFERSIZE, 102_400)
+        // libcurl takes one for each exchange under way; larger ones were not faster.
+        set(CURLOPT_BUFFERSIZE, 32_768)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

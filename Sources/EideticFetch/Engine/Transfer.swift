@@ -54,10 +54,13 @@ final class Transfer {
     /// The length that a continued body must have in the end; `nil` for every other.
     private var continuedLength: Int?
     private var isRecognised = false
+    private var file: BodyFile?
+    private let files: FileSystem
 
-    init(_ order: TransferOrder, _ handle: EasyHandle, now: Duration, stops: Int) {
+    init(_ order: TransferOrder, _ handle: EasyHandle, _ files: FileSystem, now: Duration, stops: Int) {
         self.order = order
         self.handle = handle
+        self.files = files
         lastByte = now
         started = now
         stopsAtStart = stops
@@ -113,7 +116,7 @@ extension Transfer {
             return false
         }
         expectedLength = body.count + length
-        if order.channel == nil { body.reserveCapacity(body.count + min(length, 16 << 20)) }
+        if order.channel == nil, order.file == nil { body.reserveCapacity(body.count + min(length, 16 << 20)) }
         order.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
         return true
     }
@@ -148,6 +151,12 @@ extension Transfer {
     func receive(body piece: UnsafeRawBufferPointer) -> Reception {
         if failure != nil { return .refused }
         guard pauses.isEmpty else { return .later }
+        // Asked before the rate limit: a piece that must come again is not to be paid for twice.
+        if isRecognised, order.channel?.hasRoom(for: piece.count) == false {
+            pauses.insert(.reader)
+            wasHeld = true
+            return .later
+        }
         if let rate, !rate.take(piece.count) {
             pauses.insert(.rate)
             return .later
@@ -162,11 +171,9 @@ extension Transfer {
             return .refused
         }
         if let channel = order.channel, isRecognised {
-            guard channel.offer(piece) else {
-                pauses.insert(.reader)
-                wasHeld = true
-                return .later
-            }
+            channel.take(piece)
+        } else if let file {
+            guard write({ () throws(SystemError) in try file.write(piece) }) else { return .refused }
         } else {
             body.append(contentsOf: piece)
             guard isRecognised || recognise(isComplete: false) else { return .refused }
@@ -191,9 +198,31 @@ extension Transfer {
         isRecognised = true
         if let channel = order.channel, let head {
             channel.begin(head)
-            if !body.isEmpty { _ = takeBody().withUnsafeBytes { channel.offer($0) } }
+            if !body.isEmpty { takeBody().withUnsafeBytes { channel.take($0) } }
         }
-        return true
+        return beginFile()
+    }
+
+    /// Opens the file that the body goes to, and writes what is there; gives false where that cannot be done.
+    private func beginFile() -> Bool {
+        guard let path = order.file else { return true }
+        return write { () throws(SystemError) in
+            let file = try BodyFile(path, files)
+            try takeBody().withUnsafeBufferPointer { bytes throws(SystemError) in
+                try file.write(UnsafeRawBufferPointer(bytes))
+            }
+            self.file = file
+        }
+    }
+
+    private func write(_ body: () throws(SystemError) -> Void) -> Bool {
+        do throws(SystemError) {
+            try body()
+            return true
+        } catch {
+            fail(EideticError(error))
+            return false
+        }
     }
 
     /// The last look at a complete body.
@@ -203,8 +232,12 @@ extension Transfer {
             let counts = "\(receivedBytes) bytes came in parts, of \(continuedLength)"
             return fail(EideticError(.lengthMismatch, "\(order.url): \(counts)"))
         }
-        if !isRecognised { _ = recognise(isComplete: true) }
+        guard isRecognised || recognise(isComplete: true), let file else { return }
+        _ = write { () throws(SystemError) in try file.complete() }
     }
+
+    /// Removes the file of a body that is not complete.
+    func dropFile() { file = nil }
 
     /// Gives the body away, without a copy.
     func takeBody() -> [UInt8] {

@@ -18,6 +18,8 @@ struct TransferOrder: Sendable {
     var partial: PartialBody?
     /// Where the body goes piece by piece; `nil` where it is collected.
     var channel: BodyChannel?
+    /// The file that the body goes to piece by piece; `nil` where it is collected.
+    var file: String?
     /// How long it waited for a slot.
     var queued: Duration = .zero
     /// Called on the engine's thread.

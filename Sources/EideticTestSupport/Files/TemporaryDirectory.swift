@@ -7,9 +7,9 @@ package final class TemporaryDirectory: Sendable {
     package let path: String
     private let files = FileSystem()
 
-    /// Makes an empty directory below `TMPDIR`, or below `/tmp` where that is not set.
-    package init(_ name: String = "eidetic") throws(SystemError) {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    /// Makes an empty directory below `parent`, where that is not named below `TMPDIR`, or else below `/tmp`.
+    package init(_ name: String = "eidetic", in parent: String? = nil) throws(SystemError) {
+        let parent = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         path = "\(parent)/\(name)-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
         try files.makeDirectory(path)
     }

@@ -1,0 +1,56 @@
+import EideticCore
+import EideticFetch
+import Glibc
+
+/// Loads what its input names, a "URL FILE" on each line.
+///
+/// A process in which there is a downloader and nothing else: its time, work and memory can be compared with curl's.
+///
+///     EideticFetchProbe save|fetch PARALLEL [CA-FILE] < LIST
+///
+/// `save` lets the downloader write the files; `fetch` takes the bodies into memory and writes them itself.
+@main
+struct Main {
+    static func main() async {
+        do {
+            try await load()
+        } catch {
+            let line = Array("EideticFetchProbe: \(error)\n".utf8)
+            _ = Glibc.write(2, line, line.count)
+            exit(1)
+        }
+    }
+
+    private static func load() async throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard let mode = arguments.first, let parallel = arguments.dropFirst().first.flatMap({ Int($0) }) else {
+            throw EideticError(.invalidArgument, "usage: EideticFetchProbe save|fetch PARALLEL [CA-FILE] < LIST")
+        }
+        var configuration = Downloader.Configuration()
+        configuration.maximumConcurrent = parallel
+        configuration.caFile = arguments.dropFirst(2).first
+        let downloader = Downloader(configuration)
+        try await withThrowingTaskGroup { group in
+            while let line = readLine() {
+                let words = line.split(separator: " ").map { String($0) }
+                let request = try FetchRequest(url: words[0])
+                group.addTask {
+                    if mode == "save" {
+                        try await downloader.save(request, to: words[1])
+                    } else {
+                        try write(try await downloader.fetch(request).bytes, to: words[1])
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
+        let files = FileSystem()
+        let file = try files.open(path, O_WRONLY | O_CREAT | O_TRUNC)
+        try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
+            try files.write(UnsafeRawBufferPointer(bytes), to: file)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("Downloads into files", .timeLimit(.minutes(1)))
+struct SaveTests {
+    private let directory: TemporaryDirectory
+    private let picture = Fixture.picture(200_000)
+
+    init() throws { directory = try TemporaryDirectory("save") }
+
+    private var names: [String] { ((try? FileSystem().names(in: directory.path)) ?? []).sorted() }
+
+    private func save(_ url: String, _ downloader: Downloader = Downloader()) async throws(EideticError)
+        -> FetchResponse
+    {
+        try await downloader.save(FetchRequest(url: url), to: directory.path("a.png"))
+    }
+
+    @Test("L02 a body goes to its file while it comes, which has its name once it is complete")
+    func whileItComes() async throws {
+        let (gate, picture) = (Gate(), picture)
+        let origin = try ScriptedOrigin { request in
+            if request.path == "/moved" { return [.answer(302, ["Location": "/a.png"])] }
+            let half = picture.count / 2
+            return [
+                .head(200, ["Content-Length": "\(picture.count)"]), .send(Array(picture[..<half])), .wait(gate),
+                .send(Array(picture[half...])),
+            ]
+        }
+        let (files, path) = (FileSystem(), directory.path)
+        let request = try FetchRequest(url: origin.url + "/moved")
+        let response = try await Downloader().save(request, to: directory.path("a.png")) { progress in
+            guard progress.received == picture.count / 2 else { return }
+            let names = (try? files.names(in: path)) ?? []
+            let size = names.first.flatMap { try? files.status(of: "\(path)/\($0)") }?.size
+            #expect(names.count == 1 && names != ["a.png"] && size == picture.count / 2)
+            gate.open()
+        }
+        #expect(response.status == 200 && response.bytes.isEmpty)
+        #expect(response.metrics.bodyBytes == picture.count)
+        #expect(try directory.contents(of: "a.png") == picture)
+        #expect(names == ["a.png"])
+    }
+
+    @Test("L04 no fault leaves a file behind, or touches the one that is there", arguments: FaultTests.faults)
+    func faults(_ fault: FaultTests.Fault) async throws {
+        let origin = try ScriptedOrigin { _ in fault.steps }
+        try directory.write([1, 2, 3], to: "a.png")
+        var request = try FetchRequest(url: origin.url)
+        request.byteLimit = .mebibytes(10)
+        let path = directory.path("a.png")
+        let error = await failure { [request] () async throws(EideticError) in
+            try await Downloader().save(request, to: path)
+        }
+        #expect(error?.code == fault.code)
+        #expect(names == ["a.png"])
+        #expect(try directory.contents(of: "a.png") == [1, 2, 3])
+    }
+
+    @Test(
+        "C18 a file that cannot be written is the download's failure, and nothing is left of it",
+        arguments: [
+            (SystemCall.open, ENOENT, EideticError.Code.notFound), (.open, EACCES, .permissionDenied),
+            (.write, ENOSPC, .diskFull), (.rename, EIO, .fileFailure),
+        ]
+    )
+    func fileFaults(_ call: SystemCall, _ number: Int32, _ code: EideticError.Code) async throws {
+        let (picture, plan) = (picture, FaultPlan())
+        let origin = try ScriptedOrigin { _ in [.answer(200, [:], picture)] }
+        plan.fail(call, with: number)
+        var configuration = Downloader.Configuration()
+        configuration.fileSystem = FileSystem(observer: plan)
+        let downloader = Downloader(configuration)
+        let error = await failure { () async throws(EideticError) in try await save(origin.url, downloader) }
+        #expect(error?.code == code)
+        #expect(error?.message.contains(directory.path("a.png")) == true)
+        #expect(names == [])
+        // It is not the server's fault: it is asked again.
+        #expect(try await save(origin.url, downloader).status == 200)
+        #expect(try directory.contents(of: "a.png") == picture)
+    }
+
+    @Test("L24 a download that broke off goes to its file from the beginning, or goes on from what was kept")
+    func goesOn() async throws {
+        let (picture, count) = (picture, Counter())
+        let origin = try ScriptedOrigin { request in
+            if request.headers["range"] != nil {
+                let range = "bytes 100000-199999/200000"
+                return [.answer(206, ["ETag": "\"v1\"", "Content-Range": range], Array(picture[100_000...]))]
+            }
+            let head: ScriptedOrigin.Step = .head(200, ["ETag": "\"v1\"", "Content-Length": "200000"])
+            return count.next() < 2 ? [head, .send(Array(picture[..<100_000])), .close] : [head, .send(picture)]
+        }
+        var configuration = Downloader.Configuration()
+        configuration.partialDirectory = directory.path("partial")
+        configuration.retryClock = ManualRetryClock()
+        let error = await failure { [configuration] () async throws(EideticError) in
+            try await Downloader(configuration).fetch(origin.url)
+        }
+        #expect(error?.code == .lengthMismatch)
+        #expect(try await save(origin.url, Downloader(configuration)).metrics.resumedBytes == 100_000)
+        #expect(try directory.contents(of: "a.png") == picture)
+        configuration.alwaysRetries = true
+        #expect(try await save(origin.url, Downloader(configuration)).metrics.attempts == 2)
+        #expect(try directory.contents(of: "a.png") == picture)
+    }
+
+    @Test("L02 callers who want the same file share one download, and nothing is left when they all leave")
+    @MainActor
+    func shares() async throws {
+        let (gate, isThere) = (Gate(), Gate())
+        let origin = try ScriptedOrigin { request in
+            if request.path == "/other" { return [.answer(200, [:], Fixture.picture())] }
+            return [
+                .head(200, ["Content-Length": "1000"]), .send(Fixture.picture(10)), .wait(gate),
+                .send(Fixture.rest(10)),
+            ]
+        }
+        let (downloader, request) = (Downloader(), try FetchRequest(url: origin.url))
+        let first = directory.path("a.png"), second = directory.path("b.png")
+        let tasks = [first, first, second].map { path in
+            Task.immediate {
+                try await downloader.save(request, to: path) { if $0.received > 0, path == second { isThere.open() } }
+            }
+        }
+        #expect(downloader.jobCount == 2)
+        await isThere.wait()
+        tasks[2].cancel()
+        await #expect(throws: EideticError.self) { try await tasks[2].value }
+        // What is answered now is answered after the engine has done all that was asked before.
+        _ = try await downloader.fetch(origin.url + "/other")
+        gate.open()
+        for task in tasks[..<2] { #expect(try await task.value.status == 200) }
+        #expect(names == ["a.png"])
+        #expect(origin.requests.count == 3)
+    }
+
+    @Test("L20 what hooks make of a body is what is in the file")
+    func hooks() async throws {
+        let picture = picture
+        let origin = try ScriptedOrigin { _ in [.answer(200, [:], picture.map { $0 ^ 7 })] }
+        var configuration = Downloader.Configuration()
+        configuration.decryptor = { bytes, _ in bytes.map { $0 ^ 7 } }
+        #expect(try await save(origin.url, Downloader(configuration)).bytes == [])
+        #expect(try directory.contents(of: "a.png") == picture)
+    }
+}
