@@ -9,24 +9,28 @@ package struct StormSettings: Sendable {
     /// Tells the workers of one directory apart.
     package let worker: Int
     package let seed: UInt64
-    /// Operations of each thread.
+    /// Operations of each thread at least.
     package let steps: Int
+    /// How long it goes on at least.
+    package let seconds: Int
 
     package static let threads = 8
     package static let workers = 2
 
-    package var arguments: [String] { ["storm", directory, "\(limit)", "\(worker)", "\(seed)", "\(steps)"] }
+    package var arguments: [String] {
+        ["storm", directory] + ["\(limit)", "\(worker)", "\(seed)", "\(steps)", "\(seconds)"]
+    }
 
-    package init(directory: String, limit: Int, worker: Int, seed: UInt64, steps: Int) {
+    package init(directory: String, limit: Int, worker: Int, seed: UInt64, steps: Int, seconds: Int) {
         (self.directory, self.limit, self.worker) = (directory, limit, worker)
-        (self.seed, self.steps) = (seed, steps)
+        (self.seed, self.steps, self.seconds) = (seed, steps, seconds)
     }
 
     package init?(_ arguments: [String]) {
-        guard arguments.count == 6, let limit = Int(arguments[2]), let worker = Int(arguments[3]),
-            let seed = UInt64(arguments[4]), let steps = Int(arguments[5])
+        guard arguments.count == 7, let limit = Int(arguments[2]), let worker = Int(arguments[3]),
+            let seed = UInt64(arguments[4]), let steps = Int(arguments[5]), let seconds = Int(arguments[6])
         else { return nil }
-        self.init(directory: arguments[1], limit: limit, worker: worker, seed: seed, steps: steps)
+        self.init(directory: arguments[1], limit: limit, worker: worker, seed: seed, steps: steps, seconds: seconds)
     }
 
     /// Whether entries may go by themselves.
@@ -58,10 +62,13 @@ package final class StormProof: Sendable {
 
     /// Runs to the end; gives what was wrong.
     package func run() -> [String] {
+        let end = SystemTime().uptime + .seconds(settings.seconds)
         for thread in 0..<StormSettings.threads {
             Thread.start(name: "storm") { [self] in
                 var work = StormThread(thread, settings, cache)
-                for _ in 0..<settings.steps {
+                var steps = 0
+                while steps < settings.steps || SystemTime().uptime < end {
+                    steps += 1
                     if let mistake = work.step() { mistakes.withLock { $0.append(mistake) } }
                 }
                 running.withLock { $0 -= 1 }
