@@ -8,22 +8,22 @@ import EideticStore
 @MainActor
 final class CacheView {
     private unowned let gallery: Gallery
-    private var isUpdating = false
-    private var wantsUpdate = false
+    private var shown: [ByteCount] = []
+    /// How many more looks are taken: pictures are stored after they are shown.
+    private var looks = 0
 
     init(_ gallery: Gallery) { self.gallery = gallery }
 
-    /// Shows the sizes as they are now; one look at a time.
+    /// Shows the sizes as they are now, and as they become until they stay as they are.
     func update() {
-        wantsUpdate = true
-        guard !isUpdating else { return }
-        isUpdating = true
+        let isIdle = looks == 0
+        looks = 8
+        guard isIdle else { return }
         Task {
-            while wantsUpdate {
-                wantsUpdate = false
-                show(try? await gallery.disk?.currentUsage())
+            while looks > 0 {
+                looks = await look() ? 8 : looks - 1
+                try? await Task.sleep(for: .milliseconds(250))
             }
-            isUpdating = false
         }
     }
 
@@ -37,14 +37,18 @@ final class CacheView {
         }
     }
 
-    private func show(_ usage: DiskCache.Usage?) {
-        let usage = usage ?? DiskCache.Usage()
+    /// Shows the sizes; gives whether they have changed.
+    private func look() async -> Bool {
+        let usage = (try? await gallery.disk?.currentUsage()) ?? DiskCache.Usage()
         let memory = gallery.pipeline.memoryUsage
+        guard shown != [usage.logical, memory] else { return false }
+        shown = [usage.logical, memory]
         gtk_menu_button_set_label(gallery.interface.opaque("cache"), "\(usage.logical)")
         gallery.setText(
             "cache-facts",
             "\(usage.logical) in \(usage.entries) entries on disk\n\(memory) decoded in memory"
         )
+        return true
     }
 }
 #endif

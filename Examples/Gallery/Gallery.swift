@@ -19,7 +19,6 @@ final class Gallery {
     private lazy var cacheView = CacheView(self)
     private var unreachable: Set<String> = []
     private var isIndexOld = false
-    private var reportTimer: UInt32 = 0
 
     init(_ application: UnsafeMutablePointer<GtkApplication>, _ options: GalleryOptions) {
         self.options = options

@@ -42,6 +42,10 @@ extension Scenes {
         let late = origin.numbers.dropFirst(asked + 12)
         let near = grid.bound
         stage.expect(late.allSatisfy(near.contains), "asked for what had left: \(late.filter { !near.contains($0) })")
+        for _ in 0..<4 { await grid.scroll(by: -300, stage) }
+        await stage.until("the screen before") { grid.cells.loadingCount == 0 }
+        let first = grid.seen.map(\.position).min() ?? 0
+        stage.expect(Set(origin.numbers).isSuperset(of: first - 32...first - 8), "nothing was prefetched upwards")
         let longest = MainThreadWatch.takeLongest()
         let grown = residentMemory() - began
         let statistics = pipeline.statistics

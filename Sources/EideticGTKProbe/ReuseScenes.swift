@@ -8,7 +8,7 @@ import EideticTestSupport
 extension Scenes {
     /// One thousand widgets are each given A, then B, and A is slower: B is seen, and A was cancelled before B came.
     ///
-    /// Meanwhile some are cancelled, some die, and some are given A again in between.
+    /// In between they are cancelled, die and are given A again, in every order.
     static func reuse(_ stage: Stage) async throws {
         _ = try stage.putSlow("a.png")
         _ = try stage.put("b.png", .blue, width: 20, height: 20)
@@ -64,17 +64,15 @@ private final class ReusedCell {
 
     /// What happens between A and B.
     func disturb() {
-        switch number % 4 {
-        case 1: ImageWidget(widget.pointer, pipeline: stage.pipeline).cancel()
-        case 2:
-            stage.remove(widget.pointer)
-            widget = Widget(gtk_picture_new())
-            stage.add(widget.pointer, 20, 20)
-        case 3:
-            set("a")
-            ImageWidget(widget.pointer, pipeline: stage.pipeline).cancel()
-            set("a")
-        default: break
+        for disturbance in Disturbance.orders[number % Disturbance.orders.count] {
+            switch disturbance {
+            case .cancel: ImageWidget(widget.pointer, pipeline: stage.pipeline).cancel()
+            case .death:
+                stage.remove(widget.pointer)
+                widget = Widget(gtk_picture_new())
+                stage.add(widget.pointer, 20, 20)
+            case .reuse: set("a")
+            }
         }
     }
 
@@ -88,5 +86,22 @@ private final class ReusedCell {
 
     private(set) var isRight = false
     var report: String { "\(number): \(asked) ended \(ends)" }
+}
+
+/// What may happen to a widget while it loads.
+private enum Disturbance: CaseIterable {
+    case cancel, death, reuse
+
+    /// Every choice of them in every order: 16, from none to all three.
+    static let orders: [[Disturbance]] = {
+        var orders: [[Disturbance]] = [[]]
+        var next = 0
+        while next < orders.count {
+            let order = orders[next]
+            orders += allCases.filter { !order.contains($0) }.map { order + [$0] }
+            next += 1
+        }
+        return orders
+    }()
 }
 #endif

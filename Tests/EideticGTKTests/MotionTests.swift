@@ -20,7 +20,7 @@ struct MotionTests {
     func scrolling() async throws { try await Scene.play("scrolling") }
 
     @Test(
-        "L14, L19, L22 ten thousand cells scrolled at speed: no wrong picture, what left is cancelled, 8 ms at the most"
+        "L14, L19, L22 ten thousand cells scrolled at speed: none wrong, what left is cancelled, 8 ms in release mode"
     )
     func grid() async throws {
         let lines = try await Scene.play("grid")

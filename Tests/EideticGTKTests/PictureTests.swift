@@ -37,7 +37,7 @@ struct PictureTests {
     @Test("L01 a widget without a size loads when it is laid out")
     func notSized() async throws { try await Scene.play("not-sized") }
 
-    @Test("L14 a thousand widgets given A, then B: B is seen, and A was cancelled before")
+    @Test("L14 a thousand widgets given A, then B, disturbed in every order between: B is seen, A was cancelled before")
     func reuse() async throws { try await Scene.play("reuse") }
 }
 #endif
