@@ -47,11 +47,11 @@ let package = Package(
         .systemLibrary(name: "CDeflate", providers: [.apt(["libdeflate-dev"])]),
         .systemLibrary(name: "CLCMS", providers: [.apt(["liblcms2-dev"])]),
         .target(name: "CPixels", cSettings: kernels),
-        .target(name: "CBitmap", cSettings: kernels),
+        .target(name: "CBitmap", dependencies: ["CPixels"], cSettings: kernels),
         .target(name: "CCodec", linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "CTIFF",
-            dependencies: ["CCodec"],
+            dependencies: ["CCodec", "CPixels"],
             cSettings: kernels,
             linkerSettings: [.linkedLibrary("tiff")]
         ),
@@ -73,7 +73,7 @@ let package = Package(
         ),
         .target(
             name: "CSVG",
-            dependencies: ["CCodec"],
+            dependencies: ["CCodec", "CPixels"],
             cSettings: kernels + [.define("TRAIT_SVG", .when(traits: ["SVG"]))]
         ),
 
@@ -163,9 +163,11 @@ let package = Package(
         .target(name: "CBareJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(
             name: "CBareCodecs",
+            cSettings: [.define("TRAIT_JPEGXL", .when(traits: ["JPEGXL"]))],
             linkerSettings: [
                 .linkedLibrary("png"), .linkedLibrary("webp"), .linkedLibrary("gif"), .linkedLibrary("tiff"),
-                .linkedLibrary("avif"), .linkedLibrary("heif"),
+                .linkedLibrary("avif"), .linkedLibrary("heif"), .linkedLibrary("jxl", .when(traits: ["JPEGXL"])),
+                .linkedLibrary("dl"),
             ]
         ),
 

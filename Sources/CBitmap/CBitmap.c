@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "CPixels.h"
+
 void eidetic_bitmap_indexed(
     uint8_t *pixels, const uint8_t *row, size_t width, unsigned bits, const uint8_t *palette) {
     const unsigned mask = (1u << bits) - 1;
@@ -18,8 +20,18 @@ static uint8_t scaled(uint32_t pixel, const eidetic_bitmap_channel *channel) {
     return (uint8_t)((value * channel->highest + channel->maximum / 2) / channel->maximum);
 }
 
+static bool is_byte(const eidetic_bitmap_channel *channel, uint32_t shift) {
+    return channel->maximum == 255 && channel->shift == shift && channel->highest == 255;
+}
+
 void eidetic_bitmap_fields(
     uint8_t *pixels, const uint8_t *row, size_t width, unsigned stride, const eidetic_bitmap_channel channels[4]) {
+    bool has_alpha = is_byte(&channels[3], 24);
+    if (stride > 2 && is_byte(&channels[0], 16) && is_byte(&channels[1], 8) && is_byte(&channels[2], 0) &&
+        (has_alpha || channels[3].maximum == 0)) {
+        eidetic_pixels_swap(row, width, stride, has_alpha, pixels);
+        return;
+    }
     for (size_t x = 0; x < width; x++, row += stride, pixels += 4) {
         uint32_t pixel = (uint32_t)row[0] | (uint32_t)row[1] << 8;
         if (stride > 2) pixel |= (uint32_t)row[2] << 16;

@@ -63,6 +63,28 @@ EIDETIC_CLONES void eidetic_pixels_make_opaque(uint8_t *pixels, size_t count) {
     for (size_t i = 0; i < count; i++) pixels[4 * i + 3] = 255;
 }
 
+EIDETIC_INLINE void swap(const uint8_t *source, size_t count, size_t stride, int has_alpha, uint8_t *target) {
+    for (size_t i = 0; i < count; i++) {
+        uint8_t blue = source[stride * i], alpha = has_alpha ? source[stride * i + 3] : 255;
+        target[4 * i] = source[stride * i + 2];
+        target[4 * i + 1] = source[stride * i + 1];
+        target[4 * i + 2] = blue;
+        target[4 * i + 3] = alpha;
+    }
+}
+
+EIDETIC_CLONES void eidetic_pixels_swap(
+    const uint8_t *source, size_t count, size_t stride, int has_alpha, uint8_t *target) {
+    // Constant strides let the compiler do many pixels at once.
+    if (stride == 3) swap(source, count, 3, 0, target);
+    else if (has_alpha) swap(source, count, 4, 1, target);
+    else swap(source, count, 4, 0, target);
+}
+
+EIDETIC_CLONES void eidetic_pixels_narrow_alpha(uint8_t *pixels, size_t count) {
+    for (size_t i = 0; i < count; i++) pixels[4 * i + 3] = 16 + divide(219u * pixels[4 * i + 3]);
+}
+
 EIDETIC_CLONES int eidetic_pixels_are_opaque(
     const uint8_t *pixels, size_t stride, size_t width, size_t height) {
     for (size_t y = 0; y < height; y++) {

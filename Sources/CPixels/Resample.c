@@ -3,6 +3,10 @@
 #include "CPixels.h"
 #include "Clones.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 typedef int32_t lanes __attribute__((vector_size(16)));
 typedef uint8_t bytes4 __attribute__((vector_size(4)));
 
@@ -66,16 +70,46 @@ EIDETIC_CLONES void eidetic_pixels_box(
     }
 }
 
+#if defined(__SSE2__)
+/// The next `count` (1 to 4) weighted pixels, added to `sum`, two with each multiplication.
+EIDETIC_INLINE __m128i add_taps(__m128i sum, const uint8_t *from, const int16_t *weights, size_t count) {
+    __m128i pixels = _mm_setzero_si128(), factors = pixels;
+    memcpy(&pixels, from, 4 * count);
+    memcpy(&factors, weights, 2 * count);
+    // Red of two pixels side by side, then green, blue and alpha; each with the weights of the two.
+    __m128i low = _mm_unpacklo_epi8(pixels, _mm_setzero_si128()), high = _mm_unpackhi_epi8(pixels, _mm_setzero_si128());
+    __m128i first = _mm_unpacklo_epi16(low, _mm_srli_si128(low, 8));
+    __m128i second = _mm_unpacklo_epi16(high, _mm_srli_si128(high, 8));
+    sum = _mm_add_epi32(sum, _mm_madd_epi16(first, _mm_shuffle_epi32(factors, 0x00)));
+    return count < 3 ? sum : _mm_add_epi32(sum, _mm_madd_epi16(second, _mm_shuffle_epi32(factors, 0x55)));
+}
+
+EIDETIC_INLINE lanes weigh(const uint8_t *from, const int16_t *weights, size_t taps) {
+    __m128i sum = _mm_set1_epi32(128);
+    size_t tap = 0;
+    for (; tap + 4 <= taps; tap += 4) sum = add_taps(sum, from + 4 * tap, weights + tap, 4);
+    switch (taps - tap) {
+    case 3: sum = add_taps(sum, from + 4 * tap, weights + tap, 3); break;
+    case 2: sum = add_taps(sum, from + 4 * tap, weights + tap, 2); break;
+    case 1: sum = add_taps(sum, from + 4 * tap, weights + tap, 1); break;
+    }
+    return (lanes)sum;
+}
+#else
+EIDETIC_INLINE lanes weigh(const uint8_t *from, const int16_t *weights, size_t taps) {
+    lanes sum = {128, 128, 128, 128};
+    for (size_t tap = 0; tap < taps; tap++) {
+        bytes4 pixel;
+        memcpy(&pixel, from + 4 * tap, 4);
+        sum += __builtin_convertvector(pixel, lanes) * (int32_t)weights[tap];
+    }
+    return sum;
+}
+#endif
+
 EIDETIC_INLINE void filter_row(const uint8_t *row, eidetic_filter filter, size_t target_width, int16_t *target) {
     for (size_t x = 0; x < target_width; x++) {
-        const uint8_t *from = row + 4 * (size_t)filter.first[x];
-        const int16_t *weights = filter.weights + x * filter.taps;
-        lanes sum = {128, 128, 128, 128};
-        for (size_t tap = 0; tap < filter.taps; tap++) {
-            bytes4 pixel;
-            memcpy(&pixel, from + 4 * tap, 4);
-            sum += __builtin_convertvector(pixel, lanes) * (int32_t)weights[tap];
-        }
+        lanes sum = weigh(row + 4 * (size_t)filter.first[x], filter.weights + x * filter.taps, filter.taps);
         for (int channel = 0; channel < 4; channel++) target[4 * x + channel] = (int16_t)(sum[channel] >> 8);
     }
 }

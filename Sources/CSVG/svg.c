@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <CPixels.h>
+
 // What is used of librsvg 2.52 and cairo 1, declared here: their headers need include paths that only pkg-config knows,
 // and with those the package manager would link the libraries, and 9 MB be resident before the first SVG is seen.
 // All of it is stable: the names of the libraries (.so.2) stand for it.
@@ -110,18 +112,6 @@ void eidetic_svg_close(eidetic_svg *svg) {
     free(svg);
 }
 
-// cairo has blue, green, red, alpha on a little-endian machine.
-static void swap_colors(uint8_t *pixels, uint32_t width, uint32_t height, size_t bytes_per_row) {
-    for (uint32_t y = 0; y < height; y++) {
-        uint8_t *row = pixels + y * bytes_per_row;
-        for (uint32_t x = 0; x < width; x++, row += 4) {
-            uint8_t blue = row[0];
-            row[0] = row[2];
-            row[2] = blue;
-        }
-    }
-}
-
 bool eidetic_svg_draw(
     eidetic_svg *svg, uint8_t *pixels, uint32_t width, uint32_t height, size_t bytes_per_row,
     eidetic_codec_outcome *outcome) {
@@ -141,7 +131,8 @@ bool eidetic_svg_draw(
     lib.cairo_destroy(cairo);
     lib.cairo_surface_flush(surface);
     lib.cairo_surface_destroy(surface);
-    if (is_drawn) swap_colors(pixels, width, height, bytes_per_row);
+    // cairo has blue, green, red, alpha on a little-endian machine.
+    if (is_drawn) eidetic_pixels_swap(pixels, bytes_per_row / 4 * height, 4, true, pixels);
     return is_drawn;
 }
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "CPixels.h"
 #include "tiff.h"
 
 // A rectangle that the file codes as one piece.
@@ -21,18 +22,11 @@ typedef struct {
     unsigned used;    // samples a pixel that are looked at
 } reader;
 
-// The usual row on its own, so that the compiler knows how far apart the samples are.
-static void write_rgb_row(const uint8_t *samples, size_t count, uint8_t *out) {
-    for (size_t i = 0; i < count; i++, samples += 3, out += 4) {
-        out[0] = samples[0], out[1] = samples[1], out[2] = samples[2], out[3] = 255;
-    }
-}
-
 // Colour and alpha samples of one row become pixels.
 static void write_row(const reader *r, const uint8_t *samples, size_t step, size_t count, uint8_t *out) {
     const eidetic_tiff *tiff = r->tiff;
-    if (tiff->kind == RGB && step == 3 && !tiff->has_alpha) {
-        write_rgb_row(samples, count, out);
+    if ((tiff->kind == RGB || tiff->kind == GREY) && step == tiff->colors && !tiff->has_alpha) {
+        eidetic_pixels_expand(samples, count, (int)tiff->colors, out);
         return;
     }
     for (size_t i = 0; i < count; i++, samples += step, out += 4) {

@@ -90,4 +90,18 @@ struct AnimationTests {
             #expect([pixel(image, frame: frame, 0, 0), pixel(image, frame: frame, 1, 0)] == colours, "frame \(frame)")
         }
     }
+
+    @Test("F02 GIF: what a still frame leaves out is black, unless a control block speaks of transparency")
+    func gifBeforeTransparency() throws {
+        // 2 x 1 pixels, of which the frame has the left one: colour 1.
+        let head = Array("GIF87a".utf8) + [2, 0, 1, 0, 0x81, 1, 0] + [255, 0, 0, 0, 255, 0, 1, 1, 1, 2, 2, 2]
+        // Clear, the colour, end: three codes of three bits.
+        let frame: [UInt8] = [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4c, 1, 0, 0x3b]
+        let opaque = try ImageDecoder.decode(head + frame)
+        #expect(opaque.pixels.alpha == .opaque)
+        #expect(pixel(opaque, frame: 0, 0, 0) == [0, 255, 0, 255] && pixel(opaque, frame: 0, 1, 0) == [0, 0, 0, 255])
+        let control: [UInt8] = [0x21, 0xf9, 4, 0, 0, 0, 0, 0]
+        let clear = try ImageDecoder.decode(head + control + frame)
+        #expect(pixel(clear, frame: 0, 0, 0) == [0, 255, 0, 255] && pixel(clear, frame: 0, 1, 0) == [0, 0, 0, 0])
+    }
 }

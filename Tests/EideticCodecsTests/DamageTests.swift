@@ -45,7 +45,7 @@ struct DamageTests {
         #expect(frames > fixture.bytes.count / 4)
     }
 
-    @Test("F07 flipped bits give a picture or a typed error, at any size", arguments: Fixture.all)
+    @Test("F07 flipped bits give a picture or a typed error, at any size", arguments: Fixture.every)
     func flippedBits(_ fixture: Fixture) throws {
         var random = Generator(seed: 7)
         for _ in 0..<Torture.count(300, full: 20_000) {

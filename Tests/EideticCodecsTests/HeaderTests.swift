@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Headers", .timeLimit(.minutes(5)))
 struct HeaderTests {
-    @Test("F01 a beginning gives the header or asks for more, and never an error", arguments: Fixture.all)
+    @Test("F01 a beginning gives the header or asks for more, and never an error", arguments: Fixture.every)
     func beginnings(_ fixture: Fixture) throws {
         let whole = try #require(try ImageDecoder.header(of: fixture.bytes))
         #expect(whole.format == fixture.format)
@@ -19,7 +19,8 @@ struct HeaderTests {
             #expect(header.size == whole.size && header.orientation == whole.orientation)
             #expect(header.frameCount <= whole.frameCount)
         }
-        #expect((known ?? .max) < fixture.bytes.count)
+        // The size of a drawing can come from a style sheet at its end.
+        if fixture.format != .svg { #expect((known ?? .max) < fixture.bytes.count) }
     }
 
     @Test("F01 too short and unknown are cases of their own") func unknown() {

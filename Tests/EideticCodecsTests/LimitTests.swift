@@ -37,7 +37,7 @@ struct LimitTests {
         #expect(refusal(png.finished) { $0.pixels = .max }?.code == .limitExceeded)
     }
 
-    @Test("F07 each limit is inclusive", arguments: Fixture.all)
+    @Test("F07 each limit is inclusive", arguments: Fixture.every)
     func inclusive(_ fixture: Fixture) throws {
         let header = try #require(try ImageDecoder.header(of: fixture.bytes))
         let count = fixture.bytes.count, pixels = header.size.pixelCount
@@ -57,14 +57,14 @@ struct LimitTests {
         #expect(refusal(fixture.bytes, all) { $0.animationBytes = ByteCount(bytes - 1) }?.code == .limitExceeded)
     }
 
-    @Test("F07 a decode that takes too long stops", arguments: Fixture.all)
+    @Test("F07 a decode that takes too long stops", arguments: Fixture.every)
     func time(_ fixture: Fixture) {
         let error = refusal(fixture.bytes) { $0.duration = .zero }
         #expect(error?.code == .limitExceeded)
         #expect(error?.message.contains("longer than the limit") == true)
     }
 
-    @Test("F07 a cancelled decode stops", arguments: Fixture.all)
+    @Test("F07 a cancelled decode stops", arguments: Fixture.every)
     func cancelled(_ fixture: Fixture) {
         let context = WorkContext()
         context.cancel()

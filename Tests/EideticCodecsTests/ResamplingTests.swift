@@ -49,9 +49,12 @@ struct ResamplingTests {
         #expect(signalToNoise(small.pixels, reference) > 45)
     }
 
-    @Test("F04 every format comes at the size that is asked for", arguments: Fixture.all)
+    @Test("F04 every format comes at the size that is asked for", arguments: Fixture.every)
     func allFormats(_ fixture: Fixture) throws {
         let header = try #require(try ImageDecoder.header(of: fixture.bytes))
+        // A drawing alone is enlarged.
+        let factor = header.format == .svg ? 1_024 : 1
+        let most = PixelSize(width: factor * header.size.width, height: factor * header.size.height)
         for wanted in [
             PixelSize(width: 9, height: 9), PixelSize(width: 1, height: 100), PixelSize(width: 500, height: 2),
         ] {
@@ -60,13 +63,13 @@ struct ResamplingTests {
                     $0.size = wanted; $0.contentMode = mode; $0.frames = .all
                 }
                 let image = try ImageDecoder.decode(fixture.bytes, options: options)
-                #expect(image.size == header.size.scaled(to: wanted, mode))
+                #expect(image.size == most.scaled(to: wanted, mode))
                 #expect(image.frames.count == header.frameCount)
             }
         }
     }
 
-    @Test("F04 a byte limit scales every format down, and keeps the proportions", arguments: Fixture.all)
+    @Test("F04 a byte limit scales every format down, and keeps the proportions", arguments: Fixture.every)
     func byteLimit(_ fixture: Fixture) throws {
         for limit in [1, 3, 100, 1_000] {
             let options = DecodeOptions.with {

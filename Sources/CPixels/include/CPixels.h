@@ -27,6 +27,13 @@ void eidetic_pixels_invert(uint8_t *bytes, size_t count);
 /// Sets every alpha to 255, in place.
 void eidetic_pixels_make_opaque(uint8_t *pixels, size_t count);
 
+/// Makes red, green, blue, alpha of blue, green, red and, with a `stride` of 4, a fourth byte, which is alpha where the
+/// pixels have some. With a stride of 4 also in place.
+void eidetic_pixels_swap(const uint8_t *source, size_t count, size_t stride, int has_alpha, uint8_t *target);
+
+/// Brings alpha of 0 to 255 back to the 16 to 235 that it was stretched from, in place.
+void eidetic_pixels_narrow_alpha(uint8_t *pixels, size_t count);
+
 /// Lays `source` over `target`, both not premultiplied.
 void eidetic_pixels_blend(
     const uint8_t *source, size_t source_stride, uint8_t *target, size_t target_stride, size_t width, size_t height);

@@ -1,6 +1,7 @@
 #if AVIF
 import CAVIF
 import CCodec
+import CPixels
 import EideticCore
 
 /// AVIF pictures and sequences, through libavif.
@@ -64,6 +65,7 @@ enum AVIFCodec: ImageCodec {
 private struct AVIFFile: ~Copyable {
     private let handle: OpaquePointer
     private let info: eidetic_avif_info
+    private let alphaPicture: AVIFAlpha?
 
     /// Reads the headers.
     ///
@@ -85,6 +87,7 @@ private struct AVIFFile: ~Copyable {
         guard let handle else { return nil }
         self.handle = handle
         self.info = info
+        alphaPicture = info.has_alpha && info.frames == 1 ? AVIFAlpha(bytes) : nil
     }
 
     deinit { eidetic_avif_close(handle) }
@@ -97,7 +100,7 @@ private struct AVIFFile: ~Copyable {
         ImageHeader(
             format: .avif,
             size: size,
-            hasAlpha: info.has_alpha,
+            hasAlpha: alpha != .opaque,
             frameCount: Int(info.frames),
             loopCount: loopCount,
             durations: info.frames == 1 ? [] : AVIFDurations.read(bytes, count: Int(info.frames))
@@ -127,7 +130,7 @@ private struct AVIFFile: ~Copyable {
     }
 
     private var alpha: PixelBuffer.Alpha {
-        guard info.has_alpha else { return .opaque }
+        guard info.has_alpha, alphaPicture?.isForeign != true else { return .opaque }
         return info.is_premultiplied ? .premultiplied : .straight
     }
 
@@ -137,6 +140,11 @@ private struct AVIFFile: ~Copyable {
             var outcome = eidetic_codec_outcome()
             _ = eidetic_avif_next(handle, memory.bytePointer, stride, &outcome)
             try outcome.check(.avif)
+            if alphaPicture?.isForeign == true {
+                eidetic_pixels_make_opaque(memory.bytePointer, size.pixelCount)
+            } else if alphaPicture?.isNarrow == true, alpha == .straight {
+                eidetic_pixels_narrow_alpha(memory.bytePointer, size.pixelCount)
+            }
         }
         return try Resampler.resample(pixels, to: task.wanted)
     }

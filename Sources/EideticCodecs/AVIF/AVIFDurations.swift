@@ -10,10 +10,10 @@ import EideticCore
 enum AVIFDurations {
     /// The durations of `count` frames of the first track of colours; zero where the file does not tell.
     static func read(_ bytes: UnsafeRawBufferPointer, count: Int) -> [Duration] {
-        let tracks = boxes("trak", in: first(["moov"], in: bytes))
-        let colours = tracks.first { boxes("auxl", in: first(["tref"], in: $0)).isEmpty }
-        let ticks = frames(first(["mdia", "minf", "stbl", "stts"], in: colours), count)
-        let perSecond = ticksPerSecond(first(["mdia", "mdhd"], in: colours))
+        let tracks = bytes.box("moov")?.boxes("trak") ?? []
+        let media = tracks.first { $0.box("tref", "auxl") == nil }?.box("mdia")
+        let ticks = frames(media?.box("minf", "stbl", "stts"), count)
+        let perSecond = ticksPerSecond(media?.box("mdhd"))
         return ticks.map { ticks in
             perSecond > 0 ? .seconds(min(Double(ticks) / Double(perSecond), 1e6)) : .zero
         }
@@ -32,29 +32,6 @@ enum AVIFDurations {
             offset += 8
         }
         return durations + repeatElement(durations.last ?? 0, count: count - durations.count)
-    }
-
-    /// The content of a box that lies within others.
-    private static func first(_ path: [StaticString], in bytes: UnsafeRawBufferPointer?) -> UnsafeRawBufferPointer? {
-        path.reduce(bytes) { boxes($1, in: $0).first }
-    }
-
-    /// The contents of all boxes of this name.
-    private static func boxes(_ name: StaticString, in bytes: UnsafeRawBufferPointer?) -> [UnsafeRawBufferPointer] {
-        guard let bytes else { return [] }
-        var found: [UnsafeRawBufferPointer] = []
-        var offset = 0
-        while let short = bytes.big32(offset) {
-            var length = short, head = 8
-            if short == 0 { length = bytes.count - offset }
-            if short == 1, let high = bytes.big32(offset + 8), let low = bytes.big32(offset + 12), high < 1 << 30 {
-                (length, head) = (high << 32 | low, 16)
-            }
-            guard length >= head, let content = bytes.slice(offset + head, length - head) else { break }
-            if bytes.contains(name, at: offset + 4) { found.append(content) }
-            offset += length
-        }
-        return found
     }
 }
 #endif

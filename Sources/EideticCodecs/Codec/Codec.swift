@@ -18,6 +18,12 @@ protocol ImageCodec: SendableMetatype {
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader?
 
+    /// Reads the header of a complete file, and gives what ``decode(_:_:)`` would have to parse once more.
+    static func open(
+        _ bytes: UnsafeRawBufferPointer,
+        format: ImageFormat
+    ) throws(EideticError) -> (header: ImageHeader?, document: AnyObject?)
+
     /// Decodes the pixels; the header and the limits on size and frames have been checked before.
     ///
     /// Polls `task.checkpoint()` every few milliseconds.
@@ -28,6 +34,14 @@ protocol ImageCodec: SendableMetatype {
 }
 
 extension ImageCodec {
+    /// The header alone: most are parsed in no time.
+    static func open(
+        _ bytes: UnsafeRawBufferPointer,
+        format: ImageFormat
+    ) throws(EideticError) -> (header: ImageHeader?, document: AnyObject?) {
+        (try header(bytes, isComplete: true, format: format), nil)
+    }
+
     /// The whole picture, and the library's own copy of it; for an animation all its frames at full size.
     static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int {
         task.memory(canvases: task.allFrames ? task.header.frameCount + 1 : 2)

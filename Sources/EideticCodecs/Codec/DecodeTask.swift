@@ -4,6 +4,8 @@ import EideticCore
 struct DecodeTask {
     /// What the codec's own header function found.
     let header: ImageHeader
+    /// What the codec's own open function gave.
+    var document: AnyObject?
     /// The size to reach, in stored orientation; never larger than the header's, but for SVG.
     ///
     /// A codec may decode to any size from this one up, and picks the cheapest that loses nothing visible.

@@ -5,6 +5,7 @@ struct DecodePlan {
     let bytes: UnsafeRawBufferPointer
     private let codec: any ImageCodec.Type
     let header: ImageHeader
+    private let document: AnyObject?
     private let options: DecodeOptions
     let limits: DecodeLimits
     private let context: WorkContext
@@ -20,10 +21,11 @@ struct DecodePlan {
         guard bytes.count <= limits.encodedBytes.bytes else {
             throw EideticError(.limitExceeded, "\(bytes.count) bytes; the limit is \(limits.encodedBytes.bytes)")
         }
-        guard let header = try ImageDecoder.header(of: bytes, isComplete: true) else {
-            throw EideticError(.truncated, "\(bytes.count) bytes are too few to be a picture")
-        }
-        codec = try CodecRegistry.codec(for: header.format)
+        guard let format = try ImageDecoder.format(of: bytes, isComplete: true) else { throw Self.tooFew(bytes) }
+        codec = try CodecRegistry.codec(for: format)
+        let opened = try codec.open(bytes, format: format)
+        guard let header = opened.header else { throw Self.tooFew(bytes) }
+        document = opened.document
         self.bytes = bytes
         self.header = header
         self.options = options
@@ -72,9 +74,14 @@ struct DecodePlan {
         )
     }
 
+    private static func tooFew(_ bytes: UnsafeRawBufferPointer) -> EideticError {
+        EideticError(.truncated, "\(bytes.count) bytes are too few to be a picture")
+    }
+
     func task(until deadline: ContinuousClock.Instant) -> DecodeTask {
         DecodeTask(
             header: header,
+            document: document,
             wanted: wanted,
             allFrames: options.frames == .all,
             acceptsPartial: options.acceptsPartial,

@@ -68,9 +68,14 @@ public enum ImageDecoder {
         of bytes: UnsafeRawBufferPointer,
         isComplete: Bool
     ) throws(EideticError) -> ImageHeader? {
+        guard let format = try format(of: bytes, isComplete: isComplete) else { return nil }
+        return try CodecRegistry.codec(for: format).header(bytes, isComplete: isComplete, format: format)
+    }
+
+    /// The format that the first bytes tell; `nil` where more are needed.
+    static func format(of bytes: UnsafeRawBufferPointer, isComplete: Bool) throws(EideticError) -> ImageFormat? {
         switch ImageFormat.detect(bytes) {
-        case .format(let format):
-            return try CodecRegistry.codec(for: format).header(bytes, isComplete: isComplete, format: format)
+        case .format(let format): return format
         case .needsMore:
             guard isComplete else { return nil }
             throw EideticError(.truncated, "\(bytes.count) bytes are too few to be a picture")

@@ -3,7 +3,8 @@ import EideticCore
 
 /// GIF, with a decompressor of our own: giflib keeps all frames in memory and cannot stop halfway.
 ///
-/// What no frame covers is transparent, and so is what a frame's disposal clears, as in browsers.
+/// What no frame covers is transparent, and so is what a frame's disposal clears, as in browsers; but see
+/// docs/decisions/0010 for still pictures.
 enum GIFCodec: ImageCodec {
     static let formats: [ImageFormat] = [.gif]
 
@@ -121,7 +122,7 @@ enum GIFCodec: ImageCodec {
         }
     }
 
-    /// A region of the canvas with a frame on it; what the frame does not cover, or lacks, is transparent.
+    /// A region of the canvas with a frame on it; what the frame does not cover, or lacks, is transparent, or black.
     static func colour(
         _ numbers: UnsafeRawBufferPointer,
         _ frame: GIFStructure.Frame,
@@ -133,8 +134,9 @@ enum GIFCodec: ImageCodec {
         let left = max(area.x, region.x), right = min(area.x + area.size.width, region.x + region.size.width)
         let isCovered = area == region && numbers.count == area.size.pixelCount
         return try PixelBuffer(size: region.size, alpha: hasAlpha ? .straight : .opaque) { memory, stride in
-            if !isCovered { memory.initializeMemory(as: UInt8.self, repeating: 0) }
             guard let base = memory.bytePointer else { return }
+            if !isCovered { memory.initializeMemory(as: UInt8.self, repeating: 0) }
+            if !isCovered, !hasAlpha { eidetic_pixels_make_opaque(base, region.size.pixelCount) }
             for (order, y) in rows.enumerated() {
                 let row = area.y + y - region.y, start = order * area.size.width + left - area.x
                 let count = min(right - left, numbers.count - start)

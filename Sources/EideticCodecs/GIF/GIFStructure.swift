@@ -10,6 +10,8 @@ struct GIFStructure {
         var duration: Duration
         var disposal: FrameDisposal
         var transparentIndex: Int?
+        /// Whether a control block stands before it, which alone can speak of transparency.
+        var hasControl: Bool
         var isInterlaced: Bool
         /// Red, green and blue of each colour; `nil` where the file has no table at all.
         var palette: UnsafeRawBufferPointer?
@@ -26,6 +28,7 @@ struct GIFStructure {
 
     /// The graphic control block that stands before a frame.
     private struct Control {
+        var isThere = false
         var duration = Duration.zero
         var disposal = FrameDisposal.keep
         var transparentIndex: Int?
@@ -63,7 +66,9 @@ struct GIFStructure {
 
     /// Whether some pixel may stay transparent.
     var hasAlpha: Bool {
-        frames.first.map { $0.area != FrameArea(size) } ?? false
+        // A picture from before there was transparency has none; what its frame leaves out is black.
+        if frames.count == 1, !frames[0].hasControl, !frames[0].hasNumbersWithoutColour { return false }
+        return frames.first.map { $0.area != FrameArea(size) } ?? false
             || frames.contains { $0.transparentIndex != nil || $0.disposal != .keep || $0.hasNumbersWithoutColour }
     }
 
@@ -97,6 +102,7 @@ struct GIFStructure {
         guard let length = bytes.uint8(offset), length >= 4, let flags = bytes.uint8(offset + 1),
             let hundredths = bytes.little16(offset + 2), let index = bytes.uint8(offset + 4)
         else { return }
+        control.isThere = true
         control.duration = .milliseconds(10 * hundredths)
         control.transparentIndex = flags & 1 != 0 ? index : nil
         switch flags >> 2 & 7 {
@@ -134,6 +140,7 @@ struct GIFStructure {
                 duration: control.duration,
                 disposal: control.disposal,
                 transparentIndex: control.transparentIndex,
+                hasControl: control.isThere,
                 isInterlaced: flags & 0x40 != 0,
                 palette: palette,
                 codeSize: codeSize,

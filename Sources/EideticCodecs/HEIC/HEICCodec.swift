@@ -18,10 +18,16 @@ enum HEICCodec: ImageCodec {
         do throws(EideticError) {
             return try HEICFile(bytes)?.header(format)
         } catch {
-            // The library does not tell a file that goes on from one that is broken.
-            if !isComplete, error.code == .corrupt || error.code == .truncated { return nil }
+            // The library does not tell a file that goes on from one that is broken, and wants all of it.
+            if !isComplete, error.code == .corrupt || error.code == .truncated { return listed(bytes, format) }
             throw error
         }
+    }
+
+    /// What the list of pictures says, which comes before them.
+    private static func listed(_ bytes: UnsafeRawBufferPointer, _ format: ImageFormat) -> ImageHeader? {
+        guard let items = HEIFItems(bytes), let size = items.size(items.primary) else { return nil }
+        return ImageHeader(format: format, size: size, hasAlpha: items.alpha(of: items.primary) != nil)
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {

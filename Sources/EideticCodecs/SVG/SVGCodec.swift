@@ -16,11 +16,20 @@ enum SVGCodec: ImageCodec {
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
         guard isComplete else { return nil }
-        return ImageHeader(format: .svg, size: try SVGDocument(bytes).size, hasAlpha: true)
+        return try SVGDocument(bytes).header
+    }
+
+    static func open(
+        _ bytes: UnsafeRawBufferPointer,
+        format: ImageFormat
+    ) throws(EideticError) -> (header: ImageHeader?, document: AnyObject?) {
+        let document = try SVGDocument(bytes)
+        return (document.header, document)
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
-        let document = try SVGDocument(bytes)
+        let opened = task.document as? SVGDocument
+        let document = if let opened { opened } else { try SVGDocument(bytes) }
         try task.checkpoint()
         return CodecPicture(try document.draw(task.wanted))
     }
@@ -33,10 +42,9 @@ enum SVGCodec: ImageCodec {
 }
 
 /// A parsed document.
-private struct SVGDocument: ~Copyable {
+private final class SVGDocument {
     private let handle: OpaquePointer
-    /// The size that the document asks for, rounded up to whole pixels.
-    let size: PixelSize
+    let header: ImageHeader
 
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         var outcome = eidetic_codec_outcome()
@@ -46,7 +54,9 @@ private struct SVGDocument: ~Copyable {
         try outcome.check(.svg)
         guard let handle else { throw EideticError(.corrupt, "svg: there is no document") }
         self.handle = handle
-        size = PixelSize(width: Self.pixels(width), height: Self.pixels(height))
+        // The size that the document asks for, rounded up to whole pixels.
+        let size = PixelSize(width: Self.pixels(width), height: Self.pixels(height))
+        header = ImageHeader(format: .svg, size: size, hasAlpha: true)
     }
 
     deinit { eidetic_svg_close(handle) }

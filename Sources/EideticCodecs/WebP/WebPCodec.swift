@@ -1,4 +1,3 @@
-import CPixels
 import CWebP
 import EideticCore
 
@@ -49,11 +48,12 @@ enum WebPCodec: ImageCodec {
         let size = scaledSize(structure, task)
         var damage: EideticError?
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
-            damage = try WebPPicture(bytes).decode(into: memory, stride, size, stored: structure.size, task)
-            // A lossless picture may say that its alpha is not to be used, and the library gives it all the same.
-            if structure.mayHideAlpha, !structure.hasAlpha, damage == nil {
-                eidetic_pixels_make_opaque(memory.bytePointer, size.pixelCount)
-            }
+            let picture = WebPPicture(
+                bytes,
+                isLossless: structure.isLossless,
+                deniesAlpha: structure.mayHideAlpha && !structure.hasAlpha
+            )
+            damage = try picture.decode(into: memory, stride, size, stored: structure.size, task)
         }
         if damage == nil, !structure.isComplete {
             damage = EideticError(.truncated, "WebP: ends after \(bytes.count) bytes, fewer than its header says")
@@ -109,7 +109,8 @@ enum WebPCodec: ImageCodec {
         else { throw EideticError(.corrupt, "WebP: a frame of \(size) holds a picture of another size") }
         let task = task.refusingPartial
         return try PixelBuffer(size: size, alpha: .straight) { memory, stride throws(EideticError) in
-            _ = try WebPPicture(frame.image).decode(into: memory, stride, size, stored: size, task)
+            let picture = WebPPicture(frame.image, isLossless: features.format == 2)
+            _ = try picture.decode(into: memory, stride, size, stored: size, task)
         }
     }
 }

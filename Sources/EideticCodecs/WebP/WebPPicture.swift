@@ -1,14 +1,24 @@
+import CPixels
 import CWebP
 import EideticCore
 
 /// One picture of a WebP file, to be decoded by libwebp.
 struct WebPPicture {
     private let bytes: UnsafeRawBufferPointer
+    private let isLossless: Bool
+    private let deniesAlpha: Bool
 
-    /// Compressed bytes between two questions whether to go on.
-    private static let batch = 64 << 10
+    /// `deniesAlpha` tells that the picture's alpha is not to be used; the library would give it all the same.
+    init(_ bytes: UnsafeRawBufferPointer, isLossless: Bool, deniesAlpha: Bool = false) {
+        self.bytes = bytes
+        self.isLossless = isLossless
+        self.deniesAlpha = deniesAlpha
+    }
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    /// Compressed bytes between two questions whether to go on: a few milliseconds of work.
+    ///
+    /// Without loss the library decodes up to eight rows anew each time.
+    private var batch: Int { isLossless ? 512 << 10 : 64 << 10 }
 
     /// Decodes to R, G, B, A in `memory`, at `size`; gives what was wrong where the task accepts that.
     func decode(
@@ -51,13 +61,30 @@ struct WebPPicture {
             let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
             var status = VP8_STATUS_SUSPENDED
             var fed = 0
+            var opaqueRows = 0
             while status == VP8_STATUS_SUSPENDED, fed < bytes.count {
                 try task.checkpoint()
-                fed = min(fed + Self.batch, bytes.count)
+                fed = min(fed + batch, bytes.count)
                 status = WebPIUpdate(decoder, base, fed)
+                if deniesAlpha { Self.makeOpaque(config.pointee.output, Self.rows(decoder, status), &opaqueRows) }
             }
             return status
         }
+    }
+
+    /// The rows that the library is done with; until the end, the last one may be written once more.
+    private static func rows(_ decoder: OpaquePointer, _ status: VP8StatusCode) -> Int {
+        var last: Int32 = 0
+        guard WebPIDecGetRGB(decoder, &last, nil, nil, nil) != nil else { return 0 }
+        return Int(status == VP8_STATUS_OK ? last : max(0, last - 1))
+    }
+
+    /// Takes alpha from the rows that are new, while they are still in the processor's cache.
+    private static func makeOpaque(_ output: WebPDecBuffer, _ rows: Int, _ done: inout Int) {
+        guard rows > done, let pixels = output.u.RGBA.rgba else { return }
+        let stride = Int(output.u.RGBA.stride)
+        eidetic_pixels_make_opaque(pixels + done * stride, (rows - done) * stride / 4)
+        done = rows
     }
 
     private func error(_ status: VP8StatusCode) -> EideticError? {

@@ -17,8 +17,9 @@ struct WebPStructure {
 
     private(set) var size = PixelSize(width: 0, height: 0)
     private(set) var hasAlpha = false
-    /// Whether the library may give alpha though the header says that there is none: without loss, or from a stray chunk.
-    private(set) var mayHideAlpha = false
+    /// Whether the still picture is coded without loss.
+    private(set) var isLossless = false
+    private var hasAlphaChunk = false
     private(set) var orientation = ImageOrientation.up
     private(set) var iccProfile: [UInt8]?
     private(set) var isAnimated = false
@@ -29,6 +30,9 @@ struct WebPStructure {
     /// Whether as many bytes are there as the file announces.
     let isComplete: Bool
     private var expectsExif = false
+
+    /// Whether the library may give alpha though the header says that there is none: without loss, or from a stray chunk.
+    var mayHideAlpha: Bool { isLossless || hasAlphaChunk }
 
     /// Reads as far as the bytes go.
     ///
@@ -58,7 +62,7 @@ struct WebPStructure {
     ) throws(EideticError) {
         switch name {
         case "VP8X" where offset == 12: readExtended(body)
-        case "ALPH": mayHideAlpha = true
+        case "ALPH": hasAlphaChunk = true
         case "VP8 ", "VP8L": try readSimple(bytes, offset)
         case "ANIM" where isWhole:
             guard let loops = body.little16(4) else { break }
@@ -90,7 +94,7 @@ struct WebPStructure {
         }
         size = own
         hasAlpha = hasAlpha || features.has_alpha != 0
-        mayHideAlpha = mayHideAlpha || features.format == 2
+        isLossless = features.format == 2
     }
 
     private mutating func readFrame(_ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {

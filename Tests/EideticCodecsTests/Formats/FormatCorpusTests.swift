@@ -5,13 +5,6 @@ import Testing
 
 private let formats = ImageDecoder.supportedFormats
 
-/// Where decoders differ, and the truth is not what this one follows; docs/decisions/0010 and 0022 tell why.
-private let exceptions: Set<String> = [
-    "av1-avif-microsoft/Microsoft/bbb_alpha_inverted.avif",
-    "libavif/data/clop_irot_imor.avif",
-    "fuzz-afl/gif_im/edges-only/images/id_000899_src_000633_op_flip1_pos_40.gif",
-]
-
 @Suite("Formats against the corpus", .needsCorpus)
 struct FormatCorpusTests {
     @Test(
@@ -19,7 +12,6 @@ struct FormatCorpusTests {
         arguments: Truth.files(of: formats, kinds: ["wellformed"]).filter { ($0.size?.pixelCount ?? 0) < 1 << 19 }
     )
     func looksRight(_ truth: Truth) throws {
-        guard !exceptions.contains(truth.path) else { return }
         let bytes = try Corpus.bytes(truth.path)
         let image = try ImageDecoder.decode(bytes, options: .stored)
         #expect(image.size == truth.size)
@@ -68,6 +60,19 @@ struct FormatCorpusTests {
         let header = try #require(try ImageDecoder.header(of: rotated))
         #expect(header.orientation == .up)
         #expect(header.size == PixelSize(width: 1_080, height: 1_920))
+    }
+
+    @Test("F02 an AVIF's alpha counts as it is stored, and only where it is turned as the colours are")
+    func alphaOfAVIF() throws {
+        guard ImageDecoder.supportedFormats.contains(.avif) else { return }
+        let narrow = try #require(Truth.all.first { $0.path.hasSuffix("/bbb_alpha_inverted.avif") })
+        let faint = try ImageDecoder.decode(try Corpus.bytes(narrow.path), options: .stored).pixels
+        #expect(faint.alpha == .straight && distance(grid(faint), narrow.grid ?? "") <= narrow.tol ?? 0)
+        let turned = try Corpus.bytes("libavif/data/abc_color_irot_alpha_irot.avif")
+        #expect(try ImageDecoder.header(of: turned)?.hasAlpha == true)
+        let foreign = try Corpus.bytes("libavif/data/clop_irot_imor.avif")
+        #expect(try ImageDecoder.header(of: foreign)?.hasAlpha == false)
+        #expect(try ImageDecoder.decode(foreign).pixels.alpha == .opaque)
     }
 
     @Test("F02 an AVIF sequence gives all its frames with their durations")
