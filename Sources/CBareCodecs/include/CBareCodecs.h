@@ -19,6 +19,16 @@ unsigned char *eidetic_bare_tiff_decode(const unsigned char *bytes, size_t count
 unsigned char *eidetic_bare_avif_decode(const unsigned char *bytes, size_t count);
 /// With libheif, no threads of its own.
 unsigned char *eidetic_bare_heif_decode(const unsigned char *bytes, size_t count);
+/// With libjxl, one thread; only with the trait JPEGXL.
+unsigned char *eidetic_bare_jxl_decode(const unsigned char *bytes, size_t count);
+/// With librsvg, at the document's own size, if `eidetic_bare_has_svg`.
+unsigned char *eidetic_bare_svg_decode(const unsigned char *bytes, size_t count);
+/// With gdk-pixbuf, if `eidetic_bare_has_pixbuf`; the result is one pixel only.
+unsigned char *eidetic_bare_pixbuf_decode(const unsigned char *bytes, size_t count);
+
+/// Whether the library is installed.
+int eidetic_bare_has_svg(void);
+int eidetic_bare_has_pixbuf(void);
 
 // Pictures to decode, from RGBA; the result is to be freed.
 
@@ -26,5 +36,7 @@ unsigned char *eidetic_bare_heif_decode(const unsigned char *bytes, size_t count
 unsigned char *eidetic_bare_tiff_encode(const unsigned char *pixels, uint32_t width, uint32_t height, size_t *count);
 /// At the library's highest speed.
 unsigned char *eidetic_bare_avif_encode(const unsigned char *pixels, uint32_t width, uint32_t height, size_t *count);
+/// With little effort; only with the trait JPEGXL.
+unsigned char *eidetic_bare_jxl_encode(const unsigned char *pixels, uint32_t width, uint32_t height, size_t *count);
 
 #endif

@@ -15,7 +15,7 @@ extension Bench {
                 "gdk-pixbuf-thumbnailer", 1.4,
                 ["gdk-pixbuf-thumbnailer", "-s", "400", "file://" + input, small + "-gdk.png"]
             ),
-            ("Pillow", 1, ["python3", "-c", Self.pillow, input, small + "-pillow.jpg"]),
+            ("Pillow", 1, [Self.python, "-c", Self.pillow, input, small + "-pillow.jpg"]),
         ]
         for other in others {
             do {
@@ -83,6 +83,12 @@ extension Bench {
         guard let own = realpath("/proc/self/exe", nil) else { return "eidetic" }
         defer { free(own) }
         return String(cString: own).split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/eidetic"
+    }
+
+    /// A Python that has Pillow: the first one, or Debian's where another hides it.
+    private static var python: String {
+        let finds = (try? MeasuredProcess.run(["python3", "-c", "import PIL"])) != nil
+        return finds ? "python3" : "/usr/bin/python3"
     }
 
     private static let pillow = """

@@ -6,28 +6,34 @@ import EideticTestSupport
 import Glibc
 
 /// Decodes as a C program does; the result is to be freed.
-private typealias BareDecoder = (UnsafePointer<UInt8>?, Int) -> UnsafeMutablePointer<UInt8>?
+typealias BareDecoder = (UnsafePointer<UInt8>?, Int) -> UnsafeMutablePointer<UInt8>?
 
 extension Bench {
     /// Whole pictures of about four megapixels, in every format.
     func wholePictures() async throws {
         let size = PixelSize(width: 2_464, height: 1_848)
         let photograph = try ImageDecoder.decode(try SyntheticPhotograph.jpeg(size))
-        let png = try ImageEncoder.encode(photograph, as: .png)
-        try await whole("png rgb", png, 0.75, "libpng") { eidetic_bare_png_decode($0, $1) }
-        let clear = try ImageEncoder.encode(try photograph.withHalfTransparentEdge(), as: .png)
-        try await whole("png rgba", clear, 0.75, "libpng") { eidetic_bare_png_decode($0, $1) }
-        let webp = try ImageEncoder.encode(photograph, as: .webp)
-        try await whole("webp", webp, 1.05, "libwebp") { eidetic_bare_webp_decode($0, $1) }
-        let lossless = try ImageEncoder.encode(photograph, as: .webp, quality: 1)
-        try await whole("webp lossless", lossless, 1.05, "libwebp") { eidetic_bare_webp_decode($0, $1) }
-        let gif = try ImageEncoder.encode(photograph, as: .gif)
-        try await whole("gif", gif, 1.05, "giflib") { eidetic_bare_gif_decode($0, $1) }
-        let tiff = photograph.pixels.encoded { eidetic_bare_tiff_encode($0, $1, $2, $3) }
-        try await whole("tiff", tiff, 1.05, "libtiff") { eidetic_bare_tiff_decode($0, $1) }
-        let avif = photograph.pixels.encoded { eidetic_bare_avif_encode($0, $1, $2, $3) }
-        try await whole("avif", avif, 1.05, "libavif") { eidetic_bare_avif_decode($0, $1) }
+        try await whole("png rgb", try photograph.encoded(.png), 0.75, "libpng", eidetic_bare_png_decode)
+        let clear = try photograph.withHalfTransparentEdge()
+        try await whole("png rgba", try clear.encoded(.png), 0.75, "libpng", eidetic_bare_png_decode)
+        try await whole("webp", try photograph.encoded(.webp), 1.05, "libwebp", eidetic_bare_webp_decode)
+        let lossless = 1.0
+        try await whole(
+            "webp lossless",
+            try photograph.encoded(.webp, lossless),
+            1.05,
+            "libwebp",
+            eidetic_bare_webp_decode
+        )
+        try await whole("gif", try photograph.encoded(.gif), 1.05, "giflib", eidetic_bare_gif_decode)
+        let pixels = photograph.pixels
+        try await whole("tiff", pixels.encoded(eidetic_bare_tiff_encode), 1.05, "libtiff", eidetic_bare_tiff_decode)
+        try await whole("avif", pixels.encoded(eidetic_bare_avif_encode), 1.05, "libavif", eidetic_bare_avif_decode)
+        #if JPEGXL
+        try await whole("jpeg xl", pixels.encoded(eidetic_bare_jxl_encode), 1.05, "libjxl", eidetic_bare_jxl_decode)
+        #endif
         try await wholeHEIC()
+        try await withToolkit(photograph)
     }
 
     /// No library of a plain installation writes HEIC, so this one is of the corpus.
@@ -45,13 +51,15 @@ extension Bench {
     }
 
     /// One whole picture by Eidetic and by a library alone; colours multiplied by alpha in neither.
-    private func whole(
+    func whole(
         _ name: String,
-        _ bytes: [UInt8],
+        _ encoded: @autoclosure () throws -> [UInt8],
         _ goal: Double,
         _ library: String,
         _ bare: BareDecoder
     ) async throws {
+        if let only = arguments["only"], !name.contains(only) { return }
+        let bytes = try encoded()
         let format = try ImageDecoder.header(of: bytes)?.format
         guard let format, ImageDecoder.supportedFormats.contains(format) else { return }
         var options = DecodeOptions()
@@ -81,6 +89,11 @@ extension PixelBuffer {
 }
 
 extension Image {
+    /// A file of the picture.
+    func encoded(_ format: ImageFormat, _ quality: Double = 0.85) throws -> [UInt8] {
+        try ImageEncoder.encode(self, as: format, quality: quality)
+    }
+
     /// The same picture, fading out to the right.
     fileprivate func withHalfTransparentEdge() throws -> Image {
         let source = pixels
