@@ -76,4 +76,25 @@ struct WorkPoolTests {
         await #expect(throws: EideticError.self) { try await task.value }
         #expect(!ran.withLock { $0 })
     }
+    @Test("L02 a job that was cancelled while it waited is gone before any other begins")
+    func cancelledFirst() async throws {
+        let pool = WorkPool(name: "test", width: 1)
+        let (gate, second) = (Monitor(false), Monitor(false))
+        let (blocked, unblock) = AsyncStream<Void>.makeStream()
+        pool.enqueue {
+            unblock.finish()
+            gate.wait { $0 ? () : nil }
+        }
+        for await _ in blocked {}
+        pool.enqueue(WorkContext(priority: .high)) { second.wait { $0 ? () : nil } }
+        let task = Task { try await pool.run(WorkContext(priority: .low)) { _ throws(EideticError) in } }
+        while pool.waiting < 2 { await Task.yield() }
+        task.cancel()
+        gate.withLock { $0 = true }
+        gate.broadcast()
+        // Behind the second job it would wait for ever.
+        await #expect(throws: EideticError.self) { try await task.value }
+        second.withLock { $0 = true }
+        second.broadcast()
+    }
 }

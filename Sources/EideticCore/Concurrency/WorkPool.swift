@@ -3,7 +3,8 @@ import Glibc
 /// A bounded set of threads for work that blocks or computes for long: decoding, file work.
 ///
 /// The cooperative pool of Swift concurrency must stay free for what suspends, so such work runs here. Threads are
-/// started when there is work for them. The most urgent job goes first; equal ones in their order of arrival.
+/// started when there is work for them. The most urgent job goes first; equal ones in their order of arrival. One whose
+/// caller has left goes before all: it takes no time, and would else be looked at again and again.
 package final class WorkPool: Sendable {
     private struct Job {
         let context: WorkContext
@@ -99,6 +100,7 @@ package final class WorkPool: Sendable {
     private static func mostUrgent(_ jobs: [Job]) -> Int? {
         var best: Int?
         for index in jobs.indices {
+            if jobs[index].context.isCancelled { return index }
             guard let current = best else { best = index; continue }
             if jobs[index].context.priority > jobs[current].context.priority { best = index }
         }
