@@ -21,6 +21,7 @@ import Testing
 /// | previews for two sizes | each their own | `ProgressiveTests.sizes` |
 /// | bytes come while a preview is decoded | it is decoded from a copy | `ProgressiveTests`, under the thread sanitizer |
 /// | the picture is replaced while the old one is decoded | the old one is delivered, and not kept | `replaced` |
+/// | the bytes are on disk, and a slow transform holds them still | the disk answers, as fresh as it is | `heldByTransform` |
 /// | a cancelled load ends late | its successor is still joined | `lateEnd` |
 @Suite("Races", .timeLimit(.minutes(2)))
 struct RaceTests {
@@ -180,6 +181,28 @@ struct RaceTests {
         #expect(try await old.value == PixelSize(width: 64, height: 48))
         #expect(pipeline.cachedImage(for: slow) == nil)
         #expect(try await pipeline.image(for: slow).size == PixelSize(width: 20, height: 10))
+    }
+
+    @Test(
+        "C20 bytes that a slow transform still holds are not given once they are on disk: the server is asked",
+        .needsNginx
+    )
+    func heldByTransform() async throws {
+        let fixture = try await Fixture(.init(server: "add_header Cache-Control no-cache;"))
+        var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
+        (configuration.decodeWidth, configuration.freshness) = (4, .http())
+        let pipeline = ImagePipeline(configuration), begun = Gate(), goOn = Gate()
+        let request = try fixture.put(options: .waitStoreCache)
+        let slow = request.with(rendering: .init(transform: Held(begun: begun, goOn: goOn)), options: [])
+        let task = Task { try await pipeline.image(for: slow).size }
+        await begun.wait()
+        _ = try await pipeline.image(for: request)
+        let before = try await fixture.server.requests().map(\.status)
+        pipeline.removeAllFromMemory()
+        _ = try await pipeline.image(for: request)
+        #expect(try await fixture.server.requests().map(\.status) == before + [304])
+        goOn.open()
+        #expect(try await task.value == PixelSize(width: 64, height: 48))
     }
 
     @Test("L02 a cancelled load that ends late does not take its successor's place: a third one joins that")

@@ -170,6 +170,60 @@ struct RefreshTests {
 }
 
 extension RefreshTests {
+    /// The status and the bytes of each answer for the picture.
+    private func exchanges(_ fixture: Fixture) async throws -> [[Int]] {
+        try await fixture.server.requests().filter { $0.path == "/a.png" }.map { [$0.status, $0.bodyBytes] }
+    }
+
+    @Test("L11 C20 refreshCached makes exactly these requests, of so many bytes, and delivers exactly these pictures")
+    func exactRefresh() async throws {
+        let fixture = try await Fixture(), old = try Picture.png(width: 64, height: 48).count
+        let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
+        var told = await events(fixture.pipeline, request)
+        told += await events(fixture.pipeline, request)
+        let png = try Picture.png(width: 20, height: 10)
+        try fixture.server.put(png, at: "a.png")
+        for _ in 0..<2 { told += await events(fixture.pipeline, request) }
+        let pictures = [
+            "cached 64x48", "unchanged 64x48", "cached 64x48", "changed 20x10", "cached 20x10", "unchanged 20x10",
+        ]
+        #expect(told == ["finished 64x48"] + pictures)
+        #expect(try await exchanges(fixture) == [[200, old], [304, 0], [200, png.count], [304, 0]])
+        #expect(fixture.pipeline.statistics.stages[.decode]?.count == 2)
+    }
+
+    private func storedBytes(_ fixture: Fixture, _ request: ImageRequest) throws -> [UInt8]? {
+        try DiskCache(DiskCache.Configuration(directory: fixture.directory.path("cache"))).read(request.name)?.bytes
+    }
+
+    @Test(
+        "C20 stale-while-revalidate makes exactly these requests, of so many bytes, and delivers exactly these pictures"
+    )
+    func exactStale() async throws {
+        let control = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"
+        let fixture = try await Fixture(.init(server: control)), old = try Picture.png(width: 64, height: 48).count
+        let request = try fixture.put(options: .waitStoreCache), pipeline = try pipeline(fixture)
+        let png = try Picture.png(width: 20, height: 10)
+        var told: [String] = [], expected = [[200, old]]
+        func load() async throws {
+            told += await events(pipeline, request)
+            while try await exchanges(fixture).count < expected.count { await Task.yield() }
+            await until { pipeline.isIdle }
+        }
+        try await load()
+        expected.append([304, 0])
+        try await load()
+        try fixture.server.put(png, at: "a.png")
+        expected.append([200, png.count])
+        try await load()
+        // What was brought beside it is written before it is shown from disk.
+        while try storedBytes(fixture, request) != png { await Task.yield() }
+        expected.append([304, 0])
+        try await load()
+        #expect(told == ["finished 64x48", "finished 64x48", "finished 64x48", "finished 20x10"])
+        #expect(try await exchanges(fixture) == expected)
+    }
+
     @Test("L11 L13 a changed picture: sizes and transforms that were made of the old one go from memory with it")
     func derived() async throws {
         let fixture = try await Fixture(), pipeline = fixture.pipeline
