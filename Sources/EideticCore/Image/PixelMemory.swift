@@ -10,12 +10,11 @@ package enum PixelMemory {
     /// Twelve megapixels are 12,000 small pages, and to fill them in for the first time takes a fifth of the time of
     /// decoding a JPEG. So whole large pages are asked for; where the system has none, it gives small ones.
     package static func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer? {
+        let isLarge = byteCount >= 2 * largePage
         var memory: UnsafeMutableRawPointer?
-        guard posix_memalign(&memory, 64, max(1, byteCount)) == 0, let memory else { return nil }
-        // Only pages that lie within: a picture shall not take more memory than it needs.
-        let start = UInt(bitPattern: memory), page = UInt(largePage)
-        let first = (start + page - 1) / page * page, end = (start + UInt(byteCount)) / page * page
-        if end > first { madvise(UnsafeMutableRawPointer(bitPattern: first), Int(end - first), MADV_HUGEPAGE) }
+        guard posix_memalign(&memory, isLarge ? largePage : 64, max(1, byteCount)) == 0 else { return nil }
+        // The rest stays small pages: a picture shall not take more memory than it needs.
+        if isLarge { madvise(memory, byteCount / largePage * largePage, MADV_HUGEPAGE) }
         return memory
     }
 }
