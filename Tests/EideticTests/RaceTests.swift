@@ -249,6 +249,7 @@ struct RaceTests {
         }
         // What is prefetched, and now becomes visible.
         let visible = pipeline.load(try request(9).with(priority: .high)) { _ in completions.add() }
+        await until { pipeline.statistics.joined == 1 }
         gate.open()
         await until { completions.value == 11 }
         #expect(visible.result != nil)

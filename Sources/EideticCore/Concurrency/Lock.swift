@@ -1,4 +1,3 @@
-import CLinux
 #if SANITIZE_THREAD
 public import Glibc
 
@@ -29,6 +28,7 @@ package struct Lock: @unchecked Sendable {
     func unlock() { pthread_mutex_unlock(mutex) }
 }
 #else
+import CLinux
 public import Synchronization
 
 /// A lock: a word in memory, and the kernel only where somebody has to wait.
