@@ -124,6 +124,28 @@ struct SharedWorkTests {
         _ = try await (one.value, two.value)
     }
 
+    @Test("L02 of two urgent callers who join at the same time neither relies on the other")
+    func joinTogether() async throws {
+        for round in 0..<300 {
+            let work = Work(), gate = Gate()
+            let seen = Guarded<WorkContext?>(nil)
+            let body: @Sendable (Work.Job) async throws(EideticError) -> Int = { job throws(EideticError) in
+                seen.withLock { $0 = job.context }
+                await gate.wait()
+                return 1
+            }
+            let first = Task { try await work.value(for: "a", context: WorkContext(priority: .low), work: body) }
+            await until { seen.withLock { $0 } != nil }
+            let others = (0..<2).map { _ in
+                Task { try await work.value(for: "a", context: WorkContext(priority: .high), work: body) }
+            }
+            await until { work.statistics.joined == 2 && seen.withLock { $0?.priority } != .low }
+            #expect(seen.withLock { $0?.priority } == .high, "round \(round)")
+            gate.open()
+            for task in [first] + others { _ = try await task.value }
+        }
+    }
+
     @Test("L08 progress reaches all, and who joins late hears the latest at once")
     func progress() async throws {
         let work = Work(), gate = Gate(), reported = Gate()

@@ -348,11 +348,13 @@ extension SharedWork {
 
     /// Makes the job as urgent as its most urgent subscriber after one came or left.
     ///
-    /// Where another is as urgent as that one nothing has changed, and that is soon found.
+    /// Where the job is as urgent as that one, and so is another, nothing has changed, and that is soon found.
     @inlinable
     func updatePriority(_ key: Key, after subscriber: Subscriber) {
         let isMatched = state.withLock { state in
             guard let job = state.running[key] else { return true }
+            // Of two who join at once each finds the other: neither may rely on it.
+            guard job.context.priority >= subscriber.context.priority else { return false }
             return job.subscribers.values.contains {
                 $0.subscriber !== subscriber && $0.subscriber.context.priority >= subscriber.context.priority
             }
