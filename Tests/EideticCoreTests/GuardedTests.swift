@@ -59,4 +59,16 @@ struct GuardedTests {
         }
         #expect(held == nil)
     }
+
+    @Test("B03 what many threads use side by side has cache lines of its own")
+    func ownLines() {
+        final class Owner: Sendable { let value = Guarded(0, alignment: 128) }
+        let owners = (0..<8).map { _ in Owner() }
+        let places = owners.map {
+            $0.value.withLock { value in withUnsafePointer(to: &value) { UInt(bitPattern: $0) } }
+        }
+        #expect(Set(places.map { $0 / 128 }).count == 8)
+        // Each of them as far behind a multiple of it as the others: as far as its lock is large.
+        #expect(Set(places.map { $0 % 128 }).count == 1)
+    }
 }

@@ -9,7 +9,7 @@
 /// `curl_global_init`, with an OpenSSL that is not torn down when the process ends.
 ///
 /// `exit` does not stop threads: one that is in the midst of a transfer would use what OpenSSL's exit handler has freed.
-/// Asked for by name, since libcurl may be built with another library for TLS, which has no such handler.
+/// Only where the program has not used OpenSSL before. Asked for by name, since libcurl may be built with another library for TLS, which has no such handler.
 CURLcode eidetic_curl_start(void);
 
 CURLcode eidetic_curl_set_long(CURL *easy, CURLoption option, long value);

@@ -98,9 +98,10 @@ package final class WorkPool: Sendable {
     }
 
     private static func mostUrgent(_ jobs: [Job]) -> Int? {
+        // From the end, where taking one out moves the fewest others.
+        if let cancelled = jobs.lastIndex(where: { $0.context.isCancelled }) { return cancelled }
         var best: Int?
         for index in jobs.indices {
-            if jobs[index].context.isCancelled { return index }
             guard let current = best else { best = index; continue }
             if jobs[index].context.priority > jobs[current].context.priority { best = index }
         }

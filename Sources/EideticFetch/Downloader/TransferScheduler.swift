@@ -66,9 +66,10 @@ final class TransferScheduler: Sendable {
         startNext()
     }
 
+    /// Tells it under the lock: of two changes at once the engine must not hear the later one first.
     private func tellSuspension() {
-        for (entry, isSuspended) in queue.withLock({ $0.runningEntries }) {
-            engine.post(.suspend(entry.id, isSuspended))
+        queue.withLock { [engine] queue in
+            for (entry, isSuspended) in queue.runningEntries { engine.post(.suspend(entry.id, isSuspended)) }
         }
     }
 
@@ -100,5 +101,7 @@ final class TransferScheduler: Sendable {
         engine.start(order)
         // Somebody may have cancelled in between, before the engine knew of it.
         if queue.withLock({ $0.isCancelled(order.id) }) { engine.cancel(order.id) }
+        // Nor of a suspension.
+        if queue.withLock({ $0.isSuspending }) { tellSuspension() }
     }
 }

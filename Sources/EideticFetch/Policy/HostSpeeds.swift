@@ -28,10 +28,11 @@ package struct HostSpeeds: Sendable {
         if hosts.count >= Self.capacity, hosts[origin] == nil { forgetOldest() }
         var host = hosts[origin] ?? Measured(last: now)
         var weight = 0.75
-        for _ in 0..<Int(min(100, (now - host.last) / Self.halfLife)) { weight /= 2 }
+        // Another thread's later moment may have been noted before.
+        for _ in 0..<Int(max(0, min(100, (now - host.last) / Self.halfLife))) { weight /= 2 }
         host.bytes = host.bytes * weight + Double(metrics.bodyBytes)
         host.seconds = host.seconds * weight + metrics.total.inSeconds
-        host.last = now
+        host.last = max(host.last, now)
         hosts[origin] = host
     }
 
