@@ -151,6 +151,76 @@ struct ImageSlotTests {
         #expect(display.images.last == .image(small, hasTransition: false))
     }
 
+    @Test("L14 a fresh signature is loaded in place of the expired one that is under way")
+    func freshSignature() async throws {
+        let gate = Gate(), png = try Picture.png(width: 64, height: 48)
+        let origin = try ScriptedOrigin { request in
+            [.wait(gate), request.path.hasSuffix("old") ? .answer(403) : .answer(200, [:], png)]
+        }
+        let requests = try ["old", "new"].map { signature in
+            ImageRequest(try ImageOrigin(url: "\(origin.url)/a.png?sig=\(signature)"), ignoredQueryItems: ["sig"])
+        }
+        #expect(requests[0] == requests[1])
+        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        var order: [String] = []
+        slot.set(requests[0]) { order.append("old \($0.code)") }
+        await origin.waitForRequests(1)
+        slot.set(requests[1]) { order.append("new \($0.code)") }
+        gate.open()
+        await until { order.count == 2 }
+        #expect(order == ["old cancelled", "new shown"])
+        #expect(origin.requests.map(\.path) == ["/a.png?sig=old", "/a.png?sig=new"])
+    }
+
+    @Test("L14 an equal request with another time-out, other mirrors or files begins anew")
+    func otherOrigins() throws {
+        let gate = Gate(), origin = try ScriptedOrigin { _ in [.wait(gate)] }
+        let files = try ["a", "b", "c"].map { try FetchRequest(url: "\(origin.url)/\($0).png") }
+        var patient = files[0]
+        patient.timeout = .seconds(60)
+        let origins: [ImageOrigin] = [
+            .remote(files[0]), .remote(patient), .firstOf([files[0], files[1]]), .firstOf([files[0], files[2]]),
+            .variants([ImageVariant(files[0], size: small)]),
+            .variants([ImageVariant(files[0], size: PixelSize(width: 8, height: 6))]), .remote(files[0]),
+        ]
+        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        let requests = origins.map { ImageRequest($0) }
+        for (index, request) in requests.enumerated() {
+            #expect(request == requests[0])
+            slot.set(request)
+            slot.set(request)
+            // The place is made empty at each beginning, and only then.
+            #expect(display.images.count == index + 1)
+        }
+    }
+
+    @Test("L14 a load that goes on is as urgent as its last caller wants")
+    func urgency() throws {
+        let gate = Gate(), origin = try ScriptedOrigin { _ in [.wait(gate)] }
+        let request = try ImageRequest(origin.url + "/a.png")
+        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        for priority in [LoadPriority.low, .high, .normal] {
+            slot.set(request.with(priority: priority))
+            #expect(slot.load?.priority == priority)
+            #expect(slot.load?.request.priority == priority)
+            #expect(slot.request?.priority == priority)
+        }
+        #expect(display.images == [.nothing])
+    }
+
+    @Test("L11 L14 a cached picture that is seen stays for the next caller, whatever its placeholder")
+    func cachedStays() async throws {
+        let fixture = try await Fixture(), request = try fixture.put(options: [.refreshCached, .waitStoreCache])
+        _ = try await fixture.pipeline.image(for: request)
+        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        slot.set(request)
+        fixture.pipeline.removeAllFromMemory()
+        let result = await set(slot, request, .init(placeholder: try placeholder(), indicator: .spinner))
+        guard case .unchanged? = try result.get().revalidation else { Issue.record("\(result)"); return }
+        #expect(display.images == [.image(small, hasTransition: false)])
+        #expect(display.seen.suffix(2) == [.indicator(.spinner), .indicator(nil)])
+    }
+
     @Test("L14 one thousand reuses with cancels and deaths in between: only the last picture is seen")
     func storm() async throws {
         let fixture = try await Fixture()

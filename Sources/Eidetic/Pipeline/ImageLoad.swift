@@ -48,14 +48,17 @@ public final class ImageLoad {
     }
 
     /// Takes over the work of a load that goes on, to which nothing is left but to be cancelled.
-    init(takingOver earlier: ImageLoad, _ handlers: Handlers) {
-        request = earlier.request
+    ///
+    /// `request` is an equal one, and says how urgent it is from now on.
+    init(takingOver earlier: ImageLoad, _ request: ImageRequest, _ handlers: Handlers) {
+        self.request = request
         context = earlier.context
         progress = earlier.progress
         self.handlers = handlers
         work = earlier.work
         earlier.work = nil
         work?.listener = self
+        context.priority = request.priority
     }
 
     /// How urgent it is; may be changed while it goes on.

@@ -5,8 +5,8 @@ public import EideticFetch
 ///
 /// - A new load cancels the earlier one, whose completion says `cancelled` before the new one begins; its late result
 ///   never appears (L14).
-/// - The same request again, while it is loaded, goes on with that load: only the earlier completion says `cancelled`, and
-///   what is seen stays.
+/// - The same request again, from the same place, goes on with the load that is under way, as urgent as it says: only the
+///   earlier completion says `cancelled`, and what is seen stays.
 /// - A picture in memory appears before ``set(_:_:progress:completion:)`` returns, without placeholder or transition (L15).
 /// - While the application is in the background nothing is drawn; on return the last state is drawn once (L25).
 ///
@@ -68,8 +68,8 @@ public final class ImageSlot {
     ) {
         turn += 1
         let mine = turn
-        if let load, load.request == request, goesOn(load.request) {
-            return goOn(load, mine, presentation, progress, completion)
+        if let load, let request, goesOn(load.request, for: request) {
+            return goOn(load, request, mine, presentation, progress, completion)
         }
         if request?.options.contains(.avoidAutoCancel) != true { load?.cancel() }
         // The cancelled load's completion may have given the slot another request.
@@ -114,26 +114,34 @@ public final class ImageSlot {
         }
     }
 
-    /// Whether a load of the same request serves a new caller as well as one of its own.
-    private func goesOn(_ request: ImageRequest) -> Bool {
-        !request.options.contains(.avoidAutoCancel)
+    /// Whether the load of an earlier request serves a new caller as well as one of its own.
+    private func goesOn(_ earlier: ImageRequest, for request: ImageRequest) -> Bool {
+        earlier == request && earlier.asksLike(request) && !request.options.contains(.avoidAutoCancel)
             && (request.wantsRefresh || pipeline.cachedImage(for: request) == nil)
     }
 
-    /// Goes on with a load for a new caller, who has its own presentation.
+    /// Goes on with a load for a new caller, who has its own priority and presentation.
     private func goOn(
         _ earlier: ImageLoad,
+        _ request: ImageRequest,
         _ mine: UInt64,
         _ presentation: Presentation,
         _ progress: (@MainActor (FetchProgress) -> Void)?,
         _ completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
     ) {
-        load = ImageLoad(takingOver: earlier, handlers(earlier.request, mine, presentation, progress, completion))
-        let isAlike = self.presentation.looksLike(presentation)
+        load = ImageLoad(takingOver: earlier, request, handlers(request, mine, presentation, progress, completion))
+        self.request = request
+        let before = self.presentation
         self.presentation = presentation
         earlier.cancel()
         // Its completion may have given the slot another request.
-        if turn == mine, !isAlike { start(earlier.request, presentation) }
+        guard turn == mine, !before.looksLike(presentation) else { return }
+        if !isCachedSeen {
+            start(request, presentation)
+        } else if before.indicator != presentation.indicator {
+            // The cached picture stays in view: where the server confirms it, it is not drawn again.
+            begin(presentation.indicator)
+        }
     }
 }
 
@@ -160,7 +168,11 @@ extension ImageSlot {
         } else if request.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]) {
             show(presentation.placeholder)
         }
-        switch presentation.indicator {
+        begin(presentation.indicator)
+    }
+
+    private func begin(_ indicator: IndicatorStyle) {
+        switch indicator {
         case .none: showIndicator(nil)
         case .spinner: showIndicator(.spinner)
         case .progress: showIndicator(.progress(nil))
@@ -245,5 +257,16 @@ extension ImageSlot {
 
     private func showIndicator(_ indicator: ImageIndicator?) {
         gate.draw(self, .indicator) { [weak display] _ in display?.displayIndicator(indicator) }
+    }
+}
+
+extension ImageRequest {
+    /// Whether the bytes of an equal request come from the same place and are asked for in the same way.
+    fileprivate func asksLike(_ other: ImageRequest) -> Bool {
+        switch (origin, other.origin) {
+        case (.variants(let files), .variants(let others)): files == others
+        case (.variants, _), (_, .variants): false
+        default: origin.remotes == other.origin.remotes
+        }
     }
 }
