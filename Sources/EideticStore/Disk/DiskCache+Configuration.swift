@@ -55,7 +55,8 @@ extension DiskCache {
             case change
             /// Its latest use, to the second.
             ///
-            /// It is noted as the file's time of modification, so that a read costs two or three system calls more.
+            /// It is noted as the file's time of modification, so that a read costs one system call more, or two at most
+            /// once a second.
             case access
         }
 

@@ -22,7 +22,9 @@ extension DiskCache {
         case absent
         /// There is one that is too old to be served.
         case expired
-        /// There was one, which could not be served and is gone; with what was wrong with it.
+        /// There was one that could not be served; with what was wrong with it.
+        ///
+        /// It is gone, except where the cache is only read, or removing it failed.
         case damaged(String)
     }
 
@@ -41,12 +43,15 @@ extension DiskCache {
     private func ownFinding(_ key: String, _ allowingExpired: Bool) throws(EideticError) -> Finding {
         let hash = CacheKey(key)
         do throws(SystemError) {
-            guard let file = try reader.contents(of: layout.path(of: hash)) else { return .absent }
-            let finding = verified(file, key, hash)
-            guard case .entry(let entry) = finding else { return finding }
-            if !allowingExpired, try !isFresh(entry.metadata, hash) { return .expired }
-            noteUse(hash)
-            return finding
+            let path = layout.path(of: hash)
+            guard var file = try reader.contents(of: path, withTime: countsFromUse) else { return .absent }
+            switch verified(&file, key, hash) {
+            case .failure(let flaw): return .damaged(flaw.description)
+            case .success(let found):
+                if !allowingExpired, !isFresh(found, hash) { return .expired }
+                noteUse(hash)
+                return .entry(found.entry)
+            }
         } catch {
             throw EideticError(error)
         }
@@ -87,11 +92,24 @@ extension DiskCache {
         )
     }
 
-    private func verified(_ file: consuming EntryReader.LoadedFile, _ key: String, _ hash: CacheKey) -> Finding {
+    /// An entry, and the time of modification of the file that it was read from, where its age counts from that.
+    private struct Verified {
+        let entry: Entry
+        let modified: Timestamp?
+    }
+
+    /// Whether ages count from the latest use, which the file's time of modification tells.
+    private var countsFromUse: Bool { configuration.expiry == .access }
+
+    private func verified(
+        _ file: inout EntryReader.LoadedFile,
+        _ key: String,
+        _ hash: CacheKey
+    ) -> Result<Verified, EntryFile.Flaw> {
         do throws(EntryFile.Flaw) {
-            return .entry(try file.takeEntry(expecting: key))
+            return .success(Verified(entry: try file.takeEntry(expecting: key), modified: file.modified))
         } catch {
-            return rescued(hash, key, error).map { .entry($0) } ?? .damaged(error.description)
+            return rescued(hash, key, error).map { .success($0) } ?? .failure(error)
         }
     }
 
@@ -99,33 +117,32 @@ extension DiskCache {
     ///
     /// Its head may have been under way, or been cut off by a kill, or another file may have taken its place. What is
     /// damaged still is removed.
-    private func rescued(_ hash: CacheKey, _ key: String, _ flaw: EntryFile.Flaw) -> Entry? {
+    private func rescued(_ hash: CacheKey, _ key: String, _ flaw: EntryFile.Flaw) -> Verified? {
         if configuration.isReadOnly { return nil }
         let path = layout.path(of: hash)
-        let entry = try? change { ledger throws(SystemError) -> Entry? in
-            if try ledger.reader.restore(path), var file = try ledger.reader.contents(of: path),
+        let found = try? change { ledger throws(SystemError) -> Verified? in
+            if try ledger.reader.restore(path),
+                var file = try ledger.reader.contents(of: path, withTime: self.countsFromUse),
                 let entry = try? file.takeEntry(expecting: key)
             {
                 try ledger.look(at: hash)
-                return entry
+                return Verified(entry: entry, modified: file.modified)
             }
             Log.write(.warning, .store, "\(path) is dropped: \(flaw)")
             _ = try ledger.remove(hash)
             return nil
         }
-        return entry ?? nil
+        return found ?? nil
     }
 
     /// Whether an entry is young enough to be served; where its age counts from its use, this is one.
-    private func isFresh(_ metadata: Metadata, _ key: CacheKey) throws(SystemError) -> Bool {
-        let now = time.now
-        guard configuration.expiry == .access, metadata.expires == nil else {
-            return limits.expiry(of: metadata, modified: metadata.stored) > now
-        }
-        let path = layout.path(of: key)
-        let used = try files.linkStatus(of: path).modified
+    private func isFresh(_ found: Verified, _ key: CacheKey) -> Bool {
+        let (now, metadata) = (time.now, found.entry.metadata)
+        let used = found.modified ?? metadata.stored
         guard limits.expiry(of: metadata, modified: used) > now else { return false }
-        if !configuration.isReadOnly, used + .seconds(1) <= now { try? files.setModified(path, to: now) }
+        if countsFromUse, metadata.expires == nil, !configuration.isReadOnly, used + .seconds(1) <= now {
+            try? files.setModified(layout.path(of: key), to: now)
+        }
         return true
     }
 

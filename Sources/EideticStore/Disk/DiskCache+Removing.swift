@@ -47,7 +47,7 @@ extension DiskCache {
             var count = 0
             for start in stride(from: 0, to: keys.count, by: Self.step) where !context.isCancelled {
                 let step = keys[start..<min(keys.count, start + Self.step)]
-                announce { ledger in step.compactMap { ledger.index.entry($0) } }
+                announce { ledger throws(SystemError) in try ledger.expired(step, now) }
                 count += try changePublicly { ledger throws(SystemError) in try ledger.removeExpired(step, now) }
             }
             return count
@@ -93,13 +93,20 @@ extension DiskCache {
 extension Ledger {
     /// Removes those of `keys` that are still there and too old; gives how many.
     fileprivate func removeExpired(_ keys: ArraySlice<CacheKey>, _ now: UInt32) throws(SystemError) -> Int {
+        // Looking at the files may fail: nothing leaves the index before all were looked at.
+        let entries = try expired(keys, now).compactMap { index.remove($0.key) }
+        if !entries.isEmpty { try removeFiles(entries, .remove, isDeparture: true) }
+        return entries.count
+    }
+
+    /// Those of `keys` that are still there and too old, and were not used since.
+    fileprivate func expired(_ keys: ArraySlice<CacheKey>, _ now: UInt32) throws(SystemError) -> [IndexEntry] {
         var entries: [IndexEntry] = []
         for key in keys {
             guard let entry = index.entry(key), entry.expires <= now, try !wasUsed(key, now) else { continue }
-            entries += index.remove(key).map { [$0] } ?? []
+            entries.append(entry)
         }
-        if !entries.isEmpty { try removeFiles(entries, .remove, isDeparture: true) }
-        return entries.count
+        return entries
     }
 
     /// Evicts at most `most` entries as long as more than `size` bytes are taken; gives how many.

@@ -10,6 +10,8 @@ struct EntryReader: Sendable {
         var bytes: [UInt8] = []
         /// Why it was not read.
         var flaw: EntryFile.Flaw?
+        /// The time of modification, where it was asked for.
+        var modified: Timestamp?
 
         /// Verifies the file, and cuts its bytes down to the entry's, which are given away.
         mutating func takeEntry(expecting key: String?) throws(EntryFile.Flaw) -> DiskCache.Entry {
@@ -36,12 +38,15 @@ struct EntryReader: Sendable {
     private static let trustedSize = 1 << 20
 
     /// Reads a file whole; `nil` where there is none.
-    func contents(of path: String) throws(SystemError) -> LoadedFile? {
+    ///
+    /// With `withTime` it also asks when this very file was modified, which takes a system call more.
+    func contents(of path: String, withTime: Bool = false) throws(SystemError) -> LoadedFile? {
         do throws(SystemError) {
             let file = try files.open(path, Self.flags)
             let size = try files.size(of: file)
             if size > Self.trustedSize, case .failure(let flaw) = try head(of: file) { return LoadedFile(flaw: flaw) }
-            return LoadedFile(bytes: try files.bytes(of: file, count: size))
+            let modified = try withTime ? files.status(of: file).modified : nil
+            return LoadedFile(bytes: try files.bytes(of: file, count: size), modified: modified)
         } catch {
             // Pipes have no size, nor have folders on some file systems.
             if error.call == .lseek, [ESPIPE, EINVAL].contains(error.number) { return LoadedFile(flaw: .notAFile) }

@@ -163,7 +163,7 @@ extension Ledger {
         index.forEach { LedgerRecord(.put, $0).append(to: &bytes, salt: header.salt) }
         for (writer, reservation) in outstanding {
             var entry = IndexEntry()
-            (entry.key, entry.size) = (reservation.key, UInt32(reservation.allocated))
+            (entry.key, entry.size) = (reservation.key, UInt32(clamping: reservation.allocated))
             LedgerRecord(.begin, writer: writer, entry).append(to: &bytes, salt: header.salt)
         }
         let temporary = "\(layout.ledger).new"

@@ -109,7 +109,9 @@ extension Ledger {
 
     /// Looks whether an entry that seems to be too old was used since, and notes it where so.
     func wasUsed(_ key: CacheKey, _ now: UInt32) throws(SystemError) -> Bool {
-        guard limits.ageBegins == .access, let found = try entry(of: key), found.expires > now else { return false }
+        guard limits.ageBegins == .access, var found = try entry(of: key), found.expires > now else { return false }
+        // The file does not tell what its uses have taught.
+        if let known = index.entry(key) { (found.uses, found.importance) = (known.uses, known.importance) }
         index.put(found)
         appendOrRewrite([LedgerRecord(.put, found)])
         return true

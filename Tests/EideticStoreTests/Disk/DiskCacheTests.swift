@@ -93,6 +93,50 @@ struct DiskCacheTests {
         #expect(cache.usage.entries == 0)
     }
 
+    @Test("C09 by access, a sweep that cannot look at a file leaves all of its step counted")
+    func sweepFails() throws {
+        let fixture = try DiskFixture {
+            $0.maximumAge = .seconds(100)
+            $0.expiry = .access
+        }
+        let (cache, time) = (fixture.cache, fixture.time)
+        for key in ["a", "b", "c"] {
+            try cache.write([1], for: key)
+            try FileSystem().setModified(cache.path(for: key), to: time.now)
+        }
+        time.advance(by: .seconds(100))
+        // The last that is looked at, whatever the order.
+        fixture.plan.fail(.open, with: EMFILE, at: 3, pathPart: "\(cache.configuration.directory)/")
+        #expect(code { try cache.removeExpired() } != nil)
+        fixture.plan.clear()
+        #expect(cache.usage == (try fixture.realUsage()))
+        #expect(try cache.removeExpired() == 3)
+        #expect(try fixture.realUsage() == DiskCache.Usage())
+    }
+
+    @Test("C09 by access, what is evicted or replaced while it is read is judged by the file that was read")
+    func replacedDuringRead() throws {
+        let fixture = try DiskFixture {
+            $0.maximumAge = .seconds(100)
+            $0.expiry = .access
+        }
+        let (cache, time) = (fixture.cache, fixture.time), other = try fixture.second()
+        for key in ["evicted", "replaced"] {
+            try cache.write([1], for: key)
+            try FileSystem().setModified(cache.path(for: key), to: time.now)
+        }
+        let path = cache.path(for: "evicted")
+        fixture.plan.before(.pread) { try? FileSystem().unlink(path) }
+        #expect(try cache.read("evicted")?.bytes == [1])
+        time.advance(by: .seconds(100))
+        fixture.plan.before(.pread) {
+            try? other.write([2], for: "replaced")
+            try? FileSystem().setModified(other.path(for: "replaced"), to: time.now)
+        }
+        #expect(try cache.find("replaced") == .expired)
+        #expect(try cache.read("replaced")?.bytes == [2])
+    }
+
     @Test("C09 by creation, new metadata do not make an entry younger; by change they do")
     func expiresAfterCreation() throws {
         for (expiry, isServed) in [(DiskCache.Configuration.Expiry.creation, false), (.change, true)] {

@@ -59,6 +59,26 @@ struct DiskEvictionHookTests {
         #expect(record.did.count == 40)
     }
 
+    @Test("C16 hooks are not told of what a sweep keeps because it was used")
+    func kept() throws {
+        let fixture = try DiskFixture {
+            $0.maximumAge = .seconds(100)
+            $0.expiry = .access
+        }
+        let record = Record(), cache = fixture.cache
+        record.follow(cache)
+        for key in ["used", "idle"] {
+            try cache.write([1], for: key)
+            try FileSystem().setModified(cache.path(for: key), to: fixture.time.now)
+        }
+        fixture.time.advance(by: .seconds(60))
+        #expect(try cache.read("used") != nil)
+        fixture.time.advance(by: .seconds(60))
+        #expect(try cache.removeExpired() == 1)
+        #expect(record.will == ["idle"])
+        #expect(record.did == ["idle"])
+    }
+
     @Test("C10 a trim takes as many system calls among many entries as among few")
     func cost() throws {
         var counts: [Int] = []
