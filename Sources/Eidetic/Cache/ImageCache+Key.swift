@@ -29,6 +29,9 @@ extension ImageCache {
         }
 
         /// The key of the picture that a pipeline makes for a request.
+        ///
+        /// Where the picture is there in several files (``ImageOrigin/variants(_:)``) each file has a key of its own, that
+        /// of a request for it; this one names none of them.
         public init(_ request: ImageRequest) {
             self.init(request.originalKey, request.rendering, request.options, isText: false)
         }

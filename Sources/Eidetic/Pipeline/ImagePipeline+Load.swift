@@ -81,12 +81,13 @@ extension ImagePipeline {
     private func answerAtOnce(_ request: ImageRequest) -> ImageResponse? {
         if var hit = try? memoryHit(request) {
             if request.options.contains(.queryMemoryDataSync) {
-                hit.originalBytes = originals.cachedBytesAtOnce(for: request)
+                hit.originalBytes = originals.cachedBytesAtOnce(for: cachedVariant(request)?.file ?? request)
             }
             return hit
         }
         guard request.options.contains(.queryDiskDataSync), !request.options.contains(.fromLoaderOnly),
-            let picture = pictures.pictureAtOnce(for: request), (try? check(picture.image, request.options)) != nil
+            let picture = sufficientFiles(request).lazy.compactMap({ self.pictures.pictureAtOnce(for: $0) }).first,
+            (try? check(picture.image, request.options)) != nil
         else { return nil }
         return ImageResponse(picture, storeError: nil)
     }
@@ -134,7 +135,7 @@ extension ImagePipeline {
 
     private func hitImage(_ request: ImageRequest) -> Image? {
         request.options.contains(.fromLoaderOnly)
-            ? nil : memory.image(for: request.pictureKey) ?? cachedVariant(request)
+            ? nil : memory.image(for: request.pictureKey) ?? cachedVariant(request)?.image
     }
 
     func made(

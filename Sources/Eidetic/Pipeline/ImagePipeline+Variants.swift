@@ -41,10 +41,17 @@ extension ImagePipeline {
         return await inOrder(choice, request)
     }
 
-    /// The picture in memory, of any file that has the pixels that are wanted.
-    func cachedVariant(_ request: ImageRequest) -> Image? {
+    /// The picture in memory of a file that would be taken now, and the request for that file.
+    func cachedVariant(_ request: ImageRequest) -> (file: ImageRequest, image: Image)? {
         guard let choice = choice(request) else { return nil }
-        return choice.sufficient.lazy.compactMap { self.memory.image(for: request.file($0).pictureKey) }.first
+        return choice.acceptable.lazy.map { request.file($0) }.compactMap { file in
+            self.memory.image(for: file.pictureKey).map { (file, $0) }
+        }.first
+    }
+
+    /// Requests for those of the files that have the pixels that are wanted; the request itself where it names one file.
+    func sufficientFiles(_ request: ImageRequest) -> [ImageRequest] {
+        choice(request).map { $0.sufficient.map { request.file($0) } } ?? [request]
     }
 
     /// The picture of the largest of the files that memory has, in whatever size.

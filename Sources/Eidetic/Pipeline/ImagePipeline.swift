@@ -68,10 +68,11 @@ public final class ImagePipeline: Sendable {
 
     /// The picture if it is in memory now; returns at once, on any thread.
     ///
-    /// - Complexity: O(1); takes no lock for long, allocates nothing. Request processors are called where there are any.
+    /// - Complexity: O(1); takes no lock for long, allocates nothing; O(*n*) and a request for each where the picture is
+    ///   there in *n* files. Request processors are called where there are any.
     public func cachedImage(for request: ImageRequest) -> Image? {
-        guard !isPlain else { return memory.image(for: request.pictureKey) ?? cachedVariant(request) }
-        return (try? processed(request)).flatMap { memory.image(for: $0.pictureKey) ?? cachedVariant($0) }
+        guard !isPlain else { return memory.image(for: request.pictureKey) ?? cachedVariant(request)?.image }
+        return (try? processed(request)).flatMap { memory.image(for: $0.pictureKey) ?? cachedVariant($0)?.image }
     }
 
     /// Whether the user scrolls or drags; loads of low priority then wait before each of their steps (L22).

@@ -29,6 +29,9 @@ package struct VariantChoice {
     /// Those that have the pixels that are wanted, as far as any has, the smallest first.
     var sufficient: ArraySlice<ImageVariant> { variants[min(best, variants.count)...] }
 
+    /// Those whose picture in memory is taken at once: the sufficient ones, then the smaller one that would be asked for.
+    var acceptable: [ImageVariant] { sufficient + (affordable < best ? [variants[affordable]] : []) }
+
     /// The one to be asked for where no cache has any that is sufficient.
     private var affordable: Int {
         guard best > 0, let expected = wait(best), expected > limit.inSeconds else { return best }
