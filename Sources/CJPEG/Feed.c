@@ -68,7 +68,7 @@ void eidetic_jpeg_feed_destroy(eidetic_jpeg_feed *feed) {
 }
 
 void eidetic_jpeg_feed_give(eidetic_jpeg_feed *feed, const uint8_t *beginning, size_t count) {
-    size_t left = count - feed->consumed, skipped = feed->to_skip < left ? feed->to_skip : left;
+    size_t left = count > feed->consumed ? count - feed->consumed : 0, skipped = feed->to_skip < left ? feed->to_skip : left;
     feed->to_skip -= skipped;
     feed->source.next_input_byte = beginning + feed->consumed + skipped;
     feed->source.bytes_in_buffer = left - skipped;

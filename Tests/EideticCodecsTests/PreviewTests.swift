@@ -26,6 +26,15 @@ struct PreviewTests {
             }
         }
 
+        var format: ImageFormat {
+            switch self {
+            case .baseline, .progressive: .jpeg
+            case .png, .interlaced: .png
+            case .gif: .gif
+            case .webp, .lossless: .webp
+            }
+        }
+
         private func jpeg(_ pixels: PixelBuffer, isProgressive: Int32) -> [UInt8] {
             var count = 0
             let (width, height) = (UInt32(Self.width), UInt32(Self.height))
@@ -149,5 +158,31 @@ struct PreviewTests {
             }
         }
         #expect(DecodeMemory.previews.free == free)
+    }
+
+    @Test("L10 the bytes of another picture are decoded anew, whatever was taken before", arguments: Kind.allCases)
+    func otherBytes(_ kind: Kind) throws {
+        let first = try kind.bytes(), even = try Pictures.even(Kind.width, Kind.height, [9, 90, 200, 255])
+        let larger = Pictures.image(try Pictures.photo(900, 700))
+        let files = [
+            try ImageEncoder.encode(larger, as: kind.format),
+            try ImageEncoder.encode(Pictures.image(even), as: .gif),
+        ]
+        for second in files {
+            let size = PixelSize(width: 400, height: 400), decoder = decoder(size)
+            _ = try? preview(decoder, first.prefix(first.count * 9 / 10))
+            let whole = try ImageDecoder.decode(second, options: .with { $0.size = size })
+            #expect(try #require(try preview(decoder, second)).pixels.bytes == whole.pixels.bytes)
+        }
+    }
+
+    @Test("L10 F07 a PNG with a large chunk beside its pixels is decoded anew", arguments: [0, 1])
+    func largeChunk(_ above: Int) throws {
+        var png = PNGWriter(width: 1, height: 1)
+        png.chunk("teSt", Array(repeating: 0, count: (1 << 20) + above))
+        png.pixels([0, 1, 2, 3])
+        let decoder = decoder()
+        #expect(try preview(decoder, png.finished) != nil)
+        #expect((decoder.taken == nil) == (above == 1))
     }
 }

@@ -107,13 +107,15 @@ final class PictureLoader: Sendable {
     ) -> PreviewMaker? {
         guard request.options.contains(.progressive) else { return nil }
         let options = request.decodeOptions(byteLimit: scaleDownLimit)
-        let decoder = PreviewDecoder(options: options, limits: limits, context: context)
-        return PreviewMaker(pool, context) { bytes throws(EideticError) in
-            let image = try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
-                try decoder.image(of: UnsafeRawBufferPointer(bytes))
+        return PreviewMaker(pool, context) { [limits] in
+            let decoder = PreviewDecoder(options: options, limits: limits, context: context)
+            return { bytes throws(EideticError) in
+                let image = try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
+                    try decoder.image(of: UnsafeRawBufferPointer(bytes))
+                }
+                guard let image else { return nil }
+                return try Self.transformed(image, request)
             }
-            guard let image else { return nil }
-            return try Self.transformed(image, request)
         } report: {
             report(.preview($0))
         }

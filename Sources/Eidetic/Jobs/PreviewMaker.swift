@@ -9,7 +9,11 @@ final class PreviewMaker: Sendable {
     typealias Decode = @Sendable ([UInt8]) throws(EideticError) -> Image?
 
     private struct State {
-        /// Goes at the end, with the memory that it keeps.
+        /// Makes a decoder for the bytes of one answer; goes at the end.
+        var makeDecode: (@Sendable () -> Decode)?
+        /// What is decoded: where the first of several servers breaks off, the next one's bytes are others.
+        var bytes: ArrivingBytes?
+        /// Goes with its bytes, and the memory that it keeps with it.
         var decode: Decode?
         var isBusy = false
         var next = 256
@@ -23,23 +27,30 @@ final class PreviewMaker: Sendable {
     init(
         _ pool: WorkPool,
         _ context: WorkContext,
-        decode: @escaping Decode,
+        makeDecode: @escaping @Sendable () -> Decode,
         report: @escaping @Sendable (Image) -> Void
     ) {
         self.pool = pool
         self.context = context
-        state = Guarded(State(decode: decode))
+        state = Guarded(State(makeDecode: makeDecode))
         self.report = report
     }
 
     /// Says that bytes have come; returns at once.
     func bytesCame(_ bytes: ArrivingBytes) {
         let count = bytes.count
-        let begins = state.withLock { state in
-            guard state.decode != nil, !state.isBusy, count >= state.next else { return false }
-            state.isBusy = true
-            return true
+        let (begins, old) = state.withLock { state -> (Bool, Decode?) in
+            guard let makeDecode = state.makeDecode, !state.isBusy else { return (false, nil) }
+            var old: Decode?
+            if state.bytes !== bytes {
+                old = state.decode
+                (state.bytes, state.decode, state.next) = (bytes, makeDecode(), 256)
+            }
+            state.isBusy = count >= state.next
+            return (state.isBusy, old)
         }
+        // What it keeps goes when the lock is free again.
+        _ = consume old
         guard begins else { return }
         pool.enqueue(context) { [self] in
             make(of: bytes)
@@ -49,10 +60,9 @@ final class PreviewMaker: Sendable {
 
     /// Says that the picture itself is decoded now.
     func end() {
-        // What it keeps goes when the lock is free again.
         _ = state.withLock { state in
-            defer { state.decode = nil }
-            return state.decode
+            defer { (state.makeDecode, state.decode, state.bytes) = (nil, nil, nil) }
+            return (state.decode, state.bytes)
         }
     }
 

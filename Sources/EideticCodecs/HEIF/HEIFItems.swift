@@ -56,14 +56,18 @@ struct HEIFItems {
     /// The contents of an item's properties of one name.
     func properties(_ item: Int, _ name: StaticString) -> [UnsafeRawBufferPointer] {
         guard let all = meta.box("iprp"), let list = all.box("ipco") else { return [] }
-        let boxes = list.allBoxes
+        var boxes: [UnsafeRawBufferPointer?] = []
+        list.forEachBox { boxName, content in
+            boxes.append(boxName.contains(name) ? content : nil)
+            return boxes.count < Self.mostProperties
+        }
         return all.boxes("ipma").flatMap { associations($0, item) }.compactMap { number in
-            guard boxes.indices.contains(number - 1), list.contains(name, at: boxes[number - 1].name) else {
-                return nil
-            }
-            return list.slice(boxes[number - 1].start, boxes[number - 1].end - boxes[number - 1].start)
+            boxes.indices.contains(number - 1) ? boxes[number - 1] : nil
         }
     }
+
+    /// As many as an association's 15 bits can name.
+    private static let mostProperties = 32_767
 
     /// The numbers, from 1 on, of an item's properties.
     private func associations(_ table: UnsafeRawBufferPointer, _ item: Int) -> [Int] {

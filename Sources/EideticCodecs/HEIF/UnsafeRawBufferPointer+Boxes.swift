@@ -5,17 +5,28 @@
 extension UnsafeRawBufferPointer {
     /// The content of a box that lies within others, each the first of its name.
     func box(_ path: StaticString...) -> UnsafeRawBufferPointer? {
-        path.reduce(self as UnsafeRawBufferPointer?) { $0?.boxes($1).first }
+        path.reduce(self as UnsafeRawBufferPointer?) { within, name in
+            var found: UnsafeRawBufferPointer?
+            within?.forEachBox { boxName, content in
+                if boxName.contains(name) { found = content }
+                return found == nil
+            }
+            return found
+        }
     }
 
     /// The contents of all boxes of this name.
     func boxes(_ name: StaticString) -> [UnsafeRawBufferPointer] {
-        allBoxes.compactMap { contains(name, at: $0.name) ? slice($0.start, $0.end - $0.start) : nil }
+        var found: [UnsafeRawBufferPointer] = []
+        forEachBox { boxName, content in
+            if boxName.contains(name) { found.append(content) }
+            return true
+        }
+        return found
     }
 
-    /// Where the boxes have their names and contents, as far as they are complete.
-    var allBoxes: [(name: Int, start: Int, end: Int)] {
-        var found: [(name: Int, start: Int, end: Int)] = []
+    /// Tells the name and the content of each box, as far as it is complete, until `body` says that it wants no more.
+    func forEachBox(_ body: (_ name: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) -> Bool) {
         var offset = 0
         while let short = big32(offset) {
             var length = short, head = 8
@@ -23,11 +34,11 @@ extension UnsafeRawBufferPointer {
             if short == 1, let high = big32(offset + 8), let low = big32(offset + 12), high < 1 << 30 {
                 (length, head) = (high << 32 | low, 16)
             }
-            guard length >= head, length <= count - offset else { break }
-            found.append((offset + 4, offset + head, offset + length))
+            guard length >= head, length <= count - offset, let name = slice(offset + 4, 4),
+                let content = slice(offset + head, length - head), body(name, content)
+            else { break }
             offset += length
         }
-        return found
     }
 }
 #endif

@@ -25,9 +25,9 @@ final class GIFFeed: PictureFeed {
     func picture(of bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture? {
         try task.checkpoint()
         let structure = try GIFStructure(bytes)
-        guard let frame = structure.frames.first, frame.area.size.pixelCount == numbers.bytes.count else {
-            throw EideticError(.corrupt, "GIF: two sizes of the first frame")
-        }
+        guard let frame = structure.frames.first, frame.area.size.pixelCount == numbers.bytes.count,
+            frame.data.count >= taken
+        else { throw EideticError(.corrupt, "GIF: other bytes than those that came before") }
         let (target, capacity) = (numbers.bytes.bytePointer, numbers.bytes.count)
         let status = eidetic_lzw_continue(handle, frame.data.bytePointer, frame.data.count, target, capacity, &count)
         guard status != EIDETIC_LZW_CORRUPT else { throw EideticError(.corrupt, "GIF: broken in what came so far") }

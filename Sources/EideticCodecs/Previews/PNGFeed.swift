@@ -7,6 +7,11 @@ final class PNGFeed: PictureFeed {
     private let rows: FeedRows
     private(set) var taken = 0
 
+    /// Where the next chunk begins whose head has not been seen.
+    private var nextChunk = 8
+
+    /// The most bytes of a chunk beside those of the picture: the library keeps such a chunk until all of it is there.
+    private static let mostOfChunk = 1 << 20
     /// Bytes between two questions whether to go on.
     private static let batch = 64 << 10
 
@@ -23,6 +28,7 @@ final class PNGFeed: PictureFeed {
     deinit { eidetic_png_feed_destroy(handle) }
 
     func picture(of bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture? {
+        try checkChunks(bytes)
         while taken < bytes.count {
             try task.checkpoint()
             let count = min(Self.batch, bytes.count - taken)
@@ -38,5 +44,17 @@ final class PNGFeed: PictureFeed {
             iccProfile: structure.compressedProfile.flatMap { ZlibStream.inflate($0, limit: PNGCodec.profileLimit) },
             isPartial: eidetic_png_feed_is_complete(handle) == 0
         )
+    }
+
+    private func checkChunks(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        while let length = bytes.big32(nextChunk), bytes.count - nextChunk >= 8 {
+            guard bytes.contains("IDAT", at: nextChunk + 4) || length <= Self.mostOfChunk else {
+                throw EideticError(
+                    .unsupportedFormat,
+                    "PNG: a chunk of \(length) bytes beside the picture's, at byte \(nextChunk)"
+                )
+            }
+            nextChunk += 12 + length
+        }
     }
 }

@@ -1,3 +1,4 @@
+import CPixels
 import EideticCore
 
 /// Decodes a picture whose bytes come little by little, and takes each of them once (L10).
@@ -28,10 +29,11 @@ final class FeedRows {
 
     var base: UnsafeMutablePointer<UInt8>? { memory.bytes.bytePointer }
 
-    /// A copy of what is there now.
-    func snapshot(_ alpha: PixelBuffer.Alpha) throws(EideticError) -> PixelBuffer {
+    /// A copy of what is there now; without the alpha of the first rows where that is not to be used.
+    func snapshot(_ alpha: PixelBuffer.Alpha, opaqueRows: Int = 0) throws(EideticError) -> PixelBuffer {
         try PixelBuffer(size: size, alpha: alpha) { target, _ in
             target.copyMemory(from: UnsafeRawBufferPointer(memory.bytes))
+            eidetic_pixels_make_opaque(target.bytePointer, opaqueRows * size.width)
         }
     }
 }

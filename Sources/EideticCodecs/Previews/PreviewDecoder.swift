@@ -2,7 +2,7 @@ package import EideticCore
 
 /// Shows what is there of a picture while its bytes come (L10).
 ///
-/// JPEG, PNG, GIF and still WebP are gone on with where the bytes ended the last time, so that each is decoded once
+/// JPEG (not with arithmetic coding), PNG, GIF and still WebP are gone on with where the bytes ended the last time, so that each is decoded once
 /// however many previews there are. Of other formats, of what memory has no room for, and of damaged pictures, the
 /// beginning is decoded anew each time.
 ///
@@ -16,7 +16,7 @@ package final class PreviewDecoder: @unchecked Sendable {
     private enum Feed {
         case undecided
         case none
-        case some(any PictureFeed, share: Int)
+        case some(any PictureFeed, share: Int, of: ImageHeader)
     }
 
     /// Creates a decoder for one picture; `options` say how it is to look in the end.
@@ -32,7 +32,7 @@ package final class PreviewDecoder: @unchecked Sendable {
     deinit { giveUp() }
 
     /// The bytes that were given to a decoder which goes on where it stopped; `nil` where there is none.
-    package var taken: Int? { if case .some(let feed, _) = feed { feed.taken } else { nil } }
+    package var taken: Int? { if case .some(let feed, _, _) = feed { feed.taken } else { nil } }
 
     /// What the beginning of a picture shows: `bytes` are those of the call before, and what has come since.
     ///
@@ -42,13 +42,17 @@ package final class PreviewDecoder: @unchecked Sendable {
     package func image(of bytes: UnsafeRawBufferPointer) throws(EideticError) -> Image? {
         let plan = try DecodePlan(bytes, options, limits, context)
         if case .undecided = feed { begin(plan) }
+        if case .some(_, _, let header) = feed, header.format != plan.header.format || header.size != plan.header.size {
+            giveUp()
+        }
         return try DecodeMemory.shared.withShare(plan.memory, context) { () throws(EideticError) in
-            guard case .some(let feed, _) = feed else { return try plan.run() }
+            guard case .some(let feed, _, _) = feed else { return try plan.run() }
             do throws(EideticError) {
                 return try plan.run(feed)
             } catch  where error.code != .cancelled {
-                // What is broken for one way of decoding may not be for the other.
                 giveUp()
+                if error.code == .limitExceeded { throw error }
+                // What is broken for one way of decoding may not be for the other.
                 return try plan.run()
             }
         }
@@ -59,11 +63,15 @@ package final class PreviewDecoder: @unchecked Sendable {
         let share = plan.memory
         feed = .none
         guard DecodeMemory.previews.take(share) else { return }
-        if let new = try? plan.feed() { feed = .some(new, share: share) } else { DecodeMemory.previews.giveBack(share) }
+        if let new = try? plan.feed() {
+            feed = .some(new, share: share, of: plan.header)
+        } else {
+            DecodeMemory.previews.giveBack(share)
+        }
     }
 
     private func giveUp() {
-        guard case .some(_, let share) = feed else { return }
+        guard case .some(_, let share, _) = feed else { return }
         feed = .none
         DecodeMemory.previews.giveBack(share)
     }

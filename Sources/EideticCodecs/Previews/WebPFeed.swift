@@ -51,7 +51,9 @@ final class WebPFeed: PictureFeed {
         }
         var lastRow: Int32 = 0
         guard WebPIDecGetRGB(decoder, &lastRow, nil, nil, nil) != nil, lastRow > 0 else { return nil }
-        let profile = try WebPStructure(bytes).iccProfile
-        return CodecPicture(try rows.snapshot(.straight), iccProfile: profile, isPartial: status != VP8_STATUS_OK)
+        let structure = try WebPStructure(bytes), isPartial = status != VP8_STATUS_OK
+        let deniesAlpha = structure.mayHideAlpha && !structure.hasAlpha
+        let pixels = try rows.snapshot(.straight, opaqueRows: deniesAlpha ? Int(lastRow) : 0)
+        return CodecPicture(pixels, iccProfile: structure.iccProfile, isPartial: isPartial)
     }
 }

@@ -94,7 +94,7 @@ struct WebPStructure {
         }
         size = own
         hasAlpha = hasAlpha || features.has_alpha != 0
-        isLossless = features.format == 2
+        isLossless = isLossless || features.format == 2
     }
 
     private mutating func readFrame(_ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
