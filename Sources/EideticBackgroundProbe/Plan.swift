@@ -46,6 +46,8 @@ struct Plan: Sendable {
     var continuesInBackground = false
     /// Loads this over and over, several times at once.
     var stormURL: String?
+    /// Is told to stop before it has done anything.
+    var stopsAtStart = false
 
     init(_ arguments: ArraySlice<String>) throws(EideticError) {
         var rest = arguments
@@ -69,6 +71,7 @@ struct Plan: Sendable {
         case "--crash-at-launch": crashesAtLaunch = true
         case "--exits-on-suspend": configuration.exitsOnSuspend = true
         case "--no-multitasking": configuration.isMultitaskingSupported = false
+        case "--stop-at-start": stopsAtStart = true
         case "--no-start": withoutStart = true
         case "--no-writes": writes = false
         case "--keep-states": keepsStates = true

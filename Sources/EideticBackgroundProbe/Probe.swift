@@ -15,6 +15,7 @@ struct Probe: Sendable {
         if plan.withoutStart { return }
         let storm = Storm()
         try application.start(plan.configuration, delegate: await ProbeDelegate(plan, storm))
+        if plan.stopsAtStart { kill(getpid(), SIGTERM) }
         let cache = try openCache(application)
         await observe(application)
         storm.begin(plan.stormThreads, application)

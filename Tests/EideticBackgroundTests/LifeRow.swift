@@ -39,6 +39,12 @@ struct LifeRow: Sendable, CustomTestStringConvertible {
     static let starting: [LifeRow] = [
         LifeRow(name: "not running, launch", arguments: [], stop: "state active", callbacks: launch + stopped),
         LifeRow(
+            name: "not running, launch, and terminate before anything came of it",
+            arguments: ["--stop-at-start"],
+            stop: nil,
+            callbacks: launch.prefix(2) + enter + terminate
+        ),
+        LifeRow(
             name: "launching, deadline",
             arguments: ["--hang", "didFinishLaunching=60000", "--launch-limit", "300"],
             stop: nil,

@@ -45,7 +45,6 @@ final class Host: @unchecked Sendable {
     func start() {
         if configuration.handlesSignals { signals.catchAll() }
         application.sources.start(.init(system: configuration.systemDirectory, settings: configuration.settingsFiles))
-        inbox.post([.launch(.user)])
         Thread.start(name: "eidetic-life") { self.run() }
     }
 
@@ -53,6 +52,8 @@ final class Host: @unchecked Sendable {
         if configuration.followsLoginManager { login = LoginManager { [inbox] in inbox.post([$0]) } }
         if configuration.watchesMemory { memory = MemoryWatch() }
         login?.hold()
+        // Before all that came meanwhile: a signal that found nothing launched would have nothing to end.
+        handle(.launch(.user))
         while true {
             wait()
             takeNews()
