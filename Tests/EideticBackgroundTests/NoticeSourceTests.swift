@@ -88,11 +88,12 @@ struct NoticeSourceTests {
         .enabled(if: hasNetworks, "skipped: needs root, network namespaces, virtual interfaces, and ip (iproute2)")
     )
     func connectivity() async throws {
-        // The shell changes the network of its namespace when it is told to, by a line on its input.
+        // The shell changes the network of its namespace when it is told to, by a signal. A `wait` that finds a signal
+        // still noted tells of that one, and not of the process: it is asked again.
         let script = """
             ip link add eidetic0 type veth peer name eidetic1; ip link set eidetic0 up; ip link set eidetic1 up
             \(ProbeProcess.path) --observe connectivityChanged & probe=$!
-            trap 'kill $probe; wait $probe; echo status $?; exit' TERM
+            trap 'kill $probe; wait $probe || wait $probe; echo status $?; exit' TERM
             trap 'ip address add 192.0.2.1/24 dev eidetic0' USR1
             trap 'ip link set eidetic0 down' USR2
             while :; do wait; done

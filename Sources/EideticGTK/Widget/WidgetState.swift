@@ -37,8 +37,7 @@ final class WidgetState {
         g_object_weak_ref(
             object.assumingMemoryBound(to: GObject.self),
             { state, _ in
-                nonisolated(unsafe) let state = state
-                MainActor.assumeIsolated {
+                onMainThread(state) { state in
                     if let state { Unmanaged<WidgetState>.fromOpaque(state).takeUnretainedValue().end() }
                 }
             },
