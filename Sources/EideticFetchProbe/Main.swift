@@ -32,7 +32,7 @@ struct Main {
         let downloader = Downloader(configuration)
         try await withThrowingTaskGroup { group in
             while let line = readLine() {
-                let words = line.split(separator: " ").map { String($0) }
+                let words = line.utf8.split(separator: UInt8(ascii: " ")).compactMap { String($0) }
                 let request = try FetchRequest(url: words[0])
                 group.addTask {
                     if mode == "save" {

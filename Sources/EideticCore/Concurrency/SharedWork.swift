@@ -26,14 +26,16 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         }
     }
 
-    /// Begins a job on the calling thread, and gives what ends it early.
+    /// Ends a job, and gives what answers those who wait for it.
     ///
-    /// `finish` is to be called once, on any thread.
+    /// To be called once, on any thread; what it gives may be called a little later, together with that of other jobs:
+    /// to wake somebody takes longer than the rest.
     @usableFromInline
-    package typealias Beginning =
-        @Sendable (
-            _ job: Job, _ finish: @escaping @Sendable (Outcome) -> Void
-        ) -> @Sendable () -> Void
+    package typealias Finish = @Sendable (Outcome) -> @Sendable () -> Void
+
+    /// Begins a job on the calling thread, and gives what ends it early.
+    @usableFromInline
+    package typealias Beginning = @Sendable (_ job: Job, _ finish: @escaping Finish) -> @Sendable () -> Void
 
     @usableFromInline
     struct Running {
@@ -118,10 +120,12 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         onProgress: (@Sendable (Progress) -> Void)? = nil,
         begin: Beginning
     ) async throws(EideticError) -> Value {
-        try await outcome(of: join(key, context: context, onProgress: onProgress, begin: begin)).get()
+        let subscriber = join(key, context: context, onProgress: onProgress, begin: begin)
+        await wait(for: subscriber)
+        return try subscriber.outcome.get()
     }
 
-    /// Joins the job for `key`, or starts it, without waiting; the outcome must then be waited for.
+    /// Joins the job for `key`, or starts it, without waiting; `wait(for:)` must then be called.
     ///
     /// A function of its own, and never inlined, since whatever stands in an asynchronous one takes memory as long as it
     /// waits: kilobytes, with keys of hundreds of bytes.
@@ -139,12 +143,12 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         return subscriber
     }
 
-    /// Waits for what comes of the job that was joined.
+    /// Waits for what comes of the job that was joined: then the subscriber has it.
     @inlinable
     @inline(__always)
-    nonisolated(nonsending) package func outcome(of subscriber: Subscriber) async -> Outcome {
+    nonisolated(nonsending) package func wait(for subscriber: Subscriber) async {
         defer { subscriber.context.stopObserving(subscriber) }
-        return await withTaskCancellationHandler {
+        await withTaskCancellationHandler {
             await withUnsafeContinuation { subscriber.wait($0) }
         } onCancel: {
             leave(subscriber.key, subscriber)
@@ -169,7 +173,7 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
                 } catch {
                     outcome = .failure(error)
                 }
-                finish(outcome)
+                finish(outcome)()
             }
             return { task.cancel() }
         }
@@ -241,8 +245,10 @@ extension SharedWork {
         @usableFromInline
         enum State {
             case begun
-            case waiting(UnsafeContinuation<Outcome, Never>)
+            case waiting(UnsafeContinuation<Void, Never>)
             case answered(Outcome)
+
+            @inlinable var isAnswered: Bool { if case .answered = self { true } else { false } }
         }
 
         /// What was asked for.
@@ -260,30 +266,35 @@ extension SharedWork {
 
         /// Waits for the answer, which may have come already.
         @inlinable
-        func wait(_ continuation: UnsafeContinuation<Outcome, Never>) {
-            let outcome = state.withLock { state -> Outcome? in
-                if case .answered(let outcome) = state { return outcome }
+        func wait(_ continuation: UnsafeContinuation<Void, Never>) {
+            let isAnswered = state.withLock { state in
+                if case .answered = state { return true }
                 state = .waiting(continuation)
-                return nil
+                return false
             }
-            if let outcome { continuation.resume(returning: outcome) }
+            if isAnswered { continuation.resume() }
+        }
+
+        /// The answer, which must have come.
+        ///
+        /// It stays here, and does not go through the continuation: what an asynchronous function waits for has its place
+        /// in the memory that the function keeps.
+        @inlinable package var outcome: Outcome {
+            state.withLock { state in
+                guard case .answered(let outcome) = state else { preconditionFailure("nobody has answered") }
+                return outcome
+            }
         }
 
         /// Gives the answer; no effect where there was one before.
         @inlinable
         func answer(_ outcome: Outcome) {
-            let waiting = state.withLock { state -> UnsafeContinuation<Outcome, Never>? in
-                switch state {
-                case .answered: return nil
-                case .begun:
-                    state = .answered(outcome)
-                    return nil
-                case .waiting(let continuation):
-                    state = .answered(.failure(.cancelled))
-                    return continuation
-                }
+            let waiting = state.withLock { state -> UnsafeContinuation<Void, Never>? in
+                defer { if !state.isAnswered { state = .answered(outcome) } }
+                if case .waiting(let continuation) = state { return continuation }
+                return nil
             }
-            waiting?.resume(returning: outcome)
+            waiting?.resume()
         }
     }
 
@@ -311,7 +322,7 @@ extension SharedWork {
     func start(_ key: Key, _ running: Running, _ begin: Beginning) {
         let id = running.id
         let job = Job(context: running.context) { [listeners = running.listeners] in listeners.report($0) }
-        let cancel = begin(job) { [weak self] in self?.finish(key, id, $0) }
+        let cancel = begin(job) { [weak self] in self?.finish(key, id, $0) ?? {} }
         let isStillWanted = state.withLock { state in
             guard state.running[key]?.id == id else { return false }
             state.running[key]?.cancel = cancel
@@ -321,7 +332,7 @@ extension SharedWork {
     }
 
     @inlinable
-    func finish(_ key: Key, _ id: UInt64, _ outcome: Outcome) {
+    func finish(_ key: Key, _ id: UInt64, _ outcome: Outcome) -> @Sendable () -> Void {
         let waiting = state.withLock { state in
             guard state.running[key]?.id == id, let job = state.running.removeValue(forKey: key) else {
                 return [Subscriber]()
@@ -329,7 +340,7 @@ extension SharedWork {
             job.listeners.removeAll()
             return job.subscribers.values.sorted { $0.number < $1.number }.map(\.subscriber)
         }
-        for subscriber in waiting { subscriber.answer(outcome) }
+        return { for subscriber in waiting { subscriber.answer(outcome) } }
     }
 
     @inlinable

@@ -7,7 +7,8 @@ import Synchronization
 package final class WorkContext: Sendable {
     private let cancelled = Atomic<Bool>(false)
     private let urgency: Atomic<Int>
-    private let observers = Guarded<[ObjectIdentifier: @Sendable () -> Void]>([:])
+    /// Few, and mostly one: a list takes less than a table.
+    private let observers = Guarded<[(owner: ObjectIdentifier, body: @Sendable () -> Void)]>([])
 
     @usableFromInline
     package init(priority: LoadPriority = .normal) {
@@ -26,7 +27,7 @@ package final class WorkContext: Sendable {
         set {
             guard urgency.exchange(newValue.rawValue, ordering: .relaxed) != newValue.rawValue else { return }
             Self.changes.add(1, ordering: .relaxed)
-            for observer in observers.withLock({ Array($0.values) }) { observer() }
+            for observer in observers.withLock({ $0 }) { observer.body() }
         }
     }
 
@@ -47,12 +48,14 @@ package final class WorkContext: Sendable {
     /// Calls `body`, on whatever thread, after each change of priority, until `owner` stops observing.
     @usableFromInline
     package func observePriority(_ owner: AnyObject, _ body: @escaping @Sendable () -> Void) {
-        observers.withLock { $0[ObjectIdentifier(owner)] = body }
+        let owner = ObjectIdentifier(owner)
+        observers.withLock { $0.append((owner, body)) }
     }
 
     /// Ends what `observePriority` began.
     @usableFromInline
     package func stopObserving(_ owner: AnyObject) {
-        _ = observers.withLock { $0.removeValue(forKey: ObjectIdentifier(owner)) }
+        let owner = ObjectIdentifier(owner)
+        observers.withLock { $0.removeAll { $0.owner == owner } }
     }
 }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// The file layer: one function for each system call, so that a test can make any of them fail or count them.
 ///
@@ -310,8 +311,11 @@ extension FileSystem {
 
     /// A name beside `path` that nobody else uses, for a file until it is complete.
     package static func temporaryName(for path: String) -> String {
-        "\(path).\(getpid())-\(UInt64.random(in: 0...UInt64.max)).tmp"
+        "\(path).\(getpid())-\(lastName.add(1, ordering: .relaxed).newValue).tmp"
     }
+
+    /// Names are counted from a random number on: another process may have the same number elsewhere.
+    private static let lastName = Atomic<UInt64>(.random(in: 0...UInt64.max))
 
     /// Writes a whole file: a temporary one beside it first, then a rename, so that nobody ever sees half of it.
     package func replaceContents(

@@ -1,36 +1,32 @@
 import EideticCore
 
 extension Downloader {
-    typealias Finish = @Sendable (Result<FetchResponse, EideticError>) -> Void
-
     /// Begins a download on the calling thread; gives what ends it early.
     ///
     /// Most downloads are one exchange and nothing after it. Those are answered from the engine's thread: a task in between
     /// would cost a change of threads, which takes longer than everything else here. Whatever else comes of the first
     /// exchange goes on in a task.
-    func begin(_ request: FetchRequest, _ job: Job, _ finish: @escaping Finish) -> @Sendable () -> Void {
-        let hop = Hop(request)
+    func begin(_ identity: FetchIdentity, _ job: Job, _ finish: @escaping Shared.Finish) -> @Sendable () -> Void {
+        let hop = Hop(identity)
         do throws(EideticError) {
-            try prepare(request)
-            if isDirect { try state.admit(hop.origin, insists: request.retriesFailed) }
+            try prepare(hop.request)
+            if isDirect { try state.admit(hop.origin, insists: hop.request.retriesFailed) }
         } catch {
-            finish(.failure(error))
+            finish(.failure(error))()
             return {}
         }
         let task = LateTask()
         guard isDirect else {
-            go(on: task, request, job, nil, finish)
+            go(on: task, identity, job, nil, finish)
             return { task.cancel() }
         }
         let id = nextID()
         let order = order(id, hop, job, nil) { [self] outcome in
-            if let result = direct(hop, outcome) {
-                finish(result)
-            } else {
-                go(on: task, request, job, outcome, finish)
-            }
+            if let result = direct(hop, outcome) { return finish(result) }
+            go(on: task, identity, job, outcome, finish)
+            return {}
         }
-        scheduler.enqueue(order, job.context, isContinuation: false)
+        scheduler.enqueue(order)
         return { [scheduler] in
             scheduler.cancel(id)
             task.cancel()
@@ -56,17 +52,17 @@ extension Downloader {
 
     private func go(
         on late: LateTask,
-        _ request: FetchRequest,
+        _ identity: FetchIdentity,
         _ job: Job,
         _ first: TransferOutcome?,
-        _ finish: @escaping Finish
+        _ finish: @escaping Shared.Finish
     ) {
         late.start(
             Task.immediateDetached { [self] in
                 do throws(EideticError) {
-                    finish(.success(try await load(request, job, first: first)))
+                    finish(.success(try await load(identity, job, first: first)))()
                 } catch {
-                    finish(.failure(error))
+                    finish(.failure(error))()
                 }
             }
         )

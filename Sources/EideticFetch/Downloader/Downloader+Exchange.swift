@@ -3,12 +3,12 @@ import EideticCore
 extension Downloader {
     /// Makes the exchanges of one attempt: the first, unless `first` is what came of it, and one for each redirect.
     func follow(
-        _ request: FetchRequest,
+        _ identity: FetchIdentity,
         _ job: Job,
         _ partial: PartialBody?,
         first: TransferOutcome?
     ) async throws(Failure) -> FetchResponse {
-        var hop = Hop(request)
+        var hop = Hop(identity)
         var partial = partial
         var known = first
         while true {
@@ -64,8 +64,10 @@ extension Downloader {
         let id = nextID()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let order = order(id, hop, job, partial) { continuation.resume(returning: $0) }
-                scheduler.enqueue(order, job.context, isContinuation: hop.redirects > 0)
+                let order = order(id, hop, job, partial) { outcome in
+                    { continuation.resume(returning: outcome) }
+                }
+                scheduler.enqueue(order)
                 // A cancellation that came before the exchange was in the queue found nothing to end.
                 if job.context.isCancelled || Task.isCancelled { scheduler.cancel(id) }
             }
@@ -79,16 +81,20 @@ extension Downloader {
         _ hop: Hop,
         _ job: Job,
         _ partial: PartialBody?,
-        _ completion: @escaping @Sendable (TransferOutcome) -> Void
+        _ completion: @escaping TransferOrder.Completion
     ) -> TransferOrder {
-        var order = TransferOrder(id: id, hop: hop, completion: completion)
-        order.headers = headers(for: hop, partial)
-        order.credentials = hop.credentials ?? configuration.credentials?(hop.origin)
-        order.requiresPicture = hop.request.requiresPicture && !changesBodies
-        order.partial = partial
-        order.file = changesBodies ? nil : hop.request.file
-        order.onProgress = report(to: job)
-        return order
+        TransferOrder(
+            id: id,
+            hop: hop,
+            headers: headers(for: hop, partial),
+            credentials: hop.credentials ?? configuration.credentials?(hop.origin),
+            context: job.context,
+            requiresPicture: hop.request.requiresPicture && !changesBodies,
+            partial: partial,
+            file: changesBodies ? nil : hop.file,
+            onProgress: report(to: job),
+            completion: completion
+        )
     }
 
     func headers(for hop: Hop, _ partial: PartialBody?) -> HTTPHeaders {

@@ -5,7 +5,7 @@ extension Downloader {
     var changesBodies: Bool { configuration.responseModifier != nil || configuration.decryptor != nil }
 
     /// Hands a complete answer through the hooks, and then looks whether it is a picture.
-    func finish(_ response: FetchResponse, _ request: FetchRequest) async throws(EideticError) -> FetchResponse {
+    func finish(_ response: FetchResponse, _ identity: FetchIdentity) async throws(EideticError) -> FetchResponse {
         guard changesBodies else { return response }
         var response = response
         if let modify = configuration.responseModifier { response = try await modify(response) }
@@ -15,13 +15,14 @@ extension Downloader {
                 try decrypt(encrypted.bytes, encrypted)
             }
         }
+        let request = identity.request
         if request.requiresPicture, response.status != 304 {
             guard case .format = ImageFormat.detect(response.bytes, isComplete: true) else {
                 let isEmpty = response.bytes.isEmpty
                 throw .notAPicture(request.url, response.headers, isEmpty: isEmpty, status: response.status)
             }
         }
-        if let file = request.file { return try await save(response, to: file) }
+        if let file = identity.file { return try await save(response, to: file) }
         return response
     }
 }

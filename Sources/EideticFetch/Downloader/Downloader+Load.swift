@@ -19,12 +19,13 @@ extension Downloader {
 
     /// Makes the attempts of one download; `first` is what came of the first exchange, where that was made already.
     func load(
-        _ request: FetchRequest,
+        _ identity: FetchIdentity,
         _ job: Job,
         first: TransferOutcome?
     ) async throws(EideticError) -> FetchResponse {
+        let request = identity.request
         do throws(EideticError) {
-            let response = try await finish(try await attempt(request, job, first), request)
+            let response = try await finish(try await attempt(identity, job, first), identity)
             if request.retriesFailed { failures.remove(request) }
             return response
         } catch {
@@ -34,10 +35,11 @@ extension Downloader {
     }
 
     private func attempt(
-        _ request: FetchRequest,
+        _ identity: FetchIdentity,
         _ job: Job,
         _ first: TransferOutcome?
     ) async throws(EideticError) -> FetchResponse {
+        let request = identity.request
         var partial = first == nil ? await partials.take(request) : nil
         var first = first
         var attempts = 1
@@ -46,7 +48,7 @@ extension Downloader {
         while true {
             do throws(Failure) {
                 defer { first = nil }
-                var response = try await follow(request, job, partial, first: first)
+                var response = try await follow(identity, job, partial, first: first)
                 response.metrics.attempts = attempts
                 return response
             } catch {

@@ -37,7 +37,7 @@ extension Downloader {
     }
 
     private func begin(_ request: FetchRequest, _ context: WorkContext) async throws(EideticError) -> FetchStream {
-        var hop = Hop(request)
+        var hop = Hop(FetchIdentity(request, file: nil))
         while true {
             try state.admit(hop.origin, insists: request.retriesFailed)
             let source = FetchStream.Source(nextID(), BodyChannel(), scheduler)
@@ -64,15 +64,19 @@ extension Downloader {
 
     private func enqueue(_ hop: Hop, _ source: FetchStream.Source, _ context: WorkContext) {
         let (state, channel) = (state, source.channel)
-        var order = TransferOrder(id: source.id, hop: hop) { outcome in
+        let order = TransferOrder(
+            id: source.id,
+            hop: hop,
+            headers: headers(for: hop, nil),
+            credentials: hop.credentials ?? configuration.credentials?(hop.origin),
+            context: context,
+            requiresPicture: hop.request.requiresPicture,
+            channel: channel
+        ) { outcome in
             state.note(hop.origin, outcome)
-            channel.finish(outcome)
+            return { channel.finish(outcome) }
         }
-        order.headers = headers(for: hop, nil)
-        order.credentials = hop.credentials ?? configuration.credentials?(hop.origin)
-        order.requiresPicture = hop.request.requiresPicture
-        order.channel = channel
-        scheduler.enqueue(order, context, isContinuation: hop.redirects > 0)
+        scheduler.enqueue(order)
         if Task.isCancelled { scheduler.cancel(source.id) }
     }
 }

@@ -38,7 +38,7 @@ public final class Downloader: Sendable {
         }
         self.failures = failures
         self.state = state
-        scheduler = TransferScheduler(TransferQueue(configuration), TransferEngine(options), configuration.time)
+        scheduler = TransferScheduler(configuration, options)
         partials = PartialKeeper(PartialStore(configuration), pool)
     }
 
@@ -96,10 +96,9 @@ public final class Downloader: Sendable {
         _ onProgress: (@Sendable (FetchProgress) -> Void)?
     ) throws(EideticError) -> Shared.Subscriber {
         try validate(request)
-        var request = request
-        request.file = file
-        return shared.join(request, context: context, onProgress: onProgress) { [self, request] job, finish in
-            begin(request, job, finish)
+        let identity = FetchIdentity(request, file: file)
+        return shared.join(identity, context: context, onProgress: onProgress) { [self, identity] job, finish in
+            begin(identity, job, finish)
         }
     }
 
@@ -107,8 +106,15 @@ public final class Downloader: Sendable {
     nonisolated(nonsending) func outcome(
         of subscriber: Shared.Subscriber
     ) async throws(EideticError) -> FetchResponse {
-        let outcome = await shared.outcome(of: subscriber)
-        configuration.onFinish?(subscriber.key, outcome)
+        await shared.wait(for: subscriber)
+        return try told(subscriber)
+    }
+
+    /// Hands the outcome out; a function of its own for the same reason.
+    @inline(never)
+    private func told(_ subscriber: Shared.Subscriber) throws(EideticError) -> FetchResponse {
+        let outcome = subscriber.outcome
+        configuration.onFinish?(subscriber.key.request, outcome)
         return try outcome.get()
     }
 
@@ -125,6 +131,6 @@ public final class Downloader: Sendable {
 }
 
 extension Downloader {
-    typealias Shared = SharedWork<FetchRequest, FetchProgress, FetchResponse>
+    typealias Shared = SharedWork<FetchIdentity, FetchProgress, FetchResponse>
     typealias Job = Shared.Job
 }

@@ -1,8 +1,8 @@
 import EideticCore
 
 /// One station of a download on its way through redirects.
-struct Hop: Sendable {
-    let request: FetchRequest
+final class Hop: Sendable {
+    private let identity: FetchIdentity
     let url: String
     let origin: Origin
     let headers: HTTPHeaders
@@ -11,8 +11,13 @@ struct Hop: Sendable {
     /// Whether a redirect has led away from the origin that the caller named.
     let isForeign: Bool
 
-    init(_ request: FetchRequest) {
-        self.request = request
+    var request: FetchRequest { identity.request }
+    /// The file that the body goes to; `nil` where it is handed out.
+    var file: String? { identity.file }
+
+    init(_ identity: FetchIdentity) {
+        let request = identity.request
+        self.identity = identity
         url = request.url
         origin = request.origin
         headers = request.headers
@@ -22,7 +27,7 @@ struct Hop: Sendable {
     }
 
     private init(after hop: Hop, to target: ParsedURL) {
-        request = hop.request
+        identity = hop.identity
         url = target.text
         origin = target.origin
         let isSameOrigin = target.origin == hop.origin
@@ -72,14 +77,9 @@ struct Hop: Sendable {
                 httpStatus: head.status
             )
         }
-        var metrics = outcome.metrics
-        metrics.redirects = redirects
-        return FetchResponse(
-            status: head.status,
-            headers: head.headers,
-            bytes: head.status == 304 ? [] : outcome.body,
-            effectiveURL: url,
-            metrics: metrics
-        )
+        let bytes = head.status == 304 ? [] : outcome.body
+        var response = FetchResponse(head.status, head.headers, bytes, url, outcome.measured)
+        if redirects > 0 { response.metrics.redirects = redirects }
+        return response
     }
 }

@@ -5,36 +5,24 @@ import EideticCore
 /// A slot is taken in the call that adds an exchange, not later on another thread: so the first of a burst starts first
 /// whatever the order of the rest.
 final class TransferScheduler: Sendable {
-    /// Stands for an exchange among those who observe a priority.
-    private final class Watch: Sendable {}
-
     private let queue: Guarded<TransferQueue>
-    private let engine: TransferEngine
+    private let engine = TransferEngine()
     private let time: any TimeSource
 
-    init(_ queue: TransferQueue, _ engine: TransferEngine, _ time: any TimeSource) {
-        self.queue = Guarded(queue)
-        self.engine = engine
-        self.time = time
+    init(_ configuration: Downloader.Configuration, _ options: EngineOptions) {
+        queue = Guarded(TransferQueue(configuration))
+        time = configuration.time
+        engine.run(options) { [weak self] in self?.finish($0) }
     }
 
     var counts: (waiting: Int, running: Int) { queue.withLock { ($0.waitingCount, $0.runningCount) } }
 
     /// Adds an exchange; it starts at once where a slot is free.
-    func enqueue(_ order: TransferOrder, _ context: WorkContext, isContinuation: Bool) {
-        var order = order
-        let completion = order.completion
-        let id = order.id
-        let watch = Watch()
-        context.observePriority(watch) { [weak self] in self?.followSuspension() }
-        order.completion = { [weak self] outcome in
-            context.stopObserving(watch)
-            self?.finish(id)
-            completion(outcome)
-        }
-        let start = queue.withLock { [time, order] queue in
+    func enqueue(_ order: TransferOrder) {
+        order.context.observePriority(order) { [weak self] in self?.followSuspension() }
+        let start = queue.withLock { [time] queue in
             let now = time.uptime
-            queue.add(order, context, isContinuation: isContinuation, now: now)
+            queue.add(order, now: now)
             return queue.next(now: now)
         }
         if let start { begin(start) }
@@ -43,7 +31,8 @@ final class TransferScheduler: Sendable {
     /// Ends an exchange as cancelled, whether it waits or runs; no effect where it has ended.
     func cancel(_ id: UInt64) {
         if let order = queue.withLock({ $0.cancel(id) }) {
-            order.completion(.cancelled)
+            order.context.stopObserving(order)
+            order.completion(.cancelled)()
         } else {
             engine.cancel(id)
         }
@@ -69,7 +58,7 @@ final class TransferScheduler: Sendable {
     /// Tells it under the lock: of two changes at once the engine must not hear the later one first.
     private func tellSuspension() {
         queue.withLock { [engine] queue in
-            for (entry, isSuspended) in queue.runningEntries { engine.post(.suspend(entry.id, isSuspended)) }
+            for (id, isSuspended) in queue.running { engine.post(.suspend(id, isSuspended)) }
         }
     }
 
@@ -86,9 +75,11 @@ final class TransferScheduler: Sendable {
         while let start = queue.withLock({ [time] in $0.next(now: time.uptime) }) { begin(start) }
     }
 
-    private func finish(_ id: UInt64) {
+    /// Frees the place of an exchange, on the engine's thread and before anybody is told how it ended.
+    private func finish(_ order: TransferOrder) {
+        order.context.stopObserving(order)
         let start = queue.withLock { [time] queue in
-            queue.finish(id)
+            queue.finish(order.id)
             return queue.next(now: time.uptime)
         }
         // Where one came free one may start, and more only where the limits were raised: that starts them itself.
@@ -96,12 +87,11 @@ final class TransferScheduler: Sendable {
     }
 
     private func begin(_ start: TransferQueue.Start) {
-        var order = start.order
-        order.queued = time.uptime - start.since
-        engine.start(order)
+        engine.start(start.order, queued: time.uptime - start.since)
+        let (isCancelled, isSuspending) = queue.withLock { ($0.isCancelled(start.order.id), $0.isSuspending) }
         // Somebody may have cancelled in between, before the engine knew of it.
-        if queue.withLock({ $0.isCancelled(order.id) }) { engine.cancel(order.id) }
+        if isCancelled { engine.cancel(start.order.id) }
         // Nor of a suspension.
-        if queue.withLock({ $0.isSuspending }) { tellSuspension() }
+        if isSuspending { tellSuspension() }
     }
 }

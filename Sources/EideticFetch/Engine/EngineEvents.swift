@@ -38,8 +38,8 @@ final class EngineEvents {
 
     /// Sleeps until something happens, `longest` at most where there is one, and lets libcurl do what is to be done.
     ///
-    /// - Returns: Whether something came that may bring the network back.
-    func wait(_ longest: Duration?) -> Bool {
+    /// `onNews` is called when something came that may bring the network back. Gives whether anything happened.
+    func wait(_ longest: Duration?, _ onNews: () -> Void) -> Bool {
         var hasNews = false
         let count = epoll_wait(queue.number, &events, Int32(events.count), milliseconds(longest))
         for event in events[..<max(0, Int(count))] {
@@ -49,7 +49,8 @@ final class EngineEvents {
             default: act(event.data.fd, event.events)
             }
         }
-        return hasNews
+        if hasNews { onNews() }
+        return count > 0
     }
 
     /// Lets libcurl do what it wanted to do at a time that has come.

@@ -4,7 +4,8 @@ import Glibc
 
 /// What other threads ask of the engine.
 enum EngineCommand: Sendable {
-    case start(TransferOrder)
+    /// Begin an exchange, which has waited for so long.
+    case start(TransferOrder, queued: Duration)
     case cancel(UInt64)
     /// The reader of a body has caught up.
     case readerReady(UInt64)

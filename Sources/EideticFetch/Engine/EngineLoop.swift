@@ -5,6 +5,7 @@ import EideticCore
 final class EngineLoop {
     private let inbox: EngineInbox
     private let options: EngineOptions
+    private let onEnd: @Sendable (TransferOrder) -> Void
     private let curl = CurlMulti()
     private var multi: UnsafeMutableRawPointer { curl.handle }
     private let time: any TimeSource
@@ -13,15 +14,17 @@ final class EngineLoop {
     private var clock: ActiveClock
     private var rate: RateLimit?
     private var active: [UInt64: Transfer] = [:]
+    private var answers = AnswerQueue()
     private var handles = EasyHandlePool()
     private var lastHeaders: HeaderList?
     private var isStopping = false
     /// How long until the first of the time-outs, at most.
     private var nextLook = ActiveClock.longestWait
 
-    init(_ inbox: EngineInbox, _ options: EngineOptions) {
+    init(_ inbox: EngineInbox, _ options: EngineOptions, _ onEnd: @escaping @Sendable (TransferOrder) -> Void) {
         self.inbox = inbox
         self.options = options
+        self.onEnd = onEnd
         events = EngineEvents(curl, bell: inbox.bell, observesNetwork: options.observesNetwork)
         time = options.time
         clock = ActiveClock(uptime: time.uptime)
@@ -38,20 +41,26 @@ final class EngineLoop {
             events.keepTime()
             readMessages()
             lookAround()
-            if !isStopping, inbox.mayPoll() { sleep() }
+            if answers.isDue(clock.now) { answers.give() }
+            if !isStopping { rest() }
         }
         stop()
     }
 
-    private func sleep() {
+    /// Waits for something to do; who still has answers to give does so where there is nothing.
+    private func rest() {
         let isIdle = active.isEmpty
-        if events.wait(isIdle ? nil : nextLook) { options.onNetworkChange() }
+        if !answers.isEmpty {
+            if !events.wait(.zero, options.onNetworkChange) { answers.give() }
+        } else if inbox.mayPoll() {
+            _ = events.wait(isIdle ? nil : nextLook, options.onNetworkChange)
+        }
         clock.look(at: time.uptime, isIdle: isIdle)
     }
 
     private func obey(_ command: EngineCommand) {
         switch command {
-        case .start(let order): start(order)
+        case .start(let order, let queued): start(order, queued)
         case .cancel(let id):
             guard let transfer = active[id] else { return }
             transfer.fail(.cancelled)
@@ -76,18 +85,19 @@ final class EngineLoop {
             transfer.fail(.cancelled)
             finish(transfer, CURLE_ABORTED_BY_CALLBACK)
         }
-        for case .start(let order) in late { order.completion(.cancelled) }
+        answers.give()
+        for case .start(let order, _) in late { order.completion(.cancelled)() }
     }
 }
 
 // MARK: Exchanges
 extension EngineLoop {
-    private func start(_ order: TransferOrder) {
+    private func start(_ order: TransferOrder, _ queued: Duration) {
         guard let handle = handles.take() else {
             let error = EideticError(.outOfMemory, "no memory for the transfer of \(order.url)")
-            return order.completion(TransferOutcome(error: error))
+            return answer(order, TransferOutcome(error: error))
         }
-        let transfer = Transfer(order, handle, options.files, now: clock.now, stops: clock.stops)
+        let transfer = Transfer(order, queued: queued, handle, options.files, now: clock.now, stops: clock.stops)
         transfer.configure(options, jar, &lastHeaders)
         transfer.rate = rate
         active[order.id] = transfer
@@ -98,20 +108,22 @@ extension EngineLoop {
         }
     }
 
-    private func finish(_ transfer: Transfer, _ code: CURLcode) { transfer.order.completion(end(transfer, code)) }
-
-    /// Takes an exchange off; gives what came of it.
-    private func end(_ transfer: Transfer, _ code: CURLcode) -> TransferOutcome {
+    /// Takes an exchange off, and has an answer of what came of it.
+    private func finish(_ transfer: Transfer, _ code: CURLcode) {
         active[transfer.order.id] = nil
         let outcome = transfer.outcome(code, stops: clock.stops)
         curl_multi_remove_handle(multi, transfer.easy)
         if code == CURLE_OK, transfer.failure == nil, transfer.handle.isPrepared { handles.give(transfer.handle) }
-        return outcome
+        answer(transfer.order, outcome)
+    }
+
+    private func answer(_ order: TransferOrder, _ outcome: TransferOutcome) {
+        onEnd(order)
+        answers.add(order.completion(outcome), now: clock.now)
     }
 
     private func readMessages() {
         var left: Int32 = 0
-        var ended: [(order: TransferOrder, outcome: TransferOutcome)] = []
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             let code = message.pointee.data.result
@@ -119,10 +131,8 @@ extension EngineLoop {
             eidetic_curl_get_pointer(easy, CURLINFO_PRIVATE, &context)
             guard let context else { continue }
             let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-            ended.append((transfer.order, end(transfer, code)))
+            finish(transfer, code)
         }
-        // All answers of a round together: one thread of the callers' wakes for many, and not again for each.
-        for (order, outcome) in ended { order.completion(outcome) }
     }
 
     /// Ends what has waited too long for a byte, and holds back what comes too fast.

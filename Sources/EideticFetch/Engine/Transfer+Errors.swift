@@ -51,9 +51,9 @@ extension Transfer {
     func timeLeft(_ now: Duration) -> Duration {
         if newBytes > 0 || !pauses.isEmpty { lastByte = now }
         newBytes = 0
-        let silence = order.timeout - (now - lastByte)
-        if silence <= .zero { fail(timeoutError(order.timeout, total: false)) }
-        guard let limit = order.totalTimeout else { return silence }
+        let silence = order.request.timeout - (now - lastByte)
+        if silence <= .zero { fail(timeoutError(order.request.timeout, total: false)) }
+        guard let limit = order.request.totalTimeout else { return silence }
         let rest = limit - (now - started)
         if rest <= .zero { fail(timeoutError(limit, total: true)) }
         return min(silence, rest)

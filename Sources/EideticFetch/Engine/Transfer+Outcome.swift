@@ -6,13 +6,12 @@ extension Transfer {
     func outcome(_ code: CURLcode, stops: Int) -> TransferOutcome {
         if code == CURLE_OK, failure == nil { finishBody() }
         dropFile()
-        var outcome = TransferOutcome(head: head, metrics: metrics)
+        var outcome = TransferOutcome(head: head, measured: Measured(metrics))
         outcome.wasStopped = stops != stopsAtStart
         outcome.wasHeld = wasHeld
         outcome.error = failure ?? (code == CURLE_OK || isUnwantedBody(code) ? nil : error(for: code))
         outcome.redirect = string(CURLINFO_REDIRECT_URL)
         outcome.isWrongRange = isWrongRange
-        outcome.metrics.resumedBytes = head?.status == 206 ? order.partial?.bytes.count ?? 0 : 0
         outcome.body = takeBody()
         return outcome
     }
@@ -24,7 +23,8 @@ extension Transfer {
 
     private var metrics: FetchMetrics {
         var metrics = FetchMetrics()
-        metrics.queued = order.queued
+        metrics.queued = queued
+        metrics.resumedBytes = head?.status == 206 ? order.partial?.bytes.count ?? 0 : 0
         metrics.nameLookup = duration(CURLINFO_NAMELOOKUP_TIME_T)
         metrics.connect = duration(CURLINFO_CONNECT_TIME_T)
         metrics.tls = duration(CURLINFO_APPCONNECT_TIME_T)

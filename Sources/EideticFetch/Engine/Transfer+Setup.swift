@@ -5,7 +5,7 @@ import Glibc
 extension Transfer {
     /// Whether the order asks for nothing that others do not ask for, so that its handle can serve any other.
     func isPlain(_ options: EngineOptions) -> Bool {
-        !order.usesCookies && !order.allowsInvalidCertificates && order.credentials == nil
+        !order.request.usesCookies && !order.request.allowsInvalidCertificates && order.credentials == nil
             && options.pins[order.origin.host] == nil
     }
 
@@ -18,7 +18,7 @@ extension Transfer {
         if !handle.isPrepared { setSecurity(options) }
         setCredentials()
         setHeaders(&headers)
-        if order.usesCookies {
+        if order.request.usesCookies {
             // The empty name of a file to read from is how libcurl is told to know cookies at all.
             set(CURLOPT_COOKIEFILE, "")
             eidetic_curl_set_pointer(easy, CURLOPT_SHARE, jar.handle)
@@ -38,7 +38,7 @@ extension Transfer {
         // The engine measures time by its own clock; libcurl's would count a stop of the process.
         set(CURLOPT_CONNECTTIMEOUT_MS, 86_400_000)
         // libcurl takes one for each exchange under way; larger ones were not faster.
-        set(CURLOPT_BUFFERSIZE, 32_768)
+        set(CURLOPT_BUFFERSIZE, 65_536)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -52,8 +52,8 @@ extension Transfer {
 
     /// What differs from libcurl's own, which is to verify the certificate and the name in it.
     private func setSecurity(_ options: EngineOptions) {
-        set(CURLOPT_SSL_VERIFYPEER, order.allowsInvalidCertificates ? 0 : 1)
-        set(CURLOPT_SSL_VERIFYHOST, order.allowsInvalidCertificates ? 0 : 2)
+        set(CURLOPT_SSL_VERIFYPEER, order.request.allowsInvalidCertificates ? 0 : 1)
+        set(CURLOPT_SSL_VERIFYHOST, order.request.allowsInvalidCertificates ? 0 : 2)
         if let pins = options.pins[order.origin.host] {
             set(CURLOPT_PINNEDPUBLICKEY, pins.joined(separator: ";"))
         }

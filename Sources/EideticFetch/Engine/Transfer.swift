@@ -1,5 +1,6 @@
 import CCurl
 import EideticCore
+import Glibc
 
 /// An exchange under way.
 ///
@@ -26,6 +27,8 @@ final class Transfer {
     static let unwantedLimit = 65_536
 
     let order: TransferOrder
+    /// How long it waited for a slot.
+    let queued: Duration
     let handle: EasyHandle
     var easy: UnsafeMutableRawPointer { handle.pointer }
 
@@ -57,8 +60,16 @@ final class Transfer {
     private var file: BodyFile?
     private let files: FileSystem
 
-    init(_ order: TransferOrder, _ handle: EasyHandle, _ files: FileSystem, now: Duration, stops: Int) {
+    init(
+        _ order: TransferOrder,
+        queued: Duration,
+        _ handle: EasyHandle,
+        _ files: FileSystem,
+        now: Duration,
+        stops: Int
+    ) {
         self.order = order
+        self.queued = queued
         self.handle = handle
         self.files = files
         lastByte = now
@@ -77,12 +88,13 @@ extension Transfer {
     ///
     /// What came while the transfer was held back comes in one piece: libcurl keeps one buffer for all lines.
     func receive(head lines: UnsafeRawBufferPointer) -> Bool {
-        var rest = lines[...]
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            guard receive(headLine: UnsafeRawBufferPointer(rebasing: rest[...end])) else { return false }
-            rest = rest[(end + 1)...]
+        var start = 0
+        while start < lines.count {
+            let end = lines.index(of: UInt8(ascii: "\n"), from: start).map { $0 + 1 } ?? lines.count
+            guard receive(headLine: UnsafeRawBufferPointer(rebasing: lines[start..<end])) else { return false }
+            start = end
         }
-        return rest.isEmpty || receive(headLine: UnsafeRawBufferPointer(rebasing: rest))
+        return true
     }
 
     private func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
@@ -97,10 +109,10 @@ extension Transfer {
         if line.starts(with: "HTTP/".utf8) {
             incoming = ResponseHead(statusLine: line)
             head = nil
-        } else if line.trimmed.isEmpty {
+        } else if line.isBlank {
             return finishHead()
-        } else if head == nil, let colon = line.firstIndex(of: UInt8(ascii: ":")) {
-            incoming.headers.add(line[..<colon].text, line[(colon + 1)...].text)
+        } else if head == nil, let colon = line.index(of: UInt8(ascii: ":"), from: 0) {
+            incoming.headers.add(line.text(from: 0, to: colon), line.text(from: colon + 1, to: line.count))
         }
         return true
     }
@@ -111,7 +123,7 @@ extension Transfer {
         guard incoming.isSuccess else { return true }
         guard beginBody(incoming) else { return false }
         guard !incoming.isEncoded, let length = incoming.contentLength else { return true }
-        guard length <= order.byteLimit - body.count else {
+        guard length <= order.request.byteLimit.bytes - body.count else {
             fail(tooLong("announces \(length) bytes"))
             return false
         }
@@ -166,7 +178,7 @@ extension Transfer {
             unwantedBytes += piece.count
             return unwantedBytes <= Self.unwantedLimit ? .taken : .refused
         }
-        guard piece.count <= order.byteLimit - receivedBytes else {
+        guard piece.count <= order.request.byteLimit.bytes - receivedBytes else {
             fail(tooLong("is longer than the limit"))
             return .refused
         }
@@ -175,8 +187,7 @@ extension Transfer {
         } else if let file {
             guard write({ () throws(SystemError) in try file.write(piece) }) else { return .refused }
         } else {
-            body.append(contentsOf: piece)
-            guard isRecognised || recognise(isComplete: false) else { return .refused }
+            guard take(piece) else { return .refused }
         }
         newBytes += piece.count
         receivedBytes += piece.count
@@ -184,33 +195,48 @@ extension Transfer {
         return .taken
     }
 
-    /// Refuses a body that does not begin as a picture, as soon as that can be told.
-    private func recognise(isComplete: Bool) -> Bool {
+    /// Takes a piece before it is known what comes, and of a body that is collected every one.
+    private func take(_ piece: UnsafeRawBufferPointer) -> Bool {
+        if isCollected || !body.isEmpty {
+            body.append(contentsOf: piece)
+            return isRecognised || recogniseBody(isComplete: false)
+        }
+        // Mostly the first piece says it, and goes on without a copy.
+        guard recognise(piece, isComplete: false) else { return false }
+        if !isRecognised { body.append(contentsOf: piece) }
+        return true
+    }
+
+    /// Whether the body is handed out as a whole.
+    private var isCollected: Bool { order.channel == nil && order.file == nil }
+
+    private func recogniseBody(isComplete: Bool) -> Bool {
+        let start = takeBody()
+        let isGood = start.withUnsafeBytes { recognise($0, isComplete: isComplete) }
+        if isCollected || !isRecognised { body = start }
+        return isGood
+    }
+
+    /// Refuses a body that does not begin as a picture, as soon as that can be told; else lets its beginning go on.
+    private func recognise(_ start: UnsafeRawBufferPointer, isComplete: Bool) -> Bool {
         if order.requiresPicture {
-            switch ImageFormat.detect(body, isComplete: isComplete) {
+            switch ImageFormat.detect(start, isComplete: isComplete) {
             case .format: break
             case .needsMore: return true
             case .unknown:
-                fail(.notAPicture(order.url, head?.headers, isEmpty: body.isEmpty, status: head?.status))
+                fail(.notAPicture(order.url, head?.headers, isEmpty: start.isEmpty, status: head?.status))
                 return false
             }
         }
         isRecognised = true
         if let channel = order.channel, let head {
             channel.begin(head)
-            if !body.isEmpty { takeBody().withUnsafeBytes { channel.take($0) } }
+            if !start.isEmpty { channel.take(start) }
         }
-        return beginFile()
-    }
-
-    /// Opens the file that the body goes to, and writes what is there; gives false where that cannot be done.
-    private func beginFile() -> Bool {
         guard let path = order.file else { return true }
         return write { () throws(SystemError) in
             let file = try BodyFile(path, files)
-            try takeBody().withUnsafeBufferPointer { bytes throws(SystemError) in
-                try file.write(UnsafeRawBufferPointer(bytes))
-            }
+            try file.write(start)
             self.file = file
         }
     }
@@ -232,7 +258,7 @@ extension Transfer {
             let counts = "\(receivedBytes) bytes came in parts, of \(continuedLength)"
             return fail(EideticError(.lengthMismatch, "\(order.url): \(counts)"))
         }
-        guard isRecognised || recognise(isComplete: true), let file else { return }
+        guard isRecognised || recogniseBody(isComplete: true), let file else { return }
         _ = write { () throws(SystemError) in try file.complete() }
     }
 
@@ -246,30 +272,42 @@ extension Transfer {
     }
 
     private func tooLong(_ what: String) -> EideticError {
-        EideticError(.limitExceeded, "\(order.url): the body \(what); the limit is \(order.byteLimit) bytes")
+        EideticError(
+            .limitExceeded,
+            "\(order.url): the body \(what); the limit is \(order.request.byteLimit.bytes) bytes"
+        )
     }
 }
 
 extension ResponseHead {
     /// Reads `HTTP/1.1 404 Not Found`.
-    fileprivate init(statusLine: UnsafeRawBufferPointer) {
-        let parts = statusLine.split(separator: UInt8(ascii: " "), maxSplits: 2)
-        status = parts.count > 1 ? Int(parts[1].text) ?? 0 : 0
-        reason = parts.count > 2 ? parts[2].text : ""
+    fileprivate init(statusLine line: UnsafeRawBufferPointer) {
+        var start = line.index(of: UInt8(ascii: " "), from: 0) ?? line.count
+        while start < line.count, line[start] == UInt8(ascii: " ") { start += 1 }
+        let end = line.index(of: UInt8(ascii: " "), from: start) ?? line.count
+        status = Int(line.text(from: start, to: end)) ?? 0
+        reason = line.text(from: end, to: line.count)
+        headers = HTTPHeaders(capacity: 16)
     }
 }
 
-extension Collection<UInt8> where SubSequence == Slice<UnsafeRawBufferPointer> {
-    /// The bytes without white space at their ends.
-    fileprivate var trimmed: SubSequence {
-        var rest = self[...]
-        while let first = rest.first, Self.isWhite(first) { rest = rest.dropFirst() }
-        while let last = rest.last, Self.isWhite(last) { rest = rest.dropLast() }
-        return rest
+extension UnsafeRawBufferPointer {
+    /// Where `byte` stands first, at `start` or behind it.
+    fileprivate func index(of byte: UInt8, from start: Int) -> Int? {
+        guard let baseAddress, start < count else { return nil }
+        return memchr(baseAddress + start, Int32(byte), count - start).map { UnsafeRawPointer($0) - baseAddress }
     }
 
-    /// The bytes as text, without white space at its ends.
-    fileprivate var text: String { String(decoding: UnsafeRawBufferPointer(rebasing: trimmed), as: UTF8.self) }
+    /// The bytes of a range as text, without white space at its ends.
+    fileprivate func text(from first: Int, to last: Int) -> String {
+        var (first, last) = (first, last)
+        while first < last, Self.isWhite(self[first]) { first += 1 }
+        while first < last, Self.isWhite(self[last - 1]) { last -= 1 }
+        return String(decoding: UnsafeRawBufferPointer(rebasing: self[first..<last]), as: UTF8.self)
+    }
+
+    /// Whether there is nothing but white space.
+    fileprivate var isBlank: Bool { allSatisfy(Self.isWhite) }
 
     private static func isWhite(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
 }

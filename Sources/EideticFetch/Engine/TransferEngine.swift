@@ -6,16 +6,17 @@ import EideticCore
 final class TransferEngine: Sendable {
     private let inbox = EngineInbox()
 
-    init(_ options: EngineOptions) {
+    /// Starts the thread, once; `onEnd` is told there of each exchange that is over, before the one who waits for it.
+    func run(_ options: EngineOptions, onEnd: @escaping @Sendable (TransferOrder) -> Void) {
         let inbox = inbox
-        Thread.start(name: options.name) { EngineLoop(inbox, options).run() }
+        Thread.start(name: options.name) { EngineLoop(inbox, options, onEnd).run() }
     }
 
     deinit { _ = inbox.post(.stop) }
 
     /// Begins an exchange; its completion is called once, whatever happens.
-    func start(_ order: TransferOrder) {
-        if !inbox.post(.start(order)) { order.completion(.cancelled) }
+    func start(_ order: TransferOrder, queued: Duration) {
+        if !inbox.post(.start(order, queued: queued)) { order.completion(.cancelled)() }
     }
 
     /// Ends an exchange as cancelled; no effect where it has ended.

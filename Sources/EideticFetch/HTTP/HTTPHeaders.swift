@@ -25,6 +25,12 @@ public struct HTTPHeaders: Sendable {
     /// Creates a head with `fields`; empty by default.
     public init(_ fields: [Field] = []) { self.fields = fields }
 
+    /// A head with room for so many fields.
+    init(capacity: Int) {
+        fields = []
+        fields.reserveCapacity(capacity)
+    }
+
     /// Whether there is no field.
     public var isEmpty: Bool { fields.isEmpty }
 

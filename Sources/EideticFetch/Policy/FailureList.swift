@@ -112,7 +112,6 @@ extension FetchRequest {
         key.retriesFailed = false
         key.timeout = .seconds(15)
         key.totalTimeout = nil
-        key.file = nil
         return key
     }
 }

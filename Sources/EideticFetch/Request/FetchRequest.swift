@@ -43,9 +43,6 @@ public struct FetchRequest: Sendable, Hashable {
     /// Who asks; `nil` by default, or what the URL itself names (`http://user:password@host/`).
     public var credentials: Credentials?
 
-    /// The file that the body goes to; `nil` where it is handed out.
-    var file: String?
-
     /// Creates a request for `url`.
     ///
     /// White space around the text is dropped, and characters that a URL cannot hold are percent-encoded.

@@ -9,7 +9,12 @@ public struct FetchResponse: Sendable {
     /// The URL that answered, after all redirects.
     public var effectiveURL: String
     /// Times and counts.
-    public var metrics: FetchMetrics
+    public var metrics: FetchMetrics {
+        get { measured.metrics }
+        set { measured = Measured(newValue) }
+    }
+
+    private var measured: Measured
 
     /// Creates an answer.
     public init(
@@ -19,10 +24,14 @@ public struct FetchResponse: Sendable {
         effectiveURL: String,
         metrics: FetchMetrics = FetchMetrics()
     ) {
+        self.init(status, headers, bytes, effectiveURL, Measured(metrics))
+    }
+
+    init(_ status: Int, _ headers: HTTPHeaders, _ bytes: [UInt8], _ effectiveURL: String, _ measured: Measured) {
         self.status = status
         self.headers = headers
         self.bytes = bytes
         self.effectiveURL = effectiveURL
-        self.metrics = metrics
+        self.measured = measured
     }
 }

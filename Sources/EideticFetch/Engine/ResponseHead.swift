@@ -1,0 +1,15 @@
+/// The head of an answer.
+struct ResponseHead: Sendable, Hashable {
+    var status = 0
+    var reason = ""
+    var headers = HTTPHeaders()
+
+    /// Whether the body is wanted: that of an error page is not.
+    var isSuccess: Bool { (200..<300).contains(status) }
+
+    /// The length that the head announces; `nil` where it has none, or one that cannot be read.
+    var contentLength: Int? { headers["Content-Length"].flatMap(Int.init).flatMap { $0 < 0 ? nil : $0 } }
+
+    /// Whether the body is compressed for the way, so that its length says nothing about what comes out.
+    var isEncoded: Bool { headers["Content-Encoding"].map { $0.lowercased() != "identity" } ?? false }
+}

@@ -1,0 +1,19 @@
+/// What equal downloads have in common: what is asked for, and the file that the body goes to.
+///
+/// An object, since everybody on the way to the server holds it: a copy of the request takes dozens of counts.
+final class FetchIdentity: Sendable, Hashable {
+    let request: FetchRequest
+    /// `nil` where the body is handed out.
+    let file: String?
+
+    init(_ request: FetchRequest, file: String?) {
+        self.request = request
+        self.file = file
+    }
+
+    static func == (left: FetchIdentity, right: FetchIdentity) -> Bool {
+        left === right || left.file == right.file && left.request == right.request
+    }
+
+    func hash(into hasher: inout Hasher) { request.hash(into: &hasher) }
+}

@@ -1,0 +1,6 @@
+/// Metrics in one place, however often the answer that they belong to is copied.
+final class Measured: Sendable {
+    let metrics: FetchMetrics
+
+    init(_ metrics: FetchMetrics) { self.metrics = metrics }
+}
