@@ -151,9 +151,7 @@ struct RefreshTests {
         while try await statuses(fixture) != [200, 200] { await Task.yield() }
         await until { second.isIdle }
         let next = request.with(options: .fromCacheOnly)
-        while (try? await pipeline(fixture).image(for: next).size) != PixelSize(width: 20, height: 10) {
-            await Task.yield()
-        }
+        #expect(try await pipeline(fixture).image(for: next).size == PixelSize(width: 20, height: 10))
     }
 
     @Test("C20 stale-if-error serves the stale picture when the server fails, and without it the error is told")
@@ -216,8 +214,7 @@ extension RefreshTests {
         try fixture.server.put(png, at: "a.png")
         expected.append([200, png.count])
         try await load()
-        // What was brought beside it is written before it is shown from disk.
-        while try storedBytes(fixture, request) != png { await Task.yield() }
+        #expect(try storedBytes(fixture, request) == png)
         expected.append([304, 0])
         try await load()
         #expect(told == ["finished 64x48", "finished 64x48", "finished 64x48", "finished 20x10"])
@@ -260,8 +257,8 @@ extension RefreshTests {
         _ = try await fixture.pipeline.image(for: request)
         try #require(fixture.pipeline.configuration.diskCache).removeAll()
         #expect(await events(fixture.pipeline, request) == ["cached 64x48", "unchanged 64x48"])
-        let disk = try DiskCache(.init(directory: fixture.directory.path("cache")))
-        while try !disk.contains(request.name) { await Task.yield() }
+        await until { fixture.pipeline.isIdle }
+        #expect(try DiskCache(.init(directory: fixture.directory.path("cache"))).contains(request.name))
     }
 
     @Test("L11 L14 a slot shows a confirmed picture once, and a changed one after the cached one")

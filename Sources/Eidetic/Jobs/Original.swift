@@ -26,6 +26,9 @@ final class Original: Sendable {
     /// Whether the bytes were written; a task may hold them for a moment longer.
     var isStored: Bool { writing.withLock { $0.isDone } }
 
+    /// Whether the bytes are being written.
+    var isBeingStored: Bool { writing.withLock { $0.hasBegun && $0.outcome == nil } }
+
     /// Whether they are written to disk, now or before long.
     var belongsOnDisk: Bool { store != nil }
 

@@ -52,6 +52,9 @@ final class OriginalLoader: Sendable {
     /// Jobs that are under way.
     var running: Int { jobs.count }
 
+    /// Originals on their way to the disk.
+    var storing: Int { inUse.withLock { $0.values.count { $0.value?.isBeingStored == true } } }
+
     /// Answers for which the work of another caller was used.
     var joined: Int { Int(jobs.statistics.joined) }
 

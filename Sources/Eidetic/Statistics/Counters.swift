@@ -36,8 +36,8 @@ extension PipelineStatistics.Stage {
 }
 
 extension ImagePipeline {
-    /// Whether no download, decode or other work is under way.
-    package var isIdle: Bool { originals.running + pictures.running + refresher.running == 0 }
+    /// Whether no download, decode, write to disk or other work is under way.
+    package var isIdle: Bool { originals.running + pictures.running + refresher.running + originals.storing == 0 }
 
     /// What this pipeline has done since it was made.
     public var statistics: PipelineStatistics {
