@@ -80,6 +80,14 @@ CURLMcode eidetic_curl_multi_set_watchers(CURLM *multi, curl_socket_callback wat
     return code;
 }
 
+CURLMcode eidetic_curl_multi_act_on_all(CURLM *multi) {
+    int running = 0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    return curl_multi_socket_all(multi, &running);
+#pragma GCC diagnostic pop
+}
+
 CURLSHcode eidetic_curl_share_cookies(CURLSH *share) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
 }

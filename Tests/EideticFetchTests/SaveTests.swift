@@ -147,4 +147,39 @@ struct SaveTests {
         #expect(try await save(origin.url, Downloader(configuration)).bytes == [])
         #expect(try directory.contents(of: "a.png") == picture)
     }
+
+    @Test("L02 what hooks made of a body takes no name once everybody has left")
+    func leftWhileItIsWritten() async throws {
+        let (gate, leaver, picture) = (Gate(), Leaver(), picture)
+        let origin = try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], picture)] }
+        var configuration = Downloader.Configuration()
+        configuration.decryptor = { bytes, _ in bytes }
+        configuration.fileSystem = FileSystem(observer: leaver)
+        let (downloader, path) = (Downloader(configuration), directory.path("a.png"))
+        let request = try FetchRequest(url: origin.url)
+        try directory.write([1, 2, 3], to: "a.png")
+        let task = Task { try await downloader.save(request, to: path) }
+        leaver.task.withLock { $0 = task }
+        gate.open()
+        let result = await task.result
+        #expect(throws: EideticError.self) { try result.get() }
+        await leaver.end.wait()
+        #expect(leaver.last.withLock { $0 } == .unlink)
+        #expect(try directory.contents(of: "a.png") == [1, 2, 3])
+    }
+
+    /// Leaves while a file is written, and sees what becomes of that.
+    private final class Leaver: SystemCallObserver {
+        let task = Guarded<Task<FetchResponse, any Error>?>(nil)
+        let last = Guarded<SystemCall?>(nil)
+        let end = Gate()
+
+        func willCall(_ call: SystemCall, path: String?) -> Int32? {
+            if call == .write { task.withLock { $0 }?.cancel() }
+            guard call == .rename || call == .unlink else { return nil }
+            last.withLock { $0 = call }
+            end.open()
+            return nil
+        }
+    }
 }

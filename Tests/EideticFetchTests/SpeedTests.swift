@@ -56,6 +56,18 @@ struct SpeedTests {
         #expect(known == Array(76..<1_100))
     }
 
+    @Test("L02 behind a redirect the speed counts for the origin that was asked, too")
+    func redirected() async throws {
+        let picture = Fixture.picture(200_000)
+        let far = try ScriptedOrigin { _ in [.answer(200, [:], picture)] }
+        let near = try ScriptedOrigin { _ in [.answer(302, ["Location": "\(far.url)/a"], [])] }
+        let downloader = Downloader(), request = try FetchRequest(url: "\(near.url)/a")
+        let answer = try await downloader.fetch(request)
+        #expect(answer.bytes == picture)
+        let speed = try #require(downloader.speed(of: request.origin))
+        #expect(speed == downloader.speed(of: try FetchRequest(url: answer.effectiveURL).origin))
+    }
+
     @Test("L22 a download that was held back is not taken for a slow host")
     @MainActor
     func held() async throws {

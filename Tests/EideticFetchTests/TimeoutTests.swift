@@ -38,7 +38,7 @@ struct TimeoutTests {
 
     @Test("L24 time counts that passes between two looks; a longer pause is a stop, unless the engine slept")
     func clock() {
-        var clock = ActiveClock(uptime: .seconds(100))
+        let clock = ActiveClock(uptime: .seconds(100))
         clock.look(at: .milliseconds(100_400))
         clock.look(at: .milliseconds(101_400))
         #expect(clock.now == .milliseconds(1_400))

@@ -36,6 +36,10 @@ CURLMcode eidetic_curl_multi_set_long(CURLM *multi, CURLMoption option, long val
 CURLMcode eidetic_curl_multi_set_watchers(CURLM *multi, curl_socket_callback watch, curl_multi_timer_callback time,
                                           void *context);
 
+/// `curl_multi_socket_all`: looks after every transfer. Deprecated, since most have nothing to do where each has a
+/// connection of its own; where they share one, each event concerns all of them.
+CURLMcode eidetic_curl_multi_act_on_all(CURLM *multi);
+
 /// Makes `share` hold cookies for all handles that use it.
 CURLSHcode eidetic_curl_share_cookies(CURLSH *share);
 

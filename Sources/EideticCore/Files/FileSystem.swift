@@ -311,7 +311,7 @@ extension FileSystem {
 
     /// A name beside `path` that nobody else uses, for a file until it is complete.
     package static func temporaryName(for path: String) -> String {
-        "\(path).\(getpid())-\(lastName.add(1, ordering: .relaxed).newValue).tmp"
+        "\(path).\(getpid())-\(lastName.wrappingAdd(1, ordering: .relaxed).newValue).tmp"
     }
 
     /// Names are counted from a random number on: another process may have the same number elsewhere.

@@ -39,13 +39,13 @@ extension Downloader {
     /// What came of a download whose first exchange was all; `nil` where it was not.
     private func direct(_ hop: Hop, _ outcome: TransferOutcome) -> Result<FetchResponse, EideticError>? {
         if outcome.error?.code == .cancelled {
-            state.note(hop.origin, outcome)
+            state.note(hop, outcome)
             return .failure(.cancelled)
         }
         guard outcome.error == nil, let head = outcome.head, head.isSuccess || head.status == 304,
             let response = try? hop.response(head, outcome)
         else { return nil }
-        state.note(hop.origin, outcome)
+        state.note(hop, outcome)
         if hop.request.retriesFailed { failures.remove(hop.request) }
         return .success(response)
     }

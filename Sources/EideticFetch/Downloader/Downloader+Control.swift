@@ -27,8 +27,9 @@ extension Downloader {
 
     /// How many bytes a second one download from `origin` got of late; `nil` where none was measured in five minutes.
     ///
-    /// An average in which newer downloads weigh more, from the first request to the last byte. Bodies below 16 KiB do
-    /// not count, nor downloads that were held back.
+    /// An average in which newer downloads weigh more, from the first request to the last byte. One that was redirected
+    /// counts for the origin that was asked and for the one that answered. Bodies below 16 KiB do not count, nor downloads
+    /// that were held back.
     public func speed(of origin: Origin) -> Double? { state.speed(of: origin) }
 
     /// Lets no download of this priority and below start, and stops those that run from taking bytes.

@@ -53,7 +53,7 @@ extension Downloader {
         }
         let outcome: TransferOutcome
         if let known { outcome = known } else { outcome = await run(hop, job, partial) }
-        state.note(hop.origin, outcome)
+        state.note(hop, outcome)
         if outcome.head == nil, let error = outcome.error {
             throw Failure(error: error, partial: partial, wasStopped: outcome.wasStopped)
         }

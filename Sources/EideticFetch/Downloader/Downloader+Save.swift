@@ -36,11 +36,14 @@ extension Downloader {
         var rest = response
         rest.bytes = []
         guard response.status != 304 else { return rest }
-        try await pool.run { [files = configuration.fileSystem] _ throws(EideticError) in
+        try await pool.run { [files = configuration.fileSystem] context throws(EideticError) in
             do throws(SystemError) {
+                let file = try BodyFile(path, files)
                 try response.bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
-                    try files.replaceContents(of: path, with: UnsafeRawBufferPointer(bytes))
+                    try file.write(UnsafeRawBufferPointer(bytes))
                 }
+                // Who left may have saved something else there by now.
+                if !context.isCancelled { try file.complete() }
             } catch {
                 throw EideticError(error)
             }

@@ -73,7 +73,7 @@ extension Downloader {
             requiresPicture: hop.request.requiresPicture,
             channel: channel
         ) { outcome in
-            state.note(hop.origin, outcome)
+            state.note(hop, outcome)
             return { channel.finish(outcome) }
         }
         scheduler.enqueue(order)

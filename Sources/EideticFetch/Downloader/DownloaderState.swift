@@ -56,12 +56,17 @@ final class DownloaderState: Sendable {
         }
     }
 
-    /// Notes how an exchange with an origin ended, and how fast it was.
-    func note(_ origin: Origin, _ outcome: TransferOutcome) {
+    /// Notes how an exchange ended, and how fast it was.
+    ///
+    /// The speed also counts for the origin that the caller named: who asks there again is led the same way.
+    func note(_ hop: Hop, _ outcome: TransferOutcome) {
         let now = time.uptime
         state.withLock { state in
-            state.breaker.note(origin, outcome.wasStopped ? nil : outcome.error, now: now)
-            if !outcome.wasStopped, !outcome.wasHeld { state.speeds.note(origin, outcome.metrics, now: now) }
+            state.breaker.note(hop.origin, outcome.wasStopped ? nil : outcome.error, now: now)
+            guard !outcome.wasStopped, !outcome.wasHeld else { return }
+            state.speeds.note(hop.origin, outcome.metrics, now: now)
+            guard hop.origin != hop.request.origin else { return }
+            state.speeds.note(hop.request.origin, outcome.metrics, now: now)
         }
     }
 

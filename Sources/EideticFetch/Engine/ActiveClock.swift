@@ -1,10 +1,10 @@
 /// Time in which this process ran: a stop (SIGSTOP, the freezer, a debugger) between two looks does not count.
 ///
 /// The engine looks at least once in `longestWait`. A look that comes later than that by more than `slack` was held up, and
-/// what it was held up by is not the server.
+/// what it was held up by is not the server. Lives on one thread.
 ///
 /// - SeeAlso: Requirement L24.
-package struct ActiveClock {
+package final class ActiveClock {
     /// The longest time the engine sleeps while transfers are under way.
     package static let longestWait: Duration = .milliseconds(500)
     private static let slack: Duration = .milliseconds(500)
@@ -18,7 +18,7 @@ package struct ActiveClock {
     package init(uptime: Duration) { lastLook = uptime }
 
     /// Moves on to `uptime`; `isIdle` where the engine slept without any transfer, however long.
-    package mutating func look(at uptime: Duration, isIdle: Bool = false) {
+    package func look(at uptime: Duration, isIdle: Bool = false) {
         let passed = uptime - lastLook
         lastLook = uptime
         if passed > Self.longestWait + Self.slack, !isIdle {

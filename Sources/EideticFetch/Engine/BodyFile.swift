@@ -3,7 +3,7 @@ import Glibc
 
 /// A file that a body goes to while it comes.
 ///
-/// It has another name until it is complete, and is gone where it never is. Lives on the engine's thread alone.
+/// It has another name until it is complete, and is gone where it never is. Lives on one thread.
 final class BodyFile {
     private let path: String
     private let temporary: String

@@ -16,6 +16,12 @@ final class EngineEvents {
     private let route: RouteSocket?
     private let time = SystemTime()
     private var events = [epoll_event](repeating: epoll_event(), count: 64)
+    /// How many of those came.
+    private var count = 0
+    /// Sockets that libcurl waits for.
+    private var sockets = 0
+    /// With so many transfers for each socket they share connections.
+    private static let crowd = 4
     /// When libcurl wants to be called although nothing has happened, by the system's clock.
     private var deadline: Duration?
 
@@ -36,21 +42,30 @@ final class EngineEvents {
 
     deinit { eidetic_curl_multi_set_watchers(multi, nil, nil, nil) }
 
-    /// Sleeps until something happens, `longest` at most where there is one, and lets libcurl do what is to be done.
+    /// Sleeps until something happens, `longest` at most where there is one; gives whether anything did.
+    func wait(_ longest: Duration?) -> Bool {
+        count = max(0, Int(epoll_wait(queue.number, &events, Int32(events.count), milliseconds(longest))))
+        return count > 0
+    }
+
+    /// Lets libcurl do what is to be done for the transfers, after something happened.
     ///
-    /// `onNews` is called when something came that may bring the network back. Gives whether anything happened.
-    func wait(_ longest: Duration?, _ onNews: () -> Void) -> Bool {
-        var hasNews = false
-        let count = epoll_wait(queue.number, &events, Int32(events.count), milliseconds(longest))
-        for event in events[..<max(0, Int(count))] {
+    /// Over HTTP/2 many share a connection, and what comes there may be for any of them: libcurl then has all of them in
+    /// line one by one, which takes longer than to go through them once.
+    ///
+    /// - Returns: Whether something came that may bring the network back.
+    func act(transfers: Int) -> Bool {
+        var hasNews = false, isReady = false
+        let isCrowded = transfers >= Self.crowd * max(1, sockets)
+        for event in events[..<count] {
             switch event.data.fd {
             case bell: break
             case route?.number: hasNews = route?.readArrival() ?? false || hasNews
-            default: act(event.data.fd, event.events)
+            default: if isCrowded { isReady = true } else { act(event.data.fd, event.events) }
             }
         }
-        if hasNews { onNews() }
-        return count > 0
+        if isReady { eidetic_curl_multi_act_on_all(multi) }
+        return hasNews
     }
 
     /// Lets libcurl do what it wanted to do at a time that has come.
@@ -79,7 +94,11 @@ final class EngineEvents {
     fileprivate func set(timer: Int) { deadline = timer < 0 ? nil : time.uptime + .milliseconds(timer) }
 
     fileprivate func watch(_ socket: Int32, _ what: Int32, isKnown: Bool) {
-        if what == CURL_POLL_REMOVE { return change(EPOLL_CTL_DEL, socket, 0) }
+        if what == CURL_POLL_REMOVE {
+            sockets -= 1
+            return change(EPOLL_CTL_DEL, socket, 0)
+        }
+        if !isKnown { sockets += 1 }
         var wanted: UInt32 = 0
         if what & CURL_POLL_IN != 0 { wanted |= EPOLLIN.rawValue }
         if what & CURL_POLL_OUT != 0 { wanted |= EPOLLOUT.rawValue }

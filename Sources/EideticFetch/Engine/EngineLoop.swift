@@ -11,15 +11,15 @@ final class EngineLoop {
     private let time: any TimeSource
     private let jar = CookieJar()
     private let events: EngineEvents
-    private var clock: ActiveClock
+    private let clock: ActiveClock
     private var rate: RateLimit?
     private var active: [UInt64: Transfer] = [:]
     private var answers = AnswerQueue()
     private var handles = EasyHandlePool()
     private var lastHeaders: HeaderList?
     private var isStopping = false
-    /// How long until the first of the time-outs, at most.
-    private var nextLook = ActiveClock.longestWait
+    /// When the first of the time-outs may be over; bytes only put it off.
+    private var nextLook: Duration = .zero
 
     init(_ inbox: EngineInbox, _ options: EngineOptions, _ onEnd: @escaping @Sendable (TransferOrder) -> Void) {
         self.inbox = inbox
@@ -49,13 +49,20 @@ final class EngineLoop {
 
     /// Waits for something to do; who still has answers to give does so where there is nothing.
     private func rest() {
-        let isIdle = active.isEmpty
         if !answers.isEmpty {
-            if !events.wait(.zero, options.onNetworkChange) { answers.give() }
+            if !wait(.zero) { answers.give() }
         } else if inbox.mayPoll() {
-            _ = events.wait(isIdle ? nil : nextLook, options.onNetworkChange)
+            _ = wait(active.isEmpty ? nil : max(.zero, nextLook - clock.now))
         }
-        clock.look(at: time.uptime, isIdle: isIdle)
+    }
+
+    /// Gives whether anything happened.
+    private func wait(_ longest: Duration?) -> Bool {
+        let isBusy = events.wait(longest)
+        // Before libcurl brings bytes, whose time it is.
+        clock.look(at: time.uptime, isIdle: active.isEmpty)
+        if events.act(transfers: active.count) { options.onNetworkChange() }
+        return isBusy
     }
 
     private func obey(_ command: EngineCommand) {
@@ -97,10 +104,11 @@ extension EngineLoop {
             let error = EideticError(.outOfMemory, "no memory for the transfer of \(order.url)")
             return answer(order, TransferOutcome(error: error))
         }
-        let transfer = Transfer(order, queued: queued, handle, options.files, now: clock.now, stops: clock.stops)
+        let transfer = Transfer(order, queued: queued, handle, options.files, clock)
         transfer.configure(options, jar, &lastHeaders)
         transfer.rate = rate
         active[order.id] = transfer
+        nextLook = min(nextLook, clock.now + transfer.timeLeft())
         let code = curl_multi_add_handle(multi, transfer.easy)
         guard code == CURLM_OK else {
             transfer.fail(EideticError(.outOfMemory, "\(order.url): \(String(cString: curl_multi_strerror(code)))"))
@@ -111,7 +119,7 @@ extension EngineLoop {
     /// Takes an exchange off, and has an answer of what came of it.
     private func finish(_ transfer: Transfer, _ code: CURLcode) {
         active[transfer.order.id] = nil
-        let outcome = transfer.outcome(code, stops: clock.stops)
+        let outcome = transfer.outcome(code)
         curl_multi_remove_handle(multi, transfer.easy)
         if code == CURLE_OK, transfer.failure == nil, transfer.handle.isPrepared { handles.give(transfer.handle) }
         answer(transfer.order, outcome)
@@ -138,13 +146,20 @@ extension EngineLoop {
     /// Ends what has waited too long for a byte, and holds back what comes too fast.
     private func lookAround() {
         clock.look(at: time.uptime)
-        nextLook = ActiveClock.longestWait
-        for transfer in active.values {
-            let left = transfer.timeLeft(clock.now)
-            nextLook = min(nextLook, max(left, .zero))
-            if left <= .zero { finish(transfer, CURLE_OPERATION_TIMEDOUT) }
-        }
+        if clock.now >= nextLook { lookAtTransfers() }
         lookAtRate()
+    }
+
+    private func lookAtTransfers() {
+        nextLook = clock.now + ActiveClock.longestWait
+        for transfer in active.values {
+            let left = transfer.timeLeft()
+            if left <= .zero {
+                finish(transfer, CURLE_OPERATION_TIMEDOUT)
+            } else {
+                nextLook = min(nextLook, clock.now + left)
+            }
+        }
     }
 
     private func lookAtRate() {
@@ -152,6 +167,6 @@ extension EngineLoop {
         rate.look(at: clock.now)
         // The first ones empty the bucket again and hold themselves back; who comes first changes from time to time.
         if rate.wait == .zero { for transfer in active.values.shuffled() { transfer.lift(.rate) } }
-        if rate.wait > .zero { nextLook = min(nextLook, rate.wait) }
+        if rate.wait > .zero { nextLook = min(nextLook, clock.now + rate.wait) }
     }
 }

@@ -48,9 +48,9 @@ extension Transfer {
     /// How long the exchange may still go on without a byte; where that is no time at all, it fails.
     ///
     /// Time in which we take no bytes is not the server's.
-    func timeLeft(_ now: Duration) -> Duration {
-        if newBytes > 0 || !pauses.isEmpty { lastByte = now }
-        newBytes = 0
+    func timeLeft() -> Duration {
+        let now = clock.now
+        if !pauses.isEmpty { lastByte = now }
         let silence = order.request.timeout - (now - lastByte)
         if silence <= .zero { fail(timeoutError(order.request.timeout, total: false)) }
         guard let limit = order.request.totalTimeout else { return silence }

@@ -3,11 +3,11 @@ import EideticCore
 
 extension Transfer {
     /// What came of the exchange, after libcurl ended it with `code`.
-    func outcome(_ code: CURLcode, stops: Int) -> TransferOutcome {
+    func outcome(_ code: CURLcode) -> TransferOutcome {
         if code == CURLE_OK, failure == nil { finishBody() }
         dropFile()
         var outcome = TransferOutcome(head: head, measured: Measured(metrics))
-        outcome.wasStopped = stops != stopsAtStart
+        outcome.wasStopped = clock.stops != stopsAtStart
         outcome.wasHeld = wasHeld
         outcome.error = failure ?? (code == CURLE_OK || isUnwantedBody(code) ? nil : error(for: code))
         outcome.redirect = string(CURLINFO_REDIRECT_URL)
@@ -33,15 +33,22 @@ extension Transfer {
         metrics.bodyBytes = Int(offset(CURLINFO_SIZE_DOWNLOAD_T))
         metrics.headerBytes = long(CURLINFO_HEADER_SIZE)
         metrics.reusedConnection = head != nil && long(CURLINFO_NUM_CONNECTS) == 0
-        metrics.httpVersion = Self.versions[long(CURLINFO_HTTP_VERSION)] ?? ""
+        metrics.httpVersion = httpVersion
         if let address = string(CURLINFO_PRIMARY_IP), !address.isEmpty {
-            let host = address.contains(":") ? "[\(address)]" : address
+            let host = address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]" : address
             metrics.remoteAddress = "\(host):\(long(CURLINFO_PRIMARY_PORT))"
         }
         return metrics
     }
 
-    private static let versions = [1: "HTTP/1.0", 2: "HTTP/1.1", 3: "HTTP/2"]
+    private var httpVersion: String {
+        switch long(CURLINFO_HTTP_VERSION) {
+        case 1: "HTTP/1.0"
+        case 2: "HTTP/1.1"
+        case 3: "HTTP/2"
+        default: ""
+        }
+    }
 
     private func duration(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
 

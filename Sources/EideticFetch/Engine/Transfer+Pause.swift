@@ -13,6 +13,7 @@ extension Transfer {
     func lift(_ reason: Pause) {
         guard pauses.contains(reason) else { return }
         pauses.remove(reason)
+        lastByte = clock.now
         if pauses.isEmpty { curl_easy_pause(easy, CURLPAUSE_CONT) }
     }
 }

@@ -41,12 +41,11 @@ final class Transfer {
     var wasHeld = false
     /// How fast all transfers together may be; `nil` for no limit.
     var rate: RateLimit?
-    /// Bytes that came since the engine last looked.
-    var newBytes = 0
     /// When the last byte came, by the engine's clock.
     var lastByte: Duration
     let started: Duration
     let stopsAtStart: Int
+    let clock: ActiveClock
 
     private var incoming = ResponseHead()
     private var headBytes = 0
@@ -65,16 +64,16 @@ final class Transfer {
         queued: Duration,
         _ handle: EasyHandle,
         _ files: FileSystem,
-        now: Duration,
-        stops: Int
+        _ clock: ActiveClock
     ) {
         self.order = order
         self.queued = queued
         self.handle = handle
         self.files = files
-        lastByte = now
-        started = now
-        stopsAtStart = stops
+        self.clock = clock
+        lastByte = clock.now
+        started = clock.now
+        stopsAtStart = clock.stops
         handle.errorText.pointee = 0
     }
 
@@ -98,7 +97,7 @@ extension Transfer {
     }
 
     private func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
-        newBytes += line.count
+        lastByte = clock.now
         headBytes += line.count
         // An address was refused, and libcurl found another one.
         if failure != nil { return false }
@@ -174,7 +173,7 @@ extension Transfer {
             return .later
         }
         guard head?.isSuccess == true else {
-            newBytes += piece.count
+            lastByte = clock.now
             unwantedBytes += piece.count
             return unwantedBytes <= Self.unwantedLimit ? .taken : .refused
         }
@@ -189,7 +188,7 @@ extension Transfer {
         } else {
             guard take(piece) else { return .refused }
         }
-        newBytes += piece.count
+        lastByte = clock.now
         receivedBytes += piece.count
         order.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
         return .taken
