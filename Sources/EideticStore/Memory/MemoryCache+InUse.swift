@@ -7,7 +7,7 @@ extension MemoryCache {
     @usableFromInline
     func trackEvicted(_ gone: inout Departures<Value>) {
         for departure in gone.all where departure.reason.isEviction {
-            guard let value = table.pointee.find(departure.record.key)?.pointee.value else { continue }
+            guard let value = table.pointee.entry(of: departure.slot).pointee.value else { continue }
             track(value, departure.record, &gone)
         }
     }
@@ -15,7 +15,7 @@ extension MemoryCache {
     /// Tracks a value that the cache does not hold.
     @usableFromInline
     func track(_ value: Value, _ record: MemoryLedger.Record, _ gone: inout Departures<Value>) {
-        if let inUse { gone.released += inUse.insert(value, record) }
+        if let inUse { gone.hold(inUse.insert(value, record)) }
     }
 
     /// Finds a value again that was let go while somebody else holds it, and holds it again.
@@ -34,7 +34,7 @@ extension MemoryCache {
                 return nil
             }
             // This may be the last reference by now, so whatever happens it ends after the lock.
-            gone.released.append(value)
+            gone.hold([value])
             guard entry.record.expires.map({ $0 > now }) ?? true else {
                 inUse?.remove(key)
                 return nil
@@ -58,7 +58,7 @@ extension MemoryCache {
         var gone = Departures<Value>()
         let isExpired = ledger.withLock { ledger in
             guard let slot = table.pointee.find(key)?.pointee.slot,
-                let expires = ledger.records[Int(slot)]?.expires, expires <= now
+                let expires = ledger.records[Int(slot)].expires, expires <= now
             else { return false }
             take(key, .expired, from: &ledger, into: &gone)
             collect(&gone)

@@ -45,7 +45,7 @@ extension MemoryCache {
         let now = time.now
         return ledger.withLock { ledger in
             guard let slot = table.pointee.find(key)?.pointee.slot else { return false }
-            return ledger.records[Int(slot)]?.expires.map { $0 > now } ?? true
+            return ledger.records[Int(slot)].expires.map { $0 > now } ?? true
         }
     }
 

@@ -79,10 +79,9 @@ extension MemoryCache {
 
     /// Tells the hooks of what went, and releases it; with no lock held.
     @inlinable
-    func finish(_ gone: Departures<Value>) {
-        guard hooks.willRemove != nil || hooks.didRemove != nil else { return withExtendedLifetime(gone) {} }
-        gone.forEach { departure in
-            guard let value = departure.value else { return }
+    func finish(_ gone: consuming Departures<Value>) {
+        guard hooks.willRemove != nil || hooks.didRemove != nil else { return }
+        gone.forEach { departure, value in
             if departure.reason != .removed { hooks.willRemove?(departure.record.key, value, departure.reason) }
             hooks.didRemove?(departure.record.key, value, departure.reason)
         }
@@ -102,11 +101,11 @@ extension MemoryCache {
         from ledger: inout MemoryLedger,
         into gone: inout Departures<Value>
     ) -> Bool {
-        guard let record = ledger.evict(use: { table.pointee.find($0)?.pointee.takeUse() ?? .none }) else {
+        guard let (slot, record) = ledger.evict(use: { table.pointee.entry(of: $0).pointee.takeUse() }) else {
             return false
         }
         ledger.statistics.count(reason)
-        gone.append(record, reason)
+        gone.append(.init(slot, record, reason))
         return true
     }
 
@@ -119,9 +118,9 @@ extension MemoryCache {
         into gone: inout Departures<Value>
     ) {
         inUse?.remove(key)
-        guard let slot = table.pointee.find(key)?.pointee.slot, let record = ledger.remove(Int(slot)) else { return }
+        guard let slot = table.pointee.find(key).map({ Int($0.pointee.slot) }) else { return }
+        gone.append(.init(slot, ledger.remove(slot), reason))
         ledger.statistics.count(reason)
-        gone.append(record, reason)
     }
 
     /// The value of `key`, without a trace of the look-up.

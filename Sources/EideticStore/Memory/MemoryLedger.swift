@@ -11,14 +11,18 @@ struct MemoryLedger: Sendable {
         @usableFromInline var key: CacheKey
         @usableFromInline var cost: Int
         @usableFromInline var stored: Timestamp
-        @usableFromInline var expires: Timestamp?
+        // The end of time stands for never: a record is five whole words, which are quick to copy.
+        @usableFromInline var end: Int64
 
-        @usableFromInline
+        /// When the value is not found any more; `nil` for never.
+        @usableFromInline var expires: Timestamp? { end == .max ? nil : Timestamp(nanoseconds: end) }
+
+        @inlinable
         init(_ key: CacheKey, cost: Int, stored: Timestamp, expires: Timestamp?) {
             self.key = key
             self.cost = cost
             self.stored = stored
-            self.expires = expires
+            end = expires?.nanoseconds ?? .max
         }
     }
 
@@ -27,8 +31,9 @@ struct MemoryLedger: Sendable {
     @usableFromInline var countLimit: Int
     @usableFromInline private(set) var totalCost = 0
     @usableFromInline private(set) var count = 0
-    @usableFromInline private(set) var records: [Record?] = []
-    private var free: [Int] = []
+    /// The records of all slots; a negative cost marks those that are free.
+    @usableFromInline private(set) var records: [Record] = []
+    private var free: [Int32] = []
     @usableFromInline var statistics = MemoryStatistics()
 
     init(policy: any EvictionPolicy, costLimit: Int, countLimit: Int) {
@@ -41,7 +46,7 @@ struct MemoryLedger: Sendable {
     @usableFromInline var clock: Double { policy.clock }
 
     /// The records of all entries.
-    var all: [Record] { records.compactMap { $0 } }
+    var all: [Record] { records.filter { $0.cost >= 0 } }
 
     /// Whether an entry of `cost` bytes may ever be held.
     @usableFromInline
@@ -54,7 +59,7 @@ struct MemoryLedger: Sendable {
     /// Enters a record, and gives its slot.
     @usableFromInline
     mutating func insert(_ record: Record) -> Int {
-        let slot = free.popLast() ?? records.count
+        let slot = free.popLast().map { Int($0) } ?? records.count
         if slot == records.count { records.append(record) } else { records[slot] = record }
         totalCost += record.cost
         count += 1
@@ -64,36 +69,24 @@ struct MemoryLedger: Sendable {
 
     /// Takes the record of an entry out that goes for another reason than eviction.
     @usableFromInline
-    mutating func remove(_ slot: Int) -> Record? {
-        let record = records[slot]
+    mutating func remove(_ slot: Int) -> Record {
         policy.remove(slot)
-        forget(slot)
-        return record
+        return forget(slot)
     }
 
     /// Takes the record of the entry out that the policy lets go.
     @usableFromInline
-    mutating func evict(use: (CacheKey) -> EntryUse) -> Record? {
-        guard let slot = Self.victim(&policy, records, use) else { return nil }
+    mutating func evict(use: (_ slot: Int) -> EntryUse) -> (slot: Int, record: Record)? {
+        guard let slot = policy.evict(use: use) else { return nil }
+        return (slot, forget(slot))
+    }
+
+    private mutating func forget(_ slot: Int) -> Record {
         let record = records[slot]
-        forget(slot)
-        return record
-    }
-
-    /// Both are given apart, so that the policy may change while the records are read, and neither is copied.
-    private static func victim(
-        _ policy: inout any EvictionPolicy,
-        _ records: [Record?],
-        _ use: (CacheKey) -> EntryUse
-    ) -> Int? {
-        policy.evict { slot in records[slot].map { use($0.key) } ?? .none }
-    }
-
-    private mutating func forget(_ slot: Int) {
-        guard let record = records[slot] else { return }
-        records[slot] = nil
-        free.append(slot)
+        records[slot].cost = -1
+        free.append(Int32(slot))
         totalCost -= record.cost
         count -= 1
+        return record
     }
 }

@@ -13,7 +13,7 @@ public struct MemoryStatistics: Sendable, Hashable {
     /// Look-ups that turned out to be hits, less those that turned out to be misses, after they were counted.
     var lateHits = 0
     // One number for each reason, in the order of `allCases`.
-    private var removals = [Int](repeating: 0, count: MemoryRemovalReason.allCases.count)
+    private var removals: SIMD8<Int> = .zero
 
     /// Creates statistics in which nothing has happened.
     public init() {}

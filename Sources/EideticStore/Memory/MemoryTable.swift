@@ -3,7 +3,8 @@ public import Synchronization
 
 /// Keys and values of the memory cache: open addressing with linear probing, and deletion that shifts entries back.
 ///
-/// The key is a hash already, so its lower half is the place. At most half of the places are taken.
+/// The key is a hash already, so its lower half is the place. At most half of the places are taken. Slots are as many as
+/// there ever were entries at once; where the entry of each stands is known without a search.
 ///
 /// Only one thread at a time changes the table, with all of ``MemoryStripes`` locked. Who holds one stripe may look
 /// entries up, and note a hit, for which the entry has atomic fields.
@@ -37,6 +38,8 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
     }
 
     @usableFromInline var entries: UnsafeMutablePointer<Entry>
+    /// The place of each slot's entry; half as many as there are places.
+    @usableFromInline var places: UnsafeMutablePointer<Int32>
     @usableFromInline var mask: Int
     @usableFromInline var count = 0
 
@@ -44,12 +47,14 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
     init() {
         mask = 63
         entries = Self.allocate(64)
+        places = .allocate(capacity: 32)
     }
 
     @inlinable
     deinit {
         entries.deinitialize(count: mask + 1)
         entries.deallocate()
+        places.deallocate()
     }
 
     @inlinable
@@ -72,40 +77,48 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
         }
     }
 
+    /// The entry of a slot that is taken; valid until the table changes.
+    @inlinable
+    @inline(__always)
+    func entry(of slot: Int) -> UnsafeMutablePointer<Entry> { entries + Int(places[slot]) }
+
     /// Puts an entry in whose key is not there.
     @inlinable
     mutating func insert(_ key: CacheKey, _ value: Value, slot: Int, canExpire: Bool) {
         if (count + 1) * 2 > mask + 1 { grow() }
-        freePlace(for: key.low).pointee = Entry(key, value, slot: slot, canExpire: canExpire)
+        put(Entry(key, value, slot: slot, canExpire: canExpire))
         count += 1
     }
 
+    /// Puts an entry at the first free place from where it belongs.
     @inlinable
-    func freePlace(for low: UInt64) -> UnsafeMutablePointer<Entry> {
-        var place = Int(truncatingIfNeeded: low) & mask
+    func put(_ entry: consuming Entry) {
+        var place = Int(truncatingIfNeeded: entry.low) & mask
         while entries[place].slot >= 0 { place = (place &+ 1) & mask }
-        return entries + place
+        places[Int(entry.slot)] = Int32(truncatingIfNeeded: place)
+        entries[place] = entry
     }
 
     @inlinable
     mutating func grow() {
-        let old = entries
-        let places = mask + 1
-        entries = Self.allocate(places * 2)
-        mask = places * 2 - 1
-        for place in 0..<places {
+        let (old, count) = (entries, mask + 1)
+        entries = Self.allocate(count * 2)
+        mask = count * 2 - 1
+        places.deallocate()
+        places = .allocate(capacity: count)
+        for place in 0..<count {
             let entry = (old + place).move()
-            if entry.slot >= 0 { freePlace(for: entry.low).pointee = entry }
+            if entry.slot >= 0 { put(entry) }
         }
         old.deallocate()
     }
 
-    /// Takes the entry of `key` out and gives its value.
+    /// Takes the entry of a slot out and gives its value.
     @inlinable
-    mutating func remove(_ key: CacheKey) -> Value? {
-        guard let entry = find(key) else { return nil }
+    mutating func remove(slot: Int) -> Value? {
+        let entry = entry(of: slot)
         let value = entry.pointee.value.take()
-        entry.pointee = Entry()
+        entry.pointee.slot = -1
         count -= 1
         closeGap(entry - entries)
         return value
@@ -119,6 +132,7 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
         while entries[place].slot >= 0 {
             let home = Int(truncatingIfNeeded: entries[place].low) & mask
             if (place &- home) & mask >= (place &- gap) & mask {
+                places[Int(entries[place].slot)] = Int32(truncatingIfNeeded: gap)
                 entries[gap] = (entries + place).move()
                 (entries + place).initialize(to: Entry())
                 gap = place
@@ -142,9 +156,13 @@ extension MemoryTable.Entry {
     }
 
     /// The use since the last call.
+    ///
+    /// A hit that comes in between may be lost.
     @inlinable
     func takeUse() -> EntryUse {
-        let count = hits.exchange(0, ordering: .relaxed)
+        let count = hits.load(ordering: .relaxed)
+        guard count > 0 else { return .none }
+        hits.store(0, ordering: .relaxed)
         return EntryUse(hits: Int(count), clock: Double(bitPattern: clock.load(ordering: .relaxed)))
     }
 }

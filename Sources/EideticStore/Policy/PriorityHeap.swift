@@ -49,64 +49,76 @@ struct PriorityHeap: Sendable {
 
     /// Moves a free place up until `element` may stand in it.
     private mutating func rise(_ element: Element, from place: Int) {
-        Self.move(&elements, &places) { elements, places in
+        move { elements, places in
             var place = place
             while place > 0 {
                 let parent = (place - 1) / 4
                 guard element.priority < elements[parent].priority else { break }
-                Self.put(elements[parent], at: place, &elements, &places)
+                Self.put(elements[parent], at: place, elements, places)
                 place = parent
             }
-            Self.put(element, at: place, &elements, &places)
+            Self.put(element, at: place, elements, places)
         }
     }
 
     /// Moves a free place down until `element` may stand in it.
     private mutating func sink(_ element: Element, from place: Int) {
-        Self.move(&elements, &places) { elements, places in
+        move { elements, places in
             var place = place
-            while let child = Self.leastChild(of: place, elements), elements[child].priority < element.priority {
-                Self.put(elements[child], at: place, &elements, &places)
+            while let (child, priority) = Self.leastChild(of: place, elements), priority < element.priority {
+                Self.put(elements[child], at: place, elements, places)
                 place = child
             }
-            Self.put(element, at: place, &elements, &places)
+            Self.put(element, at: place, elements, places)
         }
     }
 
-    /// Gives `body` both arrays, so that whether they are shared is asked once and not for each element.
-    private static func move(
-        _ elements: inout [Element],
-        _ places: inout [Int32],
-        _ body: (inout MutableSpan<Element>, inout MutableSpan<Int32>) -> Void
+    /// Gives `body` the elements and places of both arrays, so that whether they are shared and how many there are is
+    /// asked once and not at each step.
+    ///
+    /// Safe: `body` stays below the number of elements, and each element's slot has a place.
+    private mutating func move(
+        _ body: (_ elements: UnsafeMutableBufferPointer<Element>, _ places: UnsafeMutableBufferPointer<Int32>) -> Void
     ) {
-        var elements = elements.mutableSpan
-        var places = places.mutableSpan
-        body(&elements, &places)
+        elements.withUnsafeMutableBufferPointer { elements in
+            places.withUnsafeMutableBufferPointer { places in body(elements, places) }
+        }
     }
 
-    private static func leastChild(of place: Int, _ elements: borrowing MutableSpan<Element>) -> Int? {
+    /// Where the child with the least priority stands, and that priority.
+    @inline(__always)
+    private static func leastChild(
+        of place: Int,
+        _ elements: UnsafeMutableBufferPointer<Element>
+    ) -> (place: Int, priority: Double)? {
         let first = place &* 4 &+ 1
         guard first &+ 3 < elements.count else { return leastOfFewChildren(from: first, elements) }
-        // Two choices that do not wait for each other, and then one.
-        let left = elements[first &+ 1].priority < elements[first].priority ? first &+ 1 : first
-        let right = elements[first &+ 3].priority < elements[first &+ 2].priority ? first &+ 3 : first &+ 2
-        return elements[right].priority < elements[left].priority ? right : left
+        // Four reads and two choices that do not wait for each other, and then one.
+        let (a, b) = (elements[first].priority, elements[first &+ 1].priority)
+        let (c, d) = (elements[first &+ 2].priority, elements[first &+ 3].priority)
+        let left = b < a ? (first &+ 1, b) : (first, a)
+        let right = d < c ? (first &+ 3, d) : (first &+ 2, c)
+        return right.1 < left.1 ? right : left
     }
 
-    private static func leastOfFewChildren(from first: Int, _ elements: borrowing MutableSpan<Element>) -> Int? {
+    private static func leastOfFewChildren(
+        from first: Int,
+        _ elements: UnsafeMutableBufferPointer<Element>
+    ) -> (place: Int, priority: Double)? {
         guard first < elements.count else { return nil }
         var least = first
         for child in first..<elements.count where elements[child].priority < elements[least].priority { least = child }
-        return least
+        return (least, elements[least].priority)
     }
 
+    @inline(__always)
     private static func put(
         _ element: Element,
         at place: Int,
-        _ elements: inout MutableSpan<Element>,
-        _ places: inout MutableSpan<Int32>
+        _ elements: UnsafeMutableBufferPointer<Element>,
+        _ places: UnsafeMutableBufferPointer<Int32>
     ) {
         elements[place] = element
-        places[Int(element.slot)] = Int32(place)
+        places[Int(element.slot)] = Int32(truncatingIfNeeded: place)
     }
 }
