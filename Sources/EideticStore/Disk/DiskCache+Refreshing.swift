@@ -68,7 +68,9 @@ extension Ledger {
         )
         let bytes = head.bytes(superseded: superseded)
         guard status.size + bytes.count <= EntryFile.sizeLimit else { return .isFull }
-        let new = limits.indexEntry(key, fileSize: status.size + bytes.count, metadata)
+        var new = limits.indexEntry(key, fileSize: status.size + bytes.count, metadata)
+        // The bytes are those that were used.
+        if let known = index.entry(key) { new.uses = known.uses }
         return try extend(file, status, bytes, new, isDurable: isDurable) ? .done : .isAnother
     }
 

@@ -101,4 +101,53 @@ struct DiskOrderTests {
         #expect(index.allocated == model.values.reduce(0) { $0 + (Int($1) + 511) / 512 * 512 })
         for (number, size) in model { #expect(index.entry(CacheKey("\(number)"))?.size == size) }
     }
+
+    @Test("C09 C10 an entry that a sweep keeps because it was used has all of its uses still")
+    func sweepKeepsUses() throws {
+        let fixture = try DiskFixture {
+            $0.maximumAge = .seconds(100)
+            $0.expiry = .access
+        }
+        let (cache, time) = (fixture.cache, fixture.time)
+        try write("often", to: fixture)
+        time.advance(by: .seconds(60))
+        for _ in 0..<14 { #expect(try cache.read("often") != nil) }
+        try write("less", to: fixture)
+        for _ in 0..<9 { #expect(try cache.read("less") != nil) }
+        // A write tells the ledger of the uses.
+        try cache.write([1], for: "other", metadata: .init(expires: time.now + .seconds(1)))
+        time.advance(by: .seconds(50))
+        // The ledger knows when "often" was written, the file when it was used.
+        #expect(try cache.removeExpired() == 1)
+        #expect(try cache.trim(to: ByteCount(4_096)) == 1)
+        #expect(try cache.entries().map(\.key) == ["often"])
+    }
+
+    @Test("C20 an entry that was validated has all of its uses still, and one that was replaced half of them")
+    func refreshKeepsUses() throws {
+        for (isRefreshed, kept) in [(true, "often"), (false, "less")] {
+            let fixture = try DiskFixture()
+            let cache = fixture.cache
+            try write("often", to: fixture)
+            try write("less", to: fixture)
+            for _ in 0..<14 { #expect(try cache.read("often") != nil) }
+            for _ in 0..<9 { #expect(try cache.read("less") != nil) }
+            let entry = try #require(try cache.read("often"))
+            // A write tells the ledger of the uses.
+            try cache.write([1], for: "other")
+            if isRefreshed {
+                #expect(try cache.refresh(entry, with: .init(expires: fixture.time.now + .seconds(9))))
+            } else {
+                try cache.write(entry.bytes, for: "often")
+            }
+            #expect(try cache.trim(to: ByteCount(4_096)) == 2)
+            #expect(try cache.entries().map(\.key) == [kept])
+        }
+    }
+
+    private func write(_ key: String, to fixture: DiskFixture) throws {
+        try fixture.cache.write([1], for: key)
+        // The file system's own clock is another one than the test's.
+        try FileSystem().setModified(fixture.cache.path(for: key), to: fixture.time.now)
+    }
 }
