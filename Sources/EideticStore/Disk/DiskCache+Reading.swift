@@ -88,7 +88,7 @@ extension DiskCache {
             size: ByteCount(heading.head.bodySize),
             allocated: ByteCount(heading.status.allocated),
             metadata: heading.head.metadata,
-            isExpired: limits.expiry(of: heading.head.metadata, modified: heading.status.modified) <= time.now
+            isExpired: limits.isExpired(heading.head.metadata, modified: heading.status.modified, at: time.now)
         )
     }
 
@@ -139,7 +139,7 @@ extension DiskCache {
     private func isFresh(_ found: Verified, _ key: CacheKey) -> Bool {
         let (now, metadata) = (time.now, found.entry.metadata)
         let used = found.modified ?? metadata.stored
-        guard limits.expiry(of: metadata, modified: used) > now else { return false }
+        if limits.isExpired(metadata, modified: used, at: now) { return false }
         if countsFromUse, metadata.expires == nil, !configuration.isReadOnly, used + .seconds(1) <= now {
             try? files.setModified(layout.path(of: key), to: now)
         }

@@ -1,4 +1,4 @@
-import EideticCore
+package import EideticCore
 
 /// What a ledger holds to.
 struct DiskLimits: Sendable {
@@ -26,8 +26,8 @@ struct DiskLimits: Sendable {
     /// Takes the limits from a configuration, and what it leaves open from the file system.
     init(_ configuration: DiskCache.Configuration, files: FileSystem) throws(SystemError) {
         let free = try files.freeSpace(at: configuration.directory)
-        let fiftieth = min(max(free.bytes / 50, 64 << 20), 512 << 20)
-        total = min(configuration.sizeLimit?.bytes ?? fiftieth, Self.most)
+        let limit = configuration.sizeLimit ?? .standardLimit(free: ByteCount(free.bytes))
+        total = min(limit.bytes, Self.most)
         derived = Int(Double(total) * configuration.derivedShare)
         minimumFree = min(configuration.minimumFreeSpace?.bytes ?? min(free.total / 100, 256 << 20), Self.most)
         block = free.block
@@ -38,6 +38,14 @@ struct DiskLimits: Sendable {
     /// When an entry stops being served whose file was changed at `modified`.
     func expiry(of metadata: DiskCache.Metadata, modified: Timestamp) -> Timestamp {
         metadata.expires ?? (ageBegins == .access ? max(metadata.stored, modified) : metadata.stored) + maximumAge
+    }
+
+    /// Whether an entry is not served any more.
+    ///
+    /// Nor is one that seems to be written later than its whole age from now, as after a clock that was wrong.
+    func isExpired(_ metadata: DiskCache.Metadata, modified: Timestamp, at now: Timestamp) -> Bool {
+        expiry(of: metadata, modified: modified) <= now
+            || metadata.expires == nil && metadata.stored > now + maximumAge
     }
 
     /// What the ledger notes of an entry.
@@ -56,5 +64,12 @@ struct DiskLimits: Sendable {
         entry.expires = seconds >= Int64(UInt32.max) ? .max : UInt32(max(0, seconds))
         (entry.kind, entry.importance) = (metadata.kind, metadata.importance)
         return entry
+    }
+}
+
+extension ByteCount {
+    /// The limit of a disk cache when nobody says otherwise: 2 % of what is free, between 64 and 512 MiB.
+    package static func standardLimit(free: ByteCount) -> ByteCount {
+        min(max(ByteCount(free.bytes / 50), .mebibytes(64)), .mebibytes(512))
     }
 }

@@ -64,6 +64,19 @@ struct DiskCacheTests {
         #expect(fixture.cache.usage == DiskCache.Usage())
     }
 
+    @Test("C09 what was written while the clock was wrong is not served for years")
+    func wrongClock() throws {
+        let fixture = try DiskFixture()
+        fixture.time.advance(by: .seconds(7 * 86_400))
+        try fixture.cache.write([1], for: "week ahead")
+        fixture.time.advance(by: .seconds(1))
+        try fixture.cache.write([2], for: "more")
+        fixture.time.advance(by: .seconds(-7 * 86_400 - 1))
+        #expect(try fixture.cache.read("week ahead")?.bytes == [1])
+        #expect(try fixture.cache.find("more") == .expired)
+        #expect(try fixture.cache.info(for: "more")?.isExpired == true)
+    }
+
     @Test("C09 by access, an entry is served for its age after each use, and a sweep leaves it alone")
     func expiresAfterUse() throws {
         let fixture = try DiskFixture {
@@ -206,11 +219,49 @@ struct DiskCacheTests {
         }
     }
 
-    @Test("C14 the asynchronous forms give the same answers")
+    @Test("C14 the asynchronous forms give the same answers, and make no system call on the main thread")
+    @MainActor
     func asynchronous() async throws {
         let fixture = try DiskFixture()
-        try await fixture.cache.insert([1, 2], for: "a")
-        #expect(try await fixture.cache.value(for: "a")?.bytes == [1, 2])
-        #expect(try await fixture.cache.value(for: "b") == nil)
+        let calls = CallsByThread()
+        let cache = try fixture.second(observer: calls)
+        #expect(calls.take().main > 0)
+        try await cache.insert([1, 2], for: "a")
+        #expect(try await cache.value(for: "a")?.bytes == [1, 2])
+        #expect(try await cache.value(for: "b") == nil)
+        #expect(try await cache.containsValue(for: "a"))
+        #expect(try await cache.listedEntries().map(\.key) == ["a"])
+        #expect(try await cache.currentUsage().entries == 1)
+        let entry = try #require(try await cache.value(for: "a"))
+        #expect(try await cache.refreshValue(entry, with: .init(expires: fixture.time.now)))
+        #expect(try await cache.removeExpiredValues() == 1)
+        try await cache.insert([3], for: "c")
+        #expect(try await cache.removeValue(for: "c"))
+        try await cache.insert([4], for: "d")
+        #expect(try await cache.trimValues(to: .zero) == 1)
+        try await cache.removeAllValues()
+        let made = calls.take()
+        #expect(made.main == 0)
+        #expect(made.others > 30)
+    }
+}
+
+/// Counts system calls by whether the thread makes them on which it was created.
+private final class CallsByThread: SystemCallObserver {
+    private let main = pthread_self()
+    private let counts = Guarded((main: 0, others: 0))
+
+    func willCall(_ call: SystemCall, path: String?) -> Int32? {
+        let isMain = pthread_equal(pthread_self(), main) != 0
+        counts.withLock { counts in if isMain { counts.main += 1 } else { counts.others += 1 } }
+        return nil
+    }
+
+    /// The calls since it was last asked.
+    func take() -> (main: Int, others: Int) {
+        counts.withLock { counts in
+            defer { counts = (0, 0) }
+            return counts
+        }
     }
 }

@@ -20,8 +20,12 @@ struct DiskLedgerTests {
         #expect(fixture.cache.usage.entries > 15)
     }
 
-    @Test("C10 the default limit lies between 64 and 512 MiB")
-    func defaultLimit() throws {
+    @Test(
+        "C10 the default limit is 2 % of what is free, between 64 and 512 MiB",
+        arguments: [(0, 64), (3_200, 64), (3_250, 65), (10_000, 200), (25_600, 512), (1 << 30, 512)]
+    )
+    func defaultLimit(free: Int, limit: Int) throws {
+        #expect(ByteCount.standardLimit(free: .mebibytes(free)) == .mebibytes(limit))
         let fixture = try DiskFixture { $0.sizeLimit = nil }
         #expect((64 << 20...512 << 20).contains(fixture.cache.sizeLimit.bytes))
     }
