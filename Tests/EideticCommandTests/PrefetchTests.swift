@@ -48,6 +48,15 @@ struct PrefetchTests {
         #expect(lax.outputText.contains("1 of 1 pictures loaded: 1 from network"))
     }
 
+    @Test("L19 what its server forbids to keep is not said to be kept", arguments: [[], ["--disk-only"]])
+    func forbidden(words: [String]) async throws {
+        let png = try TestPictures.file(.png)
+        let origin = try ScriptedOrigin { _ in [.answer(200, ["Cache-Control": "no-store"], png)] }
+        let result = try await run("prefetch", words + [origin.url + "/a.png"])
+        #expect(result.status == .exited(1))
+        #expect(result.errorText.contains("stored") || result.errorText.contains("store it"))
+    }
+
     @Test("L19 what fails is said, and does not stop the others")
     func failures() async throws {
         let url = try server.put(try TestPictures.file(.png), at: "a.png")

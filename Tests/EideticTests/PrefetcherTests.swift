@@ -49,6 +49,28 @@ struct PrefetcherTests {
         #expect(await group.finish().skipped == 0)
     }
 
+    @Test("L19 pictures are brought in the order of the list")
+    func order() async throws {
+        let png = try Picture.png(width: 4, height: 3), origin = try ScriptedOrigin { _ in [.answer(200, [:], png)] }
+        let requests = try (0..<100).map { try ImageRequest("\(origin.url)/\($0)") }
+        let group = ImagePrefetcher(ImagePipeline(.init()), width: 1).prefetch(requests)
+        #expect(await group.finish().skipped == 0)
+        #expect(origin.requests.map(\.path) == (0..<100).map { "/\($0)" })
+    }
+
+    @Test("L19 to disk only: what its server forbids to store is no success")
+    func forbidden() async throws {
+        let png = try Picture.png(width: 4, height: 3)
+        let origin = try ScriptedOrigin { _ in [.answer(200, ["Cache-Control": "no-store"], png)] }
+        let fixture = try await Fixture(), codes = Guarded<[EideticError.Code?]>([])
+        let prefetcher = ImagePrefetcher(fixture.pipeline, destination: .disk)
+        let group = prefetcher.prefetch([try ImageRequest(origin.url + "/a"), try fixture.put()]) { _, result in
+            if case .failure(let error) = result { codes.withLock { $0.append(error.code) } }
+        }
+        #expect(await group.finish().skipped == 1)
+        #expect(codes.withLock { $0 } == [.refused])
+    }
+
     @Test("L19 nothing to do ends at once")
     func empty() async throws {
         let fixture = try await Fixture()
@@ -108,6 +130,34 @@ extension InteractionTests {
         two = nil
         #expect(try await low.value.status == 200)
         #expect(origin.requests.map(\.path) == ["/a", "/b"])
+    }
+
+    @Test("L22 the engine hears of suspensions in their order: at the end of many at once a download goes on")
+    func order() async throws {
+        let gates = (0..<200).map { _ in Gate() }, piece = Array(try Picture.png(width: 4, height: 3).prefix(40))
+        let origin = try ScriptedOrigin { _ in
+            let head = ScriptedOrigin.Step.head(200, ["Transfer-Encoding": "chunked"])
+            return [head, .chunk(piece)] + gates.flatMap { [.wait($0), .chunk(piece)] } + [.chunk([])]
+        }
+        let downloader = Downloader()
+        let stream = try await downloader.stream(FetchRequest(url: origin.url + "/a"), priority: .low)
+        var pieces = stream.makeAsyncIterator()
+        #expect(try await pieces.next()?.count == piece.count)
+        for gate in gates {
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<2 {
+                    group.addTask {
+                        for _ in 0..<20 {
+                            downloader.interactionBegan()
+                            downloader.interactionEnded()
+                        }
+                    }
+                }
+            }
+            gate.open()
+            // Where the engine took an old message for the newest, nothing comes any more.
+            #expect(try await pieces.next()?.count == piece.count)
+        }
     }
 
     @Test("L22 while the user scrolls, a low-priority download that runs takes no bytes; it goes on afterwards")

@@ -43,8 +43,9 @@ public final class ImagePrefetcher: Sendable {
             var count = PrefetchProgress(finished: 0, skipped: 0, total: requests.count)
             await withTaskGroup(of: Bool.self) { group in
                 for request in requests {
+                    let number = limiter.takeNumber()
                     group.addTask { [self] in
-                        let result = await bring(request)
+                        let result = await bring(request, number)
                         onEach?(request, result)
                         return (try? result.get()) != nil
                     }
@@ -61,10 +62,10 @@ public final class ImagePrefetcher: Sendable {
         return PrefetchGroup(progress: stream, task: task)
     }
 
-    private func bring(_ request: ImageRequest) async -> Result<PrefetchedPicture, EideticError> {
+    private func bring(_ request: ImageRequest, _ number: UInt64) async -> Result<PrefetchedPicture, EideticError> {
         let request = request.with(priority: .low)
         do throws(EideticError) {
-            try await limiter.enter()
+            try await limiter.enter(number)
             defer { limiter.leave() }
             switch destination {
             case .memory: return .success(PrefetchedPicture(try await pipeline.response(for: request)))

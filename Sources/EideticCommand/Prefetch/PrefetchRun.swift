@@ -94,10 +94,9 @@ struct PrefetchRun {
             if isExplained { outcome.record = picture.record }
             let bytes = picture.source == .network ? picture.byteCount.bytes : 0
             display.transferred(bytes, announced: bytes)
-            if let error = picture.storeError {
-                display.flaw(error.message)
-                let text = "eidetic: \(url) is not kept: \(error.message)"
-                display.line(Printable.text(text), on: .errors)
+            if let reason = picture.reasonNotKept(by: destination) {
+                display.flaw(reason)
+                display.line(Printable.text("eidetic: \(url) is not kept: \(reason)"), on: .errors)
             }
         }
         display.finished(outcome, picture: [], asJSON: isJSON)
@@ -111,6 +110,16 @@ struct PrefetchRun {
         }
         if !isJSON { TextStream.output.line(summary) }
         return tally.isFlawless ? .success : .failure
+    }
+}
+
+extension PrefetchedPicture {
+    /// Why the disk does not have it, for a picture that was waited for until it was stored; `nil` where it has.
+    fileprivate func reasonNotKept(by destination: ImagePrefetcher.Destination) -> String? {
+        if let storeError { return storeError.message }
+        // To disk alone, what is not stored is no success.
+        let isStored = destination == .disk || record.steps.contains { $0.stage == .store }
+        return source == .network && !isStored ? "its server or an option forbids to store it" : nil
     }
 }
 
