@@ -124,4 +124,29 @@ struct ProgressiveTests {
         #expect(try await ImagePipeline(.init()).image(for: request).size.width == 200)
         #expect(tries.value == 2)
     }
+
+    @Test("L10 where the first of two servers breaks off, the next one's previews are made by another decoder")
+    func anotherServer() async throws {
+        let jpeg = try picture(.jpeg), png = try Picture.png(width: 120, height: 90), gate = Gate()
+        let seen = Gate()
+        let first = try ScriptedOrigin { _ in
+            let head = ScriptedOrigin.Step.head(200, ["Content-Length": "\(jpeg.count)"])
+            return [head, .send(Array(jpeg.dropLast(jpeg.count / 4))), .wait(seen), .reset]
+        }
+        let second = try origin(png, part: 0.7, gate)
+        let urls = [try FetchRequest(url: first.url + "/a"), try FetchRequest(url: second.url + "/a")]
+        let request = ImageRequest(.firstOf(urls), options: .progressive)
+        var sizes: [PixelSize] = []
+        for await event in ImagePipeline(.init()).events(for: request) {
+            if case .preview(let image) = event {
+                sizes.append(image.size)
+                // Of the second one's pixels, at their place.
+                if image.format == .png { #expect(image.pixels[3, 2] == SIMD4(3, 2, 7, 255)) }
+                (image.format == .jpeg ? seen : gate).open()
+            } else if case .finished(let response) = event {
+                #expect(response.image.size == PixelSize(width: 120, height: 90))
+            }
+        }
+        #expect(Set(sizes) == [PixelSize(width: 200, height: 160), PixelSize(width: 120, height: 90)])
+    }
 }

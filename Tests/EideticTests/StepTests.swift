@@ -121,6 +121,7 @@ struct StepTests {
         #expect(try await count(.preloadAllFrames) == 2)
         #expect(try await count([.preloadAllFrames, .firstFrameOnly]) == 1)
         #expect(try await count([.preloadAllFrames, .matchAnimatedImage]) == 2)
+        #expect(try await count(.matchAnimatedImage) == 2)
         let still = ImageRequest(.bytes(try Picture.png(width: 2, height: 2)), options: .matchAnimatedImage)
         for _ in 0..<2 {
             let error = await #expect(throws: EideticError.self) { try await pipeline.image(for: still) }
@@ -174,6 +175,7 @@ struct StepTests {
         #expect(lines.contains("eidetic_loads_total 3"))
         #expect(lines.contains("eidetic_hit_ratio{tier=\"disk\"} 0.5"))
         #expect(lines.allSatisfy { Double($0.split(separator: " ").last ?? "") != nil })
+        #expect(expositionFlaw(statistics.prometheusText) == nil)
     }
 
     @Test("L20 an interceptor stands around the load: changes it, answers itself, tries again")
@@ -270,4 +272,28 @@ private struct Fallback: ImageInterceptor {
     ) async throws(EideticError) -> ImageResponse {
         do throws(EideticError) { return try await next(request) } catch { return try await next(instead) }
     }
+}
+
+/// What breaks the text format of Prometheus: each family has its help, then its type, then its samples, once.
+private func expositionFlaw(_ text: String) -> String? {
+    guard text.hasSuffix("\n") else { return "the last line has no end" }
+    var families: [String] = [], kind: Substring = "", helped: Substring = "", seen: Set<Substring> = []
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+        let words = line.split(separator: " ")
+        guard words.count > 1 else { return "too short: \(line)" }
+        if line.hasPrefix("# HELP ") {
+            helped = words[2]
+        } else if line.hasPrefix("# TYPE ") {
+            guard words[2] == helped, !families.contains(String(helped)) else { return "no help, or twice: \(line)" }
+            families.append(String(helped))
+            kind = words[3]
+        } else {
+            let name = words[0].prefix { $0 != "{" }, suffixes = kind == "summary" ? ["_sum", "_count"] : [""]
+            guard let family = families.last, suffixes.contains(where: { name == family + $0 }),
+                name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }),
+                seen.insert(words[0]).inserted, kind != "counter" || name.hasSuffix("_total")
+            else { return "not of its family: \(line)" }
+        }
+    }
+    return nil
 }
