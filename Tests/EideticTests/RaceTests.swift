@@ -259,16 +259,3 @@ struct RaceTests {
         #expect(Set(order[5...]) == ["/1", "/2", "/4", "/6", "/8"])
     }
 }
-
-/// A transform that says when it begins, and waits.
-private struct Held: ImageTransform {
-    let key = "held"
-    let begun: Gate
-    let goOn: Gate
-
-    func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
-        begun.open()
-        goOn.block()
-        return pixels
-    }
-}

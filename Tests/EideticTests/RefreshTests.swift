@@ -77,6 +77,17 @@ struct RefreshTests {
         #expect(await events(fixture.pipeline, other) == ["cached 20x10", "unchanged 20x10"])
     }
 
+    @Test("L11 C02 a picture that is shown while memory is emptied is still known to be the server's: no second one")
+    func shownAndEmptied() async throws {
+        let fixture = try await Fixture(), pipeline = fixture.pipeline
+        let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
+        let shown = try await pipeline.image(for: request)
+        pipeline.cache.memory.enterBackground(.empty)
+        #expect(await events(pipeline, request) == ["cached 64x48", "unchanged 64x48"])
+        #expect(try await pipeline.response(for: request.with(options: [])).byteCount == shown.encodedSize)
+        #expect(shown.pixels.size.width == 64)
+    }
+
     @Test("L11 without a disk cache an unchanged body is no second picture")
     func withoutDisk() async throws {
         let fixture = try await Fixture(), pipeline = ImagePipeline(.init())

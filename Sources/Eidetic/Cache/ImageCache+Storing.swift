@@ -17,7 +17,8 @@ extension ImageCache {
     ///   - key: What it is kept under.
     ///   - tiers: Where it is kept; both by default.
     ///   - metadata: Stored beside it on disk.
-    /// - Throws: `encodingFailed`, `invalidArgument` for a partial picture or an impossible key, and what writing throws.
+    /// - Throws: `encodingFailed`, `invalidArgument` for a partial picture or an impossible key, and what writing throws;
+    ///   what decoding throws for a picture that was not decoded yet.
     public func store(
         _ image: Image,
         bytes: [UInt8]? = nil,
@@ -25,6 +26,8 @@ extension ImageCache {
         in tiers: Tiers = .all,
         metadata: DiskCache.Metadata = .init()
     ) throws(EideticError) {
+        // Memory holds what is decoded.
+        let image = try image.decodedAtOnce()
         let place = try keep(image, for: key, bytes: bytes, tiers, metadata)
         guard tiers.contains(.disk), let disk else { return }
         try disk.write(try serialized(image, bytes, place), for: place.name, metadata: place.metadata)
@@ -52,6 +55,7 @@ extension ImageCache {
         in tiers: Tiers = .all,
         metadata: DiskCache.Metadata = .init()
     ) async throws(EideticError) {
+        let image = try await image.decoded()
         let place = try keep(image, for: key, bytes: bytes, tiers, metadata)
         guard tiers.contains(.disk), let disk else { return }
         let encoded = try await pool.run { _ throws(EideticError) in try self.serialized(image, bytes, place) }

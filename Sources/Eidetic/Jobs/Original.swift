@@ -3,6 +3,8 @@ import EideticCore
 /// The encoded bytes of a picture, on their way from where they came from to the disk.
 final class Original: Sendable {
     let bytes: [UInt8]
+    /// By which the bytes are told from others.
+    let checksum: UInt64
     let source: ImageSource
     let steps: [LoadRecord.Step]
     /// How long the server's answer is fresh; `nil` where its server is not asked.
@@ -20,8 +22,8 @@ final class Original: Sendable {
         var lastWaiter: UInt64 = 0
     }
 
-    /// Whether the bytes were on disk already.
-    var isFromDisk: Bool { steps.last?.stage == .disk }
+    /// Whether the bytes are those of the disk cache, so that where the picture comes from may have better ones.
+    var isFromDisk: Bool { source == .disk && steps.last?.stage != .origin }
 
     /// Whether the bytes were written; a task may hold them for a moment longer.
     var isStored: Bool { writing.withLock { $0.isDone } }
@@ -42,12 +44,16 @@ final class Original: Sendable {
         store: (@Sendable () async throws(EideticError) -> Void)? = nil
     ) {
         self.bytes = bytes
+        checksum = bytes.withUnsafeBytes { Checksum.of($0) }
         self.source = source
         self.steps = steps
         self.freshFor = freshFor
         self.needsRevalidation = needsRevalidation
         self.store = store
     }
+
+    /// The same bytes, which no cache finds by this.
+    var copy: Original { Original(bytes: bytes, source: source, steps: steps, freshFor: freshFor) }
 
     /// Starts to store the bytes, once, however many ask; called when they have proved to be a picture.
     func storeOnce() {

@@ -10,6 +10,8 @@ struct LoadedPicture: Sendable {
     /// `nil` where it was made from a larger picture in memory.
     let original: Original?
     let steps: [LoadRecord.Step]
+    /// What its head says, where it was not decoded.
+    var header: ImageHeader?
 }
 
 /// What is told of a picture that is being made.
@@ -23,18 +25,43 @@ enum PictureNews: Sendable {
 final class PictureLoader: Sendable {
     private struct Key: Hashable {
         let picture: CacheKey
+        let isDeferred: Bool
         let route: OriginalLoader.Route
         let transfer: ImageRequest.Transfer
+
+        init(_ request: ImageRequest) {
+            picture = request.pictureKey
+            isDeferred = request.defersDecoding
+            route = OriginalLoader.Route(request.options)
+            transfer = request.transfer
+        }
     }
 
-    private let originals: OriginalLoader
-    private let memory: ImageMemoryCache
-    private let limits: DecodeLimits
+    /// What is made of which bytes.
+    struct DecodeKey: Hashable {
+        let picture: CacheKey
+        let bytes: UInt64
+
+        init(_ request: ImageRequest, _ original: Original) {
+            (picture, bytes) = (request.pictureKey, original.checksum)
+        }
+    }
+
+    /// What decoding gave, and how it went.
+    struct Made: Sendable {
+        let image: Image
+        let steps: [LoadRecord.Step]
+    }
+
+    let originals: OriginalLoader
+    let memory: ImageMemoryCache
+    let limits: DecodeLimits
     private let scaleDownLimit: ByteCount
-    private let pool: WorkPool
-    private let gate: InteractionGate
+    let pool: WorkPool
+    let gate: InteractionGate
     private let jobs = SharedWork<Key, PictureNews, LoadedPicture>()
-    private let derived = DerivedPictures()
+    let decodes = SharedWork<DecodeKey, Never, Made>()
+    let derived = DerivedPictures()
 
     init(
         _ configuration: ImagePipeline.Configuration,
@@ -55,22 +82,16 @@ final class PictureLoader: Sendable {
         context: WorkContext,
         onNews: (@Sendable (PictureNews) -> Void)?
     ) async throws(EideticError) -> LoadedPicture {
-        let key = Key(
-            picture: request.pictureKey,
-            route: OriginalLoader.Route(request.options),
-            transfer: request.transfer
-        )
-        return try await jobs.value(for: key, context: context, onProgress: onNews) {
-            job throws(EideticError) in
+        try await jobs.value(for: Key(request), context: context, onProgress: onNews) { job throws(EideticError) in
             try await self.make(request, job.context, job.report)
         }
     }
 
     /// Jobs that are under way.
-    var running: Int { jobs.count }
+    var running: Int { jobs.count + decodes.count }
 
     /// Answers for which the work of another caller was used.
-    var joined: Int { Int(jobs.statistics.joined) }
+    var joined: Int { Int(jobs.statistics.joined + decodes.statistics.joined) }
 
     private func make(
         _ request: ImageRequest,
@@ -91,7 +112,7 @@ final class PictureLoader: Sendable {
         previews?.end()
         do throws(EideticError) {
             return try await render(request, original, context, since: start)
-        } catch  where original.source == .disk && request.origin.isStored && error.isBrokenPicture {
+        } catch  where original.isFromDisk && error.isBrokenPicture {
             // What the disk had cannot be decoded, so it goes, and the network is asked once.
             await originals.discard(original, request)
             let fresh = try await originals.original(for: request, context: context, onProgress: arrivals)
@@ -106,7 +127,7 @@ final class PictureLoader: Sendable {
         _ report: @escaping @Sendable (PictureNews) -> Void
     ) -> PreviewMaker? {
         guard request.options.contains(.progressive) else { return nil }
-        let options = request.decodeOptions(byteLimit: scaleDownLimit)
+        let options = decodeOptions(request)
         return PreviewMaker(pool, context) { [limits] in
             let decoder = PreviewDecoder(options: options, limits: limits, context: context)
             return { bytes throws(EideticError) in
@@ -157,15 +178,40 @@ final class PictureLoader: Sendable {
         _ context: WorkContext,
         since start: UInt64?
     ) async throws(EideticError) -> LoadedPicture {
-        let options = request.decodeOptions(byteLimit: scaleDownLimit), limits = limits
         try await gate.pass(context)
-        let timer = StepTimer()
-        let (image, steps) = try await pool.run(context) { context throws(EideticError) in
-            let wait = timer.elapsed
-            let image = try original.bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
-                let bytes = UnsafeRawBufferPointer(bytes)
-                return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
+        if let start, request.defersDecoding {
+            return try await pool.run(context) { _ throws(EideticError) in
+                try self.deferred(request, original, since: start)
             }
+        }
+        let key = DecodeKey(request, original)
+        let made = try await decodes.value(for: key, context: context) { job throws(EideticError) in
+            try await self.made(of: original, request, job.context)
+        }
+        original.storeOnce()
+        if let start {
+            if !derived.isReplaced(request.originalKey, since: start) { keep(made.image, request, original) }
+        } else {
+            forget(request, except: original.checksum)
+            keep(made.image, request, original)
+        }
+        return LoadedPicture(
+            image: made.image,
+            source: original.source,
+            original: original,
+            steps: original.steps + made.steps
+        )
+    }
+
+    private func made(
+        of original: Original,
+        _ request: ImageRequest,
+        _ context: WorkContext
+    ) async throws(EideticError) -> Made {
+        let timer = StepTimer()
+        return try await pool.run(context) { context throws(EideticError) in
+            let wait = timer.elapsed
+            let image = try self.decoded(original, request, context)
             // Only bytes that proved to be a picture are stored.
             original.storeOnce()
             let note = "\(image.format) \(image.sourceSize) to \(image.size)"
@@ -173,18 +219,6 @@ final class PictureLoader: Sendable {
             try context.checkCancellation()
             return try Self.transform(image, of: original, request, [decoded])
         }
-        if let start {
-            if !derived.isReplaced(request.originalKey, since: start) { keep(image, request, original) }
-        } else {
-            forget(request, except: image.encodedChecksum)
-            keep(image, request, original)
-        }
-        return LoadedPicture(
-            image: image,
-            source: original.source,
-            original: original,
-            steps: original.steps + steps
-        )
     }
 
     /// Decodes what the disk has, on the calling thread; `nil` where it has nothing that can be used at once.
@@ -193,24 +227,40 @@ final class PictureLoader: Sendable {
         guard let original = originals.storedAtOnce(request) else { return nil }
         let timer = StepTimer()
         do throws(EideticError) {
-            let options = request.decodeOptions(byteLimit: scaleDownLimit)
-            let decoded = try ImageDecoder.decode(original.bytes, options: options, limits: limits)
+            if request.defersDecoding { return try deferred(request, original, since: start) }
+            let decoded = try decoded(original, request, nil)
             let step = timer.step(.decode, "\(decoded.format) \(decoded.sourceSize) to \(decoded.size), by the caller")
-            let (image, steps) = try Self.transform(decoded, of: original, request, [step])
-            if !derived.isReplaced(request.originalKey, since: start) { keep(image, request, original) }
+            let made = try Self.transform(decoded, of: original, request, [step])
+            if !derived.isReplaced(request.originalKey, since: start) { keep(made.image, request, original) }
             return LoadedPicture(
-                image: image,
+                image: made.image,
                 source: original.source,
                 original: original,
-                steps: original.steps + steps
+                steps: original.steps + made.steps
             )
         } catch {
             return nil
         }
     }
 
+    func decodeOptions(_ request: ImageRequest) -> DecodeOptions { request.decodeOptions(byteLimit: scaleDownLimit) }
+
+    /// Decodes on the calling thread, which waits there for its turn only with a context.
+    func decoded(
+        _ original: Original,
+        _ request: ImageRequest,
+        _ context: WorkContext?
+    ) throws(EideticError) -> Image {
+        let options = decodeOptions(request)
+        guard let context else { return try ImageDecoder.decode(original.bytes, options: options, limits: limits) }
+        return try original.bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
+        }
+    }
+
     /// Forgets what was made of bytes that have changed, in every size and with every transform.
-    private func forget(_ request: ImageRequest, except checksum: UInt64?) {
+    private func forget(_ request: ImageRequest, except checksum: UInt64) {
         for key in derived.replace(request.originalKey) {
             // Another size may have been made of the new bytes already.
             if let image = memory.image(for: key), image.encodedChecksum != checksum {
@@ -229,8 +279,10 @@ final class PictureLoader: Sendable {
         derived.note(request.pictureKey, of: request.originalKey) { memory.pictures.contains($0) }
     }
 
-    private func keep(_ image: Image, _ request: ImageRequest, _ original: Original) {
-        let (key, base, life) = (request.pictureKey, request.baseKey, original.freshFor)
+    /// Fills the memory cache; `elapsed` is how long the original has been there.
+    func keep(_ image: Image, _ request: ImageRequest, _ original: Original, after elapsed: Duration = .zero) {
+        let (key, base) = (request.pictureKey, request.baseKey)
+        let life = original.freshFor.map { max(.zero, $0 - elapsed) }
         if original.source == .disk {
             memory.insertFromDisk(image, for: key, base: base, timeToLive: life)
         } else {
@@ -244,15 +296,14 @@ final class PictureLoader: Sendable {
         of original: Original,
         _ request: ImageRequest,
         _ steps: [LoadRecord.Step]
-    ) throws(EideticError) -> (Image, [LoadRecord.Step]) {
+    ) throws(EideticError) -> Made {
         var image = image
-        image.encodedSize = ByteCount(original.bytes.count)
-        image.encodedChecksum = original.bytes.withUnsafeBytes { Checksum.of($0) }
+        image.note(original)
         let timer = StepTimer()
-        guard let transform = request.transform(for: image) else { return (image, steps) }
+        guard let transform = request.transform(for: image) else { return Made(image: image, steps: steps) }
         var changed = try transform.apply(to: image)
         (changed.encodedSize, changed.encodedChecksum) = (image.encodedSize, image.encodedChecksum)
-        return (changed, steps + [timer.step(.transform, transform.key)])
+        return Made(image: changed, steps: steps + [timer.step(.transform, transform.key)])
     }
 
     private static func transformed(_ image: Image, _ request: ImageRequest) throws(EideticError) -> Image {
@@ -277,6 +328,11 @@ extension EideticError {
 }
 
 extension Image {
+    /// Notes what it was made of.
+    mutating func note(_ original: Original) {
+        (encodedSize, encodedChecksum) = (ByteCount(original.bytes.count), original.checksum)
+    }
+
     /// The first frame made smaller.
     fileprivate func reduced(to size: PixelSize) throws(EideticError) -> Image {
         let smaller = size == self.size ? pixels : try Resampler.resample(pixels, to: size)

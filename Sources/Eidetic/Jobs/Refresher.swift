@@ -78,6 +78,7 @@ final class Refresher: Sendable {
             confirmed == nil
             ? originals.original(bytes, answer, request)
             : Original(bytes: bytes, source: .disk, steps: [answer.step])
+        // Decoded in any case: it replaces others only when it has proved to be a picture.
         return .changed(try await pictures.render(request, original, context, since: nil))
     }
 }

@@ -109,6 +109,10 @@ extension ImagePipeline {
         }
         original.storeOnce()
         if let error = try await original.storeError() { throw error }
+        guard original.belongsOnDisk || original.source != .network else {
+            let reason = configuration.diskCache == nil ? "there is no disk cache" : "it is not to be stored"
+            throw EideticError(.refused, "\(request.name): \(reason)")
+        }
         return PrefetchedPicture(
             source: original.source,
             format: header.format,
@@ -214,6 +218,7 @@ extension ImageResponse {
     fileprivate init(_ picture: LoadedPicture, storeError: EideticError?) {
         self.init(
             image: picture.image,
+            header: picture.header,
             source: picture.source,
             byteCount: picture.image.encodedSize,
             originalBytes: picture.original?.bytes,

@@ -4,6 +4,7 @@ extension ImageOptions {
         ("allowInvalidCertificates", .allowInvalidCertificates),
         ("avoidAutoCancel", .avoidAutoCancel),
         ("avoidAutoSetImage", .avoidAutoSetImage),
+        ("avoidDecode", .avoidDecode),
         ("cacheMemoryOnly", .cacheMemoryOnly),
         ("continueInBackground", .continueInBackground),
         ("delayPlaceholder", .delayPlaceholder),

@@ -60,7 +60,9 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// The first frame only, also together with `preloadAllFrames`.
     public static let firstFrameOnly = ImageOptions(rawValue: 1 << 10)
 
-    /// A picture with a single frame is the error `unsupportedFormat`.
+    /// All frames, as with `preloadAllFrames`; a picture with a single frame is the error `unsupportedFormat`.
+    ///
+    /// So is every picture together with `firstFrameOnly`.
     public static let matchAnimatedImage = ImageOptions(rawValue: 1 << 11)
 
     /// The transform is applied to animated pictures too, frame by frame.
@@ -68,6 +70,12 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
 
     /// The transform is applied to vector pictures too.
     public static let transformVectorImage = ImageOptions(rawValue: 1 << 13)
+
+    /// The picture is delivered without being decoded: its head is read, and its pixels are made when they are used.
+    ///
+    /// Nothing is gained, and so it is decoded as ever, where pixels are asked for anyway: with a transform, with
+    /// `preloadAllFrames`, and in an ``ImageSlot``.
+    public static let avoidDecode = ImageOptions(rawValue: 1 << 27)
 
     // MARK: How urgent it is
 

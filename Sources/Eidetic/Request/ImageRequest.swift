@@ -45,13 +45,15 @@ public struct ImageRequest: Sendable, Hashable {
         self.origin = origin
         self.rendering = rendering
         self.priority = options.contains(.highPriority) ? .high : options.contains(.lowPriority) ? .low : priority
-        self.options = options
+        // Who asks for an animation wants its frames.
+        let wantsFrames = options.contains(.matchAnimatedImage) && !options.contains(.firstFrameOnly)
+        self.options = wantsFrames ? options.union(.preloadAllFrames) : options
         self.ignoredQueryItems = ignoredQueryItems
         // What came over a connection that anybody may have tampered with is kept apart.
         let isUnsafe = options.contains(.allowInvalidCertificates) && !origin.remotes.isEmpty
         originalKey = origin.identity(ignoring: ignoredQueryItems) + (isUnsafe ? "\nany certificate" : "")
-        pictureKey = rendering.identity(of: originalKey, options)
-        baseKey = rendering.transform == nil ? rendering.anySize.identity(of: originalKey, options) : nil
+        pictureKey = rendering.identity(of: originalKey, self.options)
+        baseKey = rendering.transform == nil ? rendering.anySize.identity(of: originalKey, self.options) : nil
     }
 
     /// Creates a request for a URL given as text; throws `invalidURL` where it is none that can be loaded.
@@ -96,6 +98,16 @@ public struct ImageRequest: Sendable, Hashable {
         )
         if let priority { request.priority = priority }
         return request
+    }
+
+    /// Whether its pixels are to be made only when somebody uses them.
+    var defersDecoding: Bool {
+        options.contains(.avoidDecode) && !options.contains(.preloadAllFrames) && rendering.transform == nil
+    }
+
+    /// The same, decoded.
+    var decoding: ImageRequest {
+        options.contains(.avoidDecode) ? with(options: options.subtracting(.avoidDecode), priority: priority) : self
     }
 
     /// What decides how the original is brought; who differs in it shares neither a download nor bytes under way.

@@ -67,7 +67,8 @@ public final class ImageSlot {
         completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
     ) {
         turn += 1
-        let mine = turn
+        // What is shown is decoded, and not by the thread that draws.
+        let mine = turn, request = request?.decoding
         if let load, let request, goesOn(load.request, for: request) {
             return goOn(load, request, mine, presentation, progress, completion)
         }

@@ -46,6 +46,19 @@ struct DecodePlan {
         return try finished(try codec.decode(bytes, task), task)
     }
 
+    /// What `run` would give, of which `pixels` makes the pixels when they are used; the first frame of an animation.
+    func deferred(_ pixels: @escaping DeferredPicture.Decode, _ share: @escaping DeferredPicture.Share) -> Image {
+        let turns = options.appliesOrientation && header.orientation.swapsSides
+        let size = turns ? wanted.transposed : wanted
+        return Image(
+            deferred: DeferredPicture(size: size, decode: pixels, share: share),
+            loopCount: header.loopCount,
+            format: header.format,
+            sourceSize: options.appliesOrientation ? header.uprightSize : header.size,
+            scale: options.scale
+        )
+    }
+
     /// Shrinks, converts colours and turns what a codec gave.
     func finished(_ picture: CodecPicture, _ task: DecodeTask) throws(EideticError) -> Image {
         let converter =

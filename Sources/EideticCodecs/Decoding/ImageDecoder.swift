@@ -50,6 +50,23 @@ public enum ImageDecoder {
         return try DecodeMemory.shared.withShare(plan.memory, context) { () throws(EideticError) in try plan.run() }
     }
 
+    /// Reads the head of a picture and checks the limits, as `decode` does, and leaves the pixels to be made when they are
+    /// used.
+    ///
+    /// - Throws: What the head alone makes `decode` throw.
+    package static func deferred(
+        _ bytes: [UInt8],
+        options: DecodeOptions,
+        limits: DecodeLimits,
+        decode: @escaping DeferredPicture.Decode,
+        share: @escaping DeferredPicture.Share
+    ) throws(EideticError) -> (image: Image, header: ImageHeader) {
+        try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
+            let plan = try DecodePlan(bytes, options, limits, WorkContext())
+            return (plan.deferred(decode, share), plan.header)
+        }
+    }
+
     /// The memory in bytes that decoding this picture takes at the most at one time, by which it waits for its turn.
     ///
     /// - Throws: What the header alone makes ``decode(_:options:limits:context:)`` throw.

@@ -20,7 +20,8 @@ public enum ImageEncoder {
     ///   - quality: From 0 to 1, for JPEG and WebP; WebP at 1 is without loss. 0.85 by default. PNG is always without
     ///     loss.
     /// - Returns: The encoded file.
-    /// - Throws: `unsupportedFormat`, `encodingFailed` where the format cannot hold the size, or `outOfMemory`.
+    /// - Throws: `unsupportedFormat`, `encodingFailed` where the format cannot hold the size, or `outOfMemory`; what
+    ///   decoding throws for a picture that was not decoded yet.
     public static func encode(
         _ image: Image,
         as format: ImageFormat,
@@ -32,6 +33,6 @@ public enum ImageEncoder {
         guard (0...1).contains(quality) else {
             throw EideticError(.invalidArgument, "a quality of \(quality); it lies between 0 and 1")
         }
-        return try encoder.encode(image, quality: quality)
+        return try encoder.encode(try image.decodedAtOnce(), quality: quality)
     }
 }

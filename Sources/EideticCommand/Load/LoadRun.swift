@@ -132,8 +132,10 @@ final class LoadRun: Sendable {
         do throws(EideticError) {
             return try await pool.run { [self] _ throws(EideticError) in
                 try writer?.write(response.image, original: response.originalBytes, name: plan.items[index].name)
-                try sheet?.place(response.image.pixels, at: index)
-                return try viewer?.bytes(for: response.image.pixels) ?? []
+                guard sheet != nil || viewer != nil else { return [] }
+                let pixels = try response.image.decodedAtOnce().pixels
+                try sheet?.place(pixels, at: index)
+                return try viewer?.bytes(for: pixels) ?? []
             }
         } catch {
             if error.code != .cancelled { flaw(error.message) }

@@ -15,7 +15,16 @@ public struct Image: Sendable {
     }
 
     /// The frames; at least one, and all of one size.
-    public let frames: [Frame]
+    ///
+    /// Those of a picture that was delivered with `avoidDecode` are made when they are first used, by the thread that
+    /// uses them; where that fails they are transparent. ``decoded()`` does it elsewhere, and says why it fails.
+    public var frames: [Frame] { deferred?.frames ?? made }
+
+    /// The frames that were there from the beginning.
+    private let made: [Frame]
+
+    /// What makes the frames; `nil` where they were there from the beginning.
+    private let deferred: DeferredPicture?
 
     /// How often an animation plays: `nil` for ever, 1 for a still picture.
     public let loopCount: Int?
@@ -50,7 +59,8 @@ public struct Image: Sendable {
         isPartial: Bool = false
     ) {
         precondition(!frames.isEmpty)
-        self.frames = frames
+        made = frames
+        deferred = nil
         self.loopCount = loopCount
         self.format = format
         self.sourceSize = sourceSize
@@ -62,13 +72,51 @@ public struct Image: Sendable {
     public var pixels: PixelBuffer { frames[0].pixels }
 
     /// The size in pixels.
-    public var size: PixelSize { pixels.size }
+    public var size: PixelSize { deferred?.size ?? pixels.size }
 
     /// Whether there is more than one frame.
-    public var isAnimated: Bool { frames.count > 1 }
+    public var isAnimated: Bool { made.count > 1 }
 
-    /// The memory that all frames take; what a cache charges (C01).
-    public var cost: ByteCount { frames.reduce(.zero) { $0 + $1.pixels.byteCount } }
+    /// The memory that all frames take, or will take; what a cache charges (C01).
+    ///
+    /// With the encoded bytes, which a picture delivered with `avoidDecode` keeps.
+    public var cost: ByteCount {
+        guard let deferred else { return made.reduce(.zero) { $0 + $1.pixels.byteCount } }
+        return ByteCount(deferred.size.pixelCount * 4) + encodedSize
+    }
+}
+
+// MARK: Pictures that are decoded when they are used
+extension Image {
+    /// Creates a picture of one frame, whose pixels are made when they are first used.
+    package init(
+        deferred: DeferredPicture,
+        loopCount: Int?,
+        format: ImageFormat,
+        sourceSize: PixelSize,
+        scale: Double
+    ) {
+        made = []
+        self.deferred = deferred
+        self.loopCount = loopCount
+        self.format = format
+        self.sourceSize = sourceSize
+        self.scale = scale
+        isPartial = false
+    }
+
+    /// Whether the pixels are there, so that using them takes no time.
+    ///
+    /// False only for a picture that was delivered with `avoidDecode` and was not used yet.
+    public var isDecoded: Bool { deferred?.isDecoded ?? true }
+
+    /// The picture with its pixels, decoded on a thread for that, together with all who want the same.
+    ///
+    /// Throws what decoding throws, the same each time; `cancelled` as soon as the task is cancelled.
+    public func decoded() async throws(EideticError) -> Image { try await deferred?.pictureLater() ?? self }
+
+    /// The picture with its pixels, decoded on the calling thread unless that was done; throws what decoding throws.
+    public func decodedAtOnce() throws(EideticError) -> Image { try deferred?.picture() ?? self }
 }
 
 /// Where a picture came from (L09).

@@ -56,6 +56,18 @@ public final class PixelBuffer: Sendable {
         release = { free(owned) }
     }
 
+    /// Transparent pixels; they take addresses, and no memory.
+    static func transparent(_ size: PixelSize) -> PixelBuffer {
+        let count = size.pixelCount * 4
+        let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        guard let memory, memory != MAP_FAILED else { fatalError("no addresses for a picture of \(size) pixels") }
+        // Safe to send: only the last owner's end unmaps it, once.
+        nonisolated(unsafe) let owned = memory
+        return PixelBuffer(adopting: memory, size: size, bytesPerRow: size.width * 4, alpha: .premultiplied) {
+            munmap(owned, count)
+        }
+    }
+
     /// Takes memory over that somebody else filled, and that must not change any more; `release` gives it back.
     package init(
         adopting memory: UnsafeMutableRawPointer,

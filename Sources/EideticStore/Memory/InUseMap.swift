@@ -25,13 +25,16 @@ extension InUseTracking where Value == Image {
     /// Tracks pictures by their pixels: a picture is in use as long as the pixels of all its frames are.
     public static var images: Self {
         Self { image in
+            // Nobody shows what was not decoded.
+            guard image.isDecoded else { return { nil } }
             let frames = image.frames.map { frame in WeakFrame(frame) }
             let (loopCount, format, sourceSize) = (image.loopCount, image.format, image.sourceSize)
             let (scale, isPartial) = (image.scale, image.isPartial)
+            let (encodedSize, encodedChecksum) = (image.encodedSize, image.encodedChecksum)
             return {
                 let found = frames.compactMap(\.frame)
                 guard found.count == frames.count else { return nil }
-                return Image(
+                var image = Image(
                     frames: found,
                     loopCount: loopCount,
                     format: format,
@@ -39,6 +42,8 @@ extension InUseTracking where Value == Image {
                     scale: scale,
                     isPartial: isPartial
                 )
+                (image.encodedSize, image.encodedChecksum) = (encodedSize, encodedChecksum)
+                return image
             }
         }
     }

@@ -1,0 +1,89 @@
+/// A picture whose pixels are made when somebody uses them: once, for all who hold it (`avoidDecode`).
+package final class DeferredPicture: Sendable {
+    /// Decodes on the calling thread; with a context it may wait there for its turn, and ends when that is cancelled.
+    package typealias Decode = @Sendable (WorkContext?) throws(EideticError) -> Image
+
+    /// Has it decoded elsewhere, together with all who want the same.
+    package typealias Share = @Sendable (DeferredPicture) async throws(EideticError) -> Image
+
+    private enum State {
+        case waiting
+        case decoding
+        /// With `error`, the picture is what is shown in place of one that cannot be decoded.
+        case ended(Image, error: EideticError?)
+    }
+
+    /// The size in pixels that it will have.
+    package let size: PixelSize
+
+    private let decode: Decode
+    private let share: Share
+    private let state = Monitor(State.waiting)
+
+    package init(size: PixelSize, decode: @escaping Decode, share: @escaping Share) {
+        self.size = size
+        self.decode = decode
+        self.share = share
+    }
+
+    /// Whether nothing is left to be done.
+    var isDecoded: Bool { state.withLock { if case .ended = $0 { true } else { false } } }
+
+    /// The frames; transparent ones where the picture cannot be decoded.
+    var frames: [Image.Frame] { outcome(nil).image.frames }
+
+    /// Decodes on the calling thread, or waits for the thread that does so already.
+    package func picture(_ context: WorkContext? = nil) throws(EideticError) -> Image {
+        let outcome = outcome(context)
+        if let error = outcome.error { throw error }
+        return outcome.image
+    }
+
+    /// Has it decoded where that disturbs nobody.
+    func pictureLater() async throws(EideticError) -> Image { try await isDecoded ? picture() : share(self) }
+
+    /// Takes over what another one has made of the same bytes.
+    package func adopt(_ image: Image) {
+        state.withLock { state in
+            if case .waiting = state { state = .ended(image, error: nil) }
+        }
+        state.broadcast()
+    }
+
+    /// Blocks whoever asked for the pixels, also a thread of the cooperative pool: the thread that decodes waits for none.
+    private func outcome(_ context: WorkContext?) -> (image: Image, error: EideticError?) {
+        let known: (image: Image, error: EideticError?)?? = state.wait { state in
+            switch state {
+            case .ended(let image, let error): return .some((image, error))
+            case .decoding: return nil
+            case .waiting:
+                state = .decoding
+                return .some(nil)
+            }
+        }
+        if let known = known ?? nil { return known }
+        do throws(EideticError) {
+            let image = try decode(context)
+            end(.ended(image, error: nil))
+            return (image, nil)
+        } catch {
+            let image = Image.transparent(size)
+            // Whoever comes next may want it all the same.
+            guard error.code != .cancelled else { end(.waiting); return (image, error) }
+            Log.write(.error, .codecs, "a picture that was delivered without being decoded: \(error)")
+            end(.ended(image, error: error))
+            return (image, error)
+        }
+    }
+
+    private func end(_ end: State) {
+        state.withLock { $0 = end }
+        state.broadcast()
+    }
+}
+
+extension Image {
+    fileprivate static func transparent(_ size: PixelSize) -> Image {
+        Image(frames: [Frame(pixels: .transparent(size))], format: .png, sourceSize: size)
+    }
+}

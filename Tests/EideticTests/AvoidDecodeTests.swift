@@ -1,0 +1,270 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+@Suite("Delivered without being decoded", .timeLimit(.minutes(2)))
+struct AvoidDecodeTests {
+    /// A request for bytes that somebody makes, which go to disk, and the number of times that they were made.
+    private func request(_ bytes: [UInt8], _ options: ImageOptions, calls: Counter = Counter()) -> ImageRequest {
+        let origin = ImageOrigin.provider(name: "made") { () throws(EideticError) in
+            calls.add()
+            return bytes
+        }
+        return ImageRequest(origin, options: options)
+    }
+
+    private func pipeline(_ directory: TemporaryDirectory) throws -> ImagePipeline {
+        ImagePipeline(.init(diskCache: try DiskCache(.init(directory: directory.path("cache")))))
+    }
+
+    @Test("L06 avoidDecode delivers the bytes and what the head says; the first use decodes, once, and fills memory")
+    func firstUse() async throws {
+        let pipeline = ImagePipeline(.init()), png = try Picture.png(width: 64, height: 48)
+        let request = request(png, .avoidDecode)
+        let response = try await pipeline.response(for: request)
+        #expect(response.originalBytes == png)
+        #expect(response.header?.size == PixelSize(width: 64, height: 48))
+        #expect(response.image.size == PixelSize(width: 64, height: 48))
+        #expect(!response.image.isDecoded)
+        #expect(pipeline.cachedImage(for: request) == nil)
+        #expect(pipeline.memoryUsage == .zero)
+        #expect(response.record.steps.last?.note == "left until it is used: png 64x48 to 64x48")
+        #expect(response.image.pixels[3, 2] == SIMD4(3, 2, 7, 255))
+        #expect(response.image.isDecoded)
+        // The pixels are there once: for this picture, in memory, and for who asks next, with the option or without.
+        #expect(pipeline.memoryUsage == ByteCount(64 * 48 * 4))
+        #expect(pipeline.cachedImage(for: request)?.pixels === response.image.pixels)
+        let hit = try await pipeline.response(for: request)
+        #expect(hit.source == .memory && hit.image.isDecoded && hit.header == nil)
+        #expect(try await response.image.decoded().pixels === hit.image.pixels)
+    }
+
+    @Test("L06 C01 avoidDecode: a picture that was not used yet costs a cache what it will take, with its bytes")
+    func cost() async throws {
+        let png = try Picture.png(width: 64, height: 48)
+        let image = try await ImagePipeline(.init()).image(for: request(png, .avoidDecode))
+        #expect(image.cost == ByteCount(64 * 48 * 4 + png.count))
+        let memory = ImageMemoryCache(costLimit: image.cost)
+        memory.insert(image, for: CacheKey("made"))
+        #expect(memory.pictures.totalCost == image.cost)
+        memory.enterBackground(.empty)
+        #expect(!image.isDecoded)
+    }
+
+    @Test("L06 avoidDecode: many who use one picture at the same time decode it once", arguments: [false, true])
+    func manyUsers(atOnce: Bool) async throws {
+        let pipeline = ImagePipeline(.init())
+        let image = try await pipeline.image(for: request(try Picture.png(width: 300, height: 300), .avoidDecode))
+        let found = try await withThrowingTaskGroup(of: ObjectIdentifier.self) { group in
+            for index in 0..<50 {
+                group.addTask {
+                    let isHere = atOnce || index.isMultiple(of: 2)
+                    return ObjectIdentifier(isHere ? image.pixels : try await image.decoded().pixels)
+                }
+            }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(found.count == 1)
+    }
+
+    @Test("L06 L02 avoidDecode: who joins without it has a decoded picture, from one download")
+    func joined() async throws {
+        let gate = Gate(), png = try Picture.png(width: 64, height: 48), pipeline = ImagePipeline(.init())
+        let origin = try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], png)] }
+        let request = try ImageRequest(origin.url + "/a", options: .avoidDecode)
+        let late = Task { try await pipeline.response(for: request) }
+        let plain = Task { try await pipeline.response(for: request.with(options: [])) }
+        await until { pipeline.statistics.joined == 1 }
+        gate.open()
+        let decoded = try await plain.value
+        #expect(decoded.image.isDecoded && decoded.header == nil)
+        // What was decoded for the one is there for the other.
+        #expect(try await late.value.image.decoded().pixels === decoded.image.pixels)
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test(
+        "L06 L02 avoidDecode: decoding is shared with who asks for the picture meanwhile, and goes by its caller's leave"
+    )
+    func sharedDecode() async throws {
+        var configuration = ImagePipeline.Configuration()
+        configuration.decodeWidth = 1
+        let pipeline = ImagePipeline(configuration), begun = Gate(), goOn = Gate()
+        let lazy = request(try Picture.png(width: 64, height: 48), .avoidDecode)
+        let image = try await pipeline.image(for: lazy)
+        // The only thread that decodes is held.
+        let held = ImageRequest.Rendering(transform: Held(begun: begun, goOn: goOn))
+        let other = ImageRequest(.bytes(try Picture.png(width: 2, height: 2)), rendering: held)
+        let holding = Task { try await pipeline.image(for: other) }
+        await begun.wait()
+        let joined = pipeline.statistics.joined
+        let cancelled = Task { try await image.decoded() }
+        cancelled.cancel()
+        let error = await #expect(throws: EideticError.self) { try await cancelled.value }
+        #expect(error?.code == .cancelled)
+        let first = Task { try await image.decoded() }
+        let second = Task { try await pipeline.image(for: lazy.with(options: [])) }
+        await until { pipeline.statistics.joined == joined + 1 }
+        goOn.open()
+        _ = try await holding.value
+        #expect(try await first.value.pixels === second.value.pixels)
+        #expect(image.isDecoded)
+    }
+
+    @Test("L06 F07 avoidDecode: what cannot be decoded says why each time, is transparent, and goes from the disk")
+    func broken() async throws {
+        let directory = try TemporaryDirectory("lazy"), calls = Counter()
+        let png = try Picture.png(width: 64, height: 48), pipeline = try pipeline(directory)
+        let request = request(Array(png.prefix(png.count / 2)), [.avoidDecode, .waitStoreCache], calls: calls)
+        let image = try await pipeline.image(for: request)
+        #expect(image.size == PixelSize(width: 64, height: 48))
+        for _ in 0..<2 {
+            let error = await #expect(throws: EideticError.self) { try await image.decoded() }
+            #expect(error?.code == .truncated)
+        }
+        #expect(throws: EideticError.self) { try image.decodedAtOnce() }
+        #expect(throws: EideticError.self) { try ImageEncoder.encode(image, as: .png) }
+        #expect(image.pixels.size == image.size)
+        #expect(image.pixels.withUnsafeBytes { $0.allSatisfy { $0 == 0 } })
+        #expect(pipeline.memoryUsage == .zero)
+        try await until { try !pipeline.cache.contains(.init(request), in: .disk) }
+        // A load that decodes asks anew.
+        await #expect(throws: EideticError.self) { try await pipeline.image(for: request.with(options: [])) }
+        #expect(calls.value == 2)
+    }
+
+    @Test("L06 F07 avoidDecode: a head that asks for too much, or is none, is refused at once")
+    func refused() async throws {
+        var configuration = ImagePipeline.Configuration()
+        configuration.decodeLimits.pixels = 64 * 48 - 1
+        let large = request(try Picture.png(width: 64, height: 48), .avoidDecode)
+        let pipeline = ImagePipeline(configuration)
+        let tooLarge = await #expect(throws: EideticError.self) { try await pipeline.image(for: large) }
+        #expect(tooLarge?.code == .limitExceeded)
+        let page = ImageRequest(.bytes(Array("<html></html>".utf8)), options: .avoidDecode)
+        let none = await #expect(throws: EideticError.self) { try await pipeline.image(for: page) }
+        #expect(none?.code == .notAPicture)
+    }
+
+    @Test("L06 avoidDecode: what the head promises is what comes of it, in every format", .needsCorpus)
+    func promises() throws {
+        var formats: Set<ImageFormat> = [], options = DecodeOptions()
+        for (index, name) in try Corpus.files().enumerated() where index.isMultiple(of: Torture.count(7, full: 1)) {
+            let bytes = try Corpus.bytes(name)
+            guard bytes.count < 300_000 else { continue }
+            options.size = index.isMultiple(of: 2) ? PixelSize(width: 50, height: 40) : nil
+            guard let decoded = try? ImageDecoder.decode(bytes, options: options) else { continue }
+            let made = try ImageDecoder.deferred(bytes, options: options, limits: .standard) { _ in
+                decoded
+            } share: { _ in
+                decoded
+            }
+            #expect(made.image.size == decoded.size && made.image.sourceSize == decoded.sourceSize, "\(name)")
+            #expect(made.image.format == decoded.format, "\(name)")
+            formats.insert(decoded.format)
+        }
+        #expect(formats.isSuperset(of: [.jpeg, .png, .gif, .webp, .tiff, .bmp]))
+    }
+
+    @Test("L06 avoidDecode changes nothing where pixels are asked for: transforms, all frames, refreshed bytes")
+    func decodedAnyway() async throws {
+        let pipeline = ImagePipeline(.init()), png = ImageOrigin.bytes(try Picture.png(width: 8, height: 6))
+        let transformed = ImageRequest(
+            png,
+            rendering: .init(transform: Counting(count: Counter())),
+            options: .avoidDecode
+        )
+        #expect(try await pipeline.image(for: transformed).isDecoded)
+        let animation = ImageOrigin.bytes(Picture.animatedGIF)
+        let frames = ImageRequest(animation, options: [.avoidDecode, .preloadAllFrames])
+        #expect(try await pipeline.image(for: frames).frames.count == 2)
+        let first = try await pipeline.response(for: ImageRequest(animation, options: .avoidDecode))
+        #expect(!first.image.isDecoded)
+        #expect(first.header?.frameCount == 2)
+        #expect(first.image.frames.count == 1)
+    }
+
+    @Test("L06 L12 avoidDecode: a slot shows what is decoded, by another thread")
+    @MainActor
+    func slot() async throws {
+        let display = LookingDisplay()
+        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        slot.set(request(try Picture.png(width: 8, height: 6), .avoidDecode))
+        await until { display.wasDecoded != nil }
+        #expect(display.wasDecoded == true)
+    }
+
+    @Test("L06 avoidDecode, queryDiskDataSync: the head alone is read before the call returns")
+    @MainActor
+    func fromDiskAtOnce() async throws {
+        let directory = try TemporaryDirectory("lazy")
+        let request = request(try Picture.png(width: 8, height: 6), [.avoidDecode, .waitStoreCache])
+        _ = try await pipeline(directory).image(for: request)
+        var found: ImageResponse?
+        let again = request.with(options: [.avoidDecode, .queryDiskDataSync])
+        try pipeline(directory).load(again) { found = try? $0.get() }
+        let response = try #require(found)
+        #expect(response.source == .disk && !response.image.isDecoded)
+        #expect(response.image.pixels.size == PixelSize(width: 8, height: 6))
+    }
+
+    @Test("L06 C20 avoidDecode: what is decoded late is in memory no longer than it is fresh")
+    func freshness() async throws {
+        let png = try Picture.png(width: 8, height: 6)
+        let origin = try ScriptedOrigin { _ in [.answer(200, ["Cache-Control": "max-age=1"], png)] }
+        var configuration = ImagePipeline.Configuration()
+        configuration.freshness = .http()
+        let pipeline = ImagePipeline(configuration), clock = SystemTime(), start = clock.uptime
+        let request = try ImageRequest(origin.url + "/a", options: .avoidDecode)
+        let image = try await pipeline.image(for: request)
+        await until { clock.uptime - start > .milliseconds(1_100) }
+        #expect(image.pixels.size.width == 8)
+        #expect(pipeline.cachedImage(for: request) == nil)
+    }
+
+    @Test("L06 L11 avoidDecode: older bytes that are decoded late do not take the place of newer ones")
+    func replaced() async throws {
+        let sizes = Counter()
+        let pictures = try [8, 16, 24].map { try Picture.png(width: $0, height: 6) }
+        let origin = try ScriptedOrigin { _ in
+            sizes.add()
+            return [.answer(200, [:], pictures[sizes.value - 1])]
+        }
+        let pipeline = ImagePipeline(.init())
+        let request = try ImageRequest(origin.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
+        let first = try await pipeline.image(for: request), second = try await pipeline.image(for: request)
+        // Newer bytes are in memory.
+        #expect(second.pixels.size.width == 16)
+        #expect(first.pixels.size.width == 8)
+        #expect(pipeline.cachedImage(for: request)?.size.width == 16)
+    }
+
+    @Test("L06 L11 avoidDecode: a picture that the server has changed is decoded, and what was before it is not kept")
+    func changed() async throws {
+        let sizes = Counter(), pictures = try [8, 16].map { try Picture.png(width: $0, height: 6) }
+        let origin = try ScriptedOrigin { _ in
+            sizes.add()
+            return [.answer(200, [:], pictures[sizes.value < 3 ? 0 : 1])]
+        }
+        let pipeline = ImagePipeline(.init())
+        let request = try ImageRequest(origin.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
+        let old = try await pipeline.image(for: request)
+        #expect(try await pipeline.image(for: request).pixels.size.width == 8)
+        let changed = try await pipeline.response(for: request.with(options: [.avoidDecode, .refreshCached]))
+        #expect(changed.image.isDecoded && changed.image.size.width == 16)
+        pipeline.removeAllFromMemory()
+        #expect(old.pixels.size.width == 8)
+        #expect(pipeline.cachedImage(for: request) == nil)
+    }
+}
+
+/// Notes whether what it is given to show was decoded.
+@MainActor
+private final class LookingDisplay: ImageDisplay {
+    var wasDecoded: Bool?
+
+    func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
+        if let image { wasDecoded = image.isDecoded }
+        completion()
+    }
+}
