@@ -108,6 +108,24 @@ struct InteractionTests {
 }
 
 extension InteractionTests {
+    @Test("L22 a caller's function is not called while its load is held back; one that becomes urgent goes on")
+    @MainActor
+    func becomesUrgent() async throws {
+        let calls = Counter(), completions = Counter(), png = try Picture.png(width: 4, height: 3)
+        let pipeline = ImagePipeline(.init())
+        let origin = ImageOrigin.provider(name: "made") { () throws(EideticError) in
+            calls.add()
+            return png
+        }
+        pipeline.isUserInteracting = true
+        let load = pipeline.load(ImageRequest(origin, priority: .low)) { _ in completions.add() }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(calls.value == 0)
+        load.priority = .high
+        await until { completions.value == 1 }
+        #expect(calls.value == 1)
+    }
+
     @Test("L22 the end of a scroll resumes neither what the application suspended nor what another's scroll holds")
     func reasons() async throws {
         let png = try Picture.png(width: 4, height: 3), origin = try ScriptedOrigin { _ in [.answer(200, [:], png)] }

@@ -124,6 +124,23 @@ struct RaceTests {
         #expect(try await pipeline.image(for: request).size.width == 8)
     }
 
+    @Test("L02 bytes that a slow transform still holds serve who asks meanwhile, without another request")
+    func heldBytes() async throws {
+        let begun = Gate(), goOn = Gate(), isOpen = Gate()
+        isOpen.open()
+        var configuration = ImagePipeline.Configuration()
+        configuration.decodeWidth = 2
+        let origin = try origin(isOpen), pipeline = ImagePipeline(configuration)
+        let request = try ImageRequest(origin.url + "/a")
+        let held = request.with(rendering: .init(transform: Held(begun: begun, goOn: goOn)))
+        let first = Task { try await pipeline.image(for: held) }
+        await begun.wait()
+        #expect(try await pipeline.image(for: request).size.width == 8)
+        goOn.open()
+        _ = try await first.value
+        #expect(origin.requests.count == 1)
+    }
+
     @Test("L21 L06 cancelled while it waits for the store: one answer, cancelled; the picture is stored", .needsNginx)
     func duringStore() async throws {
         let fixture = try await Fixture(), answers = Counter()

@@ -150,6 +150,32 @@ struct RefreshTests {
         #expect(changed.image.size == PixelSize(width: 20, height: 10))
     }
 
+    @Test("C20 what the server has confirmed is fresh again for as long as it says, in the next run too")
+    func confirmed() async throws {
+        let png = try Picture.png(width: 8, height: 6)
+        let origin = try ScriptedOrigin { request in
+            request.headers["if-none-match"] == nil
+                ? [.answer(200, ["ETag": "\"1\"", "Cache-Control": "no-cache"], png)]
+                : [.answer(304, ["ETag": "\"1\"", "Cache-Control": "max-age=3600"], [])]
+        }
+        let fixture = try await Fixture(), request = try ImageRequest(origin.url + "/a", options: .waitStoreCache)
+        for _ in 0..<4 { #expect(try await pipeline(fixture).image(for: request).size.width == 8) }
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test("L06 C20 queryDiskDataSync: what is to be revalidated is not delivered before the call returns")
+    @MainActor
+    func staleAtOnce() async throws {
+        let server = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"
+        let fixture = try await Fixture(.init(server: server)), completions = Counter()
+        let request = try fixture.put(options: .waitStoreCache), pipeline = try pipeline(fixture)
+        _ = try await self.pipeline(fixture).image(for: request)
+        let load = pipeline.load(request.with(options: .queryDiskDataSync)) { _ in completions.add() }
+        #expect(load.result == nil)
+        await until { completions.value == 1 }
+        while try await statuses(fixture) != [200, 304] { await Task.yield() }
+    }
+
     @Test("C20 stale-while-revalidate serves the stale picture at once and asks once beside it")
     func staleWhileRevalidate() async throws {
         let server = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"
