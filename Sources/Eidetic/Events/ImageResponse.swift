@@ -5,7 +5,7 @@ public import EideticCore
 public struct ImageResponse: Sendable {
     /// The picture, decoded; drawing it needs no further work.
     ///
-    /// With `avoidDecode` a picture that is not in memory is decoded when it is first used; see ``Image/decoded()``.
+    /// With `avoidDecode` a picture that is not in memory is decoded when it is first used; see `Image.decoded()`.
     public let image: Image
 
     /// What the head of a picture says that was not decoded (`avoidDecode`), `nil` for all others.
