@@ -62,6 +62,46 @@ struct GalleryTests {
         try await gallery.quit()
     }
 
+    @Test(
+        "L01 the Gallery by touch: to a picture and its neighbours",
+        .enabled(if: TouchScreen.isInstalled, "needs root, and Xorg with its drivers dummy and inputtest")
+    )
+    func touch() async throws {
+        let gallery = try await RunningGallery(pictures: 10, hasTouch: true)
+        let reader = try await gallery.start()
+        let (finger, origin) = try await gallery.finger()
+        func place(_ name: String) async throws -> (x: Int, y: Int) {
+            let place = try await gallery.middle(try #require(try await reader.items(name).last), reader)
+            return (origin.x + place.x, origin.y + place.y)
+        }
+        try await finger.tap(try await place("2"))
+        await gallery.waits(for: "detail shown: 2")
+        let middle = (x: origin.x + 560, y: origin.y + 420)
+        try await finger.drag(from: middle, to: (middle.x - 300, middle.y), steps: 8)
+        await gallery.waits(for: "detail shown: 3")
+        try await finger.drag(from: middle, to: (middle.x + 300, middle.y), steps: 8)
+        await gallery.waits(for: "detail shown: 2", times: 2)
+        try await gallery.quit()
+    }
+
+    @Test(
+        "L01 the Gallery's grid scrolls under a finger",
+        .enabled(if: TouchScreen.isInstalled, "needs root, and Xorg with its drivers dummy and inputtest")
+    )
+    func scroll() async throws {
+        let gallery = try await RunningGallery(pictures: 10, hasTouch: true)
+        _ = try await gallery.start()
+        let (finger, origin) = try await gallery.finger()
+        // One picture in a row.
+        try await gallery.resize(500, 500)
+        let top = (x: 250, y: 150)
+        try await gallery.until("the first picture") { try await gallery.look().shows(RunningGallery.colour(0), top) }
+        let low = (x: origin.x + top.x, y: origin.y + 450)
+        try await finger.drag(from: low, to: (low.x, low.y - 250), steps: 30)
+        try await gallery.until("another") { try await !gallery.look().shows(RunningGallery.colour(0), top) }
+        try await gallery.quit()
+    }
+
     @Test("C12 the Gallery tells the size of its cache in KB and MB, and its button clears it")
     func cache() async throws {
         let gallery = try await RunningGallery(pictures: 3)

@@ -19,10 +19,10 @@ final class RunningGallery {
             && Subprocess.find("/usr/libexec/at-spi-bus-launcher") != nil
     }
 
-    init(pictures count: Int) async throws {
+    init(pictures count: Int, hasTouch: Bool = false) async throws {
         server = try await Nginx(.init(server: "autoindex on;"))
         directory = try TemporaryDirectory("gallery")
-        screen = try await Screen()
+        screen = try await Screen(hasTouch: hasTouch)
         bus = try await screen.startBus()
         for number in 0..<count { try server.put(try Self.picture(number), at: "\(number).png") }
     }
@@ -109,6 +109,20 @@ final class RunningGallery {
 
     func click(_ place: (x: Int, y: Int)) async throws {
         _ = try await xdotool("mousemove", "--window", window, "\(place.x)", "\(place.y)", "click", "1")
+    }
+
+    /// A finger, and where the window begins on the screen that it touches.
+    func finger() async throws -> (finger: Finger, origin: (x: Int, y: Int)) {
+        let lines = try await xdotool("getwindowgeometry", "--shell", window).split(separator: "\n")
+        func value(_ name: String) throws -> Int {
+            try #require(lines.first { $0.hasPrefix(name) }.flatMap { Int($0.dropFirst(name.count)) }, "\(lines)")
+        }
+        return (try screen.finger(), (try value("X="), try value("Y=")))
+    }
+
+    /// Makes the window smaller or larger.
+    func resize(_ width: Int, _ height: Int) async throws {
+        _ = try await xdotool("windowsize", "--sync", window, "\(width)", "\(height)")
     }
 
     private func xdotool(_ arguments: String...) async throws -> String {

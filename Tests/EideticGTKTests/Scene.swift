@@ -45,11 +45,16 @@ final class Screen: Sendable {
     private let manager: Subprocess
     private let home: TemporaryDirectory
 
-    init(_ size: String = "1280x900x24") async throws {
+    /// Starts both; one with a touch screen is 1280 by 1024 pixels large.
+    init(_ size: String = "1280x900x24", hasTouch: Bool = false) async throws {
         home = try TemporaryDirectory("screen")
+        if hasTouch { try home.write(Array(TouchScreen.configuration(home.path("finger")).utf8), to: "xorg.conf") }
+        let command =
+            hasTouch
+            ? TouchScreen.command(home.path("xorg.conf"), log: home.path("xorg.log")) : ["Xvfb", "-screen", "0", size]
         var started: Parts?
         // A number that another server is just giving up may not answer: the next one does.
-        for _ in 0..<10 where started == nil { started = try await Self.start(size, home.path) }
+        for _ in 0..<10 where started == nil { started = try await Self.start(command, home.path) }
         let parts = try #require(started, "no display server, or no window manager")
         name = parts.name
         server = parts.server
@@ -62,9 +67,9 @@ final class Screen: Sendable {
         let manager: Subprocess
     }
 
-    private static func start(_ size: String, _ home: String) async throws -> Parts? {
-        let arguments = ["-displayfd", "1", "-screen", "0", size, "-nolisten", "tcp", "-dpi", "96"]
-        let server = try Subprocess("Xvfb", arguments)
+    private static func start(_ command: [String], _ home: String) async throws -> Parts? {
+        let arguments = command.dropFirst() + ["-displayfd", "1", "-nolisten", "tcp", "-dpi", "96"]
+        let server = try Subprocess(command[0], Array(arguments))
         // It writes its number when clients can connect.
         guard await server.waitForOutput("\n") else { return nil }
         let name = ":" + server.outputSoFar.filter(\.isNumber)
@@ -83,6 +88,9 @@ final class Screen: Sendable {
         #expect(await bus.waitForOutput("unix:"), "no bus: \(bus.errorsSoFar)")
         return bus
     }
+
+    /// A finger on the touch screen.
+    func finger() throws -> Finger { try Finger(home.path("finger")) }
 
     var busAddress: String { "unix:path=\(home.path("bus"))" }
 
