@@ -10,8 +10,9 @@ enum TouchScreen {
 
     /// Whether all is there that it takes; only root may tell Xorg where its configuration is.
     static var isInstalled: Bool {
-        geteuid() == 0 && Subprocess.find("Xorg") != nil
-            && ["drivers/dummy", "input/inputtest"].allSatisfy { access("/usr/lib/xorg/modules/\($0)_drv.so", R_OK) == 0 }
+        let drivers = ["drivers/dummy", "input/inputtest"]
+        return geteuid() == 0 && Subprocess.find("Xorg") != nil
+            && drivers.allSatisfy { access("/usr/lib/xorg/modules/\($0)_drv.so", R_OK) == 0 }
     }
 
     /// The server's program and arguments; on a seat that is not the first it needs no terminal.
@@ -75,7 +76,8 @@ final class Finger: Sendable {
     private enum Touch: UInt32 { case begin = 18, update = 19, end = 20 }
 
     init(_ path: String) throws {
-        socket = FileDescriptor(adopting: Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0))
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        socket = FileDescriptor(adopting: Glibc.socket(AF_UNIX, kind, 0))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }

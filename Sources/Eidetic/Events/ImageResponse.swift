@@ -6,7 +6,7 @@ public struct ImageResponse: Sendable {
     /// The picture, decoded; drawing it needs no further work.
     ///
     /// With `avoidDecode` a picture that is not in memory is decoded when it is first used; see `Image.decoded()`.
-    public let image: Image
+    public internal(set) var image: Image
 
     /// What the head of a picture says that was not decoded (`avoidDecode`), `nil` for all others.
     public internal(set) var header: ImageHeader?

@@ -3,13 +3,12 @@ import EideticCore
 
 /// Pictures whose pixels are made when they are used (`avoidDecode`).
 ///
-/// They are never in the memory cache themselves: what they become is, from the moment when it is decoded.
+/// Neither they nor what they become are in the memory cache, which is filled by loads that decode.
 extension PictureLoader {
     /// Reads the head of the bytes and has them stored; the rest is left until somebody uses the pixels.
     func deferred(
         _ request: ImageRequest,
-        _ original: Original,
-        since start: UInt64
+        _ original: Original
     ) throws(EideticError) -> LoadedPicture {
         // Kept as long as the picture is, so not what others find while it is on its way to the disk.
         let timer = StepTimer(), request = request.decoding, kept = original.copy
@@ -18,7 +17,7 @@ extension PictureLoader {
             options: decodeOptions(request),
             limits: limits
         ) { [self] context throws(EideticError) in
-            try decodedLate(request, kept, since: start, age: timer, context)
+            try decodedLate(request, kept, context)
         } share: { [self] picture throws(EideticError) in
             try await shared(picture, request, kept)
         }
@@ -29,29 +28,20 @@ extension PictureLoader {
         return LoadedPicture(image: image, source: original.source, original: original, steps: steps, header: header)
     }
 
-    /// Decodes on the calling thread what was left, unless memory has it by now.
+    /// Decodes on the calling thread what was left, unless memory has the same by now.
+    ///
+    /// What comes of it belongs to who holds the picture alone: it may be old by now, and memory is filled by loads.
     private func decodedLate(
         _ request: ImageRequest,
         _ original: Original,
-        since start: UInt64,
-        age: StepTimer,
         _ context: WorkContext?
     ) throws(EideticError) -> Image {
-        let known = memory.image(for: request.pictureKey)
-        if let known, known.encodedChecksum == original.checksum { return known }
-        do throws(EideticError) {
-            var image = try decoded(original, request, context)
-            image.note(original)
-            // What memory has by now is made of newer bytes.
-            if known == nil, !derived.isReplaced(request.originalKey, since: start) {
-                keep(image, request, original, after: age.elapsed)
-            }
-            return image
-        } catch  where error.isBrokenPicture {
-            // Its head was all that was known when it was stored.
-            Task.detached { [originals] in await originals.discard(original, request) }
-            throw error
+        if let known = memory.decoded(for: request.pictureKey), known.encodedChecksum == original.checksum {
+            return known
         }
+        var image = try decoded(original, request, context)
+        image.note(original)
+        return image
     }
 
     /// Decodes together with all who want the same of the same bytes, on a thread for that.

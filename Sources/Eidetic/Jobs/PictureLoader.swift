@@ -98,7 +98,7 @@ final class PictureLoader: Sendable {
         _ context: WorkContext,
         _ report: @escaping @Sendable (PictureNews) -> Void
     ) async throws(EideticError) -> LoadedPicture {
-        if !request.options.contains(.fromLoaderOnly), let image = memory.image(for: request.pictureKey) {
+        if !request.options.contains(.fromLoaderOnly), let image = memory.decoded(for: request.pictureKey) {
             // A twin has made it since the caller looked.
             return LoadedPicture(image: image, source: .memory, original: nil, steps: [])
         }
@@ -152,7 +152,7 @@ final class PictureLoader: Sendable {
         else { return nil }
         let mode = request.rendering.contentMode
         guard let larger = memory.image(for: request.pictureKey, base: base, size: size, mode: mode),
-            !larger.isAnimated
+            !larger.isAnimated, larger.isDecoded
         else { return nil }
         try await gate.pass(context)
         let (image, step) = try await pool.run(context) { _ throws(EideticError) in
@@ -179,10 +179,8 @@ final class PictureLoader: Sendable {
         since start: UInt64?
     ) async throws(EideticError) -> LoadedPicture {
         try await gate.pass(context)
-        if let start, request.defersDecoding {
-            return try await pool.run(context) { _ throws(EideticError) in
-                try self.deferred(request, original, since: start)
-            }
+        if start != nil, request.defersDecoding {
+            return try await pool.run(context) { _ throws(EideticError) in try self.deferred(request, original) }
         }
         let key = DecodeKey(request, original)
         let made = try await decodes.value(for: key, context: context) { job throws(EideticError) in
@@ -227,7 +225,7 @@ final class PictureLoader: Sendable {
         guard let original = originals.storedAtOnce(request) else { return nil }
         let timer = StepTimer()
         do throws(EideticError) {
-            if request.defersDecoding { return try deferred(request, original, since: start) }
+            if request.defersDecoding { return try deferred(request, original) }
             let decoded = try decoded(original, request, nil)
             let step = timer.step(.decode, "\(decoded.format) \(decoded.sourceSize) to \(decoded.size), by the caller")
             let made = try Self.transform(decoded, of: original, request, [step])
@@ -279,10 +277,8 @@ final class PictureLoader: Sendable {
         derived.note(request.pictureKey, of: request.originalKey) { memory.pictures.contains($0) }
     }
 
-    /// Fills the memory cache; `elapsed` is how long the original has been there.
-    func keep(_ image: Image, _ request: ImageRequest, _ original: Original, after elapsed: Duration = .zero) {
-        let (key, base) = (request.pictureKey, request.baseKey)
-        let life = original.freshFor.map { max(.zero, $0 - elapsed) }
+    private func keep(_ image: Image, _ request: ImageRequest, _ original: Original) {
+        let (key, base, life) = (request.pictureKey, request.baseKey, original.freshFor)
         if original.source == .disk {
             memory.insertFromDisk(image, for: key, base: base, timeToLive: life)
         } else {

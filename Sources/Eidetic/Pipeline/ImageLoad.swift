@@ -36,14 +36,22 @@ public final class ImageLoad {
     private var work: Work?
 
     /// `hit` is what memory answers, asked for by the caller just now.
-    init(_ pipeline: ImagePipeline, _ request: ImageRequest, hit: ImageResponse?, _ handlers: Handlers) {
+    ///
+    /// With `decodes` nothing is delivered whose pixels are still to be made.
+    init(
+        _ pipeline: ImagePipeline,
+        _ request: ImageRequest,
+        hit: ImageResponse?,
+        decodes: Bool = false,
+        _ handlers: Handlers
+    ) {
         self.request = request
         self.handlers = handlers
         context = WorkContext(priority: request.priority)
         if let hit {
             finish(.success(hit))
         } else {
-            begin(pipeline.events(for: request, context))
+            begin(pipeline.events(for: request, context), decodes)
         }
     }
 
@@ -75,10 +83,15 @@ public final class ImageLoad {
         finish(.failure(.cancelled))
     }
 
-    private func begin(_ events: ImageEvents) {
+    private func begin(_ events: ImageEvents, _ decodes: Bool) {
         let work = Work(self)
         self.work = work
-        work.task = Task { for await event in events { work.listener?.follow(event) } }
+        work.task = Task {
+            for await event in events {
+                let event = decodes ? await event.decoded() : event
+                work.listener?.follow(event)
+            }
+        }
     }
 
     private func follow(_ event: ImageEvent) {
@@ -99,6 +112,19 @@ public final class ImageLoad {
         work?.listener = nil
         work = nil
         handlers.completion(outcome)
+    }
+}
+
+extension ImageEvent {
+    /// The same with a picture whose pixels are there, or what keeps them from being made.
+    fileprivate func decoded() async -> ImageEvent {
+        guard case .finished(var response) = self, !response.image.isDecoded else { return self }
+        do throws(EideticError) {
+            response.image = try await response.image.decoded()
+            return .finished(response)
+        } catch {
+            return .failed(error)
+        }
     }
 }
 

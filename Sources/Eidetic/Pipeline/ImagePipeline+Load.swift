@@ -139,7 +139,7 @@ extension ImagePipeline {
 
     private func hitImage(_ request: ImageRequest) -> Image? {
         request.options.contains(.fromLoaderOnly)
-            ? nil : memory.image(for: request.pictureKey) ?? cachedVariant(request)?.image
+            ? nil : memory.decoded(for: request.pictureKey) ?? cachedVariant(request)?.image
     }
 
     func made(

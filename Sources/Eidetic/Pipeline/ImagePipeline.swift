@@ -71,8 +71,8 @@ public final class ImagePipeline: Sendable {
     /// - Complexity: O(1); takes no lock for long, allocates nothing; O(*n*) and a request for each where the picture is
     ///   there in *n* files. Request processors are called where there are any.
     public func cachedImage(for request: ImageRequest) -> Image? {
-        guard !isPlain else { return memory.image(for: request.pictureKey) ?? cachedVariant(request)?.image }
-        return (try? processed(request)).flatMap { memory.image(for: $0.pictureKey) ?? cachedVariant($0)?.image }
+        guard !isPlain else { return memory.decoded(for: request.pictureKey) ?? cachedVariant(request)?.image }
+        return (try? processed(request)).flatMap { memory.decoded(for: $0.pictureKey) ?? cachedVariant($0)?.image }
     }
 
     /// Whether the user scrolls or drags; loads of low priority then wait before each of their steps (L22).

@@ -63,7 +63,8 @@ public final class ImagePrefetcher: Sendable {
     }
 
     private func bring(_ request: ImageRequest, _ number: UInt64) async -> Result<PrefetchedPicture, EideticError> {
-        let request = request.with(priority: .low)
+        // Pictures in memory are decoded.
+        let request = request.decoding.with(priority: .low)
         do throws(EideticError) {
             try await limiter.enter(number)
             defer { limiter.leave() }

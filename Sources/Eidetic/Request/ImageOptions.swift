@@ -74,7 +74,7 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// The picture is delivered without being decoded: its head is read, and its pixels are made when they are used.
     ///
     /// Nothing is gained, and so it is decoded as ever, where pixels are asked for anyway: with a transform, with
-    /// `preloadAllFrames`, and in an ``ImageSlot``.
+    /// `preloadAllFrames`, for a prefetch to memory, and in an ``ImageSlot``. What is decoded late does not go into memory.
     public static let avoidDecode = ImageOptions(rawValue: 1 << 27)
 
     // MARK: How urgent it is

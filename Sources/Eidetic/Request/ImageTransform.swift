@@ -33,6 +33,7 @@ public struct TransformChain: ImageTransform {
 extension ImageTransform {
     /// The picture with all frames changed.
     func apply(to image: Image) throws(EideticError) -> Image {
+        let image = try image.decodedAtOnce()
         var frames: [Image.Frame] = []
         for frame in image.frames {
             frames.append(Image.Frame(pixels: try apply(to: frame.pixels), duration: frame.duration))

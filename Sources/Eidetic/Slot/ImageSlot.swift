@@ -80,13 +80,14 @@ public final class ImageSlot {
         load = nil
         guard let request else { return empty(presentation) }
         state = .loading
-        let hit = pipeline.synchronousHit(request)
+        // Processors of requests may have put the option back.
+        let hit = pipeline.synchronousHit(request).flatMap { $0.image.isDecoded ? $0 : nil }
         isCachedSeen = false
         if hit == nil { start(request, presentation) }
         // So may the display, told to show the placeholder.
         guard turn == mine else { completion?(.failure(.cancelled)); return }
         let handlers = handlers(request, mine, presentation, progress, completion)
-        let begun = ImageLoad(pipeline, request, hit: hit, handlers)
+        let begun = ImageLoad(pipeline, request, hit: hit, decodes: true, handlers)
         if turn == mine, begun.result == nil { load = begun }
     }
 

@@ -26,8 +26,8 @@ package final class DeferredPicture: Sendable {
         self.share = share
     }
 
-    /// Whether nothing is left to be done.
-    var isDecoded: Bool { state.withLock { if case .ended = $0 { true } else { false } } }
+    /// Whether the pixels are there; never where they cannot be made.
+    var isDecoded: Bool { state.withLock { if case .ended(_, error: nil) = $0 { true } else { false } } }
 
     /// The frames; transparent ones where the picture cannot be decoded.
     var frames: [Image.Frame] { outcome(nil).image.frames }
@@ -50,7 +50,8 @@ package final class DeferredPicture: Sendable {
         state.broadcast()
     }
 
-    /// Blocks whoever asked for the pixels, also a thread of the cooperative pool: the thread that decodes waits for none.
+    /// Blocks whoever asked for the pixels, also a thread of the cooperative pool; who decodes already may wait for memory
+    /// that other decodes hold, and for nothing else.
     private func outcome(_ context: WorkContext?) -> (image: Image, error: EideticError?) {
         let known: (image: Image, error: EideticError?)?? = state.wait { state in
             switch state {

@@ -107,7 +107,7 @@ extension Image {
 
     /// Whether the pixels are there, so that using them takes no time.
     ///
-    /// False only for a picture that was delivered with `avoidDecode` and was not used yet.
+    /// False only for a picture that was delivered with `avoidDecode` and was not used yet, or cannot be decoded.
     public var isDecoded: Bool { deferred?.isDecoded ?? true }
 
     /// The picture with its pixels, decoded on a thread for that, together with all who want the same.

@@ -26,7 +26,8 @@ struct TransferQueue {
     private var entries: [UInt64: QueueEntry] = [:]
     /// The origins of those.
     private var hosts: [Origin: QueueHost] = [:]
-    private(set) var runningCount = 0
+    /// Those that run.
+    private var runners: [UInt64: QueueEntry] = [:]
     private var lastTicket: UInt64 = 0
     private var seenPriorityChanges = 0
 
@@ -38,10 +39,9 @@ struct TransferQueue {
     }
 
     var waitingCount: Int { entries.count - runningCount }
+    var runningCount: Int { runners.count }
     /// What runs, and whether it is to take bytes.
-    var running: [(id: UInt64, isSuspended: Bool)] {
-        entries.compactMap { id, entry in entry.state == .running ? (id, isSuspended(entry)) : nil }
-    }
+    var running: [(id: UInt64, isSuspended: Bool)] { runners.map { id, entry in (id, isSuspended(entry)) } }
 
     /// Adds an order behind those that wait.
     mutating func add(_ order: TransferOrder, now: Duration) {
@@ -66,11 +66,10 @@ struct TransferQueue {
 
     /// Frees the place of an exchange that ran.
     mutating func finish(_ id: UInt64) {
-        guard let entry = entries[id], entry.state == .running else { return }
+        guard let entry = runners.removeValue(forKey: id) else { return }
         entries[id] = nil
         entry.state = .ended
         entry.host.running -= 1
-        runningCount -= 1
         if entry.host.isUnused { hosts[entry.host.origin] = nil }
     }
 
@@ -85,7 +84,7 @@ struct TransferQueue {
         guard let chosen = starving(now) ?? best(), let order = chosen.takeOrder() else { return nil }
         chosen.state = .running
         chosen.host.running += 1
-        runningCount += 1
+        runners[order.id] = chosen
         return Start(order: order, since: chosen.since)
     }
 

@@ -22,6 +22,11 @@ final class EngineEvents {
     private var sockets = 0
     /// With so many transfers for each socket they share connections.
     private static let crowd = 4
+    /// Whether libcurl was made to go through all transfers, since when nothing was quiet.
+    private var mayHaveMissed = false
+    /// Whether it is quiet, and they are to be gone through once more.
+    private var isSecondLook = false
+    private static let secondLook = Duration.milliseconds(10)
     /// When libcurl wants to be called although nothing has happened, by the system's clock.
     private var deadline: Duration?
 
@@ -44,6 +49,9 @@ final class EngineEvents {
 
     /// Sleeps until something happens, `longest` at most where there is one; gives whether anything did.
     func wait(_ longest: Duration?) -> Bool {
+        let isQuiet = longest != .zero
+        let longest = mayHaveMissed ? min(longest ?? Self.secondLook, Self.secondLook) : longest
+        defer { isSecondLook = mayHaveMissed && isQuiet && count == 0 }
         count = max(0, Int(epoll_wait(queue.number, &events, Int32(events.count), milliseconds(longest))))
         return count > 0
     }
@@ -51,7 +59,8 @@ final class EngineEvents {
     /// Lets libcurl do what is to be done for the transfers, after something happened.
     ///
     /// Over HTTP/2 many share a connection, and what comes there may be for any of them: libcurl then has all of them in
-    /// line one by one, which takes longer than to go through them once.
+    /// line one by one, which takes longer than to go through them once. In doing so it may forget a transfer whose bytes
+    /// came with those of a later one: when it is quiet, it goes through them once more.
     ///
     /// - Returns: Whether something came that may bring the network back.
     func act(transfers: Int) -> Bool {
@@ -64,7 +73,10 @@ final class EngineEvents {
             default: if isCrowded { isReady = true } else { act(event.data.fd, event.events) }
             }
         }
-        if isReady { eidetic_curl_multi_act_on_all(multi) }
+        if isReady || isSecondLook {
+            eidetic_curl_multi_act_on_all(multi)
+            mayHaveMissed = isReady
+        }
         return hasNews
     }
 

@@ -108,7 +108,7 @@ extension EngineLoop {
         transfer.configure(options, jar, &lastHeaders)
         transfer.rate = rate
         active[order.id] = transfer
-        nextLook = min(nextLook, clock.now + transfer.timeLeft())
+        nextLook = min(nextLook, clock.now + min(transfer.timeLeft(), ActiveClock.longestWait))
         let code = curl_multi_add_handle(multi, transfer.easy)
         guard code == CURLM_OK else {
             transfer.fail(EideticError(.outOfMemory, "\(order.url): \(String(cString: curl_multi_strerror(code)))"))
@@ -157,7 +157,7 @@ extension EngineLoop {
             if left <= .zero {
                 finish(transfer, CURLE_OPERATION_TIMEDOUT)
             } else {
-                nextLook = min(nextLook, clock.now + left)
+                nextLook = min(nextLook, clock.now + min(left, ActiveClock.longestWait))
             }
         }
     }

@@ -27,7 +27,9 @@ extension DiskCache {
         var metadata = metadata
         if metadata.stored.nanoseconds == 0 { metadata.stored = time.now }
         if configuration.expiry == .creation, metadata.expires == nil {
-            metadata.expires = limits.expiry(of: entry.metadata, modified: entry.metadata.stored)
+            // Not later than for an entry of now: the clock may have been wrong when it was written.
+            let expiry = limits.expiry(of: entry.metadata, modified: entry.metadata.stored)
+            metadata.expires = min(expiry, metadata.stored + limits.maximumAge)
         }
         let (key, new) = (CacheKey(entry.key), metadata)
         let outcome = try changePublicly { ledger throws(SystemError) in

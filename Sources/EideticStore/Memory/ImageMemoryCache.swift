@@ -63,6 +63,12 @@ public final class ImageMemoryCache: Sendable {
     /// - Complexity: O(1); no allocation.
     public func image(for key: CacheKey) -> Image? { pictures.value(for: key) }
 
+    /// The picture of exactly this decode, unless its pixels are still to be made.
+    package func decoded(for key: CacheKey) -> Image? {
+        guard let image = pictures.value(for: key), image.isDecoded else { return nil }
+        return image
+    }
+
     /// The picture of this decode, or of a larger one of the same bytes.
     ///
     /// - Parameters:

@@ -81,11 +81,21 @@ final class InUseMap<Value: Sendable>: Sendable {
     private let tracking: InUseTracking<Value>
     private let state = Guarded(State())
     private let count = Atomic(0)
+    private let returns = Atomic(0)
 
     init(_ tracking: InUseTracking<Value>) { self.tracking = tracking }
 
     /// Whether nothing is tracked.
-    @usableFromInline var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
+    @usableFromInline var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+    /// How many values the cache has taken back so far.
+    @usableFromInline var returned: Int { returns.load(ordering: .acquiring) }
+
+    /// Stops to track a value that the cache holds again, and has put into its table before.
+    func giveBack(_ key: CacheKey) {
+        returns.add(1, ordering: .releasing)
+        remove(key)
+    }
 
     /// Tracks a value that the cache lets go.
     ///
@@ -95,7 +105,7 @@ final class InUseMap<Value: Sendable>: Sendable {
         return state.withLock { state in
             state.entries[record.key] = entry
             let found = state.entries.count >= state.sweepsAt ? Self.sweep(&state) : []
-            count.store(state.entries.count, ordering: .relaxed)
+            count.store(state.entries.count, ordering: .releasing)
             return found
         }
     }
@@ -109,7 +119,7 @@ final class InUseMap<Value: Sendable>: Sendable {
         guard !isEmpty else { return }
         state.withLock { state in
             state.entries[key] = nil
-            count.store(state.entries.count, ordering: .relaxed)
+            count.store(state.entries.count, ordering: .releasing)
         }
     }
 
@@ -117,7 +127,7 @@ final class InUseMap<Value: Sendable>: Sendable {
     func removeAll() {
         state.withLock { state in
             state.entries = [:]
-            count.store(0, ordering: .relaxed)
+            count.store(0, ordering: .releasing)
         }
     }
 

@@ -18,6 +18,16 @@ extension MemoryCache {
         if let inUse { gone.hold(inUse.insert(value, record)) }
     }
 
+    /// Looks once more for what was not in the table when nothing was tracked: in between somebody else may have found it
+    /// among what is in use, and put it back.
+    @usableFromInline
+    func lookAgain(_ key: CacheKey, _ inUse: InUseMap<Value>) -> Value? {
+        let returned = inUse.returned
+        let value = stripes.mine.pointee.withLock { _ in table.pointee.find(key)?.pointee.value }
+        if value == nil, inUse.isEmpty, inUse.returned == returned { return nil }
+        return revive(key)
+    }
+
     /// Finds a value again that was let go while somebody else holds it, and holds it again.
     @usableFromInline
     func revive(_ key: CacheKey) -> Value? {
@@ -42,8 +52,9 @@ extension MemoryCache {
             ledger.statistics.revivals += 1
             ledger.statistics.lateHits += 1
             if ledger.accepts(entry.record.cost) {
-                inUse?.remove(key)
+                // In the table before it is tracked no more: it is found at every moment.
                 _ = place(value, entry.record, in: &ledger, into: &gone)
+                inUse?.giveBack(key)
             }
             return value
         }

@@ -70,7 +70,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
             entry.pointee.noteHit(clock: clock)
             return (entry.pointee.value, entry.pointee.canExpire)
         }
-        if value == nil, let inUse { return inUse.isEmpty ? nil : revive(key) }
+        if value == nil, let inUse { return inUse.isEmpty ? lookAgain(key, inUse) : revive(key) }
         return canExpire ? unexpired(value, for: key) : value
     }
 

@@ -78,6 +78,27 @@ struct MemoryThreadsTests {
         #expect(entries.allSatisfy { $0.cost.bytes == $0.value.cost && $0.key == CacheKey("\($0.value.key)") })
     }
 
+    @Test("C01 a value that is in use is found at every moment, while others let it go and take it back")
+    func movesUnderReaders() async {
+        let cache = MemoryCache<Value>(costLimit: 1_000, countLimit: 1, tracking: .objects)
+        let held = Value(key: 1, version: 0), key = CacheKey("1")
+        cache.insert(held, for: key, cost: 1)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for version in 0..<Torture.count(20_000, full: 1_000_000) {
+                    cache.insert(Value(key: 2, version: version), for: CacheKey("2"), cost: 1)
+                    #expect(cache.value(for: key) === held)
+                    cache.remove(CacheKey("2"))
+                }
+            }
+            for _ in 0..<3 {
+                group.addTask {
+                    for _ in 0..<Torture.count(60_000, full: 3_000_000) { #expect(cache.value(for: key) === held) }
+                }
+            }
+        }
+    }
+
     @Test("C01 many entries are all found while the table grows and shrinks under readers")
     func growsUnderReaders() async {
         let cache = MemoryCache<Int>(costLimit: .gibibytes(1))
