@@ -77,6 +77,22 @@ struct DiskCacheTests {
         #expect(try fixture.cache.info(for: "more")?.isExpired == true)
     }
 
+    @Test("C09 by creation, what is validated after a wrong clock lives no longer than what is written then")
+    func wrongClockValidated() throws {
+        let fixture = try DiskFixture {
+            $0.maximumAge = .seconds(100)
+            $0.expiry = .creation
+        }
+        fixture.time.advance(by: .seconds(1_000))
+        try fixture.cache.write([1], for: "a")
+        fixture.time.advance(by: .seconds(-1_000))
+        let entry = try #require(try fixture.cache.read("a", allowingExpired: true))
+        #expect(try fixture.cache.refresh(entry, with: .init(headers: [.init(name: "ETag", value: "1")])))
+        #expect(try fixture.cache.read("a")?.bytes == [1])
+        fixture.time.advance(by: .seconds(100))
+        #expect(try fixture.cache.read("a") == nil)
+    }
+
     @Test("C09 by access, an entry is served for its age after each use, and a sweep leaves it alone")
     func expiresAfterUse() throws {
         let fixture = try DiskFixture {
