@@ -8,6 +8,8 @@ import Glibc
 ///
 ///     EideticFetchProbe save|fetch PARALLEL [CA-FILE] < LIST
 ///
+/// Twice as many lines wait or run as downloads run at once, as a program does with a long list.
+///
 /// `save` lets the downloader write the files; `fetch` takes the bodies into memory and writes them itself.
 @main
 struct Main {
@@ -30,15 +32,18 @@ struct Main {
         configuration.maximumConcurrent = parallel
         configuration.caFile = arguments.dropFirst(2).first
         let downloader = Downloader(configuration)
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var under = 0
             while let line = readLine() {
-                let words = line.utf8.split(separator: UInt8(ascii: " ")).compactMap { String($0) }
-                let request = try FetchRequest(url: words[0])
+                if under >= 2 * parallel { try await group.next() } else { under += 1 }
+                guard let space = line.utf8.firstIndex(of: UInt8(ascii: " ")) else { continue }
+                let request = try FetchRequest(url: String(line[..<space]))
+                let path = String(line[line.utf8.index(after: space)...])
                 group.addTask {
                     if mode == "save" {
-                        try await downloader.save(request, to: words[1])
+                        try await downloader.save(request, to: path)
                     } else {
-                        try write(try await downloader.fetch(request).bytes, to: words[1])
+                        try write(try await downloader.fetch(request).bytes, to: path)
                     }
                 }
             }

@@ -45,7 +45,7 @@ private struct FetchRun {
     }
 
     private let title: String
-    private let count: Int
+    private let names: [String]
     private let hasTLS: Bool
     private let sink: TemporaryDirectory
     private var clients: [Client]
@@ -65,7 +65,7 @@ private struct FetchRun {
         ]
         self.sink = sink
         self.title = title
-        count = names.count
+        self.names = names
         hasTLS = caFile != nil
     }
 
@@ -107,7 +107,7 @@ private struct FetchRun {
         let curl = clients[2]
         let goal = Case.Goal.ratio(hasTLS ? 1.05 : 1.1)
         for client in clients.dropLast() {
-            let name = "\(count) files, \(title), \(client.name)"
+            let name = "\(names.count) files, \(title), \(client.name)"
             for (what, part) in [("wall", \Cost.wall), ("CPU", \Cost.processor)] {
                 bench.report(
                     Case("\(name), \(what)", .milliseconds, goal: goal),
@@ -123,8 +123,11 @@ private struct FetchRun {
         }
     }
 
-    /// Runs a client below `time`, since the system counts what a starting process has in use for the started one too.
+    /// Runs a client into an empty directory, so that none pays for throwing away what was there.
+    ///
+    /// It runs below `time`, since the system counts what a starting process has in use for the started one too.
     private func cost(of client: Client) async throws -> Cost {
+        for name in names { try? FileSystem().unlink(sink.path(name)) }
         let before = Self.processorTime()
         var cost = Cost()
         cost.wall =
