@@ -43,8 +43,7 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         @usableFromInline let context: WorkContext
         @usableFromInline var cancel: (@Sendable () -> Void)?
         @usableFromInline let listeners = Listeners()
-        @usableFromInline var subscribers: [ObjectIdentifier: Place] = [:]
-        @usableFromInline var joined: UInt64 = 0
+        @usableFromInline var subscribers = Subscribers()
 
         @inlinable
         init(id: UInt64, context: WorkContext) {
@@ -55,30 +54,15 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         /// Adds one who waits; gives the latest progress, to be told to it.
         @inlinable
         mutating func add(_ subscriber: Subscriber) -> Progress? {
-            let id = ObjectIdentifier(subscriber)
-            joined += 1
-            subscribers[id] = Place(number: joined, subscriber: subscriber)
-            return listeners.add(subscriber.onProgress, id)
+            subscribers.add(subscriber)
+            return listeners.add(subscriber.onProgress, ObjectIdentifier(subscriber))
         }
 
         /// Takes one out; false where it is not there.
         @inlinable
         mutating func remove(_ subscriber: Subscriber) -> Bool {
             listeners.remove(ObjectIdentifier(subscriber))
-            return subscribers.removeValue(forKey: ObjectIdentifier(subscriber)) != nil
-        }
-    }
-
-    /// One who waits, and the number of its arrival.
-    @usableFromInline
-    struct Place {
-        @usableFromInline let number: UInt64
-        @usableFromInline let subscriber: Subscriber
-
-        @inlinable
-        init(number: UInt64, subscriber: Subscriber) {
-            self.number = number
-            self.subscriber = subscriber
+            return subscribers.remove(subscriber)
         }
     }
 
@@ -338,7 +322,7 @@ extension SharedWork {
                 return [Subscriber]()
             }
             job.listeners.removeAll()
-            return job.subscribers.values.sorted { $0.number < $1.number }.map(\.subscriber)
+            return job.subscribers.inOrder
         }
         return { for subscriber in waiting { subscriber.answer(outcome) } }
     }
@@ -366,9 +350,7 @@ extension SharedWork {
             guard let job = state.running[key] else { return true }
             // Of two who join at once each finds the other: neither may rely on it.
             guard job.context.priority >= subscriber.context.priority else { return false }
-            return job.subscribers.values.contains {
-                $0.subscriber !== subscriber && $0.subscriber.context.priority >= subscriber.context.priority
-            }
+            return job.subscribers.hasOther(than: subscriber)
         }
         if !isMatched { updatePriority(key) }
     }
@@ -385,7 +367,7 @@ extension SharedWork {
     func wantedPriority(_ key: Key) -> (WorkContext, LoadPriority)? {
         state.withLock { state in
             guard let job = state.running[key] else { return nil }
-            return job.subscribers.values.lazy.map(\.subscriber.context.priority).max().map { (job.context, $0) }
+            return job.subscribers.highestPriority.map { (job.context, $0) }
         }
     }
 }

@@ -7,8 +7,7 @@ import Synchronization
 package final class WorkContext: Sendable {
     private let cancelled = Atomic<Bool>(false)
     private let urgency: Atomic<Int>
-    /// Few, and mostly one: a list takes less than a table.
-    private let observers = Guarded<[(owner: ObjectIdentifier, body: @Sendable () -> Void)]>([])
+    private let observers = Guarded(Observers())
 
     @usableFromInline
     package init(priority: LoadPriority = .normal) {
@@ -27,7 +26,7 @@ package final class WorkContext: Sendable {
         set {
             guard urgency.exchange(newValue.rawValue, ordering: .relaxed) != newValue.rawValue else { return }
             Self.changes.add(1, ordering: .relaxed)
-            for observer in observers.withLock({ $0 }) { observer.body() }
+            for body in observers.withLock({ $0.all }) { body() }
         }
     }
 
@@ -49,13 +48,30 @@ package final class WorkContext: Sendable {
     @usableFromInline
     package func observePriority(_ owner: AnyObject, _ body: @escaping @Sendable () -> Void) {
         let owner = ObjectIdentifier(owner)
-        observers.withLock { $0.append((owner, body)) }
+        observers.withLock { $0.add(owner, body) }
     }
 
     /// Ends what `observePriority` began.
     @usableFromInline
     package func stopObserving(_ owner: AnyObject) {
         let owner = ObjectIdentifier(owner)
-        observers.withLock { $0.removeAll { $0.owner == owner } }
+        observers.withLock { $0.remove(owner) }
+    }
+}
+
+/// Who is told of changes: mostly one, for whom no list is made.
+private struct Observers {
+    private var first: (owner: ObjectIdentifier, body: @Sendable () -> Void)?
+    private var others: [(owner: ObjectIdentifier, body: @Sendable () -> Void)] = []
+
+    var all: [@Sendable () -> Void] { (first.map { [$0.body] } ?? []) + others.map(\.body) }
+
+    mutating func add(_ owner: ObjectIdentifier, _ body: @escaping @Sendable () -> Void) {
+        if first == nil { first = (owner, body) } else { others.append((owner, body)) }
+    }
+
+    mutating func remove(_ owner: ObjectIdentifier) {
+        if first?.owner == owner { first = nil }
+        if !others.isEmpty { others.removeAll { $0.owner == owner } }
     }
 }

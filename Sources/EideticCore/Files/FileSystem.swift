@@ -37,7 +37,9 @@ package struct FileSystem: Sendable {
 extension FileSystem {
     /// `open(2)`, always with `O_CLOEXEC`.
     package func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(SystemError) -> FileDescriptor {
-        FileDescriptor(adopting: try perform(.open, path) { Glibc.open(path, flags | O_CLOEXEC, mode) })
+        FileDescriptor(
+            adopting: try perform(.open, path) { path.withCString { Glibc.open($0, flags | O_CLOEXEC, mode) } }
+        )
     }
 
     /// `read(2)`, once: may give fewer bytes than asked for; 0 at the end.
@@ -194,12 +196,14 @@ extension FileSystem {
 
     /// `rename(2)`: replaces what stands at `target`, at once and wholly.
     package func rename(_ source: String, to target: String) throws(SystemError) {
-        _ = try perform(.rename, target) { Glibc.rename(source, target) }
+        _ = try perform(.rename, target) {
+            source.withCString { source in target.withCString { Glibc.rename(source, $0) } }
+        }
     }
 
     /// `unlink(2)`.
     package func unlink(_ path: String) throws(SystemError) {
-        _ = try perform(.unlink, path) { Glibc.unlink(path) }
+        _ = try perform(.unlink, path) { path.withCString { Glibc.unlink($0) } }
     }
 
     /// `access(2)`: fails where the real user may not do all of `wanted`.
@@ -311,7 +315,12 @@ extension FileSystem {
 
     /// A name beside `path` that nobody else uses, for a file until it is complete.
     package static func temporaryName(for path: String) -> String {
-        "\(path).\(getpid())-\(lastName.wrappingAdd(1, ordering: .relaxed).newValue).tmp"
+        var name = path
+        name.reserveCapacity(path.utf8.count + 20)
+        name.append(".")
+        name.append(String(lastName.wrappingAdd(1, ordering: .relaxed).newValue, radix: 36))
+        name.append(".tmp")
+        return name
     }
 
     /// Names are counted from a random number on: another process may have the same number elsewhere.

@@ -38,7 +38,10 @@ private struct Signature {
 
     init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
-        for (prefix, format) in Self.prefixes where matches(prefix) { self.format = self.format ?? format }
+        for (prefix, format) in Self.prefixes where matches(prefix) {
+            self.format = format
+            return
+        }
         if matches(Array("RIFF".utf8)), matches(Array("WEBP".utf8), at: 8) { format = format ?? .webp }
         if matches(Array("ftyp".utf8), at: 4) { format = format ?? brandedFormat() }
         if format == nil, !mayGrow, isText { format = svg() }

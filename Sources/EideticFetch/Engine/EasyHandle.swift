@@ -7,6 +7,7 @@ final class EasyHandle {
     let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// Fields that libcurl reads from while the exchange runs.
     var headers: HeaderList?
+    private var encodings: String?
     /// Whether it holds what all exchanges have in common, and nothing else.
     var isPrepared = false
 
@@ -14,6 +15,13 @@ final class EasyHandle {
         guard let pointer = curl_easy_init() else { return nil }
         self.pointer = pointer
         errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    /// Which encodings the server may use; asked for until others are.
+    func accept(encodings: String) {
+        guard encodings != self.encodings else { return }
+        self.encodings = encodings
+        _ = encodings.withCString { eidetic_curl_set_string(pointer, CURLOPT_ACCEPT_ENCODING, $0) }
     }
 
     deinit {

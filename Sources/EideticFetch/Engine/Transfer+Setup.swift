@@ -91,8 +91,9 @@ extension Transfer {
         var headers = order.headers
         if case .bearer(let token) = order.credentials { headers["Authorization"] = "Bearer \(token)" }
         // A field that is set here is one that libcurl then does not add: it still decompresses.
-        set(CURLOPT_ACCEPT_ENCODING, headers["Accept-Encoding"] ?? "gzip, br")
-        headers["Accept-Encoding"] = nil
+        let encodings = headers["Accept-Encoding"]
+        if encodings != nil { headers["Accept-Encoding"] = nil }
+        handle.accept(encodings: encodings ?? "gzip, br")
         // Most requests have the same fields as the one before.
         let list = last.flatMap { $0.fields.fields == headers.fields ? $0 : nil } ?? HeaderList(headers)
         last = list
@@ -102,7 +103,9 @@ extension Transfer {
 
     private func set(_ option: CURLoption, _ value: Int) { eidetic_curl_set_long(easy, option, value) }
 
-    private func set(_ option: CURLoption, _ value: String) { eidetic_curl_set_string(easy, option, value) }
+    private func set(_ option: CURLoption, _ value: String) {
+        _ = value.withCString { eidetic_curl_set_string(easy, option, $0) }
+    }
 }
 
 /// What ends an exchange from a callback: any count but the one that was offered.

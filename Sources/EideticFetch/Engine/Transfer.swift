@@ -105,7 +105,7 @@ extension Transfer {
             fail(EideticError(.badResponse, "\(order.url): the answer's head is longer than \(Self.headLimit) bytes"))
             return false
         }
-        if line.starts(with: "HTTP/".utf8) {
+        if line.beginsHead {
             incoming = ResponseHead(statusLine: line)
             head = nil
         } else if line.isBlank {
@@ -306,7 +306,10 @@ extension UnsafeRawBufferPointer {
     }
 
     /// Whether there is nothing but white space.
-    fileprivate var isBlank: Bool { allSatisfy(Self.isWhite) }
+    fileprivate var isBlank: Bool { first.map(Self.isWhite) ?? true && allSatisfy(Self.isWhite) }
+
+    /// Whether a status line is here.
+    fileprivate var beginsHead: Bool { baseAddress.map { count >= 5 && memcmp($0, "HTTP/", 5) == 0 } ?? false }
 
     private static func isWhite(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
 }

@@ -5,15 +5,18 @@ final class FetchIdentity: Sendable, Hashable {
     let request: FetchRequest
     /// `nil` where the body is handed out.
     let file: String?
+    /// Of the URL alone: requests that differ in the rest are few.
+    private let hash: Int
 
     init(_ request: FetchRequest, file: String?) {
         self.request = request
         self.file = file
+        hash = request.url.hashValue
     }
 
     static func == (left: FetchIdentity, right: FetchIdentity) -> Bool {
-        left === right || left.file == right.file && left.request == right.request
+        left === right || left.hash == right.hash && left.file == right.file && left.request == right.request
     }
 
-    func hash(into hasher: inout Hasher) { request.hash(into: &hasher) }
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

@@ -12,6 +12,22 @@ struct ParsedURL {
     private static let longest = 65_536
 
     init(_ source: String) throws(EideticError) {
+        if source.utf8.count <= Self.longest, let plain = PlainURL(source) {
+            self.init(text: source, origin: plain.origin)
+        } else {
+            try self.init(parsing: source)
+        }
+    }
+
+    private init(text: String, origin: Origin) {
+        self.text = text
+        self.origin = origin
+        user = nil
+        password = nil
+    }
+
+    /// Has libcurl read what may be written in another way.
+    init(parsing source: String) throws(EideticError) {
         var ends = source[...]
         while ends.first?.isWhitespace == true { ends.removeFirst() }
         while ends.last?.isWhitespace == true { ends.removeLast() }

@@ -1,0 +1,57 @@
+import EideticCore
+import Testing
+
+@testable import EideticFetch
+
+/// The short way to read a URL says what libcurl says, or nothing.
+struct PlainURLTests {
+    @Test("most URLs are read without libcurl")
+    func takes() {
+        for url in [
+            "http://127.0.0.1:8080/a.png", "https://localhost/",
+            "https://images.example.com/2026/a-b_c~d.jpg?w=400&h=300",
+            "http://h.x1:65535/a//b?c=/d/e,f;g@h:i+j*k!", "https://3com.example/a...b/c.",
+        ] {
+            #expect(PlainURL(url) != nil, "\(url)")
+        }
+    }
+
+    @Test(
+        "what may be written in another way is left to libcurl",
+        arguments: [
+            "http://h", "http://H/a", "HTTP://h/a", "http://h:/a", "http://h:0/a", "http://h:080/a", "http://h:65536/a",
+            "http://u@h/a", "http://h/a#b", "http://h/a?", "http://h/a/../b", "http://h/./b", "http://h/a b",
+            "http://h/ä",
+            "http://127.1/a", "http://0x7f.1/a", "http://1.2.3.256/a", "http://01.2.3.4/a", "http://2130706433/a",
+            "http://h./a", "http://.h/a", "http://a..1/b", "http://[::1]/a", "http://xn--a.ä/b", "ftp://h/a",
+            " http://h/a",
+            "http:///a", "http://", "", "http://h\\a/b", "http://h/%41",
+        ]
+    )
+    func leaves(url: String) { #expect(PlainURL(url) == nil) }
+
+    @Test("of 200,000 texts the short way reads each as libcurl does")
+    func agrees() throws {
+        let pieces = [
+            "http://", "https://", "h", "a.b", "127.0.0.1", "1.2", "0x1", "-", ".", "..", "/", "//", "/.", ":", ":80",
+            ":443",
+            ":0", ":99999", "?", "&", "=", "a=b", "%20", "%", "#", "@", "u:p@", " ", "A", "z9", "_", "~", "+", ";", ",",
+            "!",
+            "*", "\\", "|", "é", "[::1]", "xn--", "\t", "'", "(", "{", "^",
+        ]
+        var random = SystemRandomNumberGenerator()
+        var taken = 0
+        for _ in 0..<200_000 {
+            var text = random.next() % 8 == 0 ? "" : Bool.random() ? "http://" : "https://"
+            if random.next() % 4 != 0 { text += ["h", "a.b", "127.0.0.1", "x-1.y2"].randomElement() ?? "" }
+            for _ in 0..<Int.random(in: 0...5) { text += pieces.randomElement() ?? "" }
+            guard let plain = PlainURL(text) else { continue }
+            taken += 1
+            let parsed = try ParsedURL(parsing: text)
+            #expect(
+                parsed.text == text && parsed.origin == plain.origin && parsed.user == nil && parsed.password == nil
+            )
+        }
+        #expect(taken > 1_000)
+    }
+}
