@@ -12,13 +12,20 @@
 /// Opens a socket that hears of changes; -1 with `errno` where there can be none.
 int eidetic_open_route_socket(void);
 
-/// As many interfaces can be told apart; others share a place.
-#define EIDETIC_ROUTE_INTERFACES 1024
+/// Such a socket, and what is known to be there.
+struct eidetic_route;
+
+/// Opens one that hears of changes to what is there now; NULL with `errno` where there can be none.
+struct eidetic_route *eidetic_route_open(void);
+
+void eidetic_route_close(struct eidetic_route *route);
+
+/// The number of its socket, which can be read when there are news.
+int eidetic_route_socket(const struct eidetic_route *route);
 
 /// Reads all news that are there. Gives 1 where an interface, an address or a default route came, else 0.
 ///
-/// News that the kernel had to drop count as something that came. `running` has a bit for each interface that runs, and
-/// is the caller's to keep: EIDETIC_ROUTE_INTERFACES / 8 bytes, zero at first.
-int eidetic_read_route_socket(int socket, unsigned char *running);
+/// What the kernel says again does not count; news that it had to drop count as something that came.
+int eidetic_route_read(struct eidetic_route *route);
 
 #endif

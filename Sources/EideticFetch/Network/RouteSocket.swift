@@ -8,22 +8,22 @@ import Glibc
 ///
 /// - SeeAlso: rtnetlink(7).
 package final class RouteSocket {
-    private let file: FileDescriptor
-    private var running = [UInt8](repeating: 0, count: Int(EIDETIC_ROUTE_INTERFACES) / 8)
+    private let route: OpaquePointer
 
     /// Listens in the network namespace of the calling thread; `nil` where the system does not let us.
     package init?() {
-        let number = eidetic_open_route_socket()
-        guard number >= 0 else {
+        guard let route = eidetic_route_open() else {
             Log.write(.warning, .fetch, "no news about the network: \(SystemError.message(errno))")
             return nil
         }
-        file = FileDescriptor(adopting: number)
+        self.route = route
     }
 
+    deinit { eidetic_route_close(route) }
+
     /// The system's number for the socket, to wait for.
-    package var number: Int32 { file.number }
+    package var number: Int32 { eidetic_route_socket(route) }
 
     /// Reads all news; true where something came that may bring the network back.
-    package func readArrival() -> Bool { eidetic_read_route_socket(file.number, &running) == 1 }
+    package func readArrival() -> Bool { eidetic_route_read(route) == 1 }
 }

@@ -18,9 +18,17 @@ enum NetworkNamespace {
         return unsafeBitCast(symbol, to: Unshare.self)(newNetwork) == 0
     }
 
-    /// Gives the loopback interface, which has the number 1, an IPv4 address (`RTM_NEWADDR`).
-    static func addAddress(_ address: [UInt8]) -> Bool {
-        let header: [UInt8] = [40, 0, 0, 0, 20, 0, 0x01, 0x06, 1, 0, 0, 0, 0, 0, 0, 0]
+    /// Gives the loopback interface, which has the number 1, an IPv4 address.
+    static func addAddress(_ address: [UInt8]) -> Bool { change(address, .add) }
+
+    /// What becomes of an address.
+    enum AddressChange { case add, replace, remove }
+
+    /// Changes the addresses of the loopback interface (`RTM_NEWADDR`, `RTM_DELADDR`).
+    static func change(_ address: [UInt8], _ change: AddressChange) -> Bool {
+        let isRemoval = change == .remove
+        let flags: UInt8 = isRemoval ? 0 : change == .add ? 0x06 : 0x05
+        let header: [UInt8] = [40, 0, 0, 0, isRemoval ? 21 : 20, 0, 0x01, flags, 1, 0, 0, 0, 0, 0, 0, 0]
         let body: [UInt8] = [UInt8(AF_INET), 32, 0, 0, 1, 0, 0, 0]
         return tellKernel(header + body + [8, 0, 2, 0] + address + [8, 0, 1, 0] + address)
     }
