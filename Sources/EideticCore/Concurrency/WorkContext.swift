@@ -25,13 +25,13 @@ package final class WorkContext: Sendable {
         get { LoadPriority(rawValue: urgency.load(ordering: .relaxed)) ?? .normal }
         set {
             guard urgency.exchange(newValue.rawValue, ordering: .relaxed) != newValue.rawValue else { return }
-            Self.changes.add(1, ordering: .relaxed)
+            Self.changes.add(1, ordering: .releasing)
             for body in observers.withLock({ $0.all }) { body() }
         }
     }
 
     /// How often any priority of the process has changed: a queue sorts anew only when this has moved.
-    package static var priorityChanges: Int { changes.load(ordering: .relaxed) }
+    package static var priorityChanges: Int { changes.load(ordering: .acquiring) }
 
     private static let changes = Atomic<Int>(0)
 
