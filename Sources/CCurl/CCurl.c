@@ -2,7 +2,11 @@
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
 
 CURLcode eidetic_curl_start(void) {
     // OPENSSL_INIT_NO_ATEXIT, of <openssl/crypto.h>.
@@ -10,6 +14,20 @@ CURLcode eidetic_curl_start(void) {
     int (*init_crypto)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
     if (init_crypto) init_crypto(no_exit_handler, NULL);
     return curl_global_init(CURL_GLOBAL_ALL);
+}
+
+int eidetic_curl_ascii_host(const char *host, char *ascii, size_t capacity) {
+    // IDN2_NFC_INPUT and IDN2_NONTRANSITIONAL, of <idn2.h>.
+    const int flags = 1 | 8;
+    int (*look_up)(const uint8_t *, uint8_t **, int) =
+        (int (*)(const uint8_t *, uint8_t **, int))dlsym(RTLD_DEFAULT, "idn2_lookup_u8");
+    void (*release)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "idn2_free");
+    uint8_t *found = NULL;
+    if (!look_up || !release || look_up((const uint8_t *)host, &found, flags) != 0) return 0;
+    size_t length = strlen((const char *)found);
+    if (length < capacity) memcpy(ascii, found, length + 1);
+    release(found);
+    return length < capacity;
 }
 
 CURLcode eidetic_curl_set_long(CURL *easy, CURLoption option, long value) {
@@ -44,6 +62,19 @@ CURLcode eidetic_curl_set_receivers(CURL *easy, curl_write_callback receive, cur
 CURLcode eidetic_curl_set_socket_opener(CURL *easy, curl_opensocket_callback open, void *context) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+    return code;
+}
+
+static int limit_silence(void *milliseconds, curl_socket_t socket, curlsocktype purpose) {
+    unsigned int limit = (unsigned int)(uintptr_t)milliseconds;
+    // A kernel that knows no such limit has its own, which is a matter of minutes.
+    if (purpose == CURLSOCKTYPE_IPCXN) setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
+    return CURL_SOCKOPT_OK;
+}
+
+CURLcode eidetic_curl_set_patience(CURL *easy, unsigned int milliseconds) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, limit_silence);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, (void *)(uintptr_t)milliseconds);
     return code;
 }
 

@@ -136,6 +136,98 @@ struct ControlTests {
         #expect(try await task.value.status == 200)
     }
 
+    @Test("L22 downloads that are suspended take no slot, of all and of one origin", arguments: [true, false])
+    @MainActor
+    func suspendedTakeNoSlot(ofOneOrigin: Bool) async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { request in
+            (request.path == "/urgent" ? [] : [.wait(gate)]) + [.answer(200, [:], Fixture.picture())]
+        }
+        var configuration = Downloader.Configuration()
+        if ofOneOrigin { configuration.maximumPerHost = 6 } else { configuration.maximumConcurrent = 6 }
+        if ofOneOrigin { configuration.maximumConcurrent = 20 }
+        let downloader = Downloader(configuration)
+        let tasks = try (0..<8).map { number in
+            let request = try FetchRequest(url: "\(origin.url)/\(number)")
+            return Task.immediate { try await downloader.fetch(request, priority: .low).status }
+        }
+        await origin.waitForRequests(6)
+        downloader.suspend(.low)
+        let urgent = try FetchRequest(url: origin.url + "/urgent")
+        #expect(try await downloader.fetch(urgent, priority: .high).status == 200)
+        #expect(downloader.counts == (waiting: 2, running: 6))
+        downloader.resume()
+        #expect(downloader.counts == (waiting: 2, running: 6))
+        gate.open()
+        for task in tasks { #expect(try await task.value == 200) }
+    }
+
+    @Test(
+        "L22 what is refused in a piece that was held back ends at once, with its own reason",
+        arguments: [(200, EideticError.Code.notAPicture), (404, .httpStatus)]
+    )
+    @MainActor
+    func refusedAfterPause(_ status: Int, _ code: EideticError.Code) async throws {
+        let (gate, page) = (Gate(), Array(repeating: Fixture.webPage, count: 4_000).flatMap { $0 })
+        let origin = try ScriptedOrigin { request in
+            guard request.path == "/page" else { return [.answer(200, [:], Fixture.picture())] }
+            return [.wait(gate), .answer(status, ["Content-Type": "text/html"], page)]
+        }
+        var configuration = Downloader.Configuration()
+        // No time passes: what hangs does so for ever.
+        configuration.time = ManualTime()
+        let downloader = Downloader(configuration)
+        let request = try FetchRequest(url: "\(origin.url)/page")
+        let held = Task.immediate {
+            await failure { @Sendable () async throws(EideticError) in
+                try await downloader.fetch(request, priority: .low)
+            }
+        }
+        await origin.waitForRequests(1)
+        downloader.suspend(.low)
+        gate.open()
+        for number in 0..<30 { _ = try await downloader.fetch("\(origin.url)/urgent?\(number)") }
+        downloader.resume()
+        #expect(await held.value?.code == code)
+    }
+
+    @Test("L22 offline, what waits for a slot ends, and what runs goes on to the end of its redirects")
+    @MainActor
+    func offline() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { request in
+            if request.path == "/a.png" { return [.answer(200, [:], Fixture.picture())] }
+            return [.wait(gate), .answer(302, ["Location": "/a.png"])]
+        }
+        let downloader = oneSlot()
+        let tasks = try (0..<3).map { number in
+            let request = try FetchRequest(url: "\(origin.url)/\(number)")
+            return Task.immediate { try await downloader.fetch(request).status }
+        }
+        await origin.waitForRequests(1)
+        downloader.isOffline = true
+        for task in tasks[1...] {
+            let error = await #expect(throws: EideticError.self) { try await task.value }
+            #expect(error?.code == .offline)
+        }
+        gate.open()
+        #expect(try await tasks[0].value == 200)
+        #expect(origin.requests.map(\.path) == ["/0", "/a.png"])
+    }
+
+    @Test("L20 a download that a rate limit holds back says nothing about the speed of its server")
+    func heldSpeed() async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture(200_000))] }
+        let downloader = Downloader()
+        let request = try FetchRequest(url: origin.url)
+        downloader.limitRate(2_000_000)
+        #expect(try await downloader.fetch(request).status == 200)
+        #expect(downloader.speed(of: request.origin) == nil)
+        downloader.limitRate(nil)
+        #expect(try await downloader.fetch(request).status == 200)
+        #expect(downloader.speed(of: request.origin) != nil)
+    }
+
     @Test("L20 a rate limit holds for all downloads together")
     func rate() async throws {
         let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture(2_000_000))] }

@@ -30,6 +30,24 @@ struct FaultTests {
             message: "500"
         ),
         Fault(
+            name: "404 whose page breaks off",
+            code: .httpStatus,
+            steps: [.head(404, ["Content-Length": "1000"]), .send(Fixture.webPage), .close],
+            message: "404"
+        ),
+        Fault(
+            name: "503 whose page is cut by force",
+            code: .httpStatus,
+            steps: [.head(503, ["Content-Length": "9000000"]), .send(Fixture.webPage), .reset],
+            message: "503"
+        ),
+        Fault(
+            name: "a redirect to itself that breaks off",
+            code: .badRedirect,
+            steps: [.head(302, ["Location": "again", "Content-Length": "1000"]), .close],
+            message: "more than 10"
+        ),
+        Fault(
             name: "a range that nobody asked for",
             code: .badResponse,
             steps: [.answer(206, ["Content-Range": "bytes 7-8/9"], [1, 2])],

@@ -31,6 +31,9 @@ struct RequestTests {
             ("http://example.org/a#part", "http://example.org/a"),
             ("http://user:secret@example.org/a", "http://example.org/a"),
             ("http://example.org/ä b.png", "http://example.org/%c3%a4%20b.png"),
+            ("http://example.org./a", "http://example.org/a"),
+            ("http://BÜCHER.example/", "http://xn--bcher-kva.example/"),
+            ("http://bücher.example./", "http://xn--bcher-kva.example/"),
         ]
     )
     func normalises(_ text: String, _ normal: String) throws {
@@ -64,6 +67,37 @@ struct RequestTests {
         request.headers["X-Value"] = value
         let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
         #expect(error?.code == .invalidArgument)
+        #expect(origin.requests.isEmpty)
+    }
+
+    @Test(
+        "L20 nobody breaks out of a line of the head, and nothing is cut off at a zero",
+        arguments: ["\r\nX-Evil: 1", "\n", "\u{0}"]
+    )
+    func injectionElsewhere(_ evil: String) async throws {
+        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        let credentials: [Credentials] = [
+            .bearer("a" + evil), .digest(user: evil, password: "b"), .basic(user: "a", password: evil),
+        ]
+        var configurations = (0..<3).map { _ in Downloader.Configuration() }
+        configurations[0].userAgent += evil
+        configurations[1].acceptedTypes = ["image/png" + evil]
+        configurations[2].credentials = { _ in credentials[0] }
+        for configuration in configurations {
+            let error = await failure { () async throws(EideticError) in
+                try await Downloader(configuration).fetch(origin.url)
+            }
+            #expect(error?.code == .invalidArgument)
+        }
+        for who in credentials {
+            var request = try FetchRequest(url: origin.url)
+            request.credentials = who
+            let error = await failure { [request] () async throws(EideticError) in
+                try await Downloader().fetch(request)
+            }
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.message.contains("Evil") == false)
+        }
         #expect(origin.requests.isEmpty)
     }
 

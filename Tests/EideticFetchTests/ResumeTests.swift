@@ -80,6 +80,47 @@ struct ResumeTests {
         #expect(origin.requests.map { $0.headers["range"] != nil } == [false, true, false])
     }
 
+    @Test("L24 a rest with another date is not joined to what a date proves", arguments: [true, false])
+    func dates(isSame: Bool) async throws {
+        let (picture, half) = (picture, half)
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let origin = try origin(["Last-Modified": date, "Date": "Sun, 06 Nov 1994 09:49:37 GMT"]) { request in
+            guard request.headers["range"] != nil else { return [.answer(200, [:], picture)] }
+            let range = "bytes \(half)-\(picture.count - 1)/\(picture.count)"
+            let current = isSame ? date : "Sun, 06 Nov 1994 08:50:37 GMT"
+            return [.answer(206, ["Last-Modified": current, "Content-Range": range], Array(picture[half...]))]
+        }
+        let response = try await load(origin)
+        #expect(response.bytes == picture)
+        #expect(response.metrics.resumedBytes == (isSame ? half : 0))
+    }
+
+    @Test(
+        "L24 a beginning outlives a server that is busy, and a rest that breaks off and does not say how long the whole is",
+        arguments: [true, false]
+    )
+    func outlives(isBusy: Bool) async throws {
+        let (picture, half, count) = (picture, half, Counter())
+        let origin = try origin { request in
+            let start = Int(request.headers["range"]?.split(whereSeparator: { "=-".contains($0) }).last ?? "") ?? 0
+            let last = picture.count - 1
+            guard count.next() == 0 else {
+                let range = "bytes \(start)-\(last)/\(picture.count)"
+                return [.answer(206, ["ETag": "\"v1\"", "Content-Range": range], Array(picture[start...]))]
+            }
+            if isBusy { return [.answer(503)] }
+            let fields: KeyValuePairs = [
+                "ETag": "\"v1\"", "Content-Range": "bytes \(start)-\(last)/*",
+                "Content-Length": "\(picture.count - start)",
+            ]
+            return [.head(206, fields), .send(Array(picture[start..<start + 10])), .close]
+        }
+        let response = try await load(origin)
+        #expect(response.bytes == picture)
+        #expect(response.metrics.resumedBytes == (isBusy ? half : half + 10))
+        #expect(origin.requests.count == 3)
+    }
+
     @Test("L24 a rest that ends too early is not taken for the whole")
     func shortRest() async throws {
         let (picture, half, count) = (picture, half, Counter())
@@ -148,7 +189,7 @@ struct ResumeTests {
     @Test(
         "L24 without a strong validator, or of a compressed body, nothing is joined",
         arguments: [
-            [:], ["ETag": "W/\"v1\""], ["ETag": "\"v1\"", "Accept-Ranges": "none"],
+            [:], ["ETag": "\"v\r1\""], ["ETag": "W/\"v1\""], ["ETag": "\"v1\"", "Accept-Ranges": "none"],
             ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:50 GMT"],
         ] as [KeyValuePairs<String, String>]
     )
@@ -209,6 +250,103 @@ struct ResumeTests {
         #expect(result.response.metrics.resumedBytes == half)
         #expect(result.ranges == [nil, "bytes=\(half)-"])
         #expect(files(directory).isEmpty)
+    }
+
+    @Test(
+        "L24 what one user was sent, or a server that was not verified, is not continued for another",
+        arguments: [0, 1, 2]
+    )
+    func othersBeginning(_ kind: Int) async throws {
+        let directory = try TemporaryDirectory("partial")
+        let (picture, half, isFirst) = (picture, half, Counter())
+        let origin = try ScriptedOrigin { _ in
+            let head: ScriptedOrigin.Step = .head(200, ["ETag": "\"v1\"", "Content-Length": "\(picture.count)"])
+            return isFirst.next() == 0 ? [head, .send(Array(picture[..<half])), .close] : [head, .send(picture)]
+        }
+        var request = try FetchRequest(url: origin.url)
+        request.allowsInvalidCertificates = kind == 0
+        var configuration = configuration(directory)
+        if kind == 1 { configuration.credentials = { _ in .bearer("one") } }
+        if kind == 2 { configuration.headers["Authorization"] = "Bearer one" }
+        let first = Downloader(configuration)
+        let error = await failure { [request] () async throws(EideticError) in try await first.fetch(request) }
+        #expect(error?.code == .lengthMismatch)
+        request.allowsInvalidCertificates = false
+        configuration.credentials = { _ in .bearer("other") }
+        configuration.headers = [:]
+        #expect(try await Downloader(configuration).fetch(request).bytes == picture)
+        #expect(origin.requests[1].headers["range"] == nil)
+        #expect(files(directory).count == 1)
+    }
+
+    /// Why the rest of a beginning on disk is not loaded now.
+    enum Hindrance: CaseIterable { case breaker, busy, offline, left }
+
+    @Test("L24 a beginning on disk stays there while its rest cannot be had", arguments: Hindrance.allCases)
+    func stays(_ hindrance: Hindrance) async throws {
+        let directory = try TemporaryDirectory("partial")
+        let (picture, half, count) = (picture, half, Counter())
+        let origin = try ScriptedOrigin { _ in
+            if count.next() > 0 { return hindrance == .breaker ? [.close] : [.answer(503)] }
+            return [
+                .head(200, ["ETag": "\"v1\"", "Content-Length": "\(picture.count)"]), .send(Array(picture[..<half])),
+                .close,
+            ]
+        }
+        var configuration = configuration(directory)
+        let clock = ManualRetryClock(holds: hindrance == .offline || hindrance == .left)
+        configuration.retryClock = clock
+        let (plan, isKept) = (FaultPlan(), Gate())
+        plan.before(.rename, at: 2) { isKept.open() }
+        configuration.fileSystem = FileSystem(observer: plan)
+        let first = Downloader(configuration)
+        _ = await failure { () async throws(EideticError) in try await first.fetch(origin.url) }
+        #expect(files(directory).count == 1)
+        let second = Downloader(configuration)
+        if hindrance == .breaker {
+            for number in 0..<5 {
+                _ = await failure { () async throws(EideticError) in try await second.fetch("\(origin.url)/\(number)") }
+            }
+        }
+        let requests = origin.requests.count
+        var request = try FetchRequest(url: origin.url)
+        request.retriesFailed = hindrance == .offline || hindrance == .left
+        let task = Task { [request] in
+            await failure { () async throws(EideticError) in try await second.fetch(request) }
+        }
+        if request.retriesFailed { await clock.reached.wait() }
+        if hindrance == .offline { second.isOffline = true; second.networkCameBack() }
+        if hindrance == .left { task.cancel() }
+        let error = await task.value
+        // Who leaves does not wait for that.
+        await isKept.wait()
+        let expected: EideticError.Code =
+            switch hindrance {
+            case .breaker: .connectionLost
+            case .busy: .httpStatus
+            case .offline: .offline
+            case .left: .cancelled
+            }
+        #expect(error?.code == expected)
+        #expect(origin.requests.count == requests + (hindrance == .breaker ? 0 : 1))
+        #expect(files(directory).count == 1)
+    }
+
+    @Test("L24 what killed writers left counts, and goes after a minute")
+    func leftovers() async throws {
+        let directory = try TemporaryDirectory("partial")
+        let (picture, half) = (picture, half)
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, ["ETag": "\"v1\"", "Content-Length": "200000"]), .send(Array(picture[..<half])), .close]
+        }
+        var configuration = configuration(directory)
+        configuration.time = ManualTime(now: SystemTime().now + .seconds(61))
+        try FileSystem().makeDirectories(directory.path("partial"))
+        try directory.write([1, 2, 3], to: "partial/0123.partial.abc.tmp")
+        let downloader = Downloader(configuration)
+        _ = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        #expect(files(directory).count == 1)
+        #expect(files(directory).allSatisfy { $0.hasSuffix(".partial") })
     }
 
     @Test("L24 a beginning that was damaged or cut on disk is not used", arguments: [true, false])

@@ -141,6 +141,66 @@ struct RetryTests {
         #expect(try await downloader.fetch(origin.url).status == 200)
     }
 
+    @Test("L07 the one that tries keeps others back until something comes, and for half a minute at most")
+    @MainActor
+    func probe() async throws {
+        let (time, count, gate, isThere) = (ManualTime(), Counter(), Gate(), Gate())
+        var configuration = Downloader.Configuration()
+        configuration.time = time
+        let downloader = Downloader(configuration)
+        let origin = try ScriptedOrigin { request in
+            if count.next() < 5 { return [.close] }
+            guard request.path == "/held" else { return [.answer(200, [:], Fixture.picture())] }
+            let head: ScriptedOrigin.Step = .head(200, ["Content-Length": "1000"])
+            return [.wait(gate), head, .send(Fixture.picture(10)), .wait(isThere), .send(Fixture.rest(10))]
+        }
+        for _ in 0..<5 {
+            _ = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        }
+        time.advance(by: .seconds(31))
+        var request = try FetchRequest(url: origin.url + "/held")
+        request.timeout = .seconds(500)
+        let began = Gate()
+        let held = Task.immediate { [request] in
+            try await downloader.fetch(request) { if $0.received > 0 { began.open() } }.status
+        }
+        await origin.waitForRequests(6)
+        let refused = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(origin.url)
+        }
+        #expect(refused?.code == .connectionLost)
+        #expect(origin.requests.count == 6)
+        gate.open()
+        await began.wait()
+        #expect(try await downloader.fetch(origin.url).status == 200)
+        isThere.open()
+        #expect(try await held.value == 200)
+    }
+
+    @Test("L07 one that tries and gets no further does not keep others back for ever")
+    @MainActor
+    func heldProbe() async throws {
+        let (time, count) = (ManualTime(), Counter())
+        var configuration = Downloader.Configuration()
+        configuration.time = time
+        let downloader = Downloader(configuration)
+        let origin = try ScriptedOrigin { _ in count.next() < 5 ? [.close] : [.answer(503)] }
+        for _ in 0..<5 {
+            _ = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        }
+        time.advance(by: .seconds(31))
+        downloader.suspend(.low)
+        let request = try FetchRequest(url: origin.url + "/held")
+        let held = Task.immediate { try await downloader.fetch(request, priority: .low).status }
+        let refused = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(origin.url)
+        }
+        #expect(refused?.code == .connectionLost)
+        time.advance(by: .seconds(31))
+        let later = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        #expect(later?.httpStatus == 503)
+        held.cancel()
+        await #expect(throws: EideticError.self) { try await held.value }
+    }
+
     @Test("L07 offline, nothing is asked, and it is not counted as a failure")
     func offline() async throws {
         let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }

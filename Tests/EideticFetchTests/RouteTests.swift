@@ -90,9 +90,29 @@ struct RouteTests {
         configuration.caFile = server.authorityFile
         let downloader = Downloader(configuration)
         for target in [server.url + "/a.png", secure + "/a.png"] {
-            #expect(await failure { () async throws(EideticError) in try await downloader.fetch(target) } != nil)
+            let error = await failure { () async throws(EideticError) in try await downloader.fetch(target) }
+            #expect(
+                error?.code == .httpStatus && [401, 407].contains(error?.httpStatus),
+                "\(String(describing: error))"
+            )
         }
         #expect(try await server.requests().isEmpty)
+    }
+
+    @Test("L04 a SOCKS proxy that speaks no SOCKS cannot be reached through, and may be the next time")
+    func brokenSOCKS() async throws {
+        var configuration = Downloader.Configuration()
+        configuration.proxy = .url("socks5h://127.0.0.1:1")
+        let error = await failure { [configuration] () async throws(EideticError) in
+            try await Downloader(configuration).fetch("http://example.org/")
+        }
+        #expect(error?.code == .connectionRefused)
+        let nowhere = try Relay(to: 1)
+        configuration.proxy = .url("socks5h://127.0.0.1:\(nowhere.port)")
+        let ended = await failure { [configuration] () async throws(EideticError) in
+            try await Downloader(configuration).fetch("http://example.org/")
+        }
+        #expect(ended?.code == .connectionRefused)
     }
 
     // MARK: Private networks

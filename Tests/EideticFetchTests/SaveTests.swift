@@ -108,6 +108,29 @@ struct SaveTests {
         #expect(try directory.contents(of: "a.png") == picture)
     }
 
+    @Test("L24 a beginning on disk is still there when a file that goes on from it breaks off")
+    func beginningStays() async throws {
+        let (picture, count) = (picture, Counter())
+        let origin = try ScriptedOrigin { request in
+            let number = count.next()
+            guard request.headers["range"] == "bytes=100000-" else {
+                let head: ScriptedOrigin.Step = .head(200, ["ETag": "\"v1\"", "Content-Length": "200000"])
+                return [head, .send(Array(picture[..<100_000])), .close]
+            }
+            let range = "bytes 100000-199999/200000"
+            let fields: KeyValuePairs = ["ETag": "\"v1\"", "Content-Range": range, "Content-Length": "100000"]
+            return [.head(206, fields), .send(Array(picture[100_000..<(number < 2 ? 150_000 : 200_000)])), .close]
+        }
+        var configuration = Downloader.Configuration()
+        configuration.partialDirectory = directory.path("partial")
+        let downloader = Downloader(configuration)
+        _ = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        let error = await failure { () async throws(EideticError) in try await save(origin.url, downloader) }
+        #expect(error?.code == .lengthMismatch)
+        #expect(try await save(origin.url, downloader).metrics.resumedBytes == 100_000)
+        #expect(try directory.contents(of: "a.png") == picture)
+    }
+
     @Test("L02 callers who want the same file share one download, and nothing is left when they all leave")
     @MainActor
     func shares() async throws {

@@ -56,11 +56,15 @@ struct SecureTests {
         var configuration = configuration(server)
         configuration.pins = ["localhost": ["sha256//" + String(repeating: "A", count: 43) + "=", "sha256//\(hash)"]]
         #expect(try await Downloader(configuration).fetch(base + "/a.png").status == 200)
-        configuration.pins = ["localhost": ["sha256//" + String(repeating: "A", count: 43) + "="]]
-        configuration.pins["LocalHost"] = ["sha256//" + String(repeating: "B", count: 43) + "="]
-        let strict = Downloader(configuration)
-        let error = await failure { () async throws(EideticError) in try await strict.fetch(base + "/a.png") }
-        #expect(error?.code == .tlsFailure)
+        for pinned in ["LocalHost", "localhost."] {
+            configuration.pins = ["localhost": ["sha256//" + String(repeating: "A", count: 43) + "="]]
+            configuration.pins[pinned] = ["sha256//" + String(repeating: "B", count: 43) + "="]
+            for url in [base, base.replacing("localhost", with: "localhost.")] {
+                let strict = Downloader(configuration)
+                let error = await failure { () async throws(EideticError) in try await strict.fetch(url + "/a.png") }
+                #expect(error?.code == .tlsFailure)
+            }
+        }
     }
 
     @Test("L20 a name that the certificate does not cover is refused")

@@ -117,6 +117,29 @@ struct TimeoutTests {
         #expect(error?.message.contains("not complete after 5.0 s") == true)
     }
 
+    @Test("L04 time in which a download is suspended does not count for its total time")
+    func totalWithoutSuspension() async throws {
+        let (gate, isThere) = (Gate(), Gate())
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, ["Content-Length": "1000"]), .send(Fixture.picture(8)), .wait(gate), .send(Fixture.rest(8))]
+        }
+        var request = try FetchRequest(url: origin.url)
+        request.totalTimeout = .seconds(5)
+        let downloader = downloader()
+        let task = Task { [request] in
+            try await downloader.fetch(request, priority: .low) { if $0.received > 0 { isThere.open() } }.bytes
+        }
+        await isThere.wait()
+        for _ in 0..<2 {
+            try await pass(2, downloader)
+            downloader.suspend(.low)
+            try await pass(10, downloader)
+            downloader.resume()
+        }
+        gate.open()
+        #expect(try await task.value == Fixture.picture())
+    }
+
     /// Ten downloads that have got half of their bytes; the rest comes when the gate is opened.
     private func tenHalves(
         _ downloader: Downloader,

@@ -12,6 +12,12 @@
 /// Only where the program has not used OpenSSL before. Asked for by name, since libcurl may be built with another library for TLS, which has no such handler.
 CURLcode eidetic_curl_start(void);
 
+/// Writes a host of UTF-8 in the form that name servers know ("xn--…"); gives 0 where there is none.
+///
+/// libcurl does the same with the encoding of the process's locale, and that is ASCII unless the program says otherwise.
+/// So it is libcurl's own library that is asked here, by name, for libcurl may be built without.
+int eidetic_curl_ascii_host(const char *host, char *ascii, size_t capacity);
+
 CURLcode eidetic_curl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode eidetic_curl_set_offset(CURL *easy, CURLoption option, curl_off_t value);
 CURLcode eidetic_curl_set_string(CURL *easy, CURLoption option, const char *value);
@@ -23,6 +29,9 @@ CURLcode eidetic_curl_set_receivers(CURL *easy, curl_write_callback receive, cur
                                     void *context);
 /// `open` makes each socket, and so sees the address that is really used.
 CURLcode eidetic_curl_set_socket_opener(CURL *easy, curl_opensocket_callback open, void *context);
+
+/// The kernel gives each connection up on which nothing that was sent is acknowledged for so long (`TCP_USER_TIMEOUT`).
+CURLcode eidetic_curl_set_patience(CURL *easy, unsigned int milliseconds);
 
 CURLcode eidetic_curl_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode eidetic_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);

@@ -8,9 +8,10 @@ extension Downloader {
     /// exchange goes on in a task.
     func begin(_ identity: FetchIdentity, _ job: Job, _ finish: @escaping Shared.Finish) -> @Sendable () -> Void {
         let hop = Hop(identity)
+        var isProbe = false
         do throws(EideticError) {
             try prepare(hop.request)
-            if isDirect { try state.admit(hop.origin, insists: hop.request.retriesFailed) }
+            if isDirect { isProbe = try state.admit(hop.origin, insists: hop.request.retriesFailed) }
         } catch {
             finish(.failure(error))()
             return {}
@@ -21,7 +22,7 @@ extension Downloader {
             return { task.cancel() }
         }
         let id = nextID()
-        let order = order(id, hop, job, nil) { [self] outcome in
+        let order = order(id, hop, job, nil, isProbe: isProbe) { [self] outcome in
             if let result = direct(hop, outcome) { return finish(result) }
             go(on: task, identity, job, outcome, finish)
             return {}

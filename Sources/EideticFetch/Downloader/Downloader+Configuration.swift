@@ -89,7 +89,9 @@ extension Downloader {
         /// For how long a URL that failed for good is not asked again.
         public var failurePolicy = FailurePolicy()
 
-        /// Whether changes of the machine's network clear the list of failures and end waits; true by default.
+        /// Whether changes of the machine's network clear the list of failures, end waits and make connections anew.
+        ///
+        /// True by default.
         public var observesNetwork = true
 
         /// Where beginnings of broken downloads are kept on disk; `nil`, they are not, by default.
@@ -126,7 +128,8 @@ extension Downloader {
 
         /// Public keys that a host must show, as libcurl writes them: `sha256//BASE64`.
         ///
-        /// They are looked at even where a request allows invalid certificates.
+        /// They are looked at even where a request allows invalid certificates. However a host is written, here and in a
+        /// URL, it is the same host: see ``FetchRequest/url``.
         ///
         /// - SeeAlso: RFC 7469, section 2.4.
         public var pins: [String: [String]] = [:]

@@ -34,8 +34,9 @@ extension Downloader {
 
     /// Lets no download of this priority and below start, and stops those that run from taking bytes.
     ///
-    /// Their connections stay open, and the time does not count for their time-outs. A download that becomes more urgent
-    /// goes on. Each call replaces the one before.
+    /// Their connections stay open, and the time does not count for their time-outs. They take no slot meanwhile: when
+    /// they go on, more than the limit may run until some have ended. A download that becomes more urgent goes on. Each
+    /// call replaces the one before.
     ///
     /// - Parameter priority: `high`, all of them, by default.
     public func suspend(_ priority: LoadPriority = .high) { scheduler.changeSuspension { $0.suspended = priority } }
@@ -53,16 +54,18 @@ extension Downloader {
 
     /// Whether nothing is asked of the network: every download fails at once as `offline`.
     ///
-    /// Downloads that run already go on. False by default.
+    /// Downloads that run already go on, to the end of their redirects; those that wait for a slot end. False by default.
     public var isOffline: Bool {
-        get { state.isOffline }
-        set { state.isOffline = newValue }
+        get { scheduler.read { $0.isOffline } }
+        set { scheduler.setOffline(newValue) }
     }
 
     /// Says that the network came back: the list of failures is cleared, and waits before further attempts end.
     ///
-    /// The downloader does so by itself where it observes the network.
+    /// Connections of before are not used again until something came from their server. The downloader does all of this
+    /// by itself where it observes the network.
     public func networkCameBack() {
+        scheduler.tell(.doubtConnections)
         failures.removeAll()
         state.networkCameBack()
     }

@@ -21,22 +21,28 @@ extension Downloader {
                 continue
             }
             if let error = outcome.error {
-                throw Failure(error: error, partial: rest(of: outcome, hop), wasStopped: outcome.wasStopped)
+                throw Failure(error: error, partial: rest(of: outcome, hop, partial), wasStopped: outcome.wasStopped)
             }
             do throws(EideticError) {
                 let next = try hop.following(head, to: outcome.redirect, limit: configuration.redirectLimit)
                 guard let next else { return try hop.response(head, outcome) }
                 hop = next
             } catch {
-                throw Failure(error: error, retryAfter: head.retryAfter(now: configuration.time.now.seconds))
+                // A server that is busy says nothing about the beginning.
+                let pause = head.retryAfter(now: configuration.time.now.seconds)
+                throw Failure(error: error, retryAfter: pause, partial: partial)
             }
         }
     }
 
     /// What can be kept of an exchange that broke off: nothing where the caller asked for a part of the body himself, since
     /// we count from its beginning.
-    private func rest(of outcome: TransferOutcome, _ hop: Hop) -> PartialBody? {
-        headers(for: hop, nil)["Range"] == nil ? PartialBody(outcome) : nil
+    ///
+    /// Of a body that went to a file the beginning that was there before is all there is.
+    private func rest(of outcome: TransferOutcome, _ hop: Hop, _ partial: PartialBody?) -> PartialBody? {
+        guard headers(for: hop, nil)["Range"] == nil else { return nil }
+        let isContinued = outcome.head?.status == 206
+        return PartialBody(outcome, after: partial) ?? (isContinued ? partial : nil)
     }
 
     /// One exchange, where the origin's breaker lets it through.
@@ -46,13 +52,17 @@ extension Downloader {
         _ partial: PartialBody?,
         known: TransferOutcome?
     ) async throws(Failure) -> TransferOutcome {
-        do throws(EideticError) {
-            if known == nil { try state.admit(hop.origin, insists: hop.request.retriesFailed) }
-        } catch {
-            throw Failure(error: error)
-        }
         let outcome: TransferOutcome
-        if let known { outcome = known } else { outcome = await run(hop, job, partial) }
+        do throws(EideticError) {
+            if let known {
+                outcome = known
+            } else {
+                let isProbe = try state.admit(hop.origin, insists: hop.request.retriesFailed)
+                outcome = await run(hop, job, partial, isProbe: isProbe)
+            }
+        } catch {
+            throw Failure(error: error, partial: partial)
+        }
         state.note(hop, outcome)
         if outcome.head == nil, let error = outcome.error {
             throw Failure(error: error, partial: partial, wasStopped: outcome.wasStopped)
@@ -60,11 +70,11 @@ extension Downloader {
         return outcome
     }
 
-    private func run(_ hop: Hop, _ job: Job, _ partial: PartialBody?) async -> TransferOutcome {
+    private func run(_ hop: Hop, _ job: Job, _ partial: PartialBody?, isProbe: Bool) async -> TransferOutcome {
         let id = nextID()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let order = order(id, hop, job, partial) { outcome in
+                let order = order(id, hop, job, partial, isProbe: isProbe) { outcome in
                     { continuation.resume(returning: outcome) }
                 }
                 scheduler.enqueue(order)
@@ -81,6 +91,7 @@ extension Downloader {
         _ hop: Hop,
         _ job: Job,
         _ partial: PartialBody?,
+        isProbe: Bool,
         _ completion: @escaping TransferOrder.Completion
     ) -> TransferOrder {
         TransferOrder(
@@ -92,7 +103,7 @@ extension Downloader {
             requiresPicture: hop.request.requiresPicture && !changesBodies,
             partial: partial,
             file: changesBodies ? nil : hop.file,
-            onProgress: report(to: job),
+            onProgress: isProbe ? probe(of: hop.origin, job) : report(to: job),
             completion: completion
         )
     }
@@ -101,6 +112,15 @@ extension Downloader {
         let common = hop.isForeign ? commonHeaders.filter(Hop.isHarmless) : commonHeaders
         let asked = common.merging(hop.headers)
         return partial.map { asked.merging($0.headers) } ?? asked
+    }
+
+    /// The first that comes of a body shows that the origin answers, however long the rest takes.
+    private func probe(of origin: Origin, _ job: Job) -> @Sendable (FetchProgress) -> Void {
+        let report = report(to: job)
+        return { [state] progress in
+            state.noteAnswer(of: origin)
+            report(progress)
+        }
     }
 
     private func report(to job: Job) -> @Sendable (FetchProgress) -> Void {

@@ -40,7 +40,7 @@ extension Downloader {
         _ first: TransferOutcome?
     ) async throws(EideticError) -> FetchResponse {
         let request = identity.request
-        var partial = first == nil ? await partials.take(request) : nil
+        var partial = first == nil ? await partials.take(partialKey(of: identity)) : nil
         var first = first
         var attempts = 1
         // A stop of the process is nobody's failure, but a debugger must not keep a download alive for ever.
@@ -59,14 +59,37 @@ extension Downloader {
                     Log.write(.info, .fetch, "again in \(delay): \(error.error.message)")
                     await state.wait(delay)
                 } else {
-                    await partials.keep(partial, of: request, after: error.error)
+                    await keep(partial, of: identity, after: error.error)
                     throw error.error
                 }
                 attempts += 1
-                try job.context.checkCancellation()
-                try checkOnline(request)
+                if let reason = reasonToStop(request, job) {
+                    await keep(partial, of: identity, after: error.error)
+                    throw reason
+                }
             }
         }
+    }
+
+    private func reasonToStop(_ request: FetchRequest, _ job: Job) -> EideticError? {
+        if job.context.isCancelled { return .cancelled }
+        return isOffline ? .offline(request.url) : nil
+    }
+
+    /// Keeps what came before `error`, where the rest may come later.
+    private func keep(_ partial: PartialBody?, of identity: FetchIdentity, after error: EideticError) async {
+        guard let partial, error.isTransient || error.code == .offline else { return }
+        await partials.keep(partial, of: partialKey(of: identity))
+    }
+
+    /// The request as it goes out: what one user was sent is not continued for another.
+    private func partialKey(of identity: FetchIdentity) -> FetchRequest {
+        var key = identity.request
+        guard partials.store != nil else { return key }
+        let hop = Hop(identity)
+        key.headers = headers(for: hop, nil)
+        key.credentials = hop.credentials ?? configuration.credentials?(hop.origin)
+        return key
     }
 
     private func delay(after failure: Failure, _ attempts: Int, _ request: FetchRequest) -> Duration? {
@@ -82,7 +105,12 @@ extension Downloader {
     }
 
     func checkOnline(_ request: FetchRequest) throws(EideticError) {
-        guard state.isOffline else { return }
-        throw EideticError(.offline, "\(request.url): not asked, the downloader is offline")
+        if isOffline { throw .offline(request.url) }
+    }
+}
+
+extension EideticError {
+    static func offline(_ url: String) -> EideticError {
+        EideticError(.offline, "\(url): not asked, the downloader is offline")
     }
 }

@@ -20,6 +20,8 @@ public final class Downloader: Sendable {
     let pool = WorkPool(name: "eidetic-fetched", width: 2)
     /// The fields of every request.
     let commonHeaders: HTTPHeaders
+    /// What is wrong with the configuration's own fields.
+    private let invalidField: EideticError?
     private let shared = Shared()
     private let lastID = Atomic<UInt64>(0)
 
@@ -28,7 +30,11 @@ public final class Downloader: Sendable {
         self.configuration = configuration
         let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
         let own: HTTPHeaders = ["Accept": types]
-        commonHeaders = own.merging(configuration.headers)
+        let commonHeaders = own.merging(configuration.headers)
+        self.commonHeaders = commonHeaders
+        var fields = commonHeaders
+        fields.add("User-Agent", configuration.userAgent)
+        invalidField = fields.refusal
         let failures = FailureList(configuration.failurePolicy, time: configuration.time)
         let state = DownloaderState(configuration)
         var options = EngineOptions(configuration)
@@ -120,7 +126,7 @@ public final class Downloader: Sendable {
 
     /// Refuses what cannot be asked for.
     func validate(_ request: FetchRequest) throws(EideticError) {
-        try configuration.headers.validate()
+        if let invalidField { throw invalidField }
         try request.validate()
     }
 

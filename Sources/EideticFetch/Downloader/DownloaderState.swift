@@ -6,7 +6,6 @@ final class DownloaderState: Sendable {
         var breaker = CircuitBreaker()
         var speeds = HostSpeeds()
         var budget: RetryBudget
-        var isOffline = false
     }
 
     private let state: Guarded<State>
@@ -18,11 +17,6 @@ final class DownloaderState: Sendable {
         state = Guarded(State(budget: RetryBudget(capacity: configuration.retryBudget)))
         time = configuration.time
         clock = configuration.retryClock
-    }
-
-    var isOffline: Bool {
-        get { state.withLock { $0.isOffline } }
-        set { state.withLock { $0.isOffline = newValue } }
     }
 
     func networkCameBack() {
@@ -49,12 +43,18 @@ final class DownloaderState: Sendable {
     func withdrawAttempt() -> Bool { state.withLock { $0.budget.withdraw() } }
 
     /// Lets an exchange through, or throws what its origin failed with last.
-    func admit(_ origin: Origin, insists: Bool) throws(EideticError) {
+    ///
+    /// - Returns: Whether it is to show that the origin answers again.
+    @discardableResult
+    func admit(_ origin: Origin, insists: Bool) throws(EideticError) -> Bool {
         let now = time.uptime
-        try state.withLock { state throws(EideticError) in
+        return try state.withLock { state throws(EideticError) in
             try state.breaker.admit(origin, now: now, insists: insists)
         }
     }
+
+    /// Notes that an origin answers again.
+    func noteAnswer(of origin: Origin) { state.withLock { $0.breaker.forget(origin) } }
 
     /// Notes how an exchange ended, and how fast it was.
     ///

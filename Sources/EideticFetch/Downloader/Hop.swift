@@ -49,7 +49,7 @@ final class Hop: Sendable {
     /// - Throws: `badRedirect` for too many, for one to a scheme other than http and https, from https to http, or to
     ///   nothing that can be read.
     func following(_ head: ResponseHead, to target: String?, limit: Int) throws(EideticError) -> Hop? {
-        guard [301, 302, 303, 307, 308].contains(head.status) else { return nil }
+        guard head.isRedirect else { return nil }
         let location = head.headers["Location"]
         func refusal(_ reason: String) -> EideticError {
             let place = location.map { " to \($0.prefix(200))" } ?? ""

@@ -15,7 +15,8 @@ final class QueueEntry: @unchecked Sendable {
     private var order: TransferOrder?
     /// The queue has it as long as an entry of it waits or runs.
     unowned let host: QueueHost
-    private let isContinuation: Bool
+    /// Whether it follows a redirect.
+    let isContinuation: Bool
     /// The number of its arrival.
     let ticket: UInt64
     let since: Duration

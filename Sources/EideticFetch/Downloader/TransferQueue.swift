@@ -3,7 +3,8 @@ import EideticCore
 /// Which exchange starts next: without threads, so that its rules can be read one by one.
 ///
 /// - The more urgent goes first; among equals the first or the last that came, as `order` says.
-/// - No more than `maximum` run, and no more than `maximumPerHost` of one origin.
+/// - No more than `maximum` run, and no more than `maximumPerHost` of one origin. Those that are suspended do not count:
+///   when they go on, more may run for a time.
 /// - What has waited longer than `patience` goes before all others, so that nothing starves under a flood.
 /// - A hop that follows a redirect goes before others: its caller has had its turn already.
 struct TransferQueue {
@@ -21,6 +22,8 @@ struct TransferQueue {
     var suspended: LoadPriority?
     /// How many hold low priority back because the user scrolls or drags.
     var interactions = 0
+    /// Whether nothing new is asked of the network; a redirect still leads on.
+    var isOffline = false
 
     /// All that wait or run.
     private var entries: [UInt64: QueueEntry] = [:]
@@ -61,6 +64,12 @@ struct TransferQueue {
         return entry.takeOrder()
     }
 
+    /// Takes out all that wait to be the first of their download.
+    mutating func removeWaiting() -> [TransferOrder] {
+        let waiting = entries.values.filter { $0.state == .waiting && !$0.isContinuation }
+        return waiting.sorted { $0.ticket < $1.ticket }.compactMap { cancel($0.id) }
+    }
+
     /// Whether an entry that runs was cancelled.
     func isCancelled(_ id: UInt64) -> Bool { entries[id]?.isCancelled ?? false }
 
@@ -79,13 +88,19 @@ struct TransferQueue {
     ///
     /// - Complexity: O(origins that wait); O(entries) after a priority has changed.
     mutating func next(now: Duration) -> Start? {
-        guard runningCount < maximum, waitingCount > 0 else { return nil }
+        guard waitingCount > 0, busyCount() < maximum else { return nil }
         followPriorities()
         guard let chosen = starving(now) ?? best(), let order = chosen.takeOrder() else { return nil }
         chosen.state = .running
         chosen.host.running += 1
         runners[order.id] = chosen
         return Start(order: order, since: chosen.since)
+    }
+
+    /// How many take bytes, of all that run or of those at `host`.
+    private func busyCount(_ host: QueueHost? = nil) -> Int {
+        guard isSuspending else { return host?.running ?? runningCount }
+        return runners.values.count { (host == nil || $0.host === host) && !isSuspended($0) }
     }
 
     /// Whether anything may have to stay where it is.
@@ -137,7 +152,7 @@ struct TransferQueue {
     ) -> QueueEntry? {
         var best: QueueEntry?
         var unused: [Origin] = []
-        for host in hosts.values where host.running < maximumPerHost {
+        for host in hosts.values where host.running < maximumPerHost || busyCount(host) < maximumPerHost {
             for rank in 0..<QueueEntry.ranks {
                 guard let entry = host.end(of: rank, fromFront: fromFront), !isSuspended(entry) else { continue }
                 if best.map({ isBetter(entry, $0) }) ?? true { best = entry }

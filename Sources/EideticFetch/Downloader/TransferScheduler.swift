@@ -20,12 +20,27 @@ final class TransferScheduler: Sendable {
     /// Adds an exchange; it starts at once where a slot is free.
     func enqueue(_ order: TransferOrder) {
         order.context.observePriority(order) { [weak self] in self?.followSuspension() }
-        let start = queue.withLock { [time] queue in
+        let (isRefused, start) = queue.withLock { [time] queue in
+            if queue.isOffline, order.hop.redirects == 0 { return (true, TransferQueue.Start?.none) }
             let now = time.uptime
             queue.add(order, now: now)
-            return queue.next(now: now)
+            return (false, queue.next(now: now))
         }
-        if let start { begin(start) }
+        if isRefused { refuse(order) } else if let start { begin(start) }
+    }
+
+    /// Lets nothing new begin, and ends what waits; or lets it begin again.
+    func setOffline(_ isOffline: Bool) {
+        let refused = queue.withLock { queue in
+            queue.isOffline = isOffline
+            return isOffline ? queue.removeWaiting() : []
+        }
+        for order in refused { refuse(order) }
+    }
+
+    private func refuse(_ order: TransferOrder) {
+        order.context.stopObserving(order)
+        order.completion(TransferOutcome(error: .offline(order.url)))()
     }
 
     /// Ends an exchange as cancelled, whether it waits or runs; no effect where it has ended.

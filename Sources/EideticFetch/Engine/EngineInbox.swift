@@ -13,6 +13,8 @@ enum EngineCommand: Sendable {
     case suspend(UInt64, Bool)
     case limitRate(Int?)
     case removeCookies
+    /// The network is another one: connections may be dead.
+    case doubtConnections
     case stop
 }
 

@@ -14,6 +14,7 @@ final class EngineLoop {
     private let clock: ActiveClock
     private var rate: RateLimit?
     private var active: [UInt64: Transfer] = [:]
+    private var doubts = ConnectionDoubts()
     private var answers = AnswerQueue()
     private var handles = EasyHandlePool()
     private var lastHeaders: HeaderList?
@@ -61,7 +62,10 @@ final class EngineLoop {
         let isBusy = events.wait(longest)
         // Before libcurl brings bytes, whose time it is.
         clock.look(at: time.uptime, isIdle: active.isEmpty)
-        if events.act(transfers: active.count) { options.onNetworkChange() }
+        if events.act(transfers: active.count) {
+            doubtConnections()
+            options.onNetworkChange()
+        }
         return isBusy
     }
 
@@ -72,15 +76,16 @@ final class EngineLoop {
             guard let transfer = active[id] else { return }
             transfer.fail(.cancelled)
             finish(transfer, CURLE_ABORTED_BY_CALLBACK)
-        case .readerReady(let id): active[id]?.lift(.reader)
+        case .readerReady(let id): lift(.reader, active[id])
         case .suspend(let id, true): active[id]?.hold(.suspended)
-        case .suspend(let id, false): active[id]?.lift(.suspended)
+        case .suspend(let id, false): lift(.suspended, active[id])
         case .limitRate(let limit):
             rate = limit.map { RateLimit(bytesPerSecond: $0, now: clock.now) }
             for transfer in active.values {
                 transfer.rate = rate
-                transfer.lift(.rate)
+                lift(.rate, transfer)
             }
+        case .doubtConnections: doubtConnections()
         case .removeCookies: jar.removeAll()
         case .stop: isStopping = true
         }
@@ -100,12 +105,18 @@ final class EngineLoop {
 // MARK: Exchanges
 extension EngineLoop {
     private func start(_ order: TransferOrder, _ queued: Duration) {
+        do throws(EideticError) {
+            try order.validate()
+        } catch {
+            return answer(order, TransferOutcome(error: error))
+        }
         guard let handle = handles.take() else {
             let error = EideticError(.outOfMemory, "no memory for the transfer of \(order.url)")
             return answer(order, TransferOutcome(error: error))
         }
         let transfer = Transfer(order, queued: queued, handle, options.files, clock)
         transfer.configure(options, jar, &lastHeaders)
+        if !doubts.isEmpty { transfer.connect(doubts.way(to: order.origin, now: clock.now)) }
         transfer.rate = rate
         active[order.id] = transfer
         nextLook = min(nextLook, clock.now + min(transfer.timeLeft(), ActiveClock.longestWait))
@@ -116,10 +127,24 @@ extension EngineLoop {
         }
     }
 
+    /// Lets an exchange go on, which may be the end of it.
+    private func lift(_ reason: Transfer.Pause, _ transfer: Transfer?) {
+        guard let transfer, let code = transfer.lift(reason) else { return }
+        finish(transfer, code)
+    }
+
+    private func doubtConnections() { doubts.networkChanged(active.values.map(\.order.origin), now: clock.now) }
+
     /// Takes an exchange off, and has an answer of what came of it.
     private func finish(_ transfer: Transfer, _ code: CURLcode) {
         active[transfer.order.id] = nil
         let outcome = transfer.outcome(code)
+        if code == CURLE_OPERATION_TIMEDOUT {
+            doubts.add(transfer.order.origin)
+            transfer.closeConnection()
+        } else if code == CURLE_OK, !doubts.isEmpty {
+            doubts.remove(transfer.order.origin)
+        }
         curl_multi_remove_handle(multi, transfer.easy)
         if code == CURLE_OK, transfer.failure == nil, transfer.handle.isPrepared { handles.give(transfer.handle) }
         answer(transfer.order, outcome)
@@ -166,7 +191,7 @@ extension EngineLoop {
         guard let rate else { return }
         rate.look(at: clock.now)
         // The first ones empty the bucket again and hold themselves back; who comes first changes from time to time.
-        if rate.wait == .zero { for transfer in active.values.shuffled() { transfer.lift(.rate) } }
+        if rate.wait == .zero { for transfer in active.values.shuffled() { lift(.rate, transfer) } }
         if rate.wait > .zero { nextLook = min(nextLook, clock.now + rate.wait) }
     }
 }

@@ -21,7 +21,7 @@ struct EngineOptions: Sendable {
     init(_ configuration: Downloader.Configuration) {
         caFile = configuration.caFile
         userAgent = configuration.userAgent
-        pins = Dictionary(configuration.pins.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: +)
+        pins = Dictionary(configuration.pins.map { (ParsedURL.host($0.key), $0.value) }, uniquingKeysWith: +)
         proxy = configuration.proxy
         addressFamily = configuration.addressFamily
         refusesPrivateNetworks = configuration.refusesPrivateNetworks

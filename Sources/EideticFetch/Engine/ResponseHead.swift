@@ -7,6 +7,14 @@ struct ResponseHead: Sendable, Hashable {
     /// Whether the body is wanted: that of an error page is not.
     var isSuccess: Bool { (200..<300).contains(status) }
 
+    /// Whether it names another place to ask at.
+    var isRedirect: Bool {
+        switch status {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
+
     /// The length that the head announces; `nil` where it has none, or one that cannot be read.
     var contentLength: Int? { headers["Content-Length"].flatMap(Int.init).flatMap { $0 < 0 ? nil : $0 } }
 

@@ -10,12 +10,22 @@ extension Transfer {
         switch code {
         case CURLE_PARTIAL_FILE: return shortBody
         case CURLE_COULDNT_CONNECT:
-            let reason = system.map(SystemError.message) ?? detail(code)
+            let code: EideticError.Code = number == ETIMEDOUT ? .timedOut : .connectionRefused
+            let reason = system.map(SystemError.message) ?? detail(CURLE_COULDNT_CONNECT)
             return EideticError(
-                .connectionRefused,
+                code,
                 "\(order.origin) cannot be reached: \(reason)",
                 systemErrorNumber: system
             )
+        case CURLE_RECV_ERROR where (400..<500).contains(long(CURLINFO_HTTP_CONNECTCODE)):
+            let status = long(CURLINFO_HTTP_CONNECTCODE)
+            return EideticError(
+                .httpStatus,
+                "the proxy for \(order.origin) answered \(status) (\(order.url))",
+                httpStatus: status
+            )
+        case CURLE_SSL_CONNECT_ERROR where isLostInHandshake:
+            return EideticError(.connectionLost, "\(order.origin): \(detail(code)) (\(order.url))")
         case CURLE_COULDNT_RESOLVE_HOST:
             return EideticError(.hostNotFound, "the host \(order.origin.host) was not found (\(detail(code)))")
         case CURLE_COULDNT_RESOLVE_PROXY:
@@ -45,6 +55,12 @@ extension Transfer {
         )
     }
 
+    /// Whether the connection ended before it was secure: only the text of OpenSSL says so.
+    private var isLostInHandshake: Bool {
+        let text = detail(CURLE_SSL_CONNECT_ERROR)
+        return ["SYSCALL", "reset by peer", "Broken pipe", "unexpected eof"].contains { text.contains($0) }
+    }
+
     /// How long the exchange may still go on without a byte; where that is no time at all, it fails.
     ///
     /// Time in which we take no bytes is not the server's.
@@ -52,11 +68,15 @@ extension Transfer {
         let now = clock.now
         if !pauses.isEmpty { lastByte = now }
         let silence = order.request.timeout - (now - lastByte)
-        if silence <= .zero { fail(timeoutError(order.request.timeout, total: false)) }
+        if silence <= .zero { failForTime(order.request.timeout, total: false) }
         guard let limit = order.request.totalTimeout else { return silence }
-        let rest = limit - (now - started)
-        if rest <= .zero { fail(timeoutError(limit, total: true)) }
+        let rest = limit - timeInUse
+        if rest <= .zero { failForTime(limit, total: true) }
         return min(silence, rest)
+    }
+
+    private func failForTime(_ limit: Duration, total: Bool) {
+        if !hasAnswer { fail(timeoutError(limit, total: total)) }
     }
 
     /// Refuses to connect to an address that is not public.
@@ -87,6 +107,7 @@ extension Transfer {
         for code in [CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM] {
             codes[code.rawValue] = .connectionLost
         }
+        codes[CURLE_PROXY.rawValue] = .connectionRefused
         for code in [
             CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CIPHER,
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_USE_SSL_FAILED,

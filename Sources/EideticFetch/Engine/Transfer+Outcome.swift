@@ -9,16 +9,25 @@ extension Transfer {
         var outcome = TransferOutcome(head: head, measured: Measured(metrics))
         outcome.wasStopped = clock.stops != stopsAtStart
         outcome.wasHeld = wasHeld
-        outcome.error = failure ?? (code == CURLE_OK || isUnwantedBody(code) ? nil : error(for: code))
-        outcome.redirect = string(CURLINFO_REDIRECT_URL)
+        outcome.error = failure ?? (code == CURLE_OK || hasAnswer ? nil : error(for: code))
+        outcome.redirect = string(CURLINFO_REDIRECT_URL) ?? target
         outcome.isWrongRange = isWrongRange
         outcome.body = takeBody()
         return outcome
     }
 
-    /// An error page longer than we care to read is no failure of its own.
-    private func isUnwantedBody(_ code: CURLcode) -> Bool {
-        code == CURLE_WRITE_ERROR && head?.isSuccess == false
+    /// Whether the head says it all: how the body of a redirect or of an error page ends is no failure of its own.
+    var hasAnswer: Bool {
+        guard let head, !head.isSuccess else { return false }
+        // With the first 401 a server only asks for the proof.
+        if head.status == 401, case .digest = order.credentials { return false }
+        return true
+    }
+
+    /// Where a redirect leads whose body broke off: then libcurl does not say it.
+    private var target: String? {
+        guard let head, head.isRedirect, let location = head.headers["Location"] else { return nil }
+        return ParsedURL.text(of: location, from: order.url)
     }
 
     private var metrics: FetchMetrics {

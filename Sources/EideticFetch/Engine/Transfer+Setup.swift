@@ -3,6 +3,11 @@ import EideticCore
 import Glibc
 
 extension Transfer {
+    /// After so many milliseconds in which the network took nothing that was sent, the kernel gives a connection up.
+    ///
+    /// - SeeAlso: RFC 5482; tcp(7), `TCP_USER_TIMEOUT`.
+    private static let patience: UInt32 = 10_000
+
     /// Whether the order asks for nothing that others do not ask for, so that its handle can serve any other.
     func isPlain(_ options: EngineOptions) -> Bool {
         !order.request.usesCookies && !order.request.allowsInvalidCertificates && order.credentials == nil
@@ -29,6 +34,17 @@ extension Transfer {
         if options.refusesPrivateNetworks { eidetic_curl_set_socket_opener(easy, openPublicSocket, context) }
     }
 
+    /// Says which connections are not to be used; the handle then serves no other exchange.
+    func connect(_ way: ConnectionDoubts.Way) {
+        guard way.isFresh || way.longestLife != nil else { return }
+        handle.isPrepared = false
+        if way.isFresh { set(CURLOPT_FRESH_CONNECT, 1) }
+        if let life = way.longestLife { set(CURLOPT_MAXLIFETIME_CONN, life) }
+    }
+
+    /// Has the connection closed with the last exchange on it, instead of used again.
+    func closeConnection() { set(CURLOPT_FORBID_REUSE, 1) }
+
     /// What all exchanges of an engine have in common.
     private func prepare(_ options: EngineOptions) {
         set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -40,6 +56,7 @@ extension Transfer {
         // libcurl takes one for each exchange under way; larger ones were not faster.
         set(CURLOPT_BUFFERSIZE, 65_536)
         set(CURLOPT_TCP_KEEPALIVE, 1)
+        eidetic_curl_set_patience(easy, Self.patience)
         set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_USERAGENT, options.userAgent)

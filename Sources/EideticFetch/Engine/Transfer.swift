@@ -37,8 +37,18 @@ final class Transfer {
     /// Why a callback ended the exchange.
     private(set) var failure: EideticError?
     private(set) var isWrongRange = false
-    var pauses: Pause = []
-    var wasHeld = false
+    var pauses: Pause = [] {
+        didSet {
+            guard oldValue.isEmpty != pauses.isEmpty else { return }
+            if pauses.isEmpty { held += clock.now - heldSince } else { heldSince = clock.now }
+            wasHeld = true
+        }
+    }
+    /// Whether it was held back at any time.
+    private(set) var wasHeld = false
+    /// For how long it was held back until the last time that it went on, and since when it is now.
+    private(set) var held: Duration = .zero
+    private(set) var heldSince: Duration = .zero
     /// How fast all transfers together may be; `nil` for no limit.
     var rate: RateLimit?
     /// When the last byte came, by the engine's clock.
@@ -165,7 +175,6 @@ extension Transfer {
         // Asked before the rate limit: a piece that must come again is not to be paid for twice.
         if isRecognised, order.channel?.hasRoom(for: piece.count) == false {
             pauses.insert(.reader)
-            wasHeld = true
             return .later
         }
         if let rate, !rate.take(piece.count) {

@@ -49,6 +49,9 @@ final class TransferOrder: Sendable {
         self.completion = completion
     }
 
+    /// Refuses what cannot be sent, whoever made it.
+    func validate() throws(EideticError) { try credentials?.validate() }
+
     var url: String { hop.url }
     var origin: Origin { hop.origin }
     var request: FetchRequest { hop.request }

@@ -9,9 +9,19 @@ extension HTTPHeaders {
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte) else {
                 throw EideticError(.invalidArgument, "\"\(field.name)\" cannot be the name of a header field")
             }
-            guard !field.value.utf8.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 }) else {
+            guard !field.value.breaksLine else {
                 throw EideticError(.invalidArgument, "the value of \(field.name) holds a line break or a zero")
             }
+        }
+    }
+
+    /// What ``validate()`` throws; `nil` where every field is good.
+    var refusal: EideticError? {
+        do throws(EideticError) {
+            try validate()
+            return nil
+        } catch {
+            return error
         }
     }
 
@@ -22,4 +32,25 @@ extension HTTPHeaders {
         default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }
+}
+
+extension Credentials {
+    /// Refuses what would break out of its line, or lose what follows a zero.
+    ///
+    /// - Throws: `invalidArgument`, which does not repeat what is wrong: it is secret.
+    func validate() throws(EideticError) {
+        let texts: [String]
+        switch self {
+        case .basic(let user, let password), .digest(let user, let password): texts = [user, password]
+        case .bearer(let token): texts = [token]
+        }
+        guard !texts.contains(where: \.breaksLine) else {
+            throw EideticError(.invalidArgument, "the credentials hold a line break or a zero")
+        }
+    }
+}
+
+extension String {
+    /// Whether the text would not stay within a line of HTTP: it holds a line break or a zero.
+    var breaksLine: Bool { utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
 }

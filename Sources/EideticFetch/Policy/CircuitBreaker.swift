@@ -3,13 +3,14 @@ import EideticCore
 /// Remembers which origins do not answer, so that they are asked only now and then: a value without a clock of its own.
 ///
 /// After `threshold` failures of transport in a row an origin is left alone for `pause`; then one download may try, and
-/// decides for all.
+/// another one after each further `pause`, until something comes.
 struct CircuitBreaker: Sendable {
     private struct Trouble {
         var failures = 0
         var lastError: EideticError
         var openUntil: Duration = .zero
-        var isProbing = false
+        /// Others wait so long for what comes of the one that tries, and no longer: it may be held back itself.
+        var probedUntil: Duration = .zero
     }
 
     /// Failures in a row before an origin is left alone.
@@ -22,35 +23,40 @@ struct CircuitBreaker: Sendable {
 
     /// Lets a download through, or throws the error that the origin failed with last.
     ///
-    /// Who `insists` asks in spite of earlier failures, and may be the one that tries before the time.
-    mutating func admit(_ origin: Origin, now: Duration, insists: Bool) throws(EideticError) {
-        guard let trouble = troubles[origin], trouble.failures >= Self.threshold else { return }
-        if !trouble.isProbing, insists || now >= trouble.openUntil {
-            troubles[origin]?.isProbing = true
-            return
+    /// Who `insists` asks in spite of earlier failures.
+    ///
+    /// - Returns: Whether the download is one that tries.
+    mutating func admit(_ origin: Origin, now: Duration, insists: Bool) throws(EideticError) -> Bool {
+        guard let trouble = troubles[origin], trouble.failures >= Self.threshold else { return false }
+        let end = max(trouble.openUntil, trouble.probedUntil)
+        if insists || now >= end {
+            troubles[origin]?.probedUntil = now + Self.pause
+            return true
         }
         let error = trouble.lastError
-        let left = max(0, Int((trouble.openUntil - now).inSeconds.rounded(.up)))
-        let wait = trouble.isProbing ? "another download tries" : "not asked for \(left) s"
+        let left = Int((end - now).inSeconds.rounded(.up))
         throw EideticError(
             error.code,
-            "\(origin) failed \(trouble.failures) times in a row; \(wait) (\(error.message))",
+            "\(origin) failed \(trouble.failures) times in a row; not asked for \(left) s (\(error.message))",
             systemErrorNumber: error.systemErrorNumber
         )
     }
 
+    /// Forgets that an origin was in trouble.
+    mutating func forget(_ origin: Origin) { troubles[origin] = nil }
+
     /// Notes how an attempt ended; `nil` where the origin answered.
     mutating func note(_ origin: Origin, _ error: EideticError?, now: Duration) {
-        guard let error, error.isTransient, error.httpStatus == nil else {
-            // A cancelled attempt says nothing about the origin, but its probe is over.
-            if error?.code == .cancelled { troubles[origin]?.isProbing = false } else { troubles[origin] = nil }
+        // What never was asked, or not to the end, says nothing about the origin; but it tries no longer.
+        if error?.code == .cancelled || error?.code == .offline {
+            troubles[origin]?.probedUntil = .zero
             return
         }
+        guard let error, error.isTransient, error.httpStatus == nil else { return forget(origin) }
         if troubles.count >= Self.capacity, troubles[origin] == nil { forgetOldest() }
         troubles[origin, default: Trouble(lastError: error)].failures += 1
         troubles[origin]?.lastError = error
         troubles[origin]?.openUntil = now + Self.pause
-        troubles[origin]?.isProbing = false
     }
 
     /// Forgets everything: the network is another one now.

@@ -2,7 +2,8 @@ public import EideticCore
 
 /// What to load, and how: all of it is the identity by which equal downloads are shared.
 public struct FetchRequest: Sendable, Hashable {
-    /// The URL in its normal form: lower-case host, no fragment, no user and password.
+    /// The URL in its normal form: no fragment, no user and password, the host in lower case, of ASCII ("xn--…" where it was
+    /// not), and without a dot at its end.
     public let url: String
 
     /// Scheme, host and port of the URL.
@@ -15,12 +16,14 @@ public struct FetchRequest: Sendable, Hashable {
 
     /// The longest time without a byte; more than zero, 15 seconds by default.
     ///
-    /// A long download that keeps coming does not fail. Time in which the process was stopped does not count.
+    /// A long download that keeps coming does not fail. Time in which the process was stopped, or the download was suspended
+    /// or held back by a rate limit, does not count. A connection that takes longer than 10 seconds to come about is given
+    /// up in any case.
     public var timeout: Duration = .seconds(15)
 
     /// The longest time for one attempt as a whole, against servers that send a byte now and then.
     ///
-    /// `nil`, no limit, by default.
+    /// Counted like ``timeout``. `nil`, no limit, by default.
     public var totalTimeout: Duration?
 
     /// The most bytes of a body, after decompression; 128 MiB by default.
@@ -65,6 +68,7 @@ public struct FetchRequest: Sendable, Hashable {
             throw EideticError(.invalidArgument, "\(url): the limit of bytes is negative")
         }
         try headers.validate()
+        try credentials?.validate()
     }
 
     /// Feeds the URL alone: requests that differ in the rest are few.

@@ -54,18 +54,52 @@ struct ParsedURL {
         guard scheme == "http" || scheme == "https" else {
             throw Self.refusal(source, "the scheme \"\(scheme)\" cannot be loaded, only http and https")
         }
-        guard let host = part(CURLUPART_HOST), !host.isEmpty,
+        guard let host = part(CURLUPART_HOST).flatMap(Self.normal), !host.isEmpty,
             let port = part(CURLUPART_PORT, CURLU_DEFAULT_PORT).flatMap(Int.init)
-        else { throw Self.refusal(source, "it names no host") }
-        origin = Origin(scheme: scheme, host: host.lowercased(), port: port)
+        else { throw Self.refusal(source, "it names no host that could be asked") }
+        origin = Origin(scheme: scheme, host: host, port: port)
         user = part(CURLUPART_USER, CURLU_URLDECODE)
         password = part(CURLUPART_PASSWORD, CURLU_URLDECODE)
         for unwanted in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
             curl_url_set(handle, unwanted, nil, 0)
         }
-        curl_url_set(handle, CURLUPART_HOST, host.lowercased(), 0)
+        curl_url_set(handle, CURLUPART_HOST, host, 0)
         guard let text = part(CURLUPART_URL) else { throw Self.refusal(source, "it cannot be written") }
         self.text = text
+    }
+
+    /// A host in its one spelling: of ASCII, in lower case, and without the dot that only says that the name is a whole one.
+    private static func normal(_ host: String) -> String? {
+        guard let lower = ascii(host)?.lowercased() else { return nil }
+        return lower.hasSuffix(".") ? String(lower.dropLast()) : lower
+    }
+
+    private static func ascii(_ host: String) -> String? {
+        if host.utf8.allSatisfy({ $0 < 0x80 }) { return host }
+        var ascii = [CChar](repeating: 0, count: 256)
+        guard eidetic_curl_ascii_host(host, &ascii, ascii.count) == 1 else { return nil }
+        return ascii.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
+    }
+
+    /// The host of a URL that names it as `host` does; the text itself where it can stand in none.
+    static func host(_ host: String) -> String {
+        (try? ParsedURL("https://\(host)/"))?.origin.host ?? host.lowercased()
+    }
+
+    /// What `reference` names where it stands in the document of `base`; `nil` where it cannot be read.
+    ///
+    /// - SeeAlso: RFC 3986, section 5.
+    static func text(of reference: String, from base: String) -> String? {
+        guard let handle = curl_url() else { return nil }
+        defer { curl_url_cleanup(handle) }
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_set(handle, CURLUPART_URL, base, flags) == CURLUE_OK,
+            curl_url_set(handle, CURLUPART_URL, reference, flags) == CURLUE_OK,
+            curl_url_get(handle, CURLUPART_URL, &text, 0) == CURLUE_OK, let text
+        else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
     }
 
     private static func refusal(_ source: String, _ reason: String) -> EideticError {

@@ -14,16 +14,18 @@ struct PartialBody: Sendable, Hashable {
         self.total = total
     }
 
-    /// What can be kept of an exchange that broke off; `nil` where a rest could not be told from the rest of another body.
+    /// What can be kept of an exchange that broke off, which may have continued `earlier`; `nil` where a rest could not be told from the rest of another body.
     ///
     /// A compressed body is not kept: its rest is the rest of other bytes than those we have.
-    init?(_ outcome: TransferOutcome) {
+    init?(_ outcome: TransferOutcome, after earlier: PartialBody?) {
         guard let head = outcome.head, head.status == 200 || head.status == 206, !outcome.body.isEmpty,
             !head.isEncoded, head.headers["Accept-Ranges"]?.lowercased() != "none",
             let validator = head.strongValidator
         else { return nil }
         let range = head.headers["Content-Range"].flatMap(ContentRange.init)
-        self.init(bytes: outcome.body, validator: validator, total: range?.total ?? head.contentLength)
+        // The length of a part says nothing about the whole.
+        let total = head.status == 206 ? range?.total ?? earlier?.total : head.contentLength
+        self.init(bytes: outcome.body, validator: validator, total: total)
         if let total, bytes.count >= total { return nil }
     }
 
@@ -39,8 +41,8 @@ struct PartialBody: Sendable, Hashable {
         guard let range = head.headers["Content-Range"].flatMap(ContentRange.init), range.first == bytes.count,
             !head.isEncoded, let whole = range.total ?? total, range.last == whole - 1, whole == total ?? whole
         else { return nil }
-        guard let tag = head.headers["ETag"], validator.hasPrefix("\"") else { return whole }
-        return tag == validator ? whole : nil
+        let current = head.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"]
+        return current ?? validator == validator ? whole : nil
     }
 }
 
@@ -50,7 +52,9 @@ extension ResponseHead {
     /// A date does so where it is at least a minute older than the answer itself: within a second a file may change twice.
     ///
     /// - SeeAlso: RFC 9110, section 8.8.
-    fileprivate var strongValidator: String? {
+    fileprivate var strongValidator: String? { unprovedValidator.flatMap { $0.breaksLine ? nil : $0 } }
+
+    private var unprovedValidator: String? {
         if let tag = headers["ETag"] { return tag.hasPrefix("\"") && tag.utf8.count >= 2 ? tag : nil }
         guard let modified = headers["Last-Modified"], let date = headers["Date"] else { return nil }
         let (changed, answered) = (curl_getdate(modified, nil), curl_getdate(date, nil))

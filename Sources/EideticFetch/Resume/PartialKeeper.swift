@@ -17,19 +17,18 @@ struct PartialKeeper: Sendable {
         return try? await pool.run { _ throws(EideticError) in store.take(request) }
     }
 
-    /// Keeps what came before `error`, where the rest may come later.
-    func keep(_ partial: PartialBody?, of request: FetchRequest, after error: EideticError) async {
-        guard let store, let partial, error.isTransient else { return }
-        do throws(EideticError) {
-            try await pool.run { _ throws(EideticError) in
+    /// Keeps a beginning whose rest may come later, also for who has left meanwhile.
+    func keep(_ partial: PartialBody, of request: FetchRequest) async {
+        guard let store else { return }
+        await withCheckedContinuation { continuation in
+            pool.enqueue {
                 do throws(SystemError) {
                     try store.write(partial, for: request)
                 } catch {
-                    throw EideticError(error)
+                    Log.write(.warning, .fetch, "the beginning of \(request.url) was not kept: \(error)")
                 }
+                continuation.resume()
             }
-        } catch {
-            Log.write(.warning, .fetch, "the beginning of \(request.url) was not kept: \(error.message)")
         }
     }
 }

@@ -25,6 +25,7 @@ struct PartialStore: Sendable {
 
     /// Below this a body is fetched again sooner than a file is written and read.
     static let smallest = 65_536
+    private static let longestWrite: Duration = .seconds(60)
     private static let magic = "eidetic-partial 1"
     private static let ending = ".partial"
 
@@ -58,9 +59,9 @@ struct PartialStore: Sendable {
         guard head.count == 7, head[5].isEmpty else { return nil }
         let lines = head[..<5].map { String(decoding: $0, as: UTF8.self) }
         let body = Array(file[head[6].startIndex...])
-        guard lines[0] == magic, lines[1] == url, lines[4] == "\(body.withUnsafeBytes { Checksum.of($0) })" else {
-            return nil
-        }
+        guard lines[0] == magic, lines[1] == url, lines[4] == "\(body.withUnsafeBytes { Checksum.of($0) })",
+            !lines[2].breaksLine
+        else { return nil }
         return PartialBody(bytes: body, validator: lines[2], total: Int(lines[3]))
     }
 
@@ -71,10 +72,12 @@ struct PartialStore: Sendable {
 
     private func makeRoom(for size: Int) throws(SystemError) {
         var kept: [(path: String, size: Int, modified: Timestamp)] = []
-        for name in try files.names(in: directory) where name.hasSuffix(Self.ending) {
+        for name in try files.names(in: directory) where name.contains(Self.ending) {
             let path = "\(directory)/\(name)"
             guard let status = try? files.status(of: path) else { continue }
-            if time.now - status.modified > maximumAge {
+            let age = time.now - status.modified
+            // A file under another name is being written, or its writer was killed.
+            if age > maximumAge || !name.hasSuffix(Self.ending) && age > Self.longestWrite {
                 try? files.unlink(path)
             } else {
                 kept.append((path, status.size, status.modified))
@@ -92,6 +95,7 @@ extension FetchRequest {
     /// What makes the answer differ, as one text.
     var identityText: String {
         let fields = headers.canonical.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-        return ([url, "\(credentials.map { "\($0)" } ?? "-") \(usesCookies)"] + fields).joined(separator: "\n")
+        let who = credentials.map { "\($0)" } ?? "-"
+        return ([url, "\(who) \(usesCookies) \(allowsInvalidCertificates)"] + fields).joined(separator: "\n")
     }
 }

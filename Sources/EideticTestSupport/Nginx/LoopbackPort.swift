@@ -19,12 +19,7 @@ package enum LoopbackPort {
     /// Sends a request to a server on `port` and reads until it closes the connection; blocks.
     @discardableResult
     package static func exchange(_ request: String, _ port: Int) throws(EideticError) -> [UInt8] {
-        let file = try socket()
-        var (address, length) = Self.address(UInt16(port))
-        let error = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(file.number, $0, length) }
-        }
-        guard error == 0 else { throw failure("port \(port)") }
+        let file = try connect(port)
         let bytes = Array(request.utf8)
         guard send(file.number, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             throw failure("port \(port)")
@@ -33,6 +28,17 @@ package enum LoopbackPort {
         var chunk = [UInt8](repeating: 0, count: 4096)
         while case let count = recv(file.number, &chunk, chunk.count, 0), count > 0 { answer += chunk[..<count] }
         return answer
+    }
+
+    /// Connects to a server on `port`; blocks.
+    static func connect(_ port: Int) throws(EideticError) -> FileDescriptor {
+        let file = try socket()
+        var (address, length) = Self.address(UInt16(port))
+        let error = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(file.number, $0, length) }
+        }
+        guard error == 0 else { throw failure("port \(port)") }
+        return file
     }
 
     private static func socket() throws(EideticError) -> FileDescriptor {

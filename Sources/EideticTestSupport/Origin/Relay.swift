@@ -1,0 +1,73 @@
+package import EideticCore
+import Glibc
+import Synchronization
+
+/// Stands between clients and a server of this machine, and can let connections die without a word, as a network does.
+///
+/// It stops when it is given up. A client that comes while the server does not listen is sent away at once.
+package final class Relay: Sendable {
+    /// The port that it listens on.
+    package let port: Int
+
+    private let listener: ListeningSocket
+    private let connections = Guarded<[Connection]>([])
+
+    /// Hands on what comes to the server on `target`; accepts connections when this returns.
+    package init(to target: Int) throws(EideticError) {
+        listener = try ListeningSocket()
+        port = listener.port
+        Thread.start(name: "relay") { [listener, weak self] in
+            while let client = listener.accept() { self?.serve(FileDescriptor(adopting: client), target) }
+        }
+    }
+
+    deinit {
+        listener.stop()
+        for connection in connections.withLock({ $0 }) { connection.cut() }
+    }
+
+    /// How many connections were made so far.
+    package var connectionCount: Int { connections.withLock { $0.count } }
+
+    /// From now on nothing passes on the connections that there are, and none of them ends; later ones live.
+    package func freeze() { for connection in connections.withLock({ $0 }) { connection.freeze() } }
+
+    private func serve(_ client: consuming FileDescriptor, _ target: Int) {
+        guard let server = try? LoopbackPort.connect(target) else { return }
+        let connection = Connection(client, server)
+        connections.withLock { $0.append(connection) }
+        connection.start()
+    }
+
+    /// Both sides of a connection; closed when nothing passes any more.
+    private final class Connection: Sendable {
+        private let client: FileDescriptor
+        private let server: FileDescriptor
+        private let isFrozen = Atomic(false)
+
+        init(_ client: consuming FileDescriptor, _ server: consuming FileDescriptor) {
+            self.client = client
+            self.server = server
+        }
+
+        func freeze() { isFrozen.store(true, ordering: .sequentiallyConsistent) }
+
+        func cut() {
+            for number in [client.number, server.number] { _ = shutdown(number, Int32(SHUT_RDWR)) }
+        }
+
+        func start() {
+            Thread.start(name: "relay-up") { self.pass(self.client.number, self.server.number) }
+            Thread.start(name: "relay-down") { self.pass(self.server.number, self.client.number) }
+        }
+
+        private func pass(_ source: Int32, _ target: Int32) {
+            var buffer = [UInt8](repeating: 0, count: 16_384)
+            while case let count = recv(source, &buffer, buffer.count, 0), count > 0 {
+                if isFrozen.load(ordering: .sequentiallyConsistent) { continue }
+                guard send(target, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
+            }
+            if !isFrozen.load(ordering: .sequentiallyConsistent) { cut() }
+        }
+    }
+}
