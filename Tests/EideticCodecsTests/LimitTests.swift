@@ -17,6 +17,18 @@ struct LimitTests {
         return nil
     }
 
+    @Test("F07 a picture that was not decoded and cannot be takes no memory to say so")
+    func deferredFailure() async {
+        // As transparent pixels it would take more memory than there is.
+        let size = PixelSize(width: 1 << 20, height: 1 << 20), error = EideticError(.corrupt, "broken")
+        let picture = DeferredPicture(size: size) { _ throws(EideticError) in
+            throw error
+        } share: { _ throws(EideticError) in
+            throw error
+        }
+        for _ in 0..<2 { #expect(throws: EideticError.self) { try picture.picture() } }
+    }
+
     @Test(
         "F07 a huge picture is refused by its header, with both numbers",
         arguments: [nil, PixelSize(width: 9, height: 9)]

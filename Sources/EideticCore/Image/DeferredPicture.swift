@@ -9,8 +9,7 @@ package final class DeferredPicture: Sendable {
     private enum State {
         case waiting
         case decoding
-        /// With `error`, the picture is what is shown in place of one that cannot be decoded.
-        case ended(Image, error: EideticError?)
+        case ended(Result<Image, EideticError>)
     }
 
     /// The size in pixels that it will have.
@@ -19,6 +18,8 @@ package final class DeferredPicture: Sendable {
     private let decode: Decode
     private let share: Share
     private let state = Monitor(State.waiting)
+    /// What is shown in place of a picture that cannot be decoded; made only where somebody shows it.
+    private let standIn = Guarded<Image?>(nil)
 
     package init(size: PixelSize, decode: @escaping Decode, share: @escaping Share) {
         self.size = size
@@ -27,17 +28,13 @@ package final class DeferredPicture: Sendable {
     }
 
     /// Whether the pixels are there; never where they cannot be made.
-    var isDecoded: Bool { state.withLock { if case .ended(_, error: nil) = $0 { true } else { false } } }
+    var isDecoded: Bool { state.withLock { if case .ended(.success) = $0 { true } else { false } } }
 
     /// The frames; transparent ones where the picture cannot be decoded.
-    var frames: [Image.Frame] { outcome(nil).image.frames }
+    var frames: [Image.Frame] { ((try? picture()) ?? shownInstead).frames }
 
     /// Decodes on the calling thread, or waits for the thread that does so already.
-    package func picture(_ context: WorkContext? = nil) throws(EideticError) -> Image {
-        let outcome = outcome(context)
-        if let error = outcome.error { throw error }
-        return outcome.image
-    }
+    package func picture(_ context: WorkContext? = nil) throws(EideticError) -> Image { try outcome(context).get() }
 
     /// Has it decoded where that disturbs nobody.
     func pictureLater() async throws(EideticError) -> Image { try await isDecoded ? picture() : share(self) }
@@ -45,17 +42,17 @@ package final class DeferredPicture: Sendable {
     /// Takes over what another one has made of the same bytes.
     package func adopt(_ image: Image) {
         state.withLock { state in
-            if case .waiting = state { state = .ended(image, error: nil) }
+            if case .waiting = state { state = .ended(.success(image)) }
         }
         state.broadcast()
     }
 
     /// Blocks whoever asked for the pixels, also a thread of the cooperative pool; who decodes already may wait for memory
     /// that other decodes hold, and for nothing else.
-    private func outcome(_ context: WorkContext?) -> (image: Image, error: EideticError?) {
-        let known: (image: Image, error: EideticError?)?? = state.wait { state in
+    private func outcome(_ context: WorkContext?) -> Result<Image, EideticError> {
+        let known: Result<Image, EideticError>?? = state.wait { state in
             switch state {
-            case .ended(let image, let error): return .some((image, error))
+            case .ended(let result): return .some(result)
             case .decoding: return nil
             case .waiting:
                 state = .decoding
@@ -65,15 +62,22 @@ package final class DeferredPicture: Sendable {
         if let known = known ?? nil { return known }
         do throws(EideticError) {
             let image = try decode(context)
-            end(.ended(image, error: nil))
-            return (image, nil)
+            end(.ended(.success(image)))
+            return .success(image)
         } catch {
-            let image = Image.transparent(size)
             // Whoever comes next may want it all the same.
-            guard error.code != .cancelled else { end(.waiting); return (image, error) }
+            guard error.code != .cancelled else { end(.waiting); return .failure(error) }
             Log.write(.error, .codecs, "a picture that was delivered without being decoded: \(error)")
-            end(.ended(image, error: error))
-            return (image, error)
+            end(.ended(.failure(error)))
+            return .failure(error)
+        }
+    }
+
+    private var shownInstead: Image {
+        standIn.withLock { [size] standIn in
+            let image = standIn ?? .transparent(size)
+            standIn = image
+            return image
         }
     }
 
