@@ -25,16 +25,21 @@ let inline = try ImageRequest("data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAE
 let local = try ImageRequest("file:///usr/share/pixmaps/debian-logo.png")
 let chart = ImageRequest(.provider(name: "chart 7") { () throws(EideticError) in [] })
 
-// .requestModifier, .redirectHandler, .retryStrategy(DelayRetryStrategy(maxRetryCount: 3))
+// .requestModifier: what tells users apart belongs to the request itself, so that none is shown another's pictures
+var authorized = try FetchRequest(url: url)
+authorized.headers = ["Authorization": "Bearer 42"]
+let own = ImageRequest(.remote(authorized))
+
+// What is the same for everybody; .redirectHandler, .retryStrategy(DelayRetryStrategy(maxRetryCount: 3))
 var downloads = ImagePipeline.Configuration.standardDownloads
 downloads.requestModifier = { request in
     var request = request
-    request.headers = ["Authorization": "Bearer 42"]
+    request.headers = request.headers.merging(["X-Application": "Photos"])
     return request
 }
 downloads.redirectLimit = 3
 downloads.alwaysRetries = true
 let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
-for request in [offline, fresh, mirrored, sized, inline, local, chart] {
+for request in [offline, fresh, mirrored, sized, inline, local, chart, own] {
     print(pipeline.cachedImage(for: request) == nil)
 }

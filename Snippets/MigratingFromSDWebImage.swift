@@ -38,7 +38,13 @@ var configuration = ImagePipeline.Configuration(
 configuration.memoryLimit = .mebibytes(100)
 configuration.requestProcessors = [
     { request in
-        ImageRequest(request.origin, rendering: request.rendering, ignoredQueryItems: ["signature"])
+        ImageRequest(
+            request.origin,
+            rendering: request.rendering,
+            priority: request.priority,
+            options: request.options,
+            ignoredQueryItems: ["signature"]
+        )
     }
 ]
 let pipeline = ImagePipeline(configuration)

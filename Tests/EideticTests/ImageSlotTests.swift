@@ -33,6 +33,17 @@ final class RecordingDisplay: ImageDisplay {
     }
 }
 
+/// A view that remembers whether what it was to show was decoded.
+@MainActor
+private final class DecodedDisplay: ImageDisplay {
+    private(set) var isDecoded: [Bool] = []
+
+    func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
+        if let image { isDecoded.append(image.isDecoded) }
+        completion()
+    }
+}
+
 @MainActor
 @Suite("Image slot", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct ImageSlotTests {
@@ -94,6 +105,37 @@ struct ImageSlotTests {
         }
         #expect(order == ["slow cancelled", "fast"])
         #expect(display.images == [.nothing, .nothing, .image(small, hasTransition: false)])
+    }
+
+    @Test("L14 the same request again goes on also where memory has a picture that the request does not ask for")
+    func againWithoutCache() async throws {
+        let png = try Picture.png(width: 64, height: 48), gate = Gate(), count = Counter()
+        let origin = try ScriptedOrigin { _ in
+            count.add()
+            return (count.value == 1 ? [] : [.wait(gate)]) + [.answer(200, [:], png)]
+        }
+        let pipeline = ImagePipeline(.init()), request = try ImageRequest(origin.url + "/a", options: .fromLoaderOnly)
+        _ = try await pipeline.image(for: request)
+        let slot = ImageSlot(display, pipeline: pipeline, gate: DisplayGate())
+        slot.set(request)
+        await origin.waitForRequests(2)
+        slot.set(request)
+        async let end = set(slot, request)
+        gate.open()
+        #expect(try await end.get().source == .network)
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test("L06 L15 what a slot shows is decoded before, also the cached picture of a refresh")
+    func showsDecoded() async throws {
+        let fixture = try await Fixture(), request = try fixture.put(options: [.refreshCached, .waitStoreCache])
+        _ = try await fixture.pipeline.image(for: request)
+        var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
+        configuration.requestProcessors = [{ $0.with(options: $0.options.union(.avoidDecode)) }]
+        let display = DecodedDisplay()
+        let slot = ImageSlot(display, pipeline: ImagePipeline(configuration), gate: DisplayGate())
+        _ = await set(slot, request)
+        #expect(display.isDecoded == [true])
     }
 
     @Test("L14 the same request again goes on: one download, nothing flickers, the earlier completion says cancelled")

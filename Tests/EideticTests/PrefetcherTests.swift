@@ -71,6 +71,24 @@ struct PrefetcherTests {
         #expect(codes.withLock { $0 } == [.refused])
     }
 
+    @Test("L19 to disk only: what is stored nowhere is no success, and what is local is one")
+    func nowhere() async throws {
+        let png = try Picture.png(width: 4, height: 3), fixture = try await Fixture()
+        func skipped(_ pipeline: ImagePipeline, _ origin: ImageOrigin, _ options: ImageOptions = []) async -> Int {
+            let request = ImageRequest(origin, options: options)
+            return await ImagePrefetcher(pipeline, destination: .disk).prefetch([request]).finish().skipped
+        }
+        let made = ImageOrigin.provider(name: "made") { () throws(EideticError) in png }
+        #expect(await skipped(ImagePipeline(.init()), made) == 1)
+        #expect(await skipped(fixture.pipeline, made, .cacheMemoryOnly) == 1)
+        #expect(await skipped(fixture.pipeline, made) == 0)
+        #expect(await skipped(fixture.pipeline, made) == 0)
+        #expect(await skipped(fixture.pipeline, .bytes(png)) == 0)
+        // Only the second prefetch found something in a cache.
+        let statistics = fixture.pipeline.statistics
+        #expect(statistics.diskHits == 1 && statistics.savedBytes == png.count)
+    }
+
     @Test("L19 nothing to do ends at once")
     func empty() async throws {
         let fixture = try await Fixture()
@@ -93,6 +111,23 @@ struct InteractionTests {
         #expect(try await fixture.server.requestCount("/1.png") == 0)
         pipeline.isUserInteracting = false
         #expect(try await first.value.source == .network)
+    }
+
+    @Test("L22 while the user scrolls, what is on disk is not read for loads of low priority")
+    func disk() async throws {
+        let fixture = try await Fixture(), next = try fixture.nextRun()
+        let one = try fixture.put("1.png", options: .waitStoreCache)
+        let two = try fixture.put("2.png", options: .waitStoreCache)
+        for request in [one, two] { _ = try await fixture.pipeline.image(for: request) }
+        next.isUserInteracting = true
+        let low = Task { try await next.response(for: one.with(priority: .low)) }
+        await until { next.statistics.loads == 1 }
+        #expect(try await next.response(for: two).source == .disk)
+        // What had been read by now would be shown all the same.
+        let disk = try #require(next.configuration.diskCache)
+        #expect(try await disk.removeValue(for: one.name))
+        next.isUserInteracting = false
+        #expect(try await low.value.source == .network)
     }
 
     @Test("L22 who waits can be cancelled")

@@ -125,6 +125,55 @@ struct ProgressiveTests {
         #expect(tries.value == 2)
     }
 
+    @Test("L07 L10 a downloader that always retries does so also where partial pictures are shown")
+    func retries() async throws {
+        let png = try picture(.png), tries = Counter()
+        let origin = try ScriptedOrigin { _ in
+            tries.add()
+            return [tries.value == 1 ? .answer(503) : .answer(200, [:], png)]
+        }
+        var downloads = ImagePipeline.Configuration.standardDownloads
+        downloads.alwaysRetries = true
+        let request = try ImageRequest(origin.url + "/a", options: .progressive)
+        let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
+        #expect(try await pipeline.image(for: request).size.width == 200)
+        #expect(tries.value == 2)
+    }
+
+    @Test("L07 L10 a download that is shown while it comes is told at its end, and leaves the list of failures")
+    func tellsEnd() async throws {
+        let png = try picture(.png), tries = Counter(), ends = Guarded<[Int?]>([])
+        let origin = try ScriptedOrigin { _ in
+            tries.add()
+            return [tries.value == 1 ? .answer(404) : .answer(200, [:], png)]
+        }
+        var downloads = ImagePipeline.Configuration.standardDownloads
+        downloads.onFinish = { _, result in ends.withLock { $0.append(try? result.get().metrics.bodyBytes) } }
+        let downloader = Downloader(downloads), pipeline = ImagePipeline(.init(downloader: downloader))
+        let request = try ImageRequest(origin.url + "/a", options: .progressive)
+        await #expect(throws: EideticError.self) { try await pipeline.image(for: request) }
+        #expect(downloader.failures.entries.count == 1)
+        _ = try await pipeline.image(for: request.with(options: [.progressive, .retryFailed]))
+        #expect(downloader.failures.entries.isEmpty)
+        #expect(ends.withLock { $0 } == [nil, png.count])
+    }
+
+    @Test("L08 L10 progress comes no more often than the minimum interval, also with partial pictures")
+    func throttled() async throws {
+        let gate = Gate(), bytes = try picture(.png), origin = try origin(bytes, part: 0.7, gate)
+        var downloads = ImagePipeline.Configuration.standardDownloads
+        downloads.minimumProgressInterval = .seconds(1)
+        downloads.time = ManualTime()
+        let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
+        var received: [Int] = []
+        for await event in pipeline.events(for: try ImageRequest(origin.url + "/a", options: .progressive)) {
+            if case .progress(let progress) = event { received.append(progress.received) }
+            if case .preview = event { gate.open() }
+        }
+        #expect(received.count <= 2)
+        #expect(received.last == bytes.count)
+    }
+
     @Test("L10 where the first of two servers breaks off, the next one's previews are made by another decoder")
     func anotherServer() async throws {
         let jpeg = try picture(.jpeg), pixels = try Picture.pixels(width: 200, height: 160)

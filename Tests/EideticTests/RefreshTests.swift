@@ -96,6 +96,35 @@ struct RefreshTests {
         #expect(await events(pipeline, request) == ["cached 64x48", "unchanged 64x48"])
     }
 
+    @Test("L26 saved bytes are those that the network did not bring: with 304, and not with the same body again")
+    func savedBytes() async throws {
+        let png = try Picture.png(width: 8, height: 6)
+        let origin = try ScriptedOrigin { request in
+            request.headers["if-none-match"] == nil
+                ? [.answer(200, request.path == "/tag" ? ["ETag": "\"1\""] : [:], png)] : [.answer(304)]
+        }
+        let directory = try TemporaryDirectory("saved")
+        for (path, saved) in [("tag", png.count), ("plain", 0)] {
+            let disk = try DiskCache(.init(directory: directory.path(path)))
+            let pipeline = ImagePipeline(.init(diskCache: disk))
+            let request = try ImageRequest("\(origin.url)/\(path)", options: [.refreshCached, .waitStoreCache])
+            #expect(await events(pipeline, request) == ["finished 8x6"])
+            #expect(await events(pipeline, request) == ["cached 8x6", "unchanged 8x6"])
+            #expect(pipeline.statistics.savedBytes == saved)
+        }
+    }
+
+    @Test("L26 L11 the record of a refresh that failed says why")
+    func failedRecord() async throws {
+        let fixture = try await Fixture()
+        let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
+        _ = try await fixture.pipeline.image(for: request)
+        await fixture.server.stop()
+        let steps = try await fixture.pipeline.response(for: request).record.steps
+        #expect(steps.map(\.stage) == [.memory, .network])
+        #expect(steps.last?.note.hasPrefix("failed: connectionRefused") == true)
+    }
+
     @Test("L06 fromCacheOnly asks no server, also with refreshCached")
     func fromCacheOnly() async throws {
         let fixture = try await Fixture()

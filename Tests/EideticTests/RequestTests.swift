@@ -17,6 +17,31 @@ struct RequestTests {
         #expect(plain != plain.with(rendering: .init(transform: Negative())))
     }
 
+    @Test("L02 C02 options that change no pixel where they are given leave the picture's key as it is")
+    func sameKeys() throws {
+        let plain = try ImageRequest(url)
+        func key(_ options: ImageOptions, _ rendering: ImageRequest.Rendering = .init()) -> ImageCache.Key {
+            ImageCache.Key(plain.with(rendering: rendering, options: options))
+        }
+        for options in [ImageOptions.firstFrameOnly, [.firstFrameOnly, .preloadAllFrames], .transformAnimatedImage] {
+            #expect(key(options) == key([]))
+        }
+        #expect(key(.transformVectorImage) == key([]))
+        #expect(key(.preloadAllFrames) != key([]))
+        #expect(key(.transformAnimatedImage, .init(transform: Negative())) != key([], .init(transform: Negative())))
+    }
+
+    @Test("L05 a request made of another is as urgent, unless new options or a priority say otherwise")
+    func keepsPriority() throws {
+        var request = try ImageRequest(url, options: .highPriority)
+        request.priority = .low
+        #expect(request.with(rendering: .init(size: PixelSize(width: 1, height: 1))).priority == .low)
+        #expect(request.with(options: [.highPriority, .progressive]).priority == .low)
+        #expect(request.with(options: .lowPriority, priority: .normal).priority == .normal)
+        request.priority = .normal
+        #expect(request.with(options: .lowPriority).priority == .low)
+    }
+
     @Test(
         "L06 query items of a signature are left out of the identity",
         arguments: [

@@ -226,6 +226,51 @@ struct StepTests {
         #expect(result?.originalBytes == bytes)
     }
 
+    @Test("L06 waitStoreCache waits also where memory has the picture while its original is still written")
+    func waitsForWrites() async throws {
+        let directory = try TemporaryDirectory("waits"), plan = FaultPlan(), goOn = Gate(), begun = Gate()
+        let settings = DiskCache.Configuration(directory: directory.path("cache"))
+        let disk = try DiskCache(settings, fileSystem: FileSystem(observer: plan))
+        let pipeline = ImagePipeline(.init(diskCache: disk)), png = try Picture.png(width: 8, height: 6)
+        let made = ImageOrigin.provider(name: "made") { () throws(EideticError) in png }
+        plan.before(.write) {
+            begun.open()
+            goOn.block()
+        }
+        plan.fail(.write, with: ENOSPC, count: .max)
+        _ = try await pipeline.image(for: ImageRequest(made))
+        await begun.wait()
+        let waiting = ImageRequest(made, options: .waitStoreCache), isOver = Counter()
+        let load = await MainActor.run { pipeline.load(waiting) { _ in isOver.add() } }
+        #expect(isOver.value == 0)
+        goOn.open()
+        await until { isOver.value == 1 }
+        let response = try #require(try await load.result?.get())
+        #expect(response.source == .memory)
+        #expect(response.storeError != nil)
+    }
+
+    @Test("L13 L21 a transform of many frames ends between two of them when nobody waits for it")
+    func cancelledFrames() async throws {
+        var configuration = ImagePipeline.Configuration()
+        configuration.decodeWidth = 1
+        let pipeline = ImagePipeline(configuration), begun = Gate(), goOn = Gate(), calls = Counter()
+        let changes = TransformChain([Counting(count: calls), Held(begun: begun, goOn: goOn)])
+        let request = ImageRequest(
+            .bytes(Picture.animatedGIF),
+            rendering: .init(transform: changes),
+            options: [.preloadAllFrames, .transformAnimatedImage]
+        )
+        let task = Task { try await pipeline.image(for: request) }
+        await begun.wait()
+        task.cancel()
+        _ = await task.result
+        goOn.open()
+        // The thread of the decoder is free again.
+        _ = try await pipeline.image(for: ImageRequest(.bytes(try Picture.png(width: 2, height: 2))))
+        #expect(calls.value == 1)
+    }
+
     @Test("L06 queryDiskDataSync delivers a picture on disk before the call returns")
     func diskDataSync() async throws {
         let fixture = try await Fixture()

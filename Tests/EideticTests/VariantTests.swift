@@ -125,7 +125,14 @@ struct VariantTests {
         #expect(try await hosts.pipeline().image(for: request).sourceSize == Self.large)
         try hosts.fast.remove("800.png")
         let pipeline = hosts.pipeline()
-        #expect(try await pipeline.image(for: request.with(options: .retryFailed)).sourceSize == Self.small)
+        let standIn = try await pipeline.response(for: request.with(options: .retryFailed))
+        #expect(standIn.image.sourceSize == Self.small)
+        // The record says which were tried before.
+        let choices = standIn.record.steps.filter { $0.stage == .choice }.map(\.note)
+        #expect(
+            choices.count == 3 && choices.dropFirst().allSatisfy { $0.contains("failed: httpStatus") },
+            "\(choices)"
+        )
         #expect(try await pipeline.image(for: request.with(options: .fromCacheOnly)).sourceSize == Self.small)
         try hosts.fast.remove("50.png")
         let error = await #expect(throws: EideticError.self) { try await hosts.pipeline().image(for: request) }

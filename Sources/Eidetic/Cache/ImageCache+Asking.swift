@@ -150,7 +150,7 @@ extension ImageCache {
         guard let transform = rendering.transform, !image.isAnimated || key.options.contains(.transformAnimatedImage),
             image.format != .svg || key.options.contains(.transformVectorImage)
         else { return image.noting(entry.bytes) }
-        return try transform.apply(to: image).noting(entry.bytes)
+        return try transform.apply(to: image, context).noting(entry.bytes)
     }
 }
 

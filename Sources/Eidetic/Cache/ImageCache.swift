@@ -10,7 +10,9 @@ public import EideticStore
 /// ```
 ///
 /// A URL's text is the key of the picture that a pipeline loads from it, and an ``ImageRequest`` makes the key of any
-/// other: what a pipeline has stored is found here, and the reverse, where both use the same tiers.
+/// other: what a pipeline has stored is found here, and the reverse, where both use the same tiers. But on disk a pipeline
+/// looks for originals alone: a smaller or changed picture that was put in here without the bytes of its original is found
+/// on disk by caches, and by a pipeline only as long as it is in memory.
 ///
 /// Synchronous functions that touch the disk block, and say so; they must not be called on the main actor. The
 /// asynchronous forms read and write on threads of the disk cache, and decode and encode on threads of this one.
@@ -85,7 +87,7 @@ public final class ImageCache: Sendable {
 
 extension ImagePipeline {
     /// The tiers of this pipeline as a cache: what it has stored is found there, and what is put in there is loaded from
-    /// there.
+    /// there, on disk as far as it is an original.
     ///
     /// Each call makes another object over the same tiers.
     public var cache: ImageCache { cache(ImageCache.Configuration()) }

@@ -21,13 +21,31 @@ public struct ImageResponse: Sendable {
     public internal(set) var originalBytes: [UInt8]?
 
     /// Why the original could not be stored on disk; known with `waitStoreCache` only.
-    public let storeError: EideticError?
+    public internal(set) var storeError: EideticError?
 
     /// What the server said of the cached picture; `nil` without `refreshCached`, or where no cache had it.
     public internal(set) var revalidation: Revalidation?
 
     /// How the load went, step by step.
     public internal(set) var record: LoadRecord
+
+    /// Whether a server sent the bytes although they were those of the cached picture.
+    var isTransferred = false
+}
+
+extension ImageResponse {
+    /// Creates an answer, for an ``ImageInterceptor`` that answers itself.
+    ///
+    /// `byteCount` is the number of `originalBytes`, else what the picture knows of its own.
+    public init(_ image: Image, source: ImageSource, originalBytes: [UInt8]? = nil) {
+        self.init(
+            image: image,
+            source: source,
+            byteCount: originalBytes.map { ByteCount($0.count) } ?? image.encodedSize,
+            originalBytes: originalBytes,
+            record: LoadRecord(steps: [])
+        )
+    }
 }
 
 /// What a server said when it was asked whether a cached picture has changed.

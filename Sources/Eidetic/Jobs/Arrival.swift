@@ -4,6 +4,8 @@ import EideticFetch
 /// How far an original is on its way.
 struct Arrival: Sendable {
     let progress: FetchProgress
+    /// Whether it is long enough after the last report to be told (L08).
+    var isReported = true
     /// What is there of it; only where somebody wants to see it while it comes.
     var bytes: ArrivingBytes?
 }

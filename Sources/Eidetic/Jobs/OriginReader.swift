@@ -10,6 +10,9 @@ struct OriginAnswer: Sendable {
     /// The fields of the HTTP answer that are kept with the bytes.
     let fields: [HTTPField]
     let step: LoadRecord.Step
+
+    /// Whether the bytes came over the network.
+    var isTransferred: Bool { bytes != nil && step.stage == .network }
 }
 
 /// Reads the bytes of a picture where they come from: server, file, memory, or the caller's function.
@@ -65,7 +68,7 @@ struct OriginReader: Sendable {
         if options.contains(.progressive), conditions.fields.isEmpty, !changesBodies {
             do throws(EideticError) {
                 return try await stream(remote, context, report)
-            } catch  where remote.retriesFailed && error.isTransient {
+            } catch  where error.isTransient && (remote.retriesFailed || downloader.configuration.alwaysRetries) {
                 Log.write(.info, .fetch, "\(remote.url): begun anew: \(error.message)")
             }
         }
@@ -91,10 +94,12 @@ struct OriginReader: Sendable {
         let timer = StepTimer()
         let stream = try await downloader.stream(remote, context: context)
         let bytes = ArrivingBytes(expected: stream.expectedLength, limit: remote.byteLimit)
+        let throttle = downloader.progressThrottle()
         var pieces = stream.makeAsyncIterator(), received = 0
         while let piece = try await pieces.next() {
             received = bytes.append(piece)
-            report(Arrival(progress: .init(received: received, expected: stream.expectedLength), bytes: bytes))
+            let progress = FetchProgress(received: received, expected: stream.expectedLength)
+            report(Arrival(progress: progress, isReported: throttle.lets(progress), bytes: bytes))
         }
         return OriginAnswer(
             bytes: stream.status == 304 ? nil : bytes.snapshot,

@@ -28,6 +28,9 @@ final class Original: Sendable {
     /// Whether the bytes were written; a task may hold them for a moment longer.
     var isStored: Bool { writing.withLock { $0.isDone } }
 
+    /// Whether the bytes are or were being written, with whatever outcome.
+    var hasBegunStoring: Bool { writing.withLock { $0.hasBegun } }
+
     /// Whether the bytes are being written.
     var isBeingStored: Bool { writing.withLock { $0.hasBegun && $0.outcome == nil } }
 

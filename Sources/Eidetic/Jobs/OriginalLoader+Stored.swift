@@ -24,11 +24,11 @@ extension OriginalLoader {
     }
 
     /// Looks on disk; an unreadable disk has nothing, and that is said in the log.
-    func stored(_ request: ImageRequest) async -> Stored {
+    func stored(_ request: ImageRequest, _ context: WorkContext) async -> Stored {
         guard let disk else { return .nothing("there is no disk cache") }
         let timer = StepTimer()
         do throws(EideticError) {
-            switch try await disk.findValue(for: request.originalKey) {
+            switch try await disk.findValue(for: request.originalKey, context) {
             case .entry(let entry): return usable(entry, timer)
             case .absent: return .nothing("miss")
             case .expired: return .nothing("miss: expired")

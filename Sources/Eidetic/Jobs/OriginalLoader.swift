@@ -69,7 +69,7 @@ final class OriginalLoader: Sendable {
     func cachedBytes(for request: ImageRequest) async -> [UInt8]? {
         if let held = held(request) { return held.bytes }
         if case .bytes(let bytes) = request.origin { return bytes }
-        switch await stored(request) {
+        switch await stored(request, WorkContext(priority: request.priority)) {
         case .usable(let original): return original.bytes
         case .stale(let entry): return entry.bytes
         case .nothing: return nil
@@ -98,7 +98,8 @@ final class OriginalLoader: Sendable {
         var steps: [LoadRecord.Step] = [], stale: DiskCache.Entry?
         if route != .originOnly, request.origin.isStored {
             if let original = held(request) { return original }
-            switch await stored(request) {
+            try await gate.pass(context)
+            switch await stored(request, context) {
             case .usable(let original): return original
             case .stale(let entry):
                 stale = entry
@@ -178,7 +179,11 @@ final class OriginalLoader: Sendable {
         guard let disk, request.origin.isStored, !request.options.contains(.cacheMemoryOnly) else { return nil }
         guard Storability.isStorable(status: 200, fields: fields) else { return nil }
         let key = request.originalKey, metadata = DiskCache.Metadata(headers: fields)
-        return { () async throws(EideticError) in try await disk.insert(bytes, for: key, metadata: metadata) }
+        // Pictures that somebody waits for are read first.
+        let priority = request.options.contains(.waitStoreCache) ? request.priority : .low
+        return { () async throws(EideticError) in
+            try await disk.insert(bytes, for: key, metadata: metadata, priority: priority)
+        }
     }
 
     /// The bytes that are on their way to the disk.
@@ -188,6 +193,9 @@ final class OriginalLoader: Sendable {
         let original = inUse.withLock { $0[request.transfer]?.value }
         return original?.isStored == true ? nil : original
     }
+
+    /// What is on its way to the disk, or could not get there, of a picture that memory may have.
+    func unstored(_ request: ImageRequest) -> Original? { held(request).flatMap { $0.hasBegunStoring ? $0 : nil } }
 
     private func hold(_ original: Original, for key: ImageRequest.Transfer) {
         inUse.withLock { inUse in

@@ -105,7 +105,7 @@ final class PictureLoader: Sendable {
         if let picture = try await reduced(request, context) { return picture }
         let start = derived.now, previews = previews(of: request, context, report)
         let arrivals: @Sendable (Arrival) -> Void = { arrival in
-            report(.progress(arrival.progress))
+            if arrival.isReported { report(.progress(arrival.progress)) }
             if let bytes = arrival.bytes { previews?.bytesCame(bytes) }
         }
         let original = try await originals.original(for: request, context: context, onProgress: arrivals)
@@ -214,8 +214,7 @@ final class PictureLoader: Sendable {
             original.storeOnce()
             let note = "\(image.format) \(image.sourceSize) to \(image.size)"
             let decoded = timer.step(.decode, "\(note), \(Int(wait.inMilliseconds.rounded())) ms in the queue")
-            try context.checkCancellation()
-            return try Self.transform(image, of: original, request, [decoded])
+            return try Self.transform(image, of: original, request, [decoded], context)
         }
     }
 
@@ -228,7 +227,7 @@ final class PictureLoader: Sendable {
             if request.defersDecoding { return try deferred(request, original) }
             let decoded = try decoded(original, request, nil)
             let step = timer.step(.decode, "\(decoded.format) \(decoded.sourceSize) to \(decoded.size), by the caller")
-            let made = try Self.transform(decoded, of: original, request, [step])
+            let made = try Self.transform(decoded, of: original, request, [step], nil)
             if !derived.isReplaced(request.originalKey, since: start) { keep(made.image, request, original) }
             return LoadedPicture(
                 image: made.image,
@@ -291,13 +290,15 @@ final class PictureLoader: Sendable {
         _ image: Image,
         of original: Original,
         _ request: ImageRequest,
-        _ steps: [LoadRecord.Step]
+        _ steps: [LoadRecord.Step],
+        _ context: WorkContext?
     ) throws(EideticError) -> Made {
+        try context?.checkCancellation()
         var image = image
         image.note(original)
         let timer = StepTimer()
         guard let transform = request.transform(for: image) else { return Made(image: image, steps: steps) }
-        var changed = try transform.apply(to: image)
+        var changed = try transform.apply(to: image, context)
         (changed.encodedSize, changed.encodedChecksum) = (image.encodedSize, image.encodedChecksum)
         return Made(image: changed, steps: steps + [timer.step(.transform, transform.key)])
     }

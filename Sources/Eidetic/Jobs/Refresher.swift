@@ -6,8 +6,8 @@ import EideticStore
 final class Refresher: Sendable {
     /// What the server said.
     enum Outcome: Sendable {
-        /// The cached picture is still right.
-        case unchanged(LoadRecord.Step)
+        /// The cached picture is still right; `isTransferred` where the server sent it all the same.
+        case unchanged(LoadRecord.Step, isTransferred: Bool)
         /// There is another one.
         case changed(LoadedPicture)
     }
@@ -46,7 +46,7 @@ final class Refresher: Sendable {
         let checksum = shown.encodedChecksum
         let key = Key(picture: request.pictureKey, transfer: request.transfer, shown: checksum)
         return try await jobs.value(for: key, context: context, onProgress: onProgress) { job throws(EideticError) in
-            try await self.ask(request, checksum, job.context) { job.report($0.progress) }
+            try await self.ask(request, checksum, job.context) { if $0.isReported { job.report($0.progress) } }
         }
     }
 
@@ -72,12 +72,12 @@ final class Refresher: Sendable {
         if bytes.withUnsafeBytes({ Checksum.of($0) }) == shown {
             // The disk has nothing, or other bytes.
             if confirmed == nil { originals.original(bytes, answer, request).storeOnce() }
-            return .unchanged(answer.step)
+            return .unchanged(answer.step, isTransferred: answer.isTransferred)
         }
         let original =
             confirmed == nil
             ? originals.original(bytes, answer, request)
-            : Original(bytes: bytes, source: .disk, steps: [answer.step])
+            : Original(bytes: bytes, source: answer.isTransferred ? .network : .disk, steps: [answer.step])
         // Decoded in any case: it replaces others only when it has proved to be a picture.
         return .changed(try await pictures.render(request, original, context, since: nil))
     }

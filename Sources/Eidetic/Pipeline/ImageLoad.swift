@@ -57,7 +57,7 @@ public final class ImageLoad {
 
     /// Takes over the work of a load that goes on, to which nothing is left but to be cancelled.
     ///
-    /// `request` is an equal one, and says how urgent it is from now on.
+    /// `request` is an equal one, and says how urgent it is from now on where that is not what it said before.
     init(takingOver earlier: ImageLoad, _ request: ImageRequest, _ handlers: Handlers) {
         self.request = request
         context = earlier.context
@@ -66,7 +66,7 @@ public final class ImageLoad {
         work = earlier.work
         earlier.work = nil
         work?.listener = self
-        context.priority = request.priority
+        if request.priority != earlier.request.priority { context.priority = request.priority }
     }
 
     /// How urgent it is; may be changed while it goes on.
@@ -88,7 +88,7 @@ public final class ImageLoad {
         self.work = work
         work.task = Task {
             for await event in events {
-                let event = decodes ? await event.decoded() : event
+                guard let event = decodes ? await event.decoded() : event else { continue }
                 work.listener?.follow(event)
             }
         }
@@ -117,14 +117,26 @@ public final class ImageLoad {
 
 extension ImageEvent {
     /// The same with a picture whose pixels are there, or what keeps them from being made.
-    fileprivate func decoded() async -> ImageEvent {
-        guard case .finished(var response) = self, !response.image.isDecoded else { return self }
-        do throws(EideticError) {
-            response.image = try await response.image.decoded()
-            return .finished(response)
-        } catch {
-            return .failed(error)
+    ///
+    /// `nil` for a cached picture that cannot be decoded: there is nothing to be shown, and the end is still to come.
+    fileprivate func decoded() async -> ImageEvent? {
+        switch self {
+        case .cached(let response):
+            guard let decoded = try? await response.decoded() else { return nil }
+            return .cached(decoded)
+        case .finished(let response):
+            do throws(EideticError) { return .finished(try await response.decoded()) } catch { return .failed(error) }
+        case .progress, .preview, .failed: return self
         }
+    }
+}
+
+extension ImageResponse {
+    fileprivate func decoded() async throws(EideticError) -> ImageResponse {
+        guard !image.isDecoded else { return self }
+        var response = self
+        response.image = try await image.decoded()
+        return response
     }
 }
 

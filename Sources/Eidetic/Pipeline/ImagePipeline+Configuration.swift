@@ -29,6 +29,10 @@ extension ImagePipeline {
         public var freshness = Freshness.maximumAge
 
         /// What downloads.
+        ///
+        /// The header fields and credentials that it adds to requests of its own accord, or by its `requestModifier`, are not
+        /// part of a picture's identity: who has the same caches is given the same pictures. What tells users apart belongs
+        /// to the request: a request processor may put it there.
         public var downloader: Downloader
 
         /// What a picture may cost before it is refused.

@@ -3,17 +3,29 @@ import EideticCore
 import EideticFetch
 
 extension ImagePipeline {
-    /// One load from its first step to its answer; every public form comes here.
+    /// Gives the answer for one file, once processors and interceptors have had their say.
+    typealias FileAnswer = @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
+
+    /// Loads as urgently as `context` says.
     func load(
         _ request: ImageRequest,
         context: WorkContext,
         report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
+        try await load(request) { [self, given = request.priority] file async throws(EideticError) in
+            // Processors and interceptors may find it more urgent, or less so.
+            if file.priority != given { context.priority = file.priority }
+            return try await fileAnswer(file, context, report)
+        }
+    }
+
+    /// One load from its first step to its answer; every public form that may wait comes here.
+    func load(_ request: ImageRequest, _ body: @escaping FileAnswer) async throws(EideticError) -> ImageResponse {
         counters.countLoad()
         do throws(EideticError) {
             let request = try processed(request)
             if Task.isCancelled { throw EideticError.cancelled }
-            let response = try await intercepted(request, configuration.interceptors[...], context, report)
+            let response = try await intercepted(request, configuration.interceptors[...], body)
             counters.count(response)
             return response
         } catch {
@@ -27,28 +39,20 @@ extension ImagePipeline {
     private func intercepted(
         _ request: ImageRequest,
         _ interceptors: ArraySlice<any ImageInterceptor>,
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (ImageEvent) -> Void
+        _ body: @escaping FileAnswer
     ) async throws(EideticError) -> ImageResponse {
-        guard let first = interceptors.first else { return try await answer(request, context, report) }
-        return try await first.intercept(request) { [self] request async throws(EideticError) in
-            try await intercepted(request, interceptors.dropFirst(), context, report)
-        }
-    }
-
-    private func answer(
-        _ request: ImageRequest,
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (ImageEvent) -> Void
-    ) async throws(EideticError) -> ImageResponse {
-        try await covered(request) { [self] () async throws(EideticError) in
-            try await answer(request) { file async throws(EideticError) in
-                try await fileAnswer(file, context, report)
+        guard let first = interceptors.first else {
+            return try await covered(request) { [self] () async throws(EideticError) in
+                try await answer(request, body)
             }
         }
+        return try await first.intercept(request) { [self] request async throws(EideticError) in
+            try await intercepted(request, interceptors.dropFirst(), body)
+        }
     }
 
-    private func fileAnswer(
+    /// The answer for one file: from memory, else made.
+    func fileAnswer(
         _ request: ImageRequest,
         _ context: WorkContext,
         _ report: @escaping @Sendable (ImageEvent) -> Void
@@ -56,8 +60,9 @@ extension ImagePipeline {
         var hit = try memoryHit(request)
         if hit != nil, request.wantsBytes { hit?.originalBytes = await originals.cachedBytes(for: request) }
         if request.wantsRefresh { return try await refreshed(request, hit, context, report) }
-        if let hit { return hit }
-        return try await made(request, context, report)
+        guard var hit else { return try await made(request, context, report) }
+        try await waitForStore(of: nil, request, &hit)
+        return hit
     }
 
     /// The events of one load whose priority `context` holds.
@@ -69,17 +74,35 @@ extension ImagePipeline {
 
     /// What `load` would answer without waiting for another thread; `nil` where it would wait.
     func synchronousHit(_ request: ImageRequest) -> ImageResponse? {
-        guard configuration.interceptors.isEmpty, let request = try? processed(request),
-            request.options.isDisjoint(with: [.queryMemoryData, .refreshCached]),
-            let hit = answerAtOnce(request)
-        else { return nil }
+        guard let request = loadedAtOnce(request), let hit = answerAtOnce(request) else { return nil }
         counters.countLoad()
         counters.count(hit)
         return hit
     }
 
+    /// Whether a new load would be answered from memory without waiting.
+    func isAnsweredAtOnce(_ request: ImageRequest) -> Bool {
+        loadedAtOnce(request).flatMap { hitAtOnce($0) } != nil
+    }
+
+    /// The request as it is loaded, where nobody needs to wait for that.
+    private func loadedAtOnce(_ request: ImageRequest) -> ImageRequest? {
+        guard configuration.interceptors.isEmpty, let request = try? processed(request),
+            request.options.isDisjoint(with: [.queryMemoryData, .refreshCached])
+        else { return nil }
+        return request
+    }
+
+    private func hitAtOnce(_ request: ImageRequest) -> ImageResponse? {
+        if request.options.contains(.waitStoreCache), originals.unstored(cachedVariant(request)?.file ?? request) != nil
+        {
+            return nil
+        }
+        return try? memoryHit(request)
+    }
+
     private func answerAtOnce(_ request: ImageRequest) -> ImageResponse? {
-        if var hit = try? memoryHit(request) {
+        if var hit = hitAtOnce(request) {
             if request.options.contains(.queryMemoryDataSync) {
                 hit.originalBytes = originals.cachedBytesAtOnce(for: cachedVariant(request)?.file ?? request)
             }
@@ -89,38 +112,7 @@ extension ImagePipeline {
             let picture = sufficientFiles(request).lazy.compactMap({ self.pictures.pictureAtOnce(for: $0) }).first,
             (try? check(picture.image, request.options)) != nil
         else { return nil }
-        return ImageResponse(picture, storeError: nil)
-    }
-
-    /// Brings the original to disk without decoding it, unless it is there.
-    func bringToDisk(_ request: ImageRequest) async throws(EideticError) -> PrefetchedPicture {
-        let request = try processed(request)
-        guard let files = await files(request) else { return try await bringFileToDisk(request) }
-        return try await first(of: files, request) { file async throws(EideticError) in
-            try await bringFileToDisk(file)
-        }
-    }
-
-    private func bringFileToDisk(_ request: ImageRequest) async throws(EideticError) -> PrefetchedPicture {
-        let context = WorkContext(priority: request.priority)
-        let original = try await originals.original(for: request, context: context, onProgress: nil)
-        guard let header = try ImageDecoder.header(of: original.bytes) else {
-            throw EideticError(.truncated, "\(request.name) ends before its header is complete")
-        }
-        original.storeOnce()
-        if let error = try await original.storeError() { throw error }
-        guard original.belongsOnDisk || original.source != .network else {
-            let reason = configuration.diskCache == nil ? "there is no disk cache" : "it is not to be stored"
-            throw EideticError(.refused, "\(request.name): \(reason)")
-        }
-        return PrefetchedPicture(
-            source: original.source,
-            format: header.format,
-            size: header.uprightSize,
-            byteCount: ByteCount(original.bytes.count),
-            record: LoadRecord(steps: original.steps),
-            storeError: nil
-        )
+        return ImageResponse(picture)
     }
 
     /// The request as the configuration's processors want it.
@@ -167,20 +159,27 @@ extension ImagePipeline {
 
     /// The answer that a picture just made becomes.
     func response(_ picture: LoadedPicture, _ request: ImageRequest) async throws(EideticError) -> ImageResponse {
-        let timer = StepTimer()
-        guard request.options.contains(.waitStoreCache), let original = picture.original else {
-            var response = ImageResponse(picture, storeError: nil)
-            // Made of another picture in memory, or by somebody else in between: there was no need for the bytes.
-            if picture.original == nil, request.wantsBytes {
-                response.originalBytes = await originals.cachedBytes(for: request)
-            }
-            return response
+        var response = ImageResponse(picture)
+        // Made of another picture in memory, or by somebody else in between: there was no need for the bytes.
+        if picture.original == nil, request.wantsBytes {
+            response.originalBytes = await originals.cachedBytes(for: request)
         }
-        var response = ImageResponse(picture, storeError: try await original.storeError())
-        if original.belongsOnDisk {
-            response.record.steps.append(timer.step(.store, response.storeError.map { "failed: \($0)" } ?? "stored"))
-        }
+        try await waitForStore(of: picture.original, request, &response)
         return response
+    }
+
+    /// With `waitStoreCache`, waits until the original is on disk: for a picture from memory, the one on its way there.
+    private func waitForStore(
+        of original: Original?,
+        _ request: ImageRequest,
+        _ response: inout ImageResponse
+    ) async throws(EideticError) {
+        guard request.options.contains(.waitStoreCache), let original = original ?? originals.unstored(request)
+        else { return }
+        let timer = StepTimer()
+        response.storeError = try await original.storeError()
+        guard original.belongsOnDisk else { return }
+        response.record.steps.append(timer.step(.store, response.storeError.map { "failed: \($0)" } ?? "stored"))
     }
 
     private func check(_ image: Image, _ options: ImageOptions) throws(EideticError) {
@@ -210,19 +209,17 @@ extension ImageResponse {
             source: .memory,
             byteCount: image.encodedSize,
             originalBytes: bytes,
-            storeError: nil,
             record: LoadRecord(steps: [step])
         )
     }
 
-    fileprivate init(_ picture: LoadedPicture, storeError: EideticError?) {
+    init(_ picture: LoadedPicture) {
         self.init(
             image: picture.image,
             header: picture.header,
             source: picture.source,
             byteCount: picture.image.encodedSize,
             originalBytes: picture.original?.bytes,
-            storeError: storeError,
             record: LoadRecord(steps: picture.steps)
         )
     }

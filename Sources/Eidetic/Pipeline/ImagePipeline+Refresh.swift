@@ -14,13 +14,15 @@ extension ImagePipeline {
             return try await made(request, context, report)
         }
         report(.cached(cached))
+        let timer = StepTimer()
         do throws(EideticError) {
             let outcome = try await refresher.outcome(for: request, shown: cached.image, context: context) {
                 report(.progress($0))
             }
             switch outcome {
-            case .unchanged(let step):
+            case .unchanged(let step, let isTransferred):
                 cached.record.steps.append(step)
+                cached.isTransferred = isTransferred
                 cached.revalidation = .unchanged
                 return cached
             case .changed(let picture):
@@ -29,6 +31,7 @@ extension ImagePipeline {
                 return response
             }
         } catch  where error.code != .cancelled {
+            cached.record.steps.append(timer.step(.network, "failed: \(error)"))
             cached.revalidation = .failed(error)
             return cached
         }

@@ -13,32 +13,20 @@ extension ImagePipeline {
         guard let choice = choice(request) else { return try await body(request) }
         let timer = StepTimer()
         let files = await inOrder(choice, request)
-        let step = timer.step(.choice, files.first.map { "\($0.size) of \(files.count), \(note($0))" } ?? "none")
-        var response = try await first(of: files, request, body)
-        response.record.steps.insert(step, at: 0)
-        return response
-    }
-
-    /// Gives what `body` gives for the first of the files for which it throws nothing; throws the last one's error.
-    func first<Value: Sendable>(
-        of files: [ImageVariant],
-        _ request: ImageRequest,
-        _ body: (ImageRequest) async throws(EideticError) -> Value
-    ) async throws(EideticError) -> Value {
+        var steps = [timer.step(.choice, files.first.map { "\($0.size) of \(files.count), \(note($0))" } ?? "none")]
         var last = EideticError(.invalidArgument, "a list of files has none")
         for file in files {
-            do throws(EideticError) { return try await body(request.file(file)) } catch  where error.code != .cancelled
-            {
+            let timer = StepTimer()
+            do throws(EideticError) {
+                var response = try await body(request.file(file))
+                response.record.steps.insert(contentsOf: steps, at: 0)
+                return response
+            } catch  where error.code != .cancelled {
                 last = error
+                steps.append(timer.step(.choice, "\(file.size) failed: \(error)"))
             }
         }
         throw last
-    }
-
-    /// The request's files in the order in which they are to be tried; `nil` where it names one only.
-    func files(_ request: ImageRequest) async -> [ImageVariant]? {
-        guard let choice = choice(request) else { return nil }
-        return await inOrder(choice, request)
     }
 
     /// The picture in memory of a file that would be taken now, and the request for that file.

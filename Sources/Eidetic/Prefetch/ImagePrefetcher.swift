@@ -9,7 +9,10 @@ public final class ImagePrefetcher: Sendable {
     public enum Destination: Sendable, Hashable {
         /// Decoded pictures in memory.
         case memory
-        /// Originals on disk, without decoding.
+        /// Originals on disk, without decoding: only what their heads say is looked at.
+        ///
+        /// What is there is not asked for again, also with `refreshCached`; `fromLoaderOnly` does that. What is local, as a
+        /// file, is not copied.
         case disk
     }
 
@@ -68,10 +71,7 @@ public final class ImagePrefetcher: Sendable {
         do throws(EideticError) {
             try await limiter.enter(number)
             defer { limiter.leave() }
-            switch destination {
-            case .memory: return .success(PrefetchedPicture(try await pipeline.response(for: request)))
-            case .disk: return .success(try await pipeline.bringToDisk(request))
-            }
+            return .success(PrefetchedPicture(try await pipeline.prefetch(request, to: destination)))
         } catch {
             return .failure(error)
         }

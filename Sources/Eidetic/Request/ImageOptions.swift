@@ -46,7 +46,8 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
 
     /// Partial pictures are shown while the bytes come.
     ///
-    /// A download that is begun so is not gone on with where it broke off; with `retryFailed` it is begun anew.
+    /// A download that is begun so is not gone on with where it broke off; with `retryFailed`, or a downloader that always
+    /// retries, it is begun anew. Who joins a download that was begun without this option sees no partial pictures.
     public static let progressive = ImageOptions(rawValue: 1 << 26)
 
     // MARK: How it is decoded
@@ -109,6 +110,8 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     static let ofIdentity: ImageOptions = [
         .scaleDownLargeImages, .preloadAllFrames, .firstFrameOnly, .transformAnimatedImage, .transformVectorImage,
     ]
+
+    static let ofPriority: ImageOptions = [.lowPriority, .highPriority]
 
     /// The options that change how the original is brought, so that those who differ in them share no download.
     static let ofTransfer: ImageOptions = [

@@ -40,10 +40,19 @@ extension ImageRequest {
 
         /// The text that stands for the picture: the original's own where nothing is done to it.
         func name(of original: String, _ options: ImageOptions) -> String {
-            let flags = options.intersection(.ofIdentity).rawValue
+            let flags = deciding(options).rawValue
             guard size != nil || flags != 0 || !convertsToSRGB || transform != nil else { return original }
             let wanted = size.map { "\($0) \(contentMode.rawValue)" } ?? "full"
             return "\(original)\n\(wanted) \(flags) \(convertsToSRGB) \(transform?.key ?? "")"
+        }
+
+        /// Those of the options that change a pixel here.
+        private func deciding(_ options: ImageOptions) -> ImageOptions {
+            var flags = options.intersection(.ofIdentity)
+            // One frame is the default, and wins.
+            if flags.remove(.firstFrameOnly) != nil { flags.remove(.preloadAllFrames) }
+            if transform == nil { flags.subtract([.transformAnimatedImage, .transformVectorImage]) }
+            return flags
         }
 
         /// What the decoder is asked for.

@@ -83,7 +83,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// The URL, or another name where it comes from elsewhere.
     public var name: String { origin.name }
 
-    /// The same picture, made in another way.
+    /// The same picture, made in another way; as urgent as before, unless `priority` or new options say otherwise.
     public func with(
         rendering: Rendering? = nil,
         options: ImageOptions? = nil,
@@ -96,7 +96,9 @@ public struct ImageRequest: Sendable, Hashable {
             options: options ?? self.options,
             ignoredQueryItems: ignoredQueryItems
         )
-        if let priority { request.priority = priority }
+        // What the options say of it holds only from when they say so.
+        let isNew = !request.options.symmetricDifference(self.options).isDisjoint(with: .ofPriority)
+        request.priority = priority ?? (isNew ? request.priority : self.priority)
         return request
     }
 

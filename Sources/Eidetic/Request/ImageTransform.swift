@@ -31,11 +31,12 @@ public struct TransformChain: ImageTransform {
 }
 
 extension ImageTransform {
-    /// The picture with all frames changed.
-    func apply(to image: Image) throws(EideticError) -> Image {
+    /// The picture with all frames changed; throws `cancelled` between two of them where `context` is.
+    func apply(to image: Image, _ context: WorkContext? = nil) throws(EideticError) -> Image {
         let image = try image.decodedAtOnce()
         var frames: [Image.Frame] = []
         for frame in image.frames {
+            try context?.checkCancellation()
             frames.append(Image.Frame(pixels: try apply(to: frame.pixels), duration: frame.duration))
         }
         return Image(

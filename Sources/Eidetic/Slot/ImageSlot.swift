@@ -119,7 +119,7 @@ public final class ImageSlot {
     /// Whether the load of an earlier request serves a new caller as well as one of its own.
     private func goesOn(_ earlier: ImageRequest, for request: ImageRequest) -> Bool {
         earlier == request && earlier.asksLike(request) && !request.options.contains(.avoidAutoCancel)
-            && (request.wantsRefresh || pipeline.cachedImage(for: request) == nil)
+            && !pipeline.isAnsweredAtOnce(request)
     }
 
     /// Goes on with a load for a new caller, who has its own priority and presentation.

@@ -9,13 +9,17 @@ final class Counters: Sendable {
     func countLoad() { state.withLock { $0.loads += 1 } }
 
     func count(_ response: ImageResponse) {
+        // A file, given bytes, a function of the caller's: no cache had them, and no network would have been asked.
+        let isLocal = response.record.steps.contains { $0.stage == .origin }
         state.withLock { statistics in
             switch response.source {
             case .memory: statistics.memoryHits += 1
-            case .disk, .shared: statistics.diskHits += 1
+            case .disk, .shared: if !isLocal { statistics.diskHits += 1 }
             case .network: statistics.networkLoads += 1
             }
-            if response.source != .network { statistics.savedBytes += response.byteCount.bytes }
+            if response.source != .network, !isLocal, !response.isTransferred {
+                statistics.savedBytes += response.byteCount.bytes
+            }
             for step in response.record.steps { statistics.stages[step.stage, default: .init()].add(step.duration) }
         }
     }

@@ -14,7 +14,7 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var loads = 0
     /// Answers from memory.
     public var memoryHits = 0
-    /// Answers from disk.
+    /// Answers from the disk cache; what came from a file, given bytes or a function of the caller's is not counted.
     public var diskHits = 0
     /// Answers from the network.
     public var networkLoads = 0
@@ -22,9 +22,13 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var cancelled = 0
     /// Loads that failed otherwise.
     public var failures = 0
-    /// Answers for which the work of another caller was used.
+    /// How often a load joined work that was under way: a download, a decode.
+    ///
+    /// One load may join several times, as with `refreshCached`, and counts also where its caller leaves afterwards.
     public var joined = 0
-    /// Encoded bytes that were answered without the network.
+    /// Encoded bytes that caches answered without the network.
+    ///
+    /// A picture that a server sent again although it had not changed is not counted.
     public var savedBytes = 0
     /// Steps by their kind; a shared step counts once for each answer.
     public var stages: [LoadRecord.Stage: Stage] = [:]
@@ -50,8 +54,8 @@ extension PipelineStatistics {
             ("network_loads_total", "Answers from the network.", networkLoads),
             ("cancelled_total", "Loads cancelled by their caller.", cancelled),
             ("failures_total", "Loads that failed.", failures),
-            ("joined_total", "Answers for which the work of another caller was used.", joined),
-            ("saved_bytes_total", "Encoded bytes answered without the network.", savedBytes),
+            ("joined_total", "Joins of work that was under way.", joined),
+            ("saved_bytes_total", "Encoded bytes that caches answered without the network.", savedBytes),
         ]
         let lines = counters.map { name, help, value in
             "# HELP eidetic_\(name) \(help)\n# TYPE eidetic_\(name) counter\neidetic_\(name) \(value)\n"

@@ -123,7 +123,7 @@ extension Image {
 public enum ImageSource: String, Sendable, Hashable {
     /// The memory cache.
     case memory
-    /// The disk cache.
+    /// The disk cache, or another place of this machine: a file, bytes that were given, a function of the caller's.
     case disk
     /// The tier that several machines share.
     case shared

@@ -4,7 +4,8 @@ extension Downloader {
     /// Begins to load what `request` names, and gives the answer as soon as it is known to be what was asked for.
     ///
     /// For bodies that are used while they come: previews, large files. The stream takes one of the slots until it ends.
-    /// Hooks that look at bodies are not asked.
+    /// Hooks that look at bodies are not asked. `onFinish` is told when the end has been read, or the stream is given up, and
+    /// gets an answer without its bytes.
     ///
     /// - Parameters:
     ///   - request: What to load; `retriesFailed` only overrides the list of failures here.
@@ -26,14 +27,28 @@ extension Downloader {
         var request = request
         if let modify = configuration.requestModifier { request = try await modify(request) }
         try validate(request)
-        try checkOnline(request)
-        if !request.retriesFailed { try failures.check(request) }
         do throws(EideticError) {
+            try checkOnline(request)
+            if !request.retriesFailed { try failures.check(request) }
             return try await begin(request, context)
         } catch {
-            failures.note(error, for: request)
+            ended(request, .failure(error))
             throw error
         }
+    }
+
+    /// What lets reports of progress of one stream through, as rarely as `minimumProgressInterval` says.
+    package func progressThrottle() -> ProgressThrottle {
+        ProgressThrottle(interval: configuration.minimumProgressInterval, time: configuration.time)
+    }
+
+    /// Notes how a stream ended, and tells.
+    private func ended(_ request: FetchRequest, _ result: Result<FetchResponse, EideticError>) {
+        switch result {
+        case .success: if request.retriesFailed { failures.remove(request) }
+        case .failure(let error): failures.note(error, for: request)
+        }
+        configuration.onFinish?(request, result)
     }
 
     private func begin(_ request: FetchRequest, _ context: WorkContext) async throws(EideticError) -> FetchStream {
@@ -47,7 +62,7 @@ extension Downloader {
             } onCancel: {
                 scheduler.cancel(source.id)
             }
-            if let head = source.channel.head { return FetchStream(head, hop, source) }
+            if let head = source.channel.head { return stream(head, hop, source) }
             if let error = outcome?.error { throw error }
             guard let outcome, let head = outcome.head else {
                 throw EideticError(.badResponse, "\(hop.url): the server sent no answer")
@@ -56,9 +71,20 @@ extension Downloader {
             guard let next else {
                 // Complete already, and without a body.
                 _ = try hop.response(head, outcome)
-                return FetchStream(head, hop, source)
+                return stream(head, hop, source)
             }
             hop = next
+        }
+    }
+
+    private func stream(_ head: ResponseHead, _ hop: Hop, _ source: FetchStream.Source) -> FetchStream {
+        FetchStream(head, hop, source) { [self] outcome in
+            do throws(EideticError) {
+                if let error = outcome.error { throw error }
+                ended(hop.request, .success(try hop.response(head, outcome)))
+            } catch {
+                ended(hop.request, .failure(error))
+            }
         }
     }
 

@@ -16,12 +16,14 @@ public struct FetchStream: AsyncSequence, Sendable {
 
     private let source: Source
 
-    init(_ head: ResponseHead, _ hop: Hop, _ source: Source) {
+    /// `onEnd` is told once how it ended.
+    init(_ head: ResponseHead, _ hop: Hop, _ source: Source, _ onEnd: @escaping @Sendable (TransferOutcome) -> Void) {
         status = head.status
         headers = head.headers
         effectiveURL = hop.url
         expectedLength = head.isEncoded ? nil : head.contentLength
         self.source = source
+        source.onEnd.withLock { $0 = onEnd }
     }
 
     /// The reader's end of a download; when nobody holds it any more, the download ends.
@@ -29,6 +31,7 @@ public struct FetchStream: AsyncSequence, Sendable {
         let id: UInt64
         let channel: BodyChannel
         let scheduler: TransferScheduler
+        fileprivate let onEnd = Guarded<(@Sendable (TransferOutcome) -> Void)?>(nil)
 
         init(_ id: UInt64, _ channel: BodyChannel, _ scheduler: TransferScheduler) {
             self.id = id
@@ -36,7 +39,19 @@ public struct FetchStream: AsyncSequence, Sendable {
             self.scheduler = scheduler
         }
 
-        deinit { scheduler.cancel(id) }
+        deinit {
+            scheduler.cancel(id)
+            end(.cancelled)
+        }
+
+        /// Says how it ended, unless that was said before.
+        func end(_ outcome: TransferOutcome) {
+            let tell = onEnd.withLock { onEnd in
+                defer { onEnd = nil }
+                return onEnd
+            }
+            tell?(outcome)
+        }
     }
 
     /// Reads the body.
@@ -60,6 +75,7 @@ public struct FetchStream: AsyncSequence, Sendable {
                 if wasFull { source.scheduler.tell(.readerReady(source.id)) }
                 return bytes
             case .end(let outcome):
+                source.end(outcome)
                 if let error = outcome.error { throw error }
                 return nil
             }

@@ -3,7 +3,7 @@ import EideticCore
 /// Lets a report of progress through when the last one is long enough ago.
 ///
 /// The first report of a download always passes, and the last one where the length is known.
-final class ProgressThrottle: Sendable {
+package final class ProgressThrottle: Sendable {
     private let interval: Duration
     private let time: any TimeSource
     private let lastReport = Guarded<Duration?>(nil)
@@ -13,7 +13,7 @@ final class ProgressThrottle: Sendable {
         self.time = time
     }
 
-    func lets(_ progress: FetchProgress) -> Bool {
+    package func lets(_ progress: FetchProgress) -> Bool {
         let now = time.uptime
         return lastReport.withLock { last in
             if let last, now - last < interval, progress.received != progress.expected { return false }

@@ -11,8 +11,10 @@ extension DiskCache {
     }
 
     /// Reads an entry on a thread of the cache, and tells why there is none; see `find`.
-    package func findValue(for key: String) async throws(EideticError) -> Finding {
-        try await pool.run { _ throws(EideticError) in try self.find(key) }
+    ///
+    /// As urgently as `context` says at any time.
+    package func findValue(for key: String, _ context: WorkContext) async throws(EideticError) -> Finding {
+        try await pool.run(context) { _ throws(EideticError) in try self.find(key) }
     }
 
     /// Whether there is an entry, asked on a thread of the cache; see `contains`.
@@ -28,7 +30,17 @@ extension DiskCache {
         for key: String,
         metadata: Metadata = Metadata()
     ) async throws(EideticError) {
-        try await queued { () throws(EideticError) in try self.store(bytes, for: key, metadata) }
+        try await insert(bytes, for: key, metadata: metadata, priority: .normal)
+    }
+
+    /// Stores bytes as urgently as `priority` says; see `write`.
+    package func insert(
+        _ bytes: [UInt8],
+        for key: String,
+        metadata: Metadata,
+        priority: LoadPriority
+    ) async throws(EideticError) {
+        try await queued(priority) { () throws(EideticError) in try self.store(bytes, for: key, metadata) }
     }
 
     /// Removes an entry on a thread of the cache; see `remove`.
@@ -66,11 +78,12 @@ extension DiskCache {
 
     /// Runs a piece of work on a thread of the cache; the burst covers it from now to its end.
     func queued<Value: Sendable>(
+        _ priority: LoadPriority = .normal,
         _ body: @escaping @Sendable () throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
         try burst.enter()
         defer { burst.leave() }
-        return try await pool.run { _ throws(EideticError) in
+        return try await pool.run(WorkContext(priority: priority)) { _ throws(EideticError) in
             try self.burst.check()
             return try body()
         }

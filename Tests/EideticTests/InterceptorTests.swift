@@ -1,0 +1,123 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+/// What processors and interceptors may do, and what of it holds for prefetches.
+@Suite("Processors and interceptors", .timeLimit(.minutes(2)))
+struct InterceptorTests {
+    /// A server that notes what it is asked, and a pipeline with a disk cache of its own.
+    private struct Place {
+        let directory: TemporaryDirectory
+        let origin: ScriptedOrigin
+        let pipeline: ImagePipeline
+
+        init(_ change: (inout ImagePipeline.Configuration) -> Void) throws {
+            let png = try Picture.png(width: 8, height: 6)
+            origin = try ScriptedOrigin { _ in [.answer(200, [:], png)] }
+            directory = try TemporaryDirectory("interceptors")
+            var configuration = ImagePipeline.Configuration(
+                diskCache: try DiskCache(.init(directory: directory.path("cache")))
+            )
+            change(&configuration)
+            pipeline = ImagePipeline(configuration)
+        }
+    }
+
+    @Test("L19 L20 a prefetch goes through the interceptors, is found by loads, and is counted")
+    func prefetch() async throws {
+        for destination in [ImagePrefetcher.Destination.disk, .memory] {
+            let place = try Place { $0.interceptors = [Signing()] }, pipeline = place.pipeline
+            let requests = try ["a", "forbidden"].map { try ImageRequest("\(place.origin.url)/\($0)") }
+            let group = ImagePrefetcher(pipeline, destination: destination).prefetch(requests)
+            #expect(await group.finish().skipped == 1)
+            #expect(place.origin.requests.map(\.path) == ["/a"])
+            #expect(place.origin.requests.first?.headers["authorization"] == "Bearer 42")
+            let statistics = pipeline.statistics
+            #expect(statistics.loads == 2 && statistics.networkLoads == 1 && statistics.failures == 1)
+            await until { pipeline.isIdle }
+            let source = try await pipeline.response(for: requests[0].with(options: .fromCacheOnly)).source
+            #expect(source == (destination == .disk ? .disk : .memory))
+        }
+    }
+
+    @Test("L19 L22 a prefetch stays at low priority, whatever processors say")
+    func prefetchPriority() async throws {
+        for destination in [ImagePrefetcher.Destination.disk, .memory] {
+            let place = try Place { $0.requestProcessors = [{ ImageRequest($0.origin) }] }, pipeline = place.pipeline
+            pipeline.isUserInteracting = true
+            let group = ImagePrefetcher(pipeline, destination: destination)
+                .prefetch([try ImageRequest(place.origin.url + "/later")])
+            await until { pipeline.statistics.loads == 1 }
+            _ = try await pipeline.image(for: ImageRequest(place.origin.url + "/now"))
+            #expect(place.origin.requests.map(\.path) == ["/now"])
+            pipeline.isUserInteracting = false
+            #expect(await group.finish().skipped == 0)
+        }
+    }
+
+    @Test("L05 L22 the priority that a processor or an interceptor gives is the load's", arguments: [true, false])
+    func priority(byProcessor: Bool) async throws {
+        let place = try Place { configuration in
+            if byProcessor {
+                configuration.requestProcessors = [lessUrgent]
+            } else {
+                configuration.interceptors = [Lowering()]
+            }
+        }
+        let pipeline = place.pipeline
+        pipeline.isUserInteracting = true
+        let later = Task { try await pipeline.image(for: ImageRequest(place.origin.url + "/later")) }
+        await until { pipeline.statistics.loads == 1 }
+        _ = try await pipeline.image(for: ImageRequest(place.origin.url + "/now"))
+        #expect(place.origin.requests.map(\.path) == ["/now"])
+        pipeline.isUserInteracting = false
+        #expect(try await later.value.size.width == 8)
+    }
+
+    @Test("L20 an interceptor answers itself, and nothing else is asked")
+    func answersItself() async throws {
+        let image = try Picture.image(), place = try Place { $0.interceptors = [Answering(image: image)] }
+        let response = try await place.pipeline.response(for: ImageRequest(place.origin.url + "/a"))
+        #expect(response.image.size == image.size && response.source == .memory && response.byteCount.bytes == 3)
+        #expect(place.origin.requests.isEmpty)
+    }
+}
+
+@Sendable
+private func lessUrgent(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+    request.name.hasSuffix("/later") ? request.with(priority: .low) : request
+}
+
+private struct Lowering: ImageInterceptor {
+    func intercept(
+        _ request: ImageRequest,
+        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
+    ) async throws(EideticError) -> ImageResponse {
+        try await next(try lessUrgent(request))
+    }
+}
+
+/// Puts a key into each request, and refuses some.
+private struct Signing: ImageInterceptor {
+    func intercept(
+        _ request: ImageRequest,
+        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
+    ) async throws(EideticError) -> ImageResponse {
+        guard case .remote(var remote) = request.origin, !remote.url.hasSuffix("/forbidden") else {
+            throw EideticError(.refused, "not there")
+        }
+        remote.headers = ["Authorization": "Bearer 42"]
+        return try await next(ImageRequest(.remote(remote), priority: .high, options: request.options))
+    }
+}
+
+private struct Answering: ImageInterceptor {
+    let image: Image
+
+    func intercept(
+        _ request: ImageRequest,
+        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
+    ) async throws(EideticError) -> ImageResponse {
+        ImageResponse(image, source: .memory, originalBytes: [1, 2, 3])
+    }
+}
