@@ -96,6 +96,38 @@ struct LoadTransferTests {
         #expect(try await metrics().map(\.attempts) == [2])
     }
 
+    @Test("L20 the formats that can be decoded are what is accepted")
+    func accept() async throws {
+        let png = try TestPictures.file(.png), origin = try ScriptedOrigin { _ in [.answer(200, [:], png)] }
+        #expect(try await load([origin.url]).status == .exited(0))
+        #expect(origin.requests.first?.headers["accept"]?.contains("image/png,") == true)
+        _ = try await Subprocess.run(
+            EideticProgram.path,
+            ["prefetch", "--cache-dir", directory.path("other"), origin.url],
+            directory: directory.path
+        )
+        #expect(origin.requests.last?.headers["accept"]?.contains("image/png,") == true && origin.requests.count == 2)
+    }
+
+    @Test("L10 --progressive keeps --metrics")
+    func progressiveMetrics() async throws {
+        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        #expect(try await load(["--progressive", "--metrics", "metrics", url]).status == .exited(0))
+        #expect(try await metrics().map(\.status) == [200])
+    }
+
+    @Test("L11 a refresh that fails is told, and the cached picture delivered")
+    func failedRefresh() async throws {
+        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        #expect(try await load([url]).status == .exited(0))
+        await server.stop()
+        let result = try await load(["--option", "refreshCached", "--explain", url])
+        #expect(result.status == .exited(1))
+        #expect(result.errorText.contains("\(url) is not refreshed: "))
+        #expect(result.outputText.contains("failed: connectionRefused"))
+        #expect(try result.lines(LoadLine.self).map(\.source) == ["disk"])
+    }
+
     @Test("L05 --lifo starts the last one first")
     func lastInFirstOut() async throws {
         let picture = try TestPictures.file(.jpeg, width: 640, height: 480)

@@ -129,6 +129,9 @@ final class LoadRun: Sendable {
     /// Does with a picture what the plan wants; gives the bytes that show it on the terminal.
     private func use(_ response: ImageResponse, _ index: Int) async -> [UInt8] {
         if let error = response.storeError { flaw("\(plan.items[index].url) is not kept: \(error.message)") }
+        if case .failed(let error) = response.revalidation {
+            flaw("\(plan.items[index].url) is not refreshed: \(error.message)")
+        }
         do throws(EideticError) {
             return try await pool.run { [self] _ throws(EideticError) in
                 try writer?.write(response.image, original: response.originalBytes, name: plan.items[index].name)

@@ -38,7 +38,7 @@ enum LoadSession {
         _ transfer: TransferPlan? = nil,
         _ metrics: TransferMetrics? = nil
     ) -> ImagePipeline {
-        var settings = transfer?.configuration ?? Downloader.Configuration()
+        var settings = transfer?.configuration ?? ImagePipeline.Configuration.standardDownloads
         settings.maximumConcurrent = concurrency
         settings.minimumProgressInterval = .milliseconds(50)
         if let metrics { settings.onFinish = { metrics.note($0, $1) } }
@@ -94,7 +94,7 @@ enum LoadSession {
         hasSheet: Bool
     ) -> ExitStatus {
         if let flawed = tally.flawed, flawed.count > 1 {
-            Report.problem("\(flawed.count) pictures were not kept or written; the first: \(flawed.reason)")
+            Report.problem("\(flawed.count) pictures were not kept, written or refreshed; the first: \(flawed.reason)")
         }
         let summary = "\(tally.text); \(tally.bytes) in \(Moments.text(duration))"
         if let stopped {

@@ -16,7 +16,7 @@ struct TransferPlan: Sendable {
     private let isInsecure: Bool
 
     init(_ arguments: Arguments) {
-        var configuration = Downloader.Configuration()
+        var configuration = ImagePipeline.Configuration.standardDownloads
         if let count = arguments[TransferSettings.retry] {
             configuration.alwaysRetries = true
             configuration.retry.attempts = count + 1
