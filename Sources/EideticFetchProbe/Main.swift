@@ -8,8 +8,6 @@ import Glibc
 ///
 ///     EideticFetchProbe save|fetch PARALLEL [CA-FILE] < LIST
 ///
-/// Twice as many lines wait or run as downloads run at once, as a program does with a long list.
-///
 /// `save` lets the downloader write the files; `fetch` takes the bodies into memory and writes them itself.
 @main
 struct Main {
@@ -32,22 +30,34 @@ struct Main {
         configuration.maximumConcurrent = parallel
         configuration.caFile = arguments.dropFirst(2).first
         let downloader = Downloader(configuration)
+        // Twice as many tasks as downloads run at once: there is always one that waits for its turn.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            var under = 0
-            while let line = readLine() {
-                if under >= 2 * parallel { try await group.next() } else { under += 1 }
-                guard let space = line.utf8.firstIndex(of: UInt8(ascii: " ")) else { continue }
-                let request = try FetchRequest(url: String(line[..<space]))
-                let path = String(line[line.utf8.index(after: space)...])
+            let list = List()
+            for _ in 0..<2 * parallel {
                 group.addTask {
-                    if mode == "save" {
-                        try await downloader.save(request, to: path)
-                    } else {
-                        try write(try await downloader.fetch(request).bytes, to: path)
+                    while let (request, path) = try list.next() {
+                        if mode == "save" {
+                            try await downloader.save(request, to: path)
+                        } else {
+                            try write(try await downloader.fetch(request).bytes, to: path)
+                        }
                     }
                 }
             }
             try await group.waitForAll()
+        }
+    }
+
+    /// What is still to be loaded.
+    private final class List: Sendable {
+        private let lock = Guarded(())
+
+        func next() throws(EideticError) -> (request: FetchRequest, path: String)? {
+            guard let line = lock.withLock({ _ in readLine() }) else { return nil }
+            guard let space = line.utf8.firstIndex(of: UInt8(ascii: " ")) else {
+                throw EideticError(.invalidArgument, "\(line): a line is \"URL FILE\"")
+            }
+            return (try FetchRequest(url: String(line[..<space])), String(line[line.utf8.index(after: space)...]))
         }
     }
 

@@ -37,12 +37,15 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     @usableFromInline
     package typealias Beginning = @Sendable (_ job: Job, _ finish: @escaping Finish) -> @Sendable () -> Void
 
+    /// A job and those who wait for it.
+    ///
+    /// Safe to send: `cancel` and `subscribers` are touched with the table of jobs locked only.
     @usableFromInline
-    struct Running {
+    final class Running: @unchecked Sendable {
         @usableFromInline let id: UInt64
         @usableFromInline let context: WorkContext
         @usableFromInline var cancel: (@Sendable () -> Void)?
-        @usableFromInline let listeners = Listeners()
+        @usableFromInline let listeners = Guarded(Listeners())
         @usableFromInline var subscribers = Subscribers()
 
         @inlinable
@@ -53,16 +56,27 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
 
         /// Adds one who waits; gives the latest progress, to be told to it.
         @inlinable
-        mutating func add(_ subscriber: Subscriber) -> Progress? {
+        func add(_ subscriber: Subscriber) -> Progress? {
             subscribers.add(subscriber)
-            return listeners.add(subscriber.onProgress, ObjectIdentifier(subscriber))
+            return listeners.withLock { $0.add(subscriber.onProgress, ObjectIdentifier(subscriber)) }
         }
 
         /// Takes one out; false where it is not there.
         @inlinable
-        mutating func remove(_ subscriber: Subscriber) -> Bool {
-            listeners.remove(ObjectIdentifier(subscriber))
+        func remove(_ subscriber: Subscriber) -> Bool {
+            listeners.withLock { $0.remove(ObjectIdentifier(subscriber)) }
             return subscribers.remove(subscriber)
+        }
+
+        /// Tells everybody how far the job is.
+        @inlinable
+        func report(_ progress: Progress) {
+            let handlers = listeners.withLock { listeners in
+                listeners.latest = progress
+                return listeners.handlers
+            }
+            if handlers.isEmpty { return }
+            for handler in handlers.values { handler(progress) }
         }
     }
 
@@ -178,49 +192,24 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
 extension SharedWork {
     /// Who wants to know how far a job is.
     ///
-    /// Apart from the table of jobs, since a download reports often, and finding a job by its key takes long.
+    /// Apart from those who wait, since a download reports often, and the table of jobs is everybody's.
     @usableFromInline
-    final class Listeners: Sendable {
-        @usableFromInline
-        struct State {
-            @usableFromInline var latest: Progress?
-            @usableFromInline var handlers: [ObjectIdentifier: @Sendable (Progress) -> Void] = [:]
-
-            @inlinable
-            init() {}
-        }
-
-        @usableFromInline let state = Guarded(State())
+    struct Listeners {
+        @usableFromInline var latest: Progress?
+        @usableFromInline var handlers: [ObjectIdentifier: @Sendable (Progress) -> Void] = [:]
 
         @inlinable
         init() {}
 
         /// Adds a listener; gives the latest progress, to be told to it.
         @inlinable
-        func add(_ handler: (@Sendable (Progress) -> Void)?, _ id: ObjectIdentifier) -> Progress? {
-            state.withLock { state in
-                if let handler { state.handlers[id] = handler }
-                return state.latest
-            }
+        mutating func add(_ handler: (@Sendable (Progress) -> Void)?, _ id: ObjectIdentifier) -> Progress? {
+            if let handler { handlers[id] = handler }
+            return latest
         }
 
         @inlinable
-        func remove(_ id: ObjectIdentifier) {
-            state.withLock { if !$0.handlers.isEmpty { $0.handlers[id] = nil } }
-        }
-
-        @inlinable
-        func removeAll() { state.withLock { if !$0.handlers.isEmpty { $0.handlers = [:] } } }
-
-        @inlinable
-        func report(_ progress: Progress) {
-            let handlers = state.withLock { state in
-                state.latest = progress
-                return state.handlers
-            }
-            if handlers.isEmpty { return }
-            for handler in handlers.values { handler(progress) }
-        }
+        mutating func remove(_ id: ObjectIdentifier) { if !handlers.isEmpty { handlers[id] = nil } }
     }
 
     /// One who waits: answered exactly once, by whoever comes first – the job or the caller's cancellation.
@@ -286,12 +275,12 @@ extension SharedWork {
     func subscribe(_ subscriber: Subscriber, to key: Key, _ begin: Beginning) {
         if Task.isCancelled { return subscriber.answer(.failure(.cancelled)) }
         let (newJob, latest) = state.withLock { state -> (Running?, Progress?) in
-            if state.running[key] != nil {
+            if let job = state.running[key] {
                 state.joined += 1
-                return (nil, state.running[key]?.add(subscriber))
+                return (nil, job.add(subscriber))
             }
             state.started += 1
-            var job = Running(id: state.started, context: WorkContext(priority: subscriber.context.priority))
+            let job = Running(id: state.started, context: WorkContext(priority: subscriber.context.priority))
             _ = job.add(subscriber)
             state.running[key] = job
             return (job, nil)
@@ -305,11 +294,11 @@ extension SharedWork {
     @inlinable
     func start(_ key: Key, _ running: Running, _ begin: Beginning) {
         let id = running.id
-        let job = Job(context: running.context) { [listeners = running.listeners] in listeners.report($0) }
+        let job = Job(context: running.context) { running.report($0) }
         let cancel = begin(job) { [weak self] in self?.finish(key, id, $0) ?? {} }
         let isStillWanted = state.withLock { state in
-            guard state.running[key]?.id == id else { return false }
-            state.running[key]?.cancel = cancel
+            guard state.running[key] === running else { return false }
+            running.cancel = cancel
             return true
         }
         if !isStillWanted { cancel() }
@@ -321,7 +310,7 @@ extension SharedWork {
             guard state.running[key]?.id == id, let job = state.running.removeValue(forKey: key) else {
                 return [Subscriber]()
             }
-            job.listeners.removeAll()
+            job.listeners.withLock { $0.handlers = [:] }
             return job.subscribers.inOrder
         }
         return { for subscriber in waiting { subscriber.answer(outcome) } }
@@ -330,9 +319,7 @@ extension SharedWork {
     @inlinable
     func leave(_ key: Key, _ subscriber: Subscriber) {
         let abandoned = state.withLock { state -> Running? in
-            guard state.running[key]?.remove(subscriber) == true, state.running[key]?.subscribers.isEmpty == true else {
-                return nil
-            }
+            guard let job = state.running[key], job.remove(subscriber), job.subscribers.isEmpty else { return nil }
             return state.running.removeValue(forKey: key)
         }
         abandoned?.context.cancel()
