@@ -250,6 +250,16 @@ struct StepTests {
         #expect(response.storeError != nil)
     }
 
+    @Test("L26 the record names the servers that failed before another one answered")
+    func failedServers() async throws {
+        let png = try Picture.png(width: 8, height: 6)
+        let origin = try ScriptedOrigin { [$0.path == "/c" ? .answer(200, [:], png) : .answer(404)] }
+        let urls = try ["a", "b", "c"].map { try FetchRequest(url: "\(origin.url)/\($0)") }
+        let record = try await ImagePipeline(.init()).response(for: ImageRequest(.firstOf(urls))).record
+        let note = try #require(record.steps.first { $0.stage == .network }?.note)
+        #expect(note.hasPrefix("200, ") && note.contains("\(urls[0].url): ") && note.contains("\(urls[1].url): "))
+    }
+
     @Test("L13 L21 a transform of many frames ends between two of them when nobody waits for it")
     func cancelledFrames() async throws {
         var configuration = ImagePipeline.Configuration()

@@ -9,7 +9,7 @@ struct OriginAnswer: Sendable {
     let bytes: [UInt8]?
     /// The fields of the HTTP answer that are kept with the bytes.
     let fields: [HTTPField]
-    let step: LoadRecord.Step
+    var step: LoadRecord.Step
 
     /// Whether the bytes came over the network.
     var isTransferred: Bool { bytes != nil && step.stage == .network }
@@ -116,15 +116,28 @@ struct OriginReader: Sendable {
         _ context: WorkContext,
         _ report: @escaping @Sendable (Arrival) -> Void
     ) async throws(EideticError) -> OriginAnswer {
-        var last = EideticError(.invalidArgument, "a list of URLs has none")
+        var failures: [EideticError] = []
         for remote in remotes {
             do throws(EideticError) {
-                return try await download(remote, conditions, options, context, report)
+                var answer = try await download(remote, conditions, options, context, report)
+                answer.step = answer.step.after(failures)
+                return answer
             } catch  where error.code != .cancelled {
-                last = error
+                failures.append(error)
             }
         }
-        throw last
+        throw failures.last ?? EideticError(.invalidArgument, "a list of URLs has none")
+    }
+}
+
+extension LoadRecord.Step {
+    /// The same, which says what failed before it.
+    fileprivate func after(_ failures: [EideticError]) -> LoadRecord.Step {
+        LoadRecord.Step(
+            stage: stage,
+            duration: duration,
+            note: ([note] + failures.map { "after \($0)" }).joined(separator: ", ")
+        )
     }
 }
 

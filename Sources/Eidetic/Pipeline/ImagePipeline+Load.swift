@@ -169,7 +169,7 @@ extension ImagePipeline {
     }
 
     /// With `waitStoreCache`, waits until the original is on disk: for a picture from memory, the one on its way there.
-    private func waitForStore(
+    func waitForStore(
         of original: Original?,
         _ request: ImageRequest,
         _ response: inout ImageResponse

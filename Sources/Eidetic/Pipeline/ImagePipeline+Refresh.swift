@@ -24,6 +24,7 @@ extension ImagePipeline {
                 cached.record.steps.append(step)
                 cached.isTransferred = isTransferred
                 cached.revalidation = .unchanged
+                try await waitForStore(of: nil, request, &cached)
                 return cached
             case .changed(let picture):
                 var response = try await response(picture, request)
