@@ -76,7 +76,8 @@ public final class ImageMemoryCache: Sendable {
     ///   - base: What is decoded.
     ///   - size: The size that is wanted; `nil` for the picture's own.
     ///   - mode: How the picture is fitted to the size.
-    /// - Returns: The smallest of those that have all pixels that are wanted.
+    /// - Returns: The smallest of those that have all pixels that are wanted; of a vector picture this decode alone, since
+    ///   each size is drawn for itself.
     public func image(for key: CacheKey, base: CacheKey, size: PixelSize?, mode: ContentMode = .fit) -> Image? {
         if let image = pictures.value(for: key) { return image }
         for variant in variants.all(of: base) where variant.key != key && variant.covers(size, mode) {
@@ -109,7 +110,12 @@ public final class ImageMemoryCache: Sendable {
     public func insert(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
         pictures.insert(image, for: key, cost: image.cost, timeToLive: timeToLive)
         guard let base, !image.isPartial else { return }
-        let variant = ImageVariants.Variant(key: key, size: image.size, sourceSize: image.sourceSize)
+        let variant = ImageVariants.Variant(
+            key: key,
+            size: image.size,
+            sourceSize: image.sourceSize,
+            isDrawing: image.format == .svg
+        )
         variants.insert(variant, of: base) { [pictures] in pictures.contains($0) }
     }
 

@@ -8,9 +8,12 @@ final class ImageVariants: Sendable {
         let size: PixelSize
         /// The size of the whole picture.
         let sourceSize: PixelSize
+        /// Whether it was drawn, so that every size is drawn anew: no larger decode stands in for a smaller one.
+        var isDrawing = false
 
         /// Whether it has all pixels that a decode to a size would have; `nil` for the picture's own size.
         func covers(_ wanted: PixelSize?, _ mode: ContentMode) -> Bool {
+            if isDrawing { return false }
             let needed = wanted.map { sourceSize.scaled(to: $0, mode) } ?? sourceSize
             return size.width >= needed.width && size.height >= needed.height
         }

@@ -48,6 +48,19 @@ struct ImageMemoryCacheTests {
         #expect(cache.anyImage(base: base)?.size.width == 200)
     }
 
+    @Test("C02 a drawing in one size answers for no other, and stands in for it")
+    func drawsAnew() throws {
+        let cache = ImageMemoryCache(costLimit: .mebibytes(10)), pixels = try image(200, 150)
+        let drawn = Image(frames: pixels.frames, format: .svg, sourceSize: PixelSize(width: 20, height: 15))
+        cache.insert(drawn, for: key("200"), base: base)
+        for width in [100, 400] {
+            #expect(cache.image(for: key("\(width)"), base: base, size: PixelSize(width: width, height: width)) == nil)
+        }
+        #expect(cache.anyImage(base: base)?.size.width == 200)
+        cache.removeAll(base: base)
+        #expect(cache.image(for: key("200")) == nil)
+    }
+
     @Test("L23 any decode of a picture can stand in for it")
     func findsAny() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
