@@ -112,6 +112,26 @@ struct ProgressiveTests {
         #expect(display.images.dropFirst().allSatisfy { $0 == picture })
     }
 
+    @Test("L10 a load that fails after previews leaves what was seen before, and no part of a picture")
+    @MainActor
+    func slotFailure() async throws {
+        let png = try picture(.png), gate = Gate(), display = RecordingDisplay()
+        let origin = try ScriptedOrigin { _ in
+            let head = ScriptedOrigin.Step.head(200, ["Content-Length": "\(png.count)"])
+            return [head, .send(Array(png.prefix(png.count / 2))), .wait(gate), .reset]
+        }
+        let pixels = try Picture.pixels(width: 1, height: 1)
+        let placeholder = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
+        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate()), completions = Counter()
+        let request = try ImageRequest(origin.url + "/a", options: .progressive)
+        slot.set(request, .init(placeholder: placeholder)) { _ in completions.add() }
+        await until { display.images.count == 2 }
+        gate.open()
+        await until { completions.value == 1 }
+        guard case .failed = slot.state else { Issue.record("\(slot.state)"); return }
+        #expect(display.images.last == .image(pixels.size, hasTransition: false))
+    }
+
     @Test("L10 L07 a connection that breaks while previews are shown: with retryFailed the download begins anew")
     func broken() async throws {
         let png = try picture(.png), tries = Counter()

@@ -28,6 +28,9 @@ public final class ImageSlot {
     private let gate: DisplayGate
     private var turn: UInt64 = 0
     private var isCachedSeen = false
+    /// What is seen where no preview is.
+    private var seen: Image?
+    private var isPreviewSeen = false
     private var presentation = Presentation()
 
     /// Creates a slot for `display`.
@@ -189,7 +192,8 @@ extension ImageSlot {
 
     private func showPreview(_ image: Image, _ request: ImageRequest) {
         guard !request.options.contains(.avoidAutoSetImage) else { return }
-        show(image)
+        isPreviewSeen = true
+        draw(image)
     }
 
     private func showProgress(_ update: FetchProgress, _ presentation: Presentation) {
@@ -243,10 +247,21 @@ extension ImageSlot {
             show(image)
         } else if request.options.contains(.delayPlaceholder) {
             show(presentation.placeholder)
+        } else if isPreviewSeen {
+            show(seen)
         }
     }
 
     private func show(
+        _ image: Image?,
+        _ transition: ImageTransition? = nil,
+        then completion: @escaping @MainActor () -> Void = {}
+    ) {
+        (seen, isPreviewSeen) = (image, false)
+        draw(image, transition, then: completion)
+    }
+
+    private func draw(
         _ image: Image?,
         _ transition: ImageTransition? = nil,
         then completion: @escaping @MainActor () -> Void = {}
