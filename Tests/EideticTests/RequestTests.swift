@@ -43,6 +43,22 @@ struct RequestTests {
     }
 
     @Test(
+        "L06 C07 what comes with any certificate or with cookies is found by such requests alone, however they say so"
+    )
+    func apart() throws {
+        let plain = try ImageRequest(url), remote = try FetchRequest(url: url)
+        var (unsafe, personal) = (remote, remote)
+        unsafe.allowsInvalidCertificates = true
+        personal.usesCookies = true
+        for (other, options) in [(unsafe, ImageOptions.allowInvalidCertificates), (personal, .handleCookies)] {
+            let key = ImageCache.Key(plain.with(options: options))
+            #expect(key != ImageCache.Key(plain))
+            #expect(ImageCache.Key(ImageRequest(.remote(other))) == key)
+            #expect(ImageCache.Key(ImageRequest(.firstOf([remote, other]))) == key)
+        }
+    }
+
+    @Test(
         "L06 query items of a signature are left out of the identity",
         arguments: [
             ("https://a.b/c.png?id=1&X-Amz-Date=2&X-Amz-Signature=3", "https://a.b/c.png?id=1&X-Amz-Date=9"),

@@ -35,13 +35,15 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// A background task is open as long as the load goes on; when its time is used up, the load ends as cancelled.
     public static let continueInBackground = ImageOptions(rawValue: 1 << 6)
 
-    /// The cached picture is delivered, then the server is asked whether it has changed.
+    /// The cached picture is delivered, however stale, then the server is asked whether it has changed.
     public static let refreshCached = ImageOptions(rawValue: 1 << 7)
 
     /// The server is asked although the URL failed for good before, and again after a transport failure.
     public static let retryFailed = ImageOptions(rawValue: 1 << 14)
 
     /// Cookies are sent, and kept in the downloader's jar; otherwise there are none.
+    ///
+    /// What comes is found by such requests alone, and not kept on disk where it depends on them (`Vary: Cookie`).
     public static let handleCookies = ImageOptions(rawValue: 1 << 15)
 
     /// Partial pictures are shown while the bytes come.
@@ -63,7 +65,8 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
 
     /// All frames, as with `preloadAllFrames`; a picture with a single frame is the error `unsupportedFormat`.
     ///
-    /// So is every picture together with `firstFrameOnly`.
+    /// So is every picture together with `firstFrameOnly`. With `refreshCached`, a cached picture that has one frame counts as
+    /// none, and a new one that has one frame leaves the cached animation.
     public static let matchAnimatedImage = ImageOptions(rawValue: 1 << 11)
 
     /// The transform is applied to animated pictures too, frame by frame.

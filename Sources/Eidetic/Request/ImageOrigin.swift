@@ -7,7 +7,7 @@ public enum ImageOrigin: Sendable {
     /// A server. The original is kept in the disk cache.
     case remote(FetchRequest)
 
-    /// Several servers' URLs of one picture, best first; the next one is asked when one fails.
+    /// Several servers' URLs of one picture, best first; the next one is asked when one fails or sends a broken picture.
     ///
     /// The picture has the identity of the first.
     case firstOf([FetchRequest])
@@ -60,6 +60,16 @@ public enum ImageOrigin: Sendable {
         }
     }
 
+    /// Whether one of ``remotes`` is such; allocates nothing.
+    func hasRemote(_ condition: (FetchRequest) -> Bool) -> Bool {
+        switch self {
+        case .remote(let request): condition(request)
+        case .firstOf(let requests): requests.contains(where: condition)
+        case .variants(let variants): variants.contains { condition($0.request) }
+        case .file, .bytes, .provider: false
+        }
+    }
+
     /// Whether the original belongs into the disk cache.
     var isStored: Bool {
         switch self {
@@ -80,6 +90,15 @@ extension ImageOrigin {
         case .bytes(let bytes): "data:\(bytes.withUnsafeBytes { CacheKey(hashing: $0) }.hexadecimal)"
         case .provider(let name, _): "provider:\(name)"
         }
+    }
+
+    /// What keeps bytes apart from those of the same URL that were asked for in another way.
+    ///
+    /// Anybody may have tampered with what came with any certificate, and cookies tell users apart.
+    func marks(_ options: ImageOptions) -> String {
+        let isUnsafe = hasRemote { options.contains(.allowInvalidCertificates) || $0.allowsInvalidCertificates }
+        let hasCookies = hasRemote { options.contains(.handleCookies) || $0.usesCookies }
+        return (isUnsafe ? "\nany certificate" : "") + (hasCookies ? "\nwith cookies" : "")
     }
 
     /// Two users with different headers or passwords never share a picture, so all that the caller set is part of it.

@@ -49,9 +49,7 @@ public struct ImageRequest: Sendable, Hashable {
         let wantsFrames = options.contains(.matchAnimatedImage) && !options.contains(.firstFrameOnly)
         self.options = wantsFrames ? options.union(.preloadAllFrames) : options
         self.ignoredQueryItems = ignoredQueryItems
-        // What came over a connection that anybody may have tampered with is kept apart.
-        let isUnsafe = options.contains(.allowInvalidCertificates) && !origin.remotes.isEmpty
-        originalKey = origin.identity(ignoring: ignoredQueryItems) + (isUnsafe ? "\nany certificate" : "")
+        originalKey = origin.identity(ignoring: ignoredQueryItems) + origin.marks(options)
         pictureKey = rendering.identity(of: originalKey, self.options)
         baseKey = rendering.transform == nil ? rendering.anySize.identity(of: originalKey, self.options) : nil
     }
@@ -79,6 +77,25 @@ public struct ImageRequest: Sendable, Hashable {
         let text = url.absoluteString
         try self.init(text, size: size, contentMode: contentMode, priority: priority, options: options)
     }
+
+    /// The same picture with the same identity, from another origin.
+    private init(_ other: ImageRequest, from origin: ImageOrigin) {
+        self.origin = origin
+        (rendering, options, priority) = (other.rendering, other.options, other.priority)
+        ignoredQueryItems = other.ignoredQueryItems
+        (originalKey, pictureKey, baseKey) = (other.originalKey, other.pictureKey, other.baseKey)
+    }
+
+    /// The same picture from the servers that are asked after this one; `nil` where there is none.
+    func behind(_ remote: FetchRequest) -> ImageRequest? {
+        guard case .firstOf(let all) = origin, let index = all.firstIndex(of: remote), index + 1 < all.count else {
+            return nil
+        }
+        return ImageRequest(self, from: .firstOf(Array(all[(index + 1)...])))
+    }
+
+    /// Whether cookies are sent, by which a server may tell its users apart.
+    var usesCookies: Bool { origin.hasRemote { options.contains(.handleCookies) || $0.usesCookies } }
 
     /// The URL, or another name where it comes from elsewhere.
     public var name: String { origin.name }
