@@ -21,6 +21,7 @@ import Testing
 /// | previews for two sizes | each their own | `ProgressiveTests.sizes` |
 /// | bytes come while a preview is decoded | it is decoded from a copy | `ProgressiveTests`, under the thread sanitizer |
 /// | the picture is replaced while the old one is decoded | the old one is delivered, and not kept | `replaced` |
+/// | the old bytes are read while the new ones are written | what is made of them does not stay | `replacedLater` |
 /// | the bytes are on disk, and a slow transform holds them still | the disk answers, as fresh as it is | `heldByTransform` |
 /// | a cancelled load ends late | its successor is still joined | `lateEnd` |
 @Suite("Races", .timeLimit(.minutes(2)))
@@ -180,13 +181,17 @@ struct RaceTests {
         #expect(ends == 1)
     }
 
-    @Test("L11 replaced while the old picture is decoded: that one is delivered, and not kept", .needsNginx)
-    func replaced() async throws {
+    @Test(
+        "L11 replaced while the old picture is decoded: that one is delivered, and not kept",
+        .needsNginx,
+        arguments: [ImageOptions.refreshCached, .fromLoaderOnly]
+    )
+    func replaced(_ how: ImageOptions) async throws {
         let fixture = try await Fixture(), begun = Gate(), goOn = Gate()
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
         configuration.decodeWidth = 4
         let pipeline = ImagePipeline(configuration)
-        let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
+        let request = try fixture.put(options: [how, .waitStoreCache])
         _ = try await pipeline.image(for: request)
         let rendering = ImageRequest.Rendering(transform: Held(begun: begun, goOn: goOn))
         let slow = request.with(rendering: rendering, options: [])
@@ -198,6 +203,33 @@ struct RaceTests {
         #expect(try await old.value == PixelSize(width: 64, height: 48))
         #expect(pipeline.cachedImage(for: slow) == nil)
         #expect(try await pipeline.image(for: slow).size == PixelSize(width: 20, height: 10))
+    }
+
+    @Test(
+        "L11 what is made of the old bytes while the new ones are written goes from memory when these are",
+        .needsNginx
+    )
+    func replacedLater() async throws {
+        let fixture = try await Fixture(), plan = FaultPlan(), writes = Gate(), goOn = Gate()
+        let directory = DiskCache.Configuration(directory: fixture.directory.path("cache"))
+        let disk = try DiskCache(directory, fileSystem: FileSystem(observer: plan))
+        let pipeline = ImagePipeline(.init(diskCache: disk)), request = try fixture.put(options: .waitStoreCache)
+        _ = try await pipeline.image(for: request)
+        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        plan.before(.rename) {
+            writes.open()
+            goOn.block()
+        }
+        let new = try await pipeline.image(for: request.with(options: .refreshCached))
+        await writes.wait()
+        // Brought in another way, so that the bytes that are written are not found.
+        let other = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)), options: .retryFailed)
+        pipeline.removeAllFromMemory()
+        #expect(try await pipeline.image(for: other).sourceSize != new.sourceSize)
+        goOn.open()
+        await until { pipeline.isIdle }
+        #expect(pipeline.cachedImage(for: other) == nil)
+        #expect(try await pipeline.image(for: other).sourceSize == new.sourceSize)
     }
 
     @Test(

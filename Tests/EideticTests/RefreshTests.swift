@@ -287,10 +287,13 @@ extension RefreshTests {
         #expect(try await exchanges(fixture) == expected)
     }
 
-    @Test("L11 L13 a changed picture: sizes and transforms that were made of the old one go from memory with it")
-    func derived() async throws {
+    @Test(
+        "L11 L13 a changed picture: sizes and transforms that were made of the old one go from memory with it",
+        arguments: [ImageOptions.refreshCached, .fromLoaderOnly]
+    )
+    func derived(_ how: ImageOptions) async throws {
         let fixture = try await Fixture(), pipeline = fixture.pipeline
-        let full = try fixture.put(options: [.refreshCached, .waitStoreCache])
+        let full = try fixture.put(options: [how, .waitStoreCache])
         let small = full.with(rendering: .init(size: PixelSize(width: 8, height: 8)), options: [])
         let transformed = full.with(rendering: .init(transform: Counting(count: Counter())), options: [])
         let flags = full.with(options: .scaleDownLargeImages)
@@ -314,6 +317,23 @@ extension RefreshTests {
         #expect(pipeline.cachedImage(for: request)?.size == PixelSize(width: 64, height: 48))
         let offline = request.with(options: .fromCacheOnly)
         #expect(try await fixture.nextRun().image(for: offline).size == PixelSize(width: 64, height: 48))
+    }
+
+    @Test(
+        "L06 L11 matchAnimatedImage: a cached picture that is none is no answer, and a new one that is none is not shown"
+    )
+    func animated() async throws {
+        let fixture = try await Fixture(), still = try Picture.png(width: 20, height: 10)
+        let request = try fixture.put(options: [.preloadAllFrames, .waitStoreCache])
+        let animated = request.with(options: [.refreshCached, .matchAnimatedImage, .waitStoreCache])
+        _ = try await fixture.pipeline.image(for: request)
+        try fixture.server.put(Picture.animatedGIF, at: "a.png")
+        #expect(await events(fixture.pipeline, animated) == ["finished 1x1"])
+        #expect(await events(fixture.pipeline, animated) == ["cached 1x1", "unchanged 1x1"])
+        try fixture.server.put(still, at: "a.png")
+        #expect(await events(fixture.pipeline, animated) == ["cached 1x1", "kept 1x1 unsupportedFormat"])
+        await until { fixture.pipeline.isIdle }
+        #expect(await events(try fixture.nextRun(), animated) == ["failed unsupportedFormat"])
     }
 
     @Test("L11 L06 an unchanged picture that the disk has lost is stored again, before the answer where that is asked")

@@ -99,7 +99,7 @@ extension ImagePipeline {
         configuration.scaleDownLimit = self.configuration.scaleDownLimit
         return ImageCache(memory: memory, disk: self.configuration.diskCache, configuration: configuration) {
             [originals] metadata in
-            originals.freshness(of: metadata).map { max(.zero, $0.lifetime - $0.age(at: SystemTime().now)) }
+            originals.freshFor(metadata)
         }
     }
 }

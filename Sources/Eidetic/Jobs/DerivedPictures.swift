@@ -1,55 +1,103 @@
 import EideticCore
+import EideticStore
 
 /// Which pictures in memory were made of which original: in all sizes, with all transforms.
 ///
 /// A hint, like an index: what it names may be gone, and the cache is asked.
 final class DerivedPictures: Sendable {
+    /// The loads of one original that are under way.
+    private struct Loads {
+        var count = 0
+        /// When other bytes came last, and which.
+        var replaced: (moment: UInt64, checksum: UInt64)?
+    }
+
     private struct State {
         var keys: [String: Set<CacheKey>] = [:]
         var sweepsAt = 512
-        /// The moment, counted in replacements, at which an original was last replaced.
-        var replaced: [String: UInt64] = [:]
+        var loads: [String: Loads] = [:]
+        /// Counted in replacements.
         var now: UInt64 = 0
     }
 
+    private let memory: ImageMemoryCache
     private let state = Guarded(State())
 
-    /// A moment to be kept from before an original is read until its picture is put in.
-    var now: UInt64 { state.withLock { $0.now } }
+    init(_ memory: ImageMemoryCache) { self.memory = memory }
 
-    /// Whether `original` was replaced after the moment `start`, so that what was made of it is out of date.
-    func isReplaced(_ original: String, since start: UInt64) -> Bool {
-        state.withLock { $0.replaced[original].map { $0 > start } ?? false }
+    /// Says that an original is about to be read; gives this moment, and must be followed by ``end(_:)``.
+    func begin(_ original: String) -> UInt64 {
+        state.withLock { state in
+            state.loads[original, default: Loads()].count += 1
+            return state.now
+        }
     }
 
-    /// Notes a picture; asks `isThere` of all now and then, and forgets those that are not.
-    func note(_ key: CacheKey, of original: String, isThere: (CacheKey) -> Bool) {
+    /// Says that what was made of an original is where it belongs, or will never be.
+    func end(_ original: String) {
+        state.withLock { state in
+            state.loads[original]?.count -= 1
+            if state.loads[original]?.count == 0 { state.loads[original] = nil }
+        }
+    }
+
+    /// Puts a picture into memory for the time that it is fresh, unless its original was replaced after the moment `start`.
+    func keep(
+        _ image: Image,
+        _ request: ImageRequest,
+        _ source: ImageSource,
+        for life: Duration?,
+        since start: UInt64
+    ) {
+        guard life != .zero, !isReplaced(request, image, start) else { return }
+        let (key, base) = (request.pictureKey, request.baseKey)
+        if source == .disk {
+            memory.insertFromDisk(image, for: key, base: base, timeToLive: life)
+        } else {
+            memory.insert(image, for: key, base: base, timeToLive: life)
+        }
+        note(key, of: request.originalKey)
+        // Who replaced it meanwhile may have looked for it too early.
+        if isReplaced(request, image, start) { memory.pictures.remove(key) }
+    }
+
+    /// Says that an original has the bytes of this checksum from now on: what was made of others goes from memory.
+    func replace(_ request: ImageRequest, by checksum: UInt64) {
+        let keys = state.withLock { state in
+            state.now += 1
+            state.loads[request.originalKey]?.replaced = (state.now, checksum)
+            return state.keys[request.originalKey] ?? []
+        }
+        for key in keys {
+            // Another size may have been made of the new bytes already.
+            guard let image = memory.image(for: key), image.encodedChecksum != checksum else { continue }
+            memory.pictures.remove(key)
+        }
+        // What others put into the cache.
+        if let base = request.baseKey, let image = memory.anyImage(base: base), image.encodedChecksum != checksum {
+            memory.removeAll(base: base)
+        }
+    }
+
+    private func isReplaced(_ request: ImageRequest, _ image: Image, _ start: UInt64) -> Bool {
+        guard let last = state.withLock({ $0.loads[request.originalKey]?.replaced }) else { return false }
+        return last.moment > start && last.checksum != image.encodedChecksum
+    }
+
+    /// Notes a picture; now and then forgets those that are not there any more.
+    private func note(_ key: CacheKey, of original: String) {
         let known = state.withLock { state -> [String: Set<CacheKey>]? in
             state.keys[original, default: []].insert(key)
             return state.keys.count >= state.sweepsAt ? state.keys : nil
         }
         guard let known else { return }
-        let gone = known.mapValues { $0.filter { !isThere($0) } }
+        let gone = known.mapValues { $0.filter { !memory.pictures.contains($0) } }
         state.withLock { state in
             for (original, keys) in gone {
                 state.keys[original]?.subtract(keys)
                 if state.keys[original]?.isEmpty == true { state.keys[original] = nil }
             }
             state.sweepsAt = max(512, state.keys.count * 2)
-        }
-    }
-
-    /// Says that an original has other bytes from now on; gives what was made of the old ones.
-    func replace(_ original: String) -> Set<CacheKey> {
-        state.withLock { state in
-            state.now += 1
-            // Only loads that are under way ask for it, so that what is old may be forgotten.
-            if state.replaced.count >= 1_024 {
-                let oldest = state.now - 512
-                state.replaced = state.replaced.filter { $0.value >= oldest }
-            }
-            state.replaced[original] = state.now
-            return state.keys.removeValue(forKey: original) ?? []
         }
     }
 }

@@ -10,6 +10,8 @@ struct OriginAnswer: Sendable {
     /// The fields of the HTTP answer that are kept with the bytes.
     let fields: [HTTPField]
     var step: LoadRecord.Step
+    /// The server that sent them, as the request names it.
+    var remote: FetchRequest?
 
     /// Whether the bytes came over the network.
     var isTransferred: Bool { bytes != nil && step.stage == .network }
@@ -52,6 +54,11 @@ struct OriginReader: Sendable {
         }
     }
 
+    /// Remembers that what a server sends is no picture.
+    func note(_ error: EideticError, of remote: FetchRequest, _ options: ImageOptions) {
+        downloader.failures.note(error, for: remote.with(options))
+    }
+
     private func download(
         _ remote: FetchRequest,
         _ conditions: HTTPHeaders,
@@ -59,13 +66,26 @@ struct OriginReader: Sendable {
         _ context: WorkContext,
         _ report: @escaping @Sendable (Arrival) -> Void
     ) async throws(EideticError) -> OriginAnswer {
+        let plain = remote.with(options)
+        // The downloader asks for what it is given: with conditions, and as its hook has changed it.
+        if !plain.retriesFailed { try downloader.failures.check(plain) }
+        var conditional = plain
+        conditional.headers = plain.headers.merging(conditions)
+        var answer = try await answer(conditional, isPlain: conditions.fields.isEmpty, options, context, report)
+        if plain.retriesFailed { downloader.failures.remove(plain) }
+        answer.remote = remote
+        return answer
+    }
+
+    private func answer(
+        _ remote: FetchRequest,
+        isPlain: Bool,
+        _ options: ImageOptions,
+        _ context: WorkContext,
+        _ report: @escaping @Sendable (Arrival) -> Void
+    ) async throws(EideticError) -> OriginAnswer {
         let timer = StepTimer()
-        var remote = remote
-        remote.headers = remote.headers.merging(conditions)
-        if options.contains(.allowInvalidCertificates) { remote.allowsInvalidCertificates = true }
-        if options.contains(.retryFailed) { remote.retriesFailed = true }
-        if options.contains(.handleCookies) { remote.usesCookies = true }
-        if options.contains(.progressive), conditions.fields.isEmpty, !changesBodies {
+        if options.contains(.progressive), isPlain, !changesBodies {
             do throws(EideticError) {
                 return try await stream(remote, context, report)
             } catch  where error.isTransient && (remote.retriesFailed || downloader.configuration.alwaysRetries) {
@@ -138,6 +158,17 @@ extension LoadRecord.Step {
             duration: duration,
             note: ([note] + failures.map { "after \($0)" }).joined(separator: ", ")
         )
+    }
+}
+
+extension FetchRequest {
+    /// The request as the options of a picture have it.
+    fileprivate func with(_ options: ImageOptions) -> FetchRequest {
+        var request = self
+        if options.contains(.allowInvalidCertificates) { request.allowsInvalidCertificates = true }
+        if options.contains(.retryFailed) { request.retriesFailed = true }
+        if options.contains(.handleCookies) { request.usesCookies = true }
+        return request
     }
 }
 

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticFetch
 
 /// The encoded bytes of a picture, on their way from where they came from to the disk.
 final class Original: Sendable {
@@ -11,7 +12,10 @@ final class Original: Sendable {
     let freshFor: Duration?
     /// Whether the server is to be asked while the picture is shown.
     let needsRevalidation: Bool
+    /// The server that sent the bytes, as the request names it.
+    let remote: FetchRequest?
     private let store: (@Sendable () async throws(EideticError) -> Void)?
+    private let announce: (@Sendable (UInt64) -> Void)?
     private let writing = Guarded(Writing())
 
     fileprivate struct Writing {
@@ -29,21 +33,35 @@ final class Original: Sendable {
     var isStored: Bool { writing.withLock { $0.isDone } }
 
     /// Whether the bytes are or were being written, with whatever outcome.
-    var hasBegunStoring: Bool { writing.withLock { $0.hasBegun } }
+    var hasBegunStoring: Bool { store != nil && isPicture }
 
     /// Whether the bytes are being written.
-    var isBeingStored: Bool { writing.withLock { $0.hasBegun && $0.outcome == nil } }
+    var isBeingStored: Bool { store != nil && writing.withLock { $0.hasBegun && $0.outcome == nil } }
+
+    /// Whether the bytes have proved to be a picture.
+    var isPicture: Bool { writing.withLock { $0.hasBegun } }
 
     /// Whether they are written to disk, now or before long.
     var belongsOnDisk: Bool { store != nil }
 
-    /// `store` writes the bytes to disk; `nil` where they are there already or do not belong there.
+    /// - Parameters:
+    ///   - bytes: The encoded picture.
+    ///   - source: Where they come from.
+    ///   - steps: How they came.
+    ///   - freshFor: How long they are fresh; `nil` where their server is not asked.
+    ///   - needsRevalidation: Whether the server is to be asked while the picture is shown.
+    ///   - remote: The server that sent them.
+    ///   - announce: Called with the checksum when the bytes, which are new, have proved to be a picture, and again when the
+    ///     disk has them.
+    ///   - store: Writes the bytes to disk; `nil` where they are there already or do not belong there.
     init(
         bytes: [UInt8],
         source: ImageSource,
         steps: [LoadRecord.Step],
         freshFor: Duration? = nil,
         needsRevalidation: Bool = false,
+        remote: FetchRequest? = nil,
+        announce: (@Sendable (UInt64) -> Void)? = nil,
         store: (@Sendable () async throws(EideticError) -> Void)? = nil
     ) {
         self.bytes = bytes
@@ -52,6 +70,8 @@ final class Original: Sendable {
         self.steps = steps
         self.freshFor = freshFor
         self.needsRevalidation = needsRevalidation
+        self.remote = remote
+        self.announce = announce
         self.store = store
     }
 
@@ -60,7 +80,9 @@ final class Original: Sendable {
 
     /// Starts to store the bytes, once, however many ask; called when they have proved to be a picture.
     func storeOnce() {
-        guard let store, writing.withLock({ $0.begin() }) else { return }
+        guard writing.withLock({ $0.begin() }) else { return }
+        announce?(checksum)
+        guard let store else { return }
         // The task keeps the bytes, so that who asks meanwhile finds them here and not on the network again.
         Task.detached { [self] in
             var failure: EideticError?
@@ -68,6 +90,8 @@ final class Original: Sendable {
                 Log.write(.warning, .store, "not stored: \(error)")
                 failure = error
             }
+            // Until now the disk had what was there before, of which more may have been made.
+            announce?(checksum)
             let waiting = writing.withLock { $0.end(failure) }
             for waiter in waiting { waiter.resume(returning: .success(failure)) }
         }
@@ -76,6 +100,7 @@ final class Original: Sendable {
     /// Waits until the bytes are stored, and gives the error where they could not be; throws `cancelled` at once where
     /// the task is.
     func storeError() async throws(EideticError) -> EideticError? {
+        guard store != nil else { return nil }
         let ticket = writing.withLock { writing in
             writing.lastWaiter += 1
             return writing.lastWaiter

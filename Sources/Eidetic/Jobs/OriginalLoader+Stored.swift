@@ -53,7 +53,7 @@ extension OriginalLoader {
                 bytes: entry.bytes,
                 source: .disk,
                 steps: [timer.step(.disk, use == .fresh ? "\(note), fresh" : "\(note), stale while revalidated")],
-                freshFor: max(.zero, freshness.lifetime - freshness.age(at: now)),
+                freshFor: freshFor(entry.metadata),
                 needsRevalidation: use == .staleWhileRevalidating
             )
         )
@@ -65,12 +65,27 @@ extension OriginalLoader {
         return freshness.mayServeAfterError(at: SystemTime().now, status: error.httpStatus)
     }
 
-    /// How long a response with these fields is fresh; `nil` where its server is not asked.
-    func freshFor(_ fields: [HTTPField]) -> Duration? {
+    /// How long a picture of a response with these fields, which came now, is fresh; `nil` where its server is not asked.
+    func freshFor(_ fields: [HTTPField], _ request: ImageRequest) -> Duration? {
         var metadata = DiskCache.Metadata(headers: fields)
         metadata.stored = SystemTime().now
+        guard let life = freshFor(metadata) else { return nil }
+        return Self.isStorable(fields, request) ? life : .zero
+    }
+
+    /// How long an entry is still fresh; `nil` where its server is not asked.
+    func freshFor(_ metadata: DiskCache.Metadata) -> Duration? {
         guard let freshness = freshness(of: metadata) else { return nil }
-        return freshness.control.noCache ? .zero : max(.zero, freshness.lifetime - freshness.age(at: metadata.stored))
+        return freshness.control.noCache ? .zero : max(.zero, freshness.lifetime - freshness.age(at: SystemTime().now))
+    }
+
+    /// Whether a response with these fields may be kept.
+    ///
+    /// All that a request says of itself is part of its identity, so that `Vary` asks for nothing more; but what the jar of
+    /// cookies holds is not, and may be another user's the next time.
+    static func isStorable(_ fields: [HTTPField], _ request: ImageRequest) -> Bool {
+        if request.usesCookies, case .fields(let names) = Vary(fields), names.contains("cookie") { return false }
+        return Storability.isStorable(status: 200, fields: fields)
     }
 
     /// The entry begins its time anew, with what the server said now.

@@ -7,6 +7,10 @@ final class OriginalLoader: Sendable {
     /// Which caches may be asked; a caller who may not use the network joins nobody who does.
     enum Route: Hashable {
         case cacheThenOrigin, cacheOnly, originOnly
+        /// The cache only, and what it has however stale: the server is asked about it afterwards.
+        case anyCached
+
+        var asksOrigin: Bool { self == .cacheThenOrigin || self == .originOnly }
 
         init(_ options: ImageOptions) {
             self = options.contains(.fromLoaderOnly) ? .originOnly : .cacheThenOrigin
@@ -28,20 +32,24 @@ final class OriginalLoader: Sendable {
     private let pool = WorkPool(name: "eidetic store", width: 1)
     private let jobs = SharedWork<Key, Arrival, Original>()
     private let inUse = Guarded<[ImageRequest.Transfer: WeakOriginal]>([:])
+    let derived: DerivedPictures
 
-    init(_ configuration: ImagePipeline.Configuration, _ gate: InteractionGate) {
+    init(_ configuration: ImagePipeline.Configuration, _ gate: InteractionGate, _ derived: DerivedPictures) {
         self.gate = gate
+        self.derived = derived
         disk = configuration.diskCache
         policy = configuration.freshness
         sources = OriginReader(configuration)
     }
 
+    /// `route` is the one of the request's options unless another is given.
     func original(
         for request: ImageRequest,
+        route: Route? = nil,
         context: WorkContext,
         onProgress: (@Sendable (Arrival) -> Void)?
     ) async throws(EideticError) -> Original {
-        let route = Route(request.options)
+        let route = route ?? Route(request.options)
         let key = Key(transfer: request.transfer, route: route)
         return try await jobs.value(for: key, context: context, onProgress: onProgress) {
             job throws(EideticError) in
@@ -78,13 +86,18 @@ final class OriginalLoader: Sendable {
 
     /// Forgets the bytes of a picture that proved to be broken, and only these: others may be there by now.
     func discard(_ original: Original, _ request: ImageRequest) async {
-        inUse.withLock { inUse in
-            if inUse[request.transfer]?.value === original { inUse[request.transfer] = nil }
-        }
+        letGo(original, request)
         guard let disk else { return }
         _ = try? await pool.run { _ throws(EideticError) in
             guard try disk.read(request.originalKey, allowingExpired: true)?.bytes == original.bytes else { return }
             _ = try disk.remove(request.originalKey)
+        }
+    }
+
+    /// Gives bytes under way to nobody any more.
+    private func letGo(_ original: Original, _ request: ImageRequest) {
+        inUse.withLock { inUse in
+            if inUse[request.transfer]?.value === original { inUse[request.transfer] = nil }
         }
     }
 
@@ -101,18 +114,30 @@ final class OriginalLoader: Sendable {
             try await gate.pass(context)
             switch await stored(request, context) {
             case .usable(let original): return original
+            case .stale(let entry) where route == .anyCached:
+                let step = timer.step(.disk, "hit, \(ByteCount(entry.bytes.count)), stale")
+                return Original(bytes: entry.bytes, source: .disk, steps: [step], freshFor: .zero)
             case .stale(let entry):
                 stale = entry
                 steps.append(timer.step(.disk, "stale"))
             case .nothing(let reason): steps.append(timer.step(.disk, reason))
             }
         }
-        guard route != .cacheOnly || !request.origin.isStored else {
-            throw EideticError(.cacheMiss, "no cache has \(request.name), and the network may not be asked")
-        }
+        guard route.asksOrigin || !request.origin.isStored else { throw Self.miss(request) }
         try context.checkCancellation()
         try await gate.pass(context)
         return try await fetched(request, stale, after: steps, context, report)
+    }
+
+    /// What is thrown where no cache has a picture.
+    static func miss(_ request: ImageRequest) -> EideticError {
+        EideticError(.cacheMiss, "no cache has \(request.name), and the network may not be asked")
+    }
+
+    /// Remembers that what a server sends for a picture is none, so that it is left alone for a while (L07).
+    func note(_ error: EideticError, of original: Original, _ request: ImageRequest) {
+        letGo(original, request)
+        if let remote = original.remote { sources.note(error, of: remote, request.options) }
     }
 
     /// Asks where the picture comes from, with the conditions of the entry that is stale.
@@ -131,9 +156,7 @@ final class OriginalLoader: Sendable {
                 throw EideticError(.badResponse, "\(request.name): status 304 without a condition", httpStatus: 304)
             }
             await keepOn(stale, answer.fields, request)
-            let merged = NotModified.merge(answer.fields, into: stale.metadata.headers)
-            let kept = steps + [answer.step]
-            return Original(bytes: stale.bytes, source: .disk, steps: kept, freshFor: freshFor(merged))
+            return confirmed(stale, answer, request, after: steps)
         } catch {
             guard let stale, mayServe(stale, after: error) else { throw error }
             let kept = steps + [timer.step(.network, "stale, because of \(error)")]
@@ -153,7 +176,29 @@ final class OriginalLoader: Sendable {
         return try await sources.answer(for: request, conditions: conditions, context, report)
     }
 
-    /// The bytes that came, found by all who ask from now on until they are on disk.
+    /// The bytes of an entry that the server has confirmed.
+    func confirmed(
+        _ entry: DiskCache.Entry,
+        _ answer: OriginAnswer,
+        _ request: ImageRequest,
+        after steps: [LoadRecord.Step] = []
+    ) -> Original {
+        let merged = NotModified.merge(answer.fields, into: entry.metadata.headers)
+        return Original(
+            bytes: entry.bytes,
+            source: answer.isTransferred ? .network : .disk,
+            steps: steps + [answer.step],
+            freshFor: freshFor(merged, request),
+            announce: announcement(request)
+        )
+    }
+
+    /// Has what was made of other bytes go from memory.
+    private func announcement(_ request: ImageRequest) -> @Sendable (UInt64) -> Void {
+        { [derived] checksum in derived.replace(request, by: checksum) }
+    }
+
+    /// The bytes that came, found by all who ask from now on until they are on disk, where they may be kept.
     func original(
         _ bytes: [UInt8],
         _ answer: OriginAnswer,
@@ -164,10 +209,13 @@ final class OriginalLoader: Sendable {
             bytes: bytes,
             source: answer.step.stage == .network ? .network : .disk,
             steps: steps + [answer.step],
-            freshFor: freshFor(answer.fields),
+            freshFor: freshFor(answer.fields, request),
+            remote: answer.remote,
+            announce: announcement(request),
             store: writer(request, bytes, answer.fields)
         )
-        hold(original, for: request.transfer)
+        // What is neither kept nor fresh belongs to those alone who waited for it.
+        if original.belongsOnDisk || original.freshFor != .zero { hold(original, for: request.transfer) }
         return original
     }
 
@@ -176,8 +224,9 @@ final class OriginalLoader: Sendable {
         _ bytes: [UInt8],
         _ fields: [HTTPField]
     ) -> (@Sendable () async throws(EideticError) -> Void)? {
-        guard let disk, request.origin.isStored, !request.options.contains(.cacheMemoryOnly) else { return nil }
-        guard Storability.isStorable(status: 200, fields: fields) else { return nil }
+        guard let disk, request.origin.isStored, !request.options.contains(.cacheMemoryOnly),
+            Self.isStorable(fields, request)
+        else { return nil }
         let key = request.originalKey, metadata = DiskCache.Metadata(headers: fields)
         // Pictures that somebody waits for are read first.
         let priority = request.options.contains(.waitStoreCache) ? request.priority : .low

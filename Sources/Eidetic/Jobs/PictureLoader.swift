@@ -29,10 +29,10 @@ final class PictureLoader: Sendable {
         let route: OriginalLoader.Route
         let transfer: ImageRequest.Transfer
 
-        init(_ request: ImageRequest) {
+        init(_ request: ImageRequest, _ route: OriginalLoader.Route) {
             picture = request.pictureKey
             isDeferred = request.defersDecoding
-            route = OriginalLoader.Route(request.options)
+            self.route = route
             transfer = request.transfer
         }
     }
@@ -61,7 +61,7 @@ final class PictureLoader: Sendable {
     let gate: InteractionGate
     private let jobs = SharedWork<Key, PictureNews, LoadedPicture>()
     let decodes = SharedWork<DecodeKey, Never, Made>()
-    let derived = DerivedPictures()
+    let derived: DerivedPictures
 
     init(
         _ configuration: ImagePipeline.Configuration,
@@ -71,19 +71,23 @@ final class PictureLoader: Sendable {
     ) {
         self.gate = gate
         self.originals = originals
+        derived = originals.derived
         self.memory = memory
         limits = configuration.decodeLimits
         scaleDownLimit = configuration.scaleDownLimit
         pool = WorkPool(name: "eidetic decode", width: configuration.decodeWidth)
     }
 
+    /// `route` is the one of the request's options unless another is given.
     func picture(
         for request: ImageRequest,
+        route: OriginalLoader.Route? = nil,
         context: WorkContext,
         onNews: (@Sendable (PictureNews) -> Void)?
     ) async throws(EideticError) -> LoadedPicture {
-        try await jobs.value(for: Key(request), context: context, onProgress: onNews) { job throws(EideticError) in
-            try await self.make(request, job.context, job.report)
+        let route = route ?? OriginalLoader.Route(request.options), key = Key(request, route)
+        return try await jobs.value(for: key, context: context, onProgress: onNews) { job throws(EideticError) in
+            try await self.make(request, route, job.context, job.report)
         }
     }
 
@@ -95,29 +99,60 @@ final class PictureLoader: Sendable {
 
     private func make(
         _ request: ImageRequest,
+        _ route: OriginalLoader.Route,
         _ context: WorkContext,
         _ report: @escaping @Sendable (PictureNews) -> Void
     ) async throws(EideticError) -> LoadedPicture {
-        if !request.options.contains(.fromLoaderOnly), let image = memory.decoded(for: request.pictureKey) {
-            // A twin has made it since the caller looked.
-            return LoadedPicture(image: image, source: .memory, original: nil, steps: [])
+        let start = derived.begin(request.originalKey)
+        defer { derived.end(request.originalKey) }
+        if route != .originOnly {
+            if let image = memory.decoded(for: request.pictureKey) {
+                // A twin has made it since the caller looked.
+                return LoadedPicture(image: image, source: .memory, original: nil, steps: [])
+            }
+            if let picture = try await reduced(request, context, since: start) { return picture }
         }
-        if let picture = try await reduced(request, context) { return picture }
-        let start = derived.now, previews = previews(of: request, context, report)
-        let arrivals: @Sendable (Arrival) -> Void = { arrival in
+        var (request, route) = (request, route)
+        while true {
+            let original = try await original(for: request, route, context, report)
+            do throws(EideticError) {
+                return try await render(request, original, context, since: start)
+            } catch  where error.isBrokenPicture && !original.isPicture {
+                request = try await other(than: original, for: request, route, after: error)
+                route = .originOnly
+            }
+        }
+    }
+
+    /// Brings the original, and shows what is there of it while it comes.
+    private func original(
+        for request: ImageRequest,
+        _ route: OriginalLoader.Route,
+        _ context: WorkContext,
+        _ report: @escaping @Sendable (PictureNews) -> Void
+    ) async throws(EideticError) -> Original {
+        let previews = previews(of: request, context, report)
+        defer { previews?.end() }
+        return try await originals.original(for: request, route: route, context: context) { arrival in
             if arrival.isReported { report(.progress(arrival.progress)) }
             if let bytes = arrival.bytes { previews?.bytesCame(bytes) }
         }
-        let original = try await originals.original(for: request, context: context, onProgress: arrivals)
-        previews?.end()
-        do throws(EideticError) {
-            return try await render(request, original, context, since: start)
-        } catch  where original.isFromDisk && error.isBrokenPicture {
-            // What the disk had cannot be decoded, so it goes, and the network is asked once.
+    }
+
+    /// What is to be asked for at the origin in place of bytes that proved to be broken; throws where nothing is left.
+    private func other(
+        than original: Original,
+        for request: ImageRequest,
+        _ route: OriginalLoader.Route,
+        after error: EideticError
+    ) async throws(EideticError) -> ImageRequest {
+        if original.isFromDisk {
             await originals.discard(original, request)
-            let fresh = try await originals.original(for: request, context: context, onProgress: arrivals)
-            return try await render(request, fresh, context, since: start)
+            guard route.asksOrigin else { throw OriginalLoader.miss(request) }
+            return request
         }
+        guard let remote = original.remote, let rest = request.behind(remote) else { throw error }
+        return rest
     }
 
     /// What shows the picture while it comes; `nil` where nobody wants that.
@@ -145,11 +180,10 @@ final class PictureLoader: Sendable {
     /// The picture made from a larger decode that is in memory; `nil` where there is none.
     private func reduced(
         _ request: ImageRequest,
-        _ context: WorkContext
+        _ context: WorkContext,
+        since start: UInt64
     ) async throws(EideticError) -> LoadedPicture? {
-        guard let base = request.baseKey, let size = request.rendering.size,
-            !request.options.contains(.fromLoaderOnly)
-        else { return nil }
+        guard let base = request.baseKey, let size = request.rendering.size else { return nil }
         let mode = request.rendering.contentMode
         guard let larger = memory.image(for: request.pictureKey, base: base, size: size, mode: mode),
             !larger.isAnimated, larger.isDecoded
@@ -162,37 +196,54 @@ final class PictureLoader: Sendable {
         }
         // Where pictures are fresh for a time only, what is made of one would outlive it.
         if originals.policy == .maximumAge {
-            memory.insert(image, for: request.pictureKey, base: base)
-            note(request)
+            derived.keep(image, request, .memory, for: nil, since: start)
         }
         return LoadedPicture(image: image, source: .memory, original: nil, steps: [step])
     }
 
     /// Decodes and transforms the bytes, has them stored, and fills the memory cache.
     ///
-    /// With `since`, from before the original was read, nothing is kept of bytes that were replaced meanwhile; without
-    /// it, these bytes replace others: what was made of those goes from memory, once it is clear that these are good.
+    /// Nothing is kept of bytes that were replaced after `start`, a moment from before the original was read.
     func render(
         _ request: ImageRequest,
         _ original: Original,
         _ context: WorkContext,
-        since start: UInt64?
+        since start: UInt64
     ) async throws(EideticError) -> LoadedPicture {
         try await gate.pass(context)
-        if start != nil, request.defersDecoding {
+        do throws(EideticError) {
+            guard request.defersDecoding else { return try await decode(request, original, context, since: start) }
             return try await pool.run(context) { _ throws(EideticError) in try self.deferred(request, original) }
+        } catch {
+            if !original.isPicture, isHopeless(request, original, error) {
+                originals.note(error, of: original, request)
+            }
+            throw error
         }
+    }
+
+    /// Whether nobody can have a picture of these bytes, whatever size and frames they want.
+    private func isHopeless(_ request: ImageRequest, _ original: Original, _ error: EideticError) -> Bool {
+        let isBroken = error.isBrokenPicture || error.code == .unsupportedFormat
+        if isBroken, !request.options.contains(.preloadAllFrames) { return true }
+        guard isBroken || error.code == .limitExceeded else { return false }
+        var least = DecodeOptions()
+        least.size = PixelSize(width: 1, height: 1)
+        return (try? ImageDecoder.memory(for: original.bytes, options: least, limits: limits)) == nil
+    }
+
+    private func decode(
+        _ request: ImageRequest,
+        _ original: Original,
+        _ context: WorkContext,
+        since start: UInt64
+    ) async throws(EideticError) -> LoadedPicture {
         let key = DecodeKey(request, original)
         let made = try await decodes.value(for: key, context: context) { job throws(EideticError) in
             try await self.made(of: original, request, job.context)
         }
         original.storeOnce()
-        if let start {
-            if !derived.isReplaced(request.originalKey, since: start) { keep(made.image, request, original) }
-        } else {
-            forget(request, except: original.checksum)
-            keep(made.image, request, original)
-        }
+        derived.keep(made.image, request, original.source, for: original.freshFor, since: start)
         return LoadedPicture(
             image: made.image,
             source: original.source,
@@ -220,7 +271,8 @@ final class PictureLoader: Sendable {
 
     /// Decodes what the disk has, on the calling thread; `nil` where it has nothing that can be used at once.
     func pictureAtOnce(for request: ImageRequest) -> LoadedPicture? {
-        let start = derived.now
+        let start = derived.begin(request.originalKey)
+        defer { derived.end(request.originalKey) }
         guard let original = originals.storedAtOnce(request) else { return nil }
         let timer = StepTimer()
         do throws(EideticError) {
@@ -228,7 +280,7 @@ final class PictureLoader: Sendable {
             let decoded = try decoded(original, request, nil)
             let step = timer.step(.decode, "\(decoded.format) \(decoded.sourceSize) to \(decoded.size), by the caller")
             let made = try Self.transform(decoded, of: original, request, [step], nil)
-            if !derived.isReplaced(request.originalKey, since: start) { keep(made.image, request, original) }
+            derived.keep(made.image, request, original.source, for: original.freshFor, since: start)
             return LoadedPicture(
                 image: made.image,
                 source: original.source,
@@ -254,36 +306,6 @@ final class PictureLoader: Sendable {
             let bytes = UnsafeRawBufferPointer(bytes)
             return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
         }
-    }
-
-    /// Forgets what was made of bytes that have changed, in every size and with every transform.
-    private func forget(_ request: ImageRequest, except checksum: UInt64) {
-        for key in derived.replace(request.originalKey) {
-            // Another size may have been made of the new bytes already.
-            if let image = memory.image(for: key), image.encodedChecksum != checksum {
-                memory.pictures.remove(key)
-            } else {
-                derived.note(key, of: request.originalKey) { memory.pictures.contains($0) }
-            }
-        }
-        // What others put into the cache.
-        if let base = request.baseKey, let image = memory.anyImage(base: base), image.encodedChecksum != checksum {
-            memory.removeAll(base: base)
-        }
-    }
-
-    private func note(_ request: ImageRequest) {
-        derived.note(request.pictureKey, of: request.originalKey) { memory.pictures.contains($0) }
-    }
-
-    private func keep(_ image: Image, _ request: ImageRequest, _ original: Original) {
-        let (key, base, life) = (request.pictureKey, request.baseKey, original.freshFor)
-        if original.source == .disk {
-            memory.insertFromDisk(image, for: key, base: base, timeToLive: life)
-        } else {
-            memory.insert(image, for: key, base: base, timeToLive: life)
-        }
-        note(request)
     }
 
     private static func transform(

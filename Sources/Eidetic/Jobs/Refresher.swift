@@ -60,6 +60,8 @@ final class Refresher: Sendable {
         _ report: @escaping @Sendable (Arrival) -> Void
     ) async throws(EideticError) -> Outcome {
         try await gate.pass(context)
+        let start = pictures.derived.begin(request.originalKey)
+        defer { pictures.derived.end(request.originalKey) }
         let entry = try? await disk?.value(for: request.originalKey, allowingExpired: true)
         let answer = try await originals.ask(request, entry, context, report)
         let confirmed = entry.flatMap { entry in
@@ -75,10 +77,8 @@ final class Refresher: Sendable {
             return .unchanged(answer.step, isTransferred: answer.isTransferred)
         }
         let original =
-            confirmed == nil
-            ? originals.original(bytes, answer, request)
-            : Original(bytes: bytes, source: answer.isTransferred ? .network : .disk, steps: [answer.step])
+            confirmed.map { originals.confirmed($0, answer, request) } ?? originals.original(bytes, answer, request)
         // Decoded in any case: it replaces others only when it has proved to be a picture.
-        return .changed(try await pictures.render(request, original, context, since: nil))
+        return .changed(try await pictures.render(request.decoding, original, context, since: start))
     }
 }

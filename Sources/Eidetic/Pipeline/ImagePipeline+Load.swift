@@ -57,7 +57,8 @@ extension ImagePipeline {
         _ context: WorkContext,
         _ report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
-        var hit = try memoryHit(request)
+        // What does not serve is as good as none where the server is asked anyway.
+        var hit = request.wantsRefresh ? try? memoryHit(request) : try memoryHit(request)
         if hit != nil, request.wantsBytes { hit?.originalBytes = await originals.cachedBytes(for: request) }
         if request.wantsRefresh { return try await refreshed(request, hit, context, report) }
         guard var hit else { return try await made(request, context, report) }
@@ -134,15 +135,17 @@ extension ImagePipeline {
             ? nil : memory.decoded(for: request.pictureKey) ?? cachedVariant(request)?.image
     }
 
+    /// Makes the picture, by the route of the request's options unless another is given.
     func made(
         _ request: ImageRequest,
+        route: OriginalLoader.Route? = nil,
         _ context: WorkContext,
         _ report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
-        let isAsked = !request.options.contains(.fromLoaderOnly)
+        let route = route ?? OriginalLoader.Route(request.options), isAsked = route != .originOnly
         let miss = StepTimer().step(.memory, isAsked ? misses.text(for: request.pictureKey) : "not asked")
         let showsPreviews = request.options.contains(.progressive)
-        let picture = try await pictures.picture(for: request, context: context) { news in
+        let picture = try await pictures.picture(for: request, route: route, context: context) { news in
             switch news {
             case .progress(let progress): report(.progress(progress))
             case .preview(let image): if showsPreviews { report(.preview(image)) }
@@ -182,7 +185,7 @@ extension ImagePipeline {
         response.record.steps.append(timer.step(.store, response.storeError.map { "failed: \($0)" } ?? "stored"))
     }
 
-    private func check(_ image: Image, _ options: ImageOptions) throws(EideticError) {
+    func check(_ image: Image, _ options: ImageOptions) throws(EideticError) {
         guard options.contains(.matchAnimatedImage), !image.isAnimated else { return }
         throw EideticError(
             .unsupportedFormat,

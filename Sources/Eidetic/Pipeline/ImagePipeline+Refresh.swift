@@ -11,7 +11,9 @@ extension ImagePipeline {
         _ report: @escaping @Sendable (ImageEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
         guard var cached = try await cachedAnswer(request, hit, context) else {
-            return try await made(request, context, report)
+            // An animation is asked for, and the cached picture may be none.
+            let isAnimation = request.options.contains(.matchAnimatedImage)
+            return try await made(request, route: isAnimation ? .originOnly : nil, context, report)
         }
         report(.cached(cached))
         let timer = StepTimer()
@@ -27,6 +29,7 @@ extension ImagePipeline {
                 try await waitForStore(of: nil, request, &cached)
                 return cached
             case .changed(let picture):
+                try check(picture.image, request.options)
                 var response = try await response(picture, request)
                 response.revalidation = .changed
                 return response
@@ -38,6 +41,7 @@ extension ImagePipeline {
         }
     }
 
+    /// What a cache has, however stale; `nil` where that is nothing, or nothing that serves.
     private func cachedAnswer(
         _ request: ImageRequest,
         _ hit: ImageResponse?,
@@ -46,8 +50,8 @@ extension ImagePipeline {
         if let hit { return hit }
         let offline = request.with(options: request.options.union(.fromCacheOnly).subtracting(.refreshCached))
         do throws(EideticError) {
-            return try await made(offline, context) { _ in }
-        } catch  where error.code == .cacheMiss {
+            return try await made(offline, route: .anyCached, context) { _ in }
+        } catch  where [.cacheMiss, .unsupportedFormat].contains(error.code) {
             return nil
         }
     }

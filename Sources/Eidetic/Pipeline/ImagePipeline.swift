@@ -34,7 +34,7 @@ public final class ImagePipeline: Sendable {
         let memory =
             configuration.memoryCache ?? ImageMemoryCache(costLimit: configuration.memoryLimit, hooks: misses.hooks)
         self.memory = memory
-        originals = OriginalLoader(configuration, gate)
+        originals = OriginalLoader(configuration, gate, DerivedPictures(memory))
         pictures = PictureLoader(configuration, gate, originals: originals, memory: memory)
         refresher = Refresher(configuration, gate, originals, pictures)
         if configuration.memoryCache == nil {

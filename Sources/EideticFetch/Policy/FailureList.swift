@@ -83,7 +83,7 @@ public final class FailureList: Sendable {
     }
 
     /// Throws where `request` failed for good not long ago.
-    func check(_ request: FetchRequest) throws(EideticError) {
+    package func check(_ request: FetchRequest) throws(EideticError) {
         guard let entry = entry(for: request) else { return }
         let seconds = Int(entry.remaining.inSeconds.rounded(.up))
         throw EideticError(

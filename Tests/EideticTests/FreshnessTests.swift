@@ -1,0 +1,110 @@
+import Eidetic
+import EideticTestSupport
+import Testing
+
+@Suite("As fresh as the server says", .timeLimit(.minutes(2)))
+struct FreshnessTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory("freshness") }
+
+    /// A pipeline over the same directory, which asks the server as RFC 9111 says.
+    private func pipeline() throws -> ImagePipeline {
+        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path("cache")))
+        var configuration = ImagePipeline.Configuration(diskCache: disk)
+        configuration.freshness = .http()
+        return ImagePipeline(configuration)
+    }
+
+    /// A server that gives an old picture with these fields, and confirms what it gave.
+    private func origin(_ control: String, _ vary: String = "Accept") throws -> ScriptedOrigin {
+        let png = try Picture.png(width: 8, height: 6)
+        let fields: KeyValuePairs = [
+            "Cache-Control": control, "Vary": vary, "ETag": "\"1\"", "Last-Modified": "Mon, 01 Jan 2024 00:00:00 GMT",
+        ]
+        return try ScriptedOrigin { request in
+            request.headers["if-none-match"] == nil ? [.answer(200, fields, png)] : [.answer(304, fields, [])]
+        }
+    }
+
+    /// What a load told, in short.
+    private func events(_ pipeline: ImagePipeline, _ request: ImageRequest) async -> [String] {
+        var events: [String] = []
+        for await event in pipeline.events(for: request) {
+            switch event {
+            case .progress, .preview: break
+            case .cached: events.append("cached")
+            case .failed(let error): events.append("\(error.code)")
+            case .finished(let response):
+                switch response.revalidation {
+                case .failed(let error): events.append("kept, \(error.code)")
+                case .some(let outcome): events.append("\(outcome)")
+                case nil: events.append("finished")
+                }
+            }
+        }
+        return events
+    }
+
+    @Test(
+        "L11 C20 refreshCached delivers what the disk has also where that is stale, and keeps it where nobody answers"
+    )
+    func refresh() async throws {
+        let request: ImageRequest
+        do {
+            let origin = try origin("no-cache")
+            request = try ImageRequest(origin.url + "/a", options: [.refreshCached, .waitStoreCache])
+            #expect(await events(try pipeline(), request) == ["finished"])
+            #expect(await events(try pipeline(), request) == ["cached", "unchanged"])
+            #expect(origin.requests.count == 2)
+        }
+        #expect(await events(try pipeline(), request) == ["cached", "kept, connectionRefused"])
+    }
+
+    @Test("L06 C20 fromCacheOnly gives what is fresh, and asks no server about what is stale")
+    func fromCacheOnly() async throws {
+        for (control, outcome) in [("max-age=3600", "finished"), ("no-cache", "cacheMiss")] {
+            let origin = try origin(control)
+            let request = try ImageRequest(origin.url + "/a", options: .waitStoreCache)
+            _ = try await pipeline().image(for: request)
+            for options in [ImageOptions.fromCacheOnly, [.fromCacheOnly, .refreshCached]] {
+                #expect(await events(try pipeline(), request.with(options: options)) == [outcome])
+            }
+            #expect(origin.requests.count == 1)
+        }
+    }
+
+    @Test("C20 no-store: nothing is kept, in memory neither, however old the picture says it is")
+    func noStore() async throws {
+        let origin = try origin("no-store")
+        let request = try ImageRequest(origin.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
+        for _ in 0..<3 { #expect(try await pipeline.response(for: request).source == .network) }
+        #expect(origin.requests.count == 3)
+        #expect(pipeline.configuration.diskCache?.usage.entries == 0)
+    }
+
+    @Test("C20 no-cache holds also for what the cache itself has brought to memory")
+    func noCache() async throws {
+        let origin = try origin("no-cache")
+        let request = try ImageRequest(origin.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
+        _ = try await pipeline.image(for: request)
+        #expect(try await pipeline.cache.image(for: ImageCache.Key(request)) != nil)
+        _ = try await pipeline.image(for: request)
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test(
+        "C20 L06 a picture that was asked for with cookies goes to no request without, and Vary: Cookie to nobody else"
+    )
+    func cookies() async throws {
+        for (vary, count) in [("Accept", 1), ("Accept, cookie", 2)] {
+            let origin = try origin("max-age=3600", vary)
+            let plain = try ImageRequest(origin.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
+            let mine = plain.with(options: [.handleCookies, .waitStoreCache])
+            for _ in 0..<2 { _ = try await pipeline.image(for: mine) }
+            #expect(origin.requests.count == count)
+            for _ in 0..<2 { _ = try await pipeline.image(for: plain) }
+            #expect(origin.requests.count == count + 1)
+        }
+    }
+}
