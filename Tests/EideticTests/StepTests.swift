@@ -240,7 +240,7 @@ struct StepTests {
         plan.fail(.write, with: ENOSPC, count: .max)
         _ = try await pipeline.image(for: ImageRequest(made))
         await begun.wait()
-        let waiting = ImageRequest(made, options: .waitStoreCache), isOver = Counter()
+        let waiting = ImageRequest(made, options: [.waitStoreCache, .queryDiskDataSync]), isOver = Counter()
         let load = await MainActor.run { pipeline.load(waiting) { _ in isOver.add() } }
         #expect(isOver.value == 0)
         goOn.open()

@@ -83,7 +83,7 @@ extension ImagePipeline {
 
     /// Whether a new load would be answered from memory without waiting.
     func isAnsweredAtOnce(_ request: ImageRequest) -> Bool {
-        loadedAtOnce(request).flatMap { hitAtOnce($0) } != nil
+        loadedAtOnce(request).flatMap { try? memoryHit($0) } != nil
     }
 
     /// The request as it is loaded, where nobody needs to wait for that.
@@ -91,19 +91,12 @@ extension ImagePipeline {
         guard configuration.interceptors.isEmpty, let request = try? processed(request),
             request.options.isDisjoint(with: [.queryMemoryData, .refreshCached])
         else { return nil }
-        return request
-    }
-
-    private func hitAtOnce(_ request: ImageRequest) -> ImageResponse? {
-        if request.options.contains(.waitStoreCache), originals.unstored(cachedVariant(request)?.file ?? request) != nil
-        {
-            return nil
-        }
-        return try? memoryHit(request)
+        guard request.options.contains(.waitStoreCache) else { return request }
+        return originals.unstored(cachedVariant(request)?.file ?? request) == nil ? request : nil
     }
 
     private func answerAtOnce(_ request: ImageRequest) -> ImageResponse? {
-        if var hit = hitAtOnce(request) {
+        if var hit = try? memoryHit(request) {
             if request.options.contains(.queryMemoryDataSync) {
                 hit.originalBytes = originals.cachedBytesAtOnce(for: cachedVariant(request)?.file ?? request)
             }
