@@ -62,8 +62,8 @@ extension Downloader {
 
     /// Says that the network came back: the list of failures is cleared, and waits before further attempts end.
     ///
-    /// Connections of before are not used again until something came from their server. The downloader does all of this
-    /// by itself where it observes the network.
+    /// New downloads get new connections, since those from before may be dead. The downloader does all of this by itself
+    /// where it observes the network.
     public func networkCameBack() {
         scheduler.tell(.doubtConnections)
         failures.removeAll()

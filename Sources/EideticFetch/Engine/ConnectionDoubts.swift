@@ -14,7 +14,7 @@ struct ConnectionDoubts {
         let longestLife: Int?
     }
 
-    /// So long after news of the network no connection from before it rests any more: libcurl keeps none for so long.
+    /// So long after news of the network no connection that has rested since is used: libcurl uses none after so long.
     private static let memory: Duration = .seconds(120)
     /// libcurl counts the age of a connection in whole seconds.
     private static let shortestLife = 2
