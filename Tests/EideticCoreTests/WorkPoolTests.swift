@@ -62,6 +62,30 @@ struct WorkPoolTests {
         #expect(order.withLock { $0 } == [3, 2, 0, 1])
     }
 
+    @Test("L02 the oldest job runs when a pool's patience of more urgent ones went before it, and not before")
+    func oldest() async throws {
+        let pool = WorkPool(name: "test", width: 1)
+        let order = Guarded<[Int]>([])
+        let (done, finish) = AsyncStream<Void>.makeStream()
+        let gate = Monitor(false)
+        pool.enqueue { gate.wait { $0 ? () : nil } }
+        let count = WorkPool.patience + 20
+        for index in 0..<count {
+            pool.enqueue(WorkContext(priority: index == 0 ? .low : .high)) {
+                let ended = order.withLock {
+                    $0.append(index)
+                    return $0.count
+                }
+                if ended == count { finish.finish() }
+            }
+        }
+        gate.withLock { $0 = true }
+        gate.broadcast()
+        for await _ in done {}
+        let place = order.withLock { $0.firstIndex(of: 0) }
+        #expect(place.map { abs($0 - WorkPool.patience) <= 1 } == true, "\(String(describing: place))")
+    }
+
     @Test("L02 a job cancelled while it waits does not run")
     func cancelled() async throws {
         let pool = WorkPool(name: "test", width: 1)

@@ -4,7 +4,8 @@ import Glibc
 ///
 /// The cooperative pool of Swift concurrency must stay free for what suspends, so such work runs here. Threads are
 /// started when there is work for them. The most urgent job goes first; equal ones in their order of arrival. One whose
-/// caller has left goes before all: it takes no time, and would else be looked at again and again.
+/// caller has left goes before all: it takes no time, and would else be looked at again and again. The oldest goes when
+/// `patience` others went before it, so that nothing waits for ever.
 package final class WorkPool: Sendable {
     private struct Job {
         let context: WorkContext
@@ -13,10 +14,15 @@ package final class WorkPool: Sendable {
 
     private struct State {
         var jobs: [Job] = []
+        /// How many went before the oldest since it is the oldest.
+        var overtaken = 0
         var idle = 0
         var threads = 0
         var isClosed = false
     }
+
+    /// How many jobs may go before the oldest.
+    package static let patience = 256
 
     private let name: String
     private let width: Int
@@ -85,13 +91,14 @@ package final class WorkPool: Sendable {
     private static func next(_ monitor: Monitor<State>) -> Job? {
         var isIdle = false
         let job: Job?? = monitor.wait { state -> Job?? in
-            let index = mostUrgent(state.jobs)
+            let index = state.overtaken < patience || state.jobs.isEmpty ? mostUrgent(state.jobs) : 0
             if index == nil, !state.isClosed {
                 if !isIdle { state.idle += 1 }
                 isIdle = true
                 return nil
             }
             if isIdle { state.idle -= 1 }
+            state.overtaken = index == 0 ? 0 : state.overtaken + 1
             return .some(index.map { state.jobs.remove(at: $0) })
         }
         return job ?? nil
