@@ -16,6 +16,11 @@ let strict: [SwiftSetting] = [
 let isDevelopment = Context.environment["EIDETIC_DEVELOPMENT"] == "1"
 let kernels: [CSetting] = isDevelopment ? [.unsafeFlags(["-O3"])] : []
 
+/// Where the downloader is measured as a process of its own, it is linked as `script/demo` links the command.
+///
+/// Calls into a shared library of the language, and loading it, are a twentieth of the work. `script/bench` sets it.
+let isBenchmark = Context.environment["EIDETIC_BENCHMARK"] == "1"
+
 let package = Package(
     name: "eidetic",
     products: [
@@ -157,7 +162,8 @@ let package = Package(
         .executableTarget(
             name: "EideticFetchProbe",
             dependencies: ["EideticCore", "EideticFetch"],
-            swiftSettings: strict
+            swiftSettings: strict,
+            linkerSettings: isBenchmark ? [.unsafeFlags(["-static-stdlib"])] : []
         ),
         .target(name: "CTunnel"),
         .target(name: "CBareJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
