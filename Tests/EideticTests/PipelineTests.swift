@@ -11,6 +11,8 @@ struct PipelineTests {
         let first = try await fixture.pipeline.response(for: request)
         #expect(first.source == .network)
         #expect(first.storeError == nil)
+        // That it was looked at when the disk had it is no use that anybody made of it.
+        #expect(fixture.pipeline.cache.memory.pictures.statistics.hits == 0)
         #expect(first.image.size == PixelSize(width: 64, height: 48))
         #expect(first.image.pixels[63, 47] == SIMD4(63, 47, 7, 255))
         #expect(try await fixture.pipeline.response(for: request).source == .memory)

@@ -62,21 +62,19 @@ final class DerivedPictures: Sendable {
     }
 
     /// Says that an original has the bytes of this checksum from now on: what was made of others goes from memory.
-    func replace(_ request: ImageRequest, by checksum: UInt64) {
+    ///
+    /// What others put into the cache, whose bytes nobody knows, goes with the first word of it: later they may have seen
+    /// the new ones.
+    func replace(_ request: ImageRequest, by checksum: UInt64, isAgain: Bool = false) {
         let keys = state.withLock { state in
             state.now += 1
             state.loads[request.originalKey]?.replaced = (state.now, checksum)
             return state.keys[request.originalKey] ?? []
         }
-        for key in keys {
-            // Another size may have been made of the new bytes already.
-            guard let image = memory.image(for: key), image.encodedChecksum != checksum else { continue }
-            memory.pictures.remove(key)
-        }
-        // What others put into the cache.
-        if let base = request.baseKey, let image = memory.anyImage(base: base), image.encodedChecksum != checksum {
-            memory.removeAll(base: base)
-        }
+        // Another size may have been made of the new bytes already.
+        func isOld(_ image: Image?) -> Bool { image?.encodedChecksum.map { $0 != checksum } ?? !isAgain }
+        for key in keys where isOld(memory.pictures.peek(key)) { memory.pictures.remove(key) }
+        if let base = request.baseKey { memory.removeAll(base: base, where: isOld) }
     }
 
     private func isReplaced(_ request: ImageRequest, _ image: Image, _ start: UInt64) -> Bool {

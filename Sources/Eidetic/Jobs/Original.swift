@@ -3,6 +3,9 @@ import EideticFetch
 
 /// The encoded bytes of a picture, on their way from where they came from to the disk.
 final class Original: Sendable {
+    /// Told the checksum of new bytes, and whether it was told of them before.
+    typealias Announcement = @Sendable (_ checksum: UInt64, _ isAgain: Bool) -> Void
+
     let bytes: [UInt8]
     /// By which the bytes are told from others.
     let checksum: UInt64
@@ -15,7 +18,7 @@ final class Original: Sendable {
     /// The server that sent the bytes, as the request names it.
     let remote: FetchRequest?
     private let store: (@Sendable () async throws(EideticError) -> Void)?
-    private let announce: (@Sendable (UInt64) -> Void)?
+    private let announce: Announcement?
     private let writing = Guarded(Writing())
 
     fileprivate struct Writing {
@@ -51,8 +54,7 @@ final class Original: Sendable {
     ///   - freshFor: How long they are fresh; `nil` where their server is not asked.
     ///   - needsRevalidation: Whether the server is to be asked while the picture is shown.
     ///   - remote: The server that sent them.
-    ///   - announce: Called with the checksum when the bytes, which are new, have proved to be a picture, and again when the
-    ///     disk has them.
+    ///   - announce: Called when the bytes, which are new, have proved to be a picture, and again when the disk has them.
     ///   - store: Writes the bytes to disk; `nil` where they are there already or do not belong there.
     init(
         bytes: [UInt8],
@@ -61,7 +63,7 @@ final class Original: Sendable {
         freshFor: Duration? = nil,
         needsRevalidation: Bool = false,
         remote: FetchRequest? = nil,
-        announce: (@Sendable (UInt64) -> Void)? = nil,
+        announce: Announcement? = nil,
         store: (@Sendable () async throws(EideticError) -> Void)? = nil
     ) {
         self.bytes = bytes
@@ -81,7 +83,7 @@ final class Original: Sendable {
     /// Starts to store the bytes, once, however many ask; called when they have proved to be a picture.
     func storeOnce() {
         guard writing.withLock({ $0.begin() }) else { return }
-        announce?(checksum)
+        announce?(checksum, false)
         guard let store else { return }
         // The task keeps the bytes, so that who asks meanwhile finds them here and not on the network again.
         Task.detached { [self] in
@@ -91,7 +93,7 @@ final class Original: Sendable {
                 failure = error
             }
             // Until now the disk had what was there before, of which more may have been made.
-            announce?(checksum)
+            announce?(checksum, true)
             let waiting = writing.withLock { $0.end(failure) }
             for waiter in waiting { waiter.resume(returning: .success(failure)) }
         }

@@ -194,8 +194,8 @@ final class OriginalLoader: Sendable {
     }
 
     /// Has what was made of other bytes go from memory.
-    private func announcement(_ request: ImageRequest) -> @Sendable (UInt64) -> Void {
-        { [derived] checksum in derived.replace(request, by: checksum) }
+    private func announcement(_ request: ImageRequest) -> Original.Announcement {
+        { [derived] in derived.replace(request, by: $0, isAgain: $1) }
     }
 
     /// The bytes that came, found by all who ask from now on until they are on disk, where they may be kept.
@@ -228,11 +228,7 @@ final class OriginalLoader: Sendable {
             Self.isStorable(fields, request)
         else { return nil }
         let key = request.originalKey, metadata = DiskCache.Metadata(headers: fields)
-        // Pictures that somebody waits for are read first.
-        let priority = request.options.contains(.waitStoreCache) ? request.priority : .low
-        return { () async throws(EideticError) in
-            try await disk.insert(bytes, for: key, metadata: metadata, priority: priority)
-        }
+        return { () async throws(EideticError) in try await disk.insert(bytes, for: key, metadata: metadata) }
     }
 
     /// The bytes that are on their way to the disk.

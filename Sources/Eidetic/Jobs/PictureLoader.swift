@@ -151,7 +151,7 @@ final class PictureLoader: Sendable {
             guard route.asksOrigin else { throw OriginalLoader.miss(request) }
             return request
         }
-        guard let remote = original.remote, let rest = request.behind(remote) else { throw error }
+        guard route.asksOrigin, let remote = original.remote, let rest = request.behind(remote) else { throw error }
         return rest
     }
 
@@ -215,11 +215,14 @@ final class PictureLoader: Sendable {
             guard request.defersDecoding else { return try await decode(request, original, context, since: start) }
             return try await pool.run(context) { _ throws(EideticError) in try self.deferred(request, original) }
         } catch {
-            if !original.isPicture, isHopeless(request, original, error) {
-                originals.note(error, of: original, request)
-            }
+            note(error, of: original, request)
             throw error
         }
+    }
+
+    /// Remembers that what a server sends is of no use to anybody, so that it is not asked again soon.
+    func note(_ error: EideticError, of original: Original, _ request: ImageRequest) {
+        if !original.isPicture, isHopeless(request, original, error) { originals.note(error, of: original, request) }
     }
 
     /// Whether nobody can have a picture of these bytes, whatever size and frames they want.

@@ -21,7 +21,11 @@ extension ImagePipeline {
         _ context: WorkContext
     ) async throws(EideticError) -> ImageResponse {
         let original = try await originals.original(for: request, context: context, onProgress: nil)
-        let picture = try pictures.deferred(request, original)
+        let picture: LoadedPicture
+        do throws(EideticError) { picture = try pictures.deferred(request, original) } catch {
+            pictures.note(error, of: original, request)
+            throw error
+        }
         if let error = try await original.storeError() { throw error }
         guard original.belongsOnDisk || original.isFromDisk || !request.origin.isStored else {
             let reason = configuration.diskCache == nil ? "there is no disk cache" : "it is not to be stored"

@@ -66,7 +66,8 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// All frames, as with `preloadAllFrames`; a picture with a single frame is the error `unsupportedFormat`.
     ///
     /// So is every picture together with `firstFrameOnly`. With `refreshCached`, a cached picture that has one frame counts as
-    /// none, and a new one that has one frame leaves the cached animation.
+    /// none, and a new one that has one frame is kept for the next time, while this load gives the
+    /// cached animation once more.
     public static let matchAnimatedImage = ImageOptions(rawValue: 1 << 11)
 
     /// The transform is applied to animated pictures too, frame by frame.

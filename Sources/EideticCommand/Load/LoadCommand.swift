@@ -57,8 +57,8 @@ enum LoadCommand {
                 + "ImageOptions; those that are about views change nothing here.",
             "Pictures that are loaded with --header or --user are kept apart from those that are loaded without.",
             "Ctrl-C stops the loads that are under way and says what was done; pressed again, it stops at once.",
-            "The exit status is 0 where all pictures were loaded, 1 where some were not, or could not be kept or "
-                + "written, 2 for a wrong command line, 130 after Ctrl-C.",
+            "The exit status is 0 where all pictures were loaded, 1 where some were not, or could not be kept, "
+                + "written or refreshed, 2 for a wrong command line, 130 after Ctrl-C.",
         ],
         run: run
     )

@@ -12,7 +12,7 @@ public struct FailurePolicy: Sendable, Hashable {
     public var otherStatus: Duration = .seconds(600)
     /// No picture, or one that is broken or of an unknown format; 10 minutes by default.
     public var notAPicture: Duration = .seconds(600)
-    /// More bytes or pixels than allowed; 1 hour by default.
+    /// More bytes or pixels than allowed, by whichever pipeline of the downloader found it; 1 hour by default.
     public var tooLarge: Duration = .seconds(3_600)
     /// A certificate that is not acceptable; 5 minutes by default.
     public var tls: Duration = .seconds(300)

@@ -30,17 +30,7 @@ extension DiskCache {
         for key: String,
         metadata: Metadata = Metadata()
     ) async throws(EideticError) {
-        try await insert(bytes, for: key, metadata: metadata, priority: .normal)
-    }
-
-    /// Stores bytes as urgently as `priority` says; see `write`.
-    package func insert(
-        _ bytes: [UInt8],
-        for key: String,
-        metadata: Metadata,
-        priority: LoadPriority
-    ) async throws(EideticError) {
-        try await queued(priority) { () throws(EideticError) in try self.store(bytes, for: key, metadata) }
+        try await queued { () throws(EideticError) in try self.store(bytes, for: key, metadata) }
     }
 
     /// Removes an entry on a thread of the cache; see `remove`.

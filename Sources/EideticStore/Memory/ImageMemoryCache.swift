@@ -97,8 +97,12 @@ public final class ImageMemoryCache: Sendable {
     }
 
     /// Forgets every picture that was decoded from `base`, as when its bytes have changed.
-    public func removeAll(base: CacheKey) {
-        for variant in variants.all(of: base) {
+    public func removeAll(base: CacheKey) { removeAll(base: base) { _ in true } }
+
+    /// Forgets of the pictures that were decoded from `base` those that `isUnwanted` names; it is given `nil` where a picture
+    /// is in use alone, or gone.
+    package func removeAll(base: CacheKey, where isUnwanted: (Image?) -> Bool) {
+        for variant in variants.all(of: base) where isUnwanted(pictures.peek(variant.key)) {
             pictures.remove(variant.key)
             variants.remove(variant, of: base)
         }

@@ -125,7 +125,7 @@ extension MemoryCache {
 
     /// The value of `key`, without a trace of the look-up.
     @inlinable
-    func peek(_ key: CacheKey) -> Value? {
+    package func peek(_ key: CacheKey) -> Value? {
         ledger.withLock { _ in table.pointee.find(key)?.pointee.value }
     }
 }
