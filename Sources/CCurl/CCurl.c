@@ -17,8 +17,8 @@ CURLcode eidetic_curl_start(void) {
 }
 
 int eidetic_curl_ascii_host(const char *host, char *ascii, size_t capacity) {
-    // IDN2_NFC_INPUT and IDN2_NONTRANSITIONAL, of <idn2.h>.
-    const int flags = 1 | 8;
+    // IDN2_NFC_INPUT, IDN2_NONTRANSITIONAL and IDN2_USE_STD3_ASCII_RULES, of <idn2.h>.
+    const int flags = 1 | 8 | 32;
     int (*look_up)(const uint8_t *, uint8_t **, int) =
         (int (*)(const uint8_t *, uint8_t **, int))dlsym(RTLD_DEFAULT, "idn2_lookup_u8");
     void (*release)(void *) = (void (*)(void *))dlsym(RTLD_DEFAULT, "idn2_free");

@@ -45,9 +45,14 @@ static struct address *find(struct eidetic_route *route, const struct address *w
 /// Gives 1 where the address was not known.
 static int add_address(struct eidetic_route *route, const struct address *address) {
     if (find(route, address)) return 0;
-    if (route->count < ADDRESSES) route->count++;
-    route->addresses[route->next] = *address;
-    route->next = (route->next + 1) % ADDRESSES;
+    const struct address none = {0};
+    struct address *place = find(route, &none);
+    if (!place) {
+        if (route->count < ADDRESSES) route->count++;
+        place = &route->addresses[route->next];
+        route->next = (route->next + 1) % ADDRESSES;
+    }
+    *place = *address;
     return 1;
 }
 

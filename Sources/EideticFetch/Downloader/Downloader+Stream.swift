@@ -54,7 +54,7 @@ extension Downloader {
     private func begin(_ request: FetchRequest, _ context: WorkContext) async throws(EideticError) -> FetchStream {
         var hop = Hop(FetchIdentity(request, file: nil))
         while true {
-            try state.admit(hop.origin, insists: request.retriesFailed)
+            let isProbe = try state.admit(hop.origin, insists: request.retriesFailed)
             let source = FetchStream.Source(nextID(), BodyChannel(), scheduler)
             enqueue(hop, source, context)
             let outcome = await withTaskCancellationHandler {
@@ -62,7 +62,10 @@ extension Downloader {
             } onCancel: {
                 scheduler.cancel(source.id)
             }
-            if let head = source.channel.head { return stream(head, hop, source) }
+            if let head = source.channel.head {
+                if isProbe { state.noteAnswer(of: hop.origin) }
+                return stream(head, hop, source)
+            }
             if let error = outcome?.error { throw error }
             guard let outcome, let head = outcome.head else {
                 throw EideticError(.badResponse, "\(hop.url): the server sent no answer")

@@ -14,6 +14,9 @@ struct TransferQueue {
         let since: Duration
     }
 
+    /// How many times the limit may run while some of them are suspended.
+    private static let crowd = 16
+
     var maximum: Int
     var maximumPerHost: Int
     var order: Downloader.ExecutionOrder
@@ -88,7 +91,7 @@ struct TransferQueue {
     ///
     /// - Complexity: O(origins that wait); O(entries) after a priority has changed.
     mutating func next(now: Duration) -> Start? {
-        guard waitingCount > 0, busyCount() < maximum else { return nil }
+        guard waitingCount > 0, hasRoom(running: runningCount, nil, maximum) else { return nil }
         followPriorities()
         guard let chosen = starving(now) ?? best(), let order = chosen.takeOrder() else { return nil }
         chosen.state = .running
@@ -97,10 +100,15 @@ struct TransferQueue {
         return Start(order: order, since: chosen.since)
     }
 
+    /// Whether one more may run, of all or at `host`: those that are suspended leave room for others, `crowd` times the limit
+    /// in all, since each has a connection.
+    private func hasRoom(running: Int, _ host: QueueHost?, _ limit: Int) -> Bool {
+        running < limit || isSuspending && running / Self.crowd < limit && busyCount(host) < limit
+    }
+
     /// How many take bytes, of all that run or of those at `host`.
     private func busyCount(_ host: QueueHost? = nil) -> Int {
-        guard isSuspending else { return host?.running ?? runningCount }
-        return runners.values.count { (host == nil || $0.host === host) && !isSuspended($0) }
+        runners.values.count { (host == nil || $0.host === host) && !isSuspended($0) }
     }
 
     /// Whether anything may have to stay where it is.
@@ -152,7 +160,7 @@ struct TransferQueue {
     ) -> QueueEntry? {
         var best: QueueEntry?
         var unused: [Origin] = []
-        for host in hosts.values where host.running < maximumPerHost || busyCount(host) < maximumPerHost {
+        for host in hosts.values where hasRoom(running: host.running, host, maximumPerHost) {
             for rank in 0..<QueueEntry.ranks {
                 guard let entry = host.end(of: rank, fromFront: fromFront), !isSuspended(entry) else { continue }
                 if best.map({ isBetter(entry, $0) }) ?? true { best = entry }

@@ -21,24 +21,28 @@ struct ConnectionDoubts {
     /// Origins that are remembered at most.
     private static let capacity = 1_024
 
-    private var origins: Set<Origin> = []
+    /// When the doubt began, by the engine's clock.
+    private var origins: [Origin: Duration] = [:]
     private var news: Duration?
 
     /// Whether every connection can be used.
     var isEmpty: Bool { origins.isEmpty && news == nil }
 
     /// Notes a time-out.
-    mutating func add(_ origin: Origin) {
+    mutating func add(_ origin: Origin, now: Duration) {
         if origins.count >= Self.capacity { origins.removeAll() }
-        origins.insert(origin)
+        origins[origin] = now
     }
 
+    /// Whether an exchange may be on a dead connection: nothing came on it since the doubt began.
+    func concern(_ origin: Origin, lastByte: Duration) -> Bool { origins[origin].map { lastByte <= $0 } ?? false }
+
     /// Notes that something came from `origin`.
-    mutating func remove(_ origin: Origin) { origins.remove(origin) }
+    mutating func remove(_ origin: Origin) { origins[origin] = nil }
 
     /// Notes that the network is another one, while exchanges with `busy` are under way.
     mutating func networkChanged(_ busy: [Origin], now: Duration) {
-        for origin in busy { add(origin) }
+        for origin in busy { add(origin, now: now) }
         news = now
     }
 
@@ -46,7 +50,7 @@ struct ConnectionDoubts {
     mutating func way(to origin: Origin, now: Duration) -> Way {
         if let news, now - news > Self.memory { self.news = nil }
         let sinceNews = news.map { Int((now - $0).inSeconds) }
-        let isFresh = origins.contains(origin) || sinceNews.map { $0 < Self.shortestLife } ?? false
+        let isFresh = origins[origin] != nil || sinceNews.map { $0 < Self.shortestLife } ?? false
         return Way(isFresh: isFresh, longestLife: sinceNews.map { max(Self.shortestLife, $0) - 1 })
     }
 }

@@ -8,6 +8,8 @@ final class EasyHandle {
     /// Fields that libcurl reads from while the exchange runs.
     var headers: HeaderList?
     private var encodings: String?
+    /// Whether it was told which connections not to use.
+    var hasWay = false
     /// Whether it holds what all exchanges have in common, and nothing else.
     var isPrepared = false
 

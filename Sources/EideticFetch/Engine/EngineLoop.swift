@@ -139,15 +139,26 @@ extension EngineLoop {
     private func finish(_ transfer: Transfer, _ code: CURLcode) {
         active[transfer.order.id] = nil
         let outcome = transfer.outcome(code)
-        if code == CURLE_OPERATION_TIMEDOUT {
-            doubts.add(transfer.order.origin)
-            transfer.closeConnection()
-        } else if code == CURLE_OK, !doubts.isEmpty {
-            doubts.remove(transfer.order.origin)
-        }
+        if code == CURLE_OPERATION_TIMEDOUT { doubts.add(transfer.order.origin, now: clock.now) }
+        if !doubts.isEmpty { followDoubts(transfer, code) }
         curl_multi_remove_handle(multi, transfer.easy)
-        if code == CURLE_OK, transfer.failure == nil, transfer.handle.isPrepared { handles.give(transfer.handle) }
+        if code == CURLE_OK, transfer.failure == nil, transfer.handle.isPrepared {
+            transfer.forgetWay()
+            handles.give(transfer.handle)
+        }
         answer(transfer.order, outcome)
+    }
+
+    /// A connection that may be dead is closed with the last exchange on it; the doubt ends when something came and no exchange
+    /// is left that may be on such a one.
+    private func followDoubts(_ transfer: Transfer, _ code: CURLcode) {
+        func isConcerned(_ other: Transfer) -> Bool { doubts.concern(other.order.origin, lastByte: other.lastByte) }
+        let origin = transfer.order.origin
+        if isConcerned(transfer) {
+            if code != CURLE_OK { transfer.closeConnection() }
+        } else if code == CURLE_OK, !active.values.contains(where: { $0.order.origin == origin && isConcerned($0) }) {
+            doubts.remove(origin)
+        }
     }
 
     private func answer(_ order: TransferOrder, _ outcome: TransferOutcome) {

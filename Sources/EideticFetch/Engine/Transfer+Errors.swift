@@ -18,12 +18,9 @@ extension Transfer {
                 systemErrorNumber: system
             )
         case CURLE_RECV_ERROR where (400..<500).contains(long(CURLINFO_HTTP_CONNECTCODE)):
+            // No status: it is not the origin's, which nobody could ask.
             let status = long(CURLINFO_HTTP_CONNECTCODE)
-            return EideticError(
-                .httpStatus,
-                "the proxy for \(order.origin) answered \(status) (\(order.url))",
-                httpStatus: status
-            )
+            return EideticError(.connectionRefused, "the proxy for \(order.origin) answered \(status) (\(order.url))")
         case CURLE_SSL_CONNECT_ERROR where isLostInHandshake:
             return EideticError(.connectionLost, "\(order.origin): \(detail(code)) (\(order.url))")
         case CURLE_COULDNT_RESOLVE_HOST:

@@ -34,12 +34,20 @@ extension Transfer {
         if options.refusesPrivateNetworks { eidetic_curl_set_socket_opener(easy, openPublicSocket, context) }
     }
 
-    /// Says which connections are not to be used; the handle then serves no other exchange.
+    /// Says which connections are not to be used.
     func connect(_ way: ConnectionDoubts.Way) {
         guard way.isFresh || way.longestLife != nil else { return }
-        handle.isPrepared = false
+        handle.hasWay = true
         if way.isFresh { set(CURLOPT_FRESH_CONNECT, 1) }
         if let life = way.longestLife { set(CURLOPT_MAXLIFETIME_CONN, life) }
+    }
+
+    /// Takes back what ``connect(_:)`` said, before the handle serves another exchange.
+    func forgetWay() {
+        guard handle.hasWay else { return }
+        handle.hasWay = false
+        set(CURLOPT_FRESH_CONNECT, 0)
+        set(CURLOPT_MAXLIFETIME_CONN, 0)
     }
 
     /// Has the connection closed with the last exchange on it, instead of used again.

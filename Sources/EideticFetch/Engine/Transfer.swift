@@ -263,6 +263,8 @@ extension Transfer {
     func finishBody() {
         guard head?.isSuccess == true else { return }
         if let continuedLength, receivedBytes != continuedLength {
+            // What is there already does not fit what this server continues it with.
+            isWrongRange = receivedBytes > continuedLength || order.file != nil
             let counts = "\(receivedBytes) bytes came in parts, of \(continuedLength)"
             return fail(EideticError(.lengthMismatch, "\(order.url): \(counts)"))
         }

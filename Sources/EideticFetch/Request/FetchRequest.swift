@@ -17,8 +17,8 @@ public struct FetchRequest: Sendable, Hashable {
     /// The longest time without a byte; more than zero, 15 seconds by default.
     ///
     /// A long download that keeps coming does not fail. Time in which the process was stopped, or the download was suspended
-    /// or held back by a rate limit, does not count. A connection that takes longer than 10 seconds to come about is given
-    /// up in any case.
+    /// or held back by a rate limit, does not count. A connection that takes longer than 10 seconds to come about, or
+    /// whose other end acknowledges nothing for as long, is given up in any case.
     public var timeout: Duration = .seconds(15)
 
     /// The longest time for one attempt as a whole, against servers that send a byte now and then.

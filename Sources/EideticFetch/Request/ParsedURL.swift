@@ -63,7 +63,9 @@ struct ParsedURL {
         for unwanted in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
             curl_url_set(handle, unwanted, nil, 0)
         }
-        curl_url_set(handle, CURLUPART_HOST, host, 0)
+        guard curl_url_set(handle, CURLUPART_HOST, host, 0) == CURLUE_OK else {
+            throw Self.refusal(source, "it names no host that could be asked")
+        }
         guard let text = part(CURLUPART_URL) else { throw Self.refusal(source, "it cannot be written") }
         self.text = text
     }
