@@ -35,8 +35,8 @@ extension Downloader {
     /// Lets no download of this priority and below start, and stops those that run from taking bytes.
     ///
     /// Their connections stay open, and the time does not count for their time-outs. They take no slot meanwhile: when
-    /// they go on, more than the limit (16 times as many at most) may run until some have ended. A download that becomes more urgent goes on. Each
-    /// call replaces the one before.
+    /// they go on, more than the limit may run until some have ended, 16 times as many at most. A download that becomes
+    /// more urgent goes on. Each call replaces the one before.
     ///
     /// - Parameter priority: `high`, all of them, by default.
     public func suspend(_ priority: LoadPriority = .high) { scheduler.changeSuspension { $0.suspended = priority } }
