@@ -100,11 +100,17 @@ struct Usage: Sendable {
 
     init() throws {
         descriptors = try FileSystem().names(in: "/proc/self/fd").count
-        threads = try FileSystem().names(in: "/proc/self/task").count
+        threads = try FileSystem().names(in: "/proc/self/task").count { !Self.isOfPool($0) }
         let fields = String(decoding: try FileSystem().contents(of: "/proc/self/statm"), as: UTF8.self).split(
             separator: " "
         )
         memory = (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// Whether a thread is one of the language's own pool, which has one more where the machine is busy for long.
+    private static func isOfPool(_ thread: String) -> Bool {
+        let name = try? FileSystem().contents(of: "/proc/self/task/\(thread)/comm")
+        return name.map { String(decoding: $0, as: UTF8.self).contains("qos") } ?? true
     }
 
     /// The usage once engines and servers that were given up have ended, or as it is after a second.
