@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "CCurl.h"
+#include "ReadAhead.h"
 
 #include <dlfcn.h>
 #include <netinet/in.h>
@@ -13,7 +14,9 @@ CURLcode eidetic_curl_start(void) {
     const uint64_t no_exit_handler = 0x00080000;
     int (*init_crypto)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
     if (init_crypto) init_crypto(no_exit_handler, NULL);
-    return curl_global_init(CURL_GLOBAL_ALL);
+    CURLcode code = curl_global_init(CURL_GLOBAL_ALL);
+    if (code == CURLE_OK) eidetic_curl_find_tls();
+    return code;
 }
 
 int eidetic_curl_ascii_host(const char *host, char *ascii, size_t capacity) {

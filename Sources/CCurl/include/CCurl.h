@@ -33,6 +33,21 @@ CURLcode eidetic_curl_set_socket_opener(CURL *easy, curl_opensocket_callback ope
 /// The kernel gives each connection up on which nothing that was sent is acknowledged for so long (`TCP_USER_TIMEOUT`).
 CURLcode eidetic_curl_set_patience(CURL *easy, unsigned int milliseconds);
 
+/// How many bytes OpenSSL takes from the system at once.
+#define EIDETIC_CURL_READ_AHEAD 32768
+
+/// Lets OpenSSL take what the system has instead of one record (`SSL_CTX_set_read_ahead`), where libcurl can be helped with that:
+/// it does not know of the bytes that OpenSSL then holds. Not through proxies that speak TLS themselves, so through none that
+/// the environment names, where that is heeded.
+void eidetic_curl_set_read_ahead(CURL *easy, int heeds_environment);
+
+/// OpenSSL's session of the connection that `easy` uses now; NULL where there is none, or none that reads ahead.
+const void *eidetic_curl_tls_session(CURL *easy);
+
+/// Whether a session may hold records that were taken from the system and not been read, so that libcurl should be called
+/// although the system has none: until a read found nothing more there.
+int eidetic_curl_holds_bytes(const void *session);
+
 CURLcode eidetic_curl_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode eidetic_curl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode eidetic_curl_get_string(CURL *easy, CURLINFO info, const char **value);

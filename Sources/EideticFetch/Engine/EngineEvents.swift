@@ -19,7 +19,15 @@ final class EngineEvents {
     /// How many of those came.
     private var count = 0
     /// Sockets that libcurl waits for.
-    private var sockets = 0
+    private var sockets: [Int32: WatchedSocket] = [:]
+    /// How many of them speak TLS.
+    private var secureCount = 0
+    /// Those of them whose bytes are not in the system any more.
+    private var held: [Int32] = []
+    /// How often in a row libcurl was called for those alone.
+    private var calls = 0
+    /// So many records at most, of 22 bytes, are held for a socket (RFC 8446, 5.2): what is left then is not wanted yet.
+    private static let mostCalls = Int(EIDETIC_CURL_READ_AHEAD) / 22
     /// With so many transfers for each socket they share connections.
     private static let crowd = 4
     /// Whether libcurl was made to go through all transfers, since when nothing was quiet.
@@ -50,10 +58,22 @@ final class EngineEvents {
     /// Sleeps until something happens, `longest` at most where there is one; gives whether anything did.
     func wait(_ longest: Duration?) -> Bool {
         let isQuiet = longest != .zero
-        let longest = mayHaveMissed ? min(longest ?? Self.secondLook, Self.secondLook) : longest
+        var longest = mayHaveMissed ? min(longest ?? Self.secondLook, Self.secondLook) : longest
+        findHeld()
+        if !held.isEmpty { longest = calls < Self.mostCalls ? .zero : min(longest ?? Self.secondLook, Self.secondLook) }
         defer { isSecondLook = mayHaveMissed && isQuiet && count == 0 }
         count = max(0, Int(epoll_wait(queue.number, &events, Int32(events.count), milliseconds(longest))))
-        return count > 0
+        calls = count == 0 && !held.isEmpty ? calls + 1 : 0
+        return count > 0 || !held.isEmpty
+    }
+
+    private func findHeld() {
+        held.removeAll(keepingCapacity: true)
+        guard secureCount > 0 else { return }
+        for (socket, var watched) in sockets where watched.isSecure {
+            if watched.findSession() { sockets[socket] = watched }
+            if watched.holdsBytes { held.append(socket) }
+        }
     }
 
     /// Lets libcurl do what is to be done for the transfers, after something happened.
@@ -65,7 +85,7 @@ final class EngineEvents {
     /// - Returns: Whether something came that may bring the network back.
     func act(transfers: Int) -> Bool {
         var hasNews = false, isReady = false
-        let isCrowded = transfers >= Self.crowd * max(1, sockets)
+        let isCrowded = transfers >= Self.crowd * max(1, sockets.count)
         for event in events[..<count] {
             switch event.data.fd {
             case bell: break
@@ -77,7 +97,15 @@ final class EngineEvents {
             eidetic_curl_multi_act_on_all(multi)
             mayHaveMissed = isReady
         }
+        actOnHeld()
         return hasNews
+    }
+
+    /// Lets libcurl read what OpenSSL holds, unless it was called for that socket just now.
+    private func actOnHeld() {
+        for socket in held where !events[..<count].contains(where: { $0.data.fd == socket }) {
+            if sockets[socket] != nil { act(socket, EPOLLIN.rawValue) }
+        }
     }
 
     /// Lets libcurl do what it wanted to do at a time that has come.
@@ -105,18 +133,16 @@ final class EngineEvents {
 
     fileprivate func set(timer: Int) { deadline = timer < 0 ? nil : time.uptime + .milliseconds(timer) }
 
-    fileprivate func watch(_ socket: Int32, _ what: Int32, isKnown: Bool) {
-        if what == CURL_POLL_REMOVE {
-            sockets -= 1
-            return change(EPOLL_CTL_DEL, socket, 0)
-        }
-        if !isKnown { sockets += 1 }
-        var wanted: UInt32 = 0
-        if what & CURL_POLL_IN != 0 { wanted |= EPOLLIN.rawValue }
-        if what & CURL_POLL_OUT != 0 { wanted |= EPOLLOUT.rawValue }
-        change(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, wanted)
-        // Any mark will do: libcurl shows it again the next time.
-        if !isKnown { curl_multi_assign(multi, socket, multi) }
+    fileprivate func watch(_ socket: Int32, _ what: Int32, _ easy: UnsafeMutableRawPointer) {
+        let known = sockets.removeValue(forKey: socket)
+        if known?.isSecure == true { secureCount -= 1 }
+        guard what != CURL_POLL_REMOVE else { return change(EPOLL_CTL_DEL, socket, 0) }
+        let watched = WatchedSocket(what, easy)
+        sockets[socket] = watched
+        if watched.isSecure { secureCount += 1 }
+        // libcurl also tells of each transfer that joins others.
+        guard known?.wanted != watched.wanted else { return }
+        change(known == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, watched.wanted)
     }
 
     private func change(_ operation: Int32, _ file: Int32, _ wanted: UInt32) {
@@ -132,9 +158,8 @@ private func watchSocket(
     _ context: UnsafeMutableRawPointer?,
     _ known: UnsafeMutableRawPointer?
 ) -> Int32 {
-    if let context {
-        Unmanaged<EngineEvents>.fromOpaque(context).takeUnretainedValue().watch(socket, what, isKnown: known != nil)
-    }
+    guard let context, let easy else { return 0 }
+    Unmanaged<EngineEvents>.fromOpaque(context).takeUnretainedValue().watch(socket, what, easy)
     return 0
 }
 

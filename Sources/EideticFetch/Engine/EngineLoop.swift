@@ -171,11 +171,7 @@ extension EngineLoop {
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             let code = message.pointee.data.result
-            var context: UnsafeMutableRawPointer?
-            eidetic_curl_get_pointer(easy, CURLINFO_PRIVATE, &context)
-            guard let context else { continue }
-            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-            finish(transfer, code)
+            if let transfer = Transfer.of(easy) { finish(transfer, code) }
         }
     }
 

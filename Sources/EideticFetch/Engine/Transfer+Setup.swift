@@ -8,6 +8,15 @@ extension Transfer {
     /// - SeeAlso: RFC 5482; tcp(7), `TCP_USER_TIMEOUT`.
     private static let patience: UInt32 = 10_000
 
+    /// The exchange for which a handle works that is under way.
+    static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
+        var context: UnsafeMutableRawPointer?
+        eidetic_curl_get_pointer(easy, CURLINFO_PRIVATE, &context)
+        return context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    var isSecure: Bool { order.origin.scheme == "https" }
+
     /// Whether the order asks for nothing that others do not ask for, so that its handle can serve any other.
     func isPlain(_ options: EngineOptions) -> Bool {
         !order.request.usesCookies && !order.request.allowsInvalidCertificates && order.credentials == nil
@@ -19,7 +28,7 @@ extension Transfer {
         if !handle.isPrepared { prepare(options) }
         handle.isPrepared = isPlain(options)
         set(CURLOPT_URL, order.url)
-        set(CURLOPT_PIPEWAIT, order.origin.scheme == "https" ? 1 : 0)
+        set(CURLOPT_PIPEWAIT, isSecure ? 1 : 0)
         if !handle.isPrepared { setSecurity(options) }
         setCredentials()
         setHeaders(&headers)
@@ -96,6 +105,16 @@ extension Transfer {
         case .ipv6: set(CURLOPT_IPRESOLVE, Int(CURL_IPRESOLVE_V6))
         }
         if options.refusesPrivateNetworks { set(CURLOPT_PROXY, "") }
+        setReadAhead(options)
+    }
+
+    private func setReadAhead(_ options: EngineOptions) {
+        switch options.proxy {
+        case _ where options.refusesPrivateNetworks: eidetic_curl_set_read_ahead(easy, 0)
+        case .none: eidetic_curl_set_read_ahead(easy, 0)
+        case .environment: eidetic_curl_set_read_ahead(easy, 1)
+        case .url: break
+        }
     }
 
     private func setCredentials() {

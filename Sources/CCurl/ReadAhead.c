@@ -1,0 +1,75 @@
+#define _GNU_SOURCE
+#include "ReadAhead.h"
+#include "CCurl.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/// What is asked of OpenSSL, by name, since libcurl may be built with another library.
+static struct {
+    long (*set_option)(void *context, int option, long value, void *pointer);
+    void (*set_buffer)(void *context, size_t length);
+    int (*has_pending)(const void *session);
+    void *(*input)(const void *session);
+    int (*test_flags)(const void *input, int flags);
+} tls;
+
+/// 7.88 takes one record at a time from the system, in two calls; from 8.15 on libcurl reads ahead of its own accord.
+static int is_wanted(void) {
+    unsigned int version = curl_version_info(CURLVERSION_NOW)->version_num;
+    return version >= 0x075800 && version < 0x080000;
+}
+
+void eidetic_curl_find_tls(void) {
+    if (!is_wanted()) return;
+    tls.set_option = (long (*)(void *, int, long, void *))dlsym(RTLD_DEFAULT, "SSL_CTX_ctrl");
+    tls.set_buffer = (void (*)(void *, size_t))dlsym(RTLD_DEFAULT, "SSL_CTX_set_default_read_buffer_len");
+    tls.has_pending = (int (*)(const void *))dlsym(RTLD_DEFAULT, "SSL_has_pending");
+    tls.input = (void *(*)(const void *))dlsym(RTLD_DEFAULT, "SSL_get_rbio");
+    tls.test_flags = (int (*)(const void *, int))dlsym(RTLD_DEFAULT, "BIO_test_flags");
+}
+
+static int can_read_ahead(void) {
+    return tls.set_option && tls.set_buffer && tls.has_pending && tls.input && tls.test_flags;
+}
+
+/// Whether the environment names a proxy, as libcurl reads it.
+static int has_proxy(void) {
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value) return 1;
+    }
+    return 0;
+}
+
+static CURLcode prepare(CURL *easy, void *context, void *heeds_environment) {
+    (void)easy;
+    // SSL_CTRL_SET_READ_AHEAD, of <openssl/ssl.h>.
+    const int set_read_ahead = 41;
+    if (heeds_environment && has_proxy()) return CURLE_OK;
+    tls.set_option(context, set_read_ahead, 1, NULL);
+    tls.set_buffer(context, EIDETIC_CURL_READ_AHEAD);
+    return CURLE_OK;
+}
+
+void eidetic_curl_set_read_ahead(CURL *easy, int heeds_environment) {
+    if (!can_read_ahead()) return;
+    // A libcurl with another library for TLS refuses; it goes without.
+    if (curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, prepare) != CURLE_OK) return;
+    curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)(uintptr_t)(heeds_environment != 0));
+}
+
+const void *eidetic_curl_tls_session(CURL *easy) {
+    struct curl_tlssessioninfo *info = NULL;
+    if (!can_read_ahead() || curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;
+    return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
+}
+
+int eidetic_curl_holds_bytes(const void *session) {
+    // BIO_FLAGS_SHOULD_RETRY, of <openssl/bio.h>.
+    const int should_retry = 8;
+    void *input = tls.input(session);
+    return input && tls.has_pending(session) && !tls.test_flags(input, should_retry);
+}

@@ -1,0 +1,74 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+/// OpenSSL takes more from the system than one record, and libcurl does not know of it.
+@Suite("Reading ahead over TLS", .needsNginx, .timeLimit(.minutes(1)))
+struct ReadAheadTests {
+    enum Version: String, CaseIterable { case http1 = "HTTP/1.1", http2 = "HTTP/2" }
+
+    private let server: Nginx
+    private let port: Int
+
+    init() async throws {
+        port = try LoopbackPort.free()
+        // Dozens of records at once for who takes 32 KB; and a server without HTTP/2.
+        let http = """
+            ssl_buffer_size 1k;
+            server {
+                listen 127.0.0.1:\(port) ssl;
+                ssl_certificate server.pem;
+                ssl_certificate_key server.key;
+                root files;
+                location /slow/ { limit_rate 100k; }
+            }
+            """
+        server = try await Nginx(.init(server: "location /slow/ { limit_rate 100k; }", http: http, usesTLS: true))
+    }
+
+    private func base(_ version: Version) throws -> String {
+        version == .http2 ? try #require(server.secureURL) : "https://localhost:\(port)"
+    }
+
+    private func downloader() -> Downloader {
+        var configuration = Downloader.Configuration()
+        configuration.caFile = server.authorityFile
+        return Downloader(configuration)
+    }
+
+    @Test("L20 bodies in small records come whole, alone and many at once", arguments: Version.allCases)
+    func records(_ version: Version) async throws {
+        let (base, downloader) = (try base(version), downloader())
+        let sizes = (0..<60).map { 100 + 4_999 * $0 }
+        for size in sizes { try server.put(Fixture.picture(size), at: "\(size).png") }
+        for size in sizes.prefix(10) {
+            let response = try await downloader.fetch("\(base)/\(size).png?alone")
+            #expect(response.bytes == Fixture.picture(size))
+            #expect(response.metrics.httpVersion == version.rawValue)
+        }
+        try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
+            for size in sizes {
+                group.addTask { (size, try await downloader.fetch("\(base)/\(size).png").bytes) }
+            }
+            for try await (size, bytes) in group { #expect(bytes == Fixture.picture(size)) }
+        }
+    }
+
+    @Test("L10 a reader that is behind gets everything, and holds up nobody else", arguments: Version.allCases)
+    func backPressure(_ version: Version) async throws {
+        let (base, downloader) = (try base(version), downloader())
+        let large = Fixture.picture(4_000_000), slow = Fixture.picture(50_000)
+        try server.put(large, at: "large.png")
+        try server.put(slow, at: "slow.png")
+        let stream = try await downloader.stream(FetchRequest(url: "\(base)/large.png"))
+        var iterator = stream.makeAsyncIterator()
+        var bytes = try await iterator.next() ?? []
+        for number in 0..<20 {
+            #expect(try await downloader.fetch("\(base)/slow.png?\(number)").bytes == slow)
+            bytes += try await iterator.next() ?? []
+        }
+        while let piece = try await iterator.next() { bytes += piece }
+        #expect(bytes == large)
+    }
+}
