@@ -68,8 +68,8 @@ const void *eidetic_curl_tls_session(CURL *easy) {
 }
 
 int eidetic_curl_holds_bytes(const void *session) {
-    // BIO_FLAGS_SHOULD_RETRY, of <openssl/bio.h>.
-    const int should_retry = 8;
+    // BIO_FLAGS_READ, of <openssl/bio.h>: set where the last read has to be done again later.
+    const int should_read = 1;
     void *input = tls.input(session);
-    return input && tls.has_pending(session) && !tls.test_flags(input, should_retry);
+    return input && tls.has_pending(session) && !tls.test_flags(input, should_read);
 }
