@@ -13,7 +13,7 @@ struct ReadAheadTests {
 
     init() async throws {
         port = try LoopbackPort.free()
-        // Dozens of records at once for who takes 32 KB; and a server without HTTP/2.
+        // Dozens of records at once; and a server without HTTP/2.
         let http = """
             ssl_buffer_size 1k;
             server {

@@ -33,8 +33,9 @@ CURLcode eidetic_curl_set_socket_opener(CURL *easy, curl_opensocket_callback ope
 /// The kernel gives each connection up on which nothing that was sent is acknowledged for so long (`TCP_USER_TIMEOUT`).
 CURLcode eidetic_curl_set_patience(CURL *easy, unsigned int milliseconds);
 
-/// How many bytes OpenSSL takes from the system at once.
-#define EIDETIC_CURL_READ_AHEAD 32768
+/// How many bytes OpenSSL takes from the system at once: two records of the usual size and a little, lest the second always
+/// lacks its end.
+#define EIDETIC_CURL_READ_AHEAD 33792
 
 /// Lets OpenSSL take what the system has instead of one record (`SSL_CTX_set_read_ahead`), where libcurl can be helped with that:
 /// it does not know of the bytes that OpenSSL then holds. Not through proxies that speak TLS themselves, so through none that
