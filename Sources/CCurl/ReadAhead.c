@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /// What is asked of OpenSSL, by name, since libcurl may be built with another library.
 static struct {
@@ -16,13 +17,23 @@ static struct {
 } tls;
 
 /// 7.88 takes one record at a time from the system, in two calls; from 8.15 on libcurl reads ahead of its own accord.
-static int is_wanted(void) {
-    unsigned int version = curl_version_info(CURLVERSION_NOW)->version_num;
-    return version >= 0x075800 && version < 0x080000;
+static int is_wanted(const curl_version_info_data *curl) {
+    return curl->version_num >= 0x075800 && curl->version_num < 0x080000;
+}
+
+/// Whether the OpenSSL that is found by name is the one that libcurl works with: a process may hold two.
+static int is_own(const curl_version_info_data *curl) {
+    // OPENSSL_VERSION_STRING, of <openssl/crypto.h>.
+    const int version_string = 6;
+    const char *(*version)(int) = (const char *(*)(int))dlsym(RTLD_DEFAULT, "OpenSSL_version");
+    static const char name[] = "OpenSSL/";
+    return version && curl->ssl_version && strncmp(curl->ssl_version, name, sizeof name - 1) == 0 &&
+           strcmp(curl->ssl_version + sizeof name - 1, version(version_string)) == 0;
 }
 
 void eidetic_curl_find_tls(void) {
-    if (!is_wanted()) return;
+    const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
+    if (!is_wanted(curl) || !is_own(curl)) return;
     tls.set_option = (long (*)(void *, int, long, void *))dlsym(RTLD_DEFAULT, "SSL_CTX_ctrl");
     tls.set_buffer = (void (*)(void *, size_t))dlsym(RTLD_DEFAULT, "SSL_CTX_set_default_read_buffer_len");
     tls.has_pending = (int (*)(const void *))dlsym(RTLD_DEFAULT, "SSL_has_pending");

@@ -95,7 +95,8 @@ final class EngineEvents {
         }
         if isReady || isSecondLook {
             eidetic_curl_multi_act_on_all(multi)
-            mayHaveMissed = isReady
+            // Bytes that are held make it busy, so that the look at quiet is still to come.
+            mayHaveMissed = isReady || !held.isEmpty
         }
         actOnHeld()
         return hasNews
