@@ -18,13 +18,8 @@ final class EngineEvents {
     private var events = [epoll_event](repeating: epoll_event(), count: 64)
     /// How many of those came.
     private var count = 0
-    /// Sockets that libcurl waits for.
-    private var sockets: [Int32: WatchedSocket] = [:]
-    /// How many of them speak TLS.
-    private var secureCount = 0
-    /// Those of them whose bytes are not in the system any more.
-    private var held: [Int32] = []
-    /// How often in a row libcurl was called for those alone.
+    private var sockets = WatchedSockets()
+    /// How often in a row libcurl was called for bytes alone that OpenSSL held.
     private var calls = 0
     /// So many records at most, of 22 bytes, are held for a socket (RFC 8446, 5.2): what is left then is not wanted yet.
     private static let mostCalls = Int(EIDETIC_CURL_READ_AHEAD) / 22
@@ -59,21 +54,13 @@ final class EngineEvents {
     func wait(_ longest: Duration?) -> Bool {
         let isQuiet = longest != .zero
         var longest = mayHaveMissed ? min(longest ?? Self.secondLook, Self.secondLook) : longest
-        findHeld()
-        if !held.isEmpty { longest = calls < Self.mostCalls ? .zero : min(longest ?? Self.secondLook, Self.secondLook) }
+        sockets.findHeld()
+        let isHeld = !sockets.held.isEmpty
+        if isHeld { longest = calls < Self.mostCalls ? .zero : min(longest ?? Self.secondLook, Self.secondLook) }
         defer { isSecondLook = mayHaveMissed && isQuiet && count == 0 }
         count = max(0, Int(epoll_wait(queue.number, &events, Int32(events.count), milliseconds(longest))))
-        calls = count == 0 && !held.isEmpty ? calls + 1 : 0
-        return count > 0 || !held.isEmpty
-    }
-
-    private func findHeld() {
-        held.removeAll(keepingCapacity: true)
-        guard secureCount > 0 else { return }
-        for (socket, var watched) in sockets where watched.isSecure {
-            if watched.findSession() { sockets[socket] = watched }
-            if watched.holdsBytes { held.append(socket) }
-        }
+        calls = count == 0 && isHeld ? calls + 1 : 0
+        return count > 0 || isHeld
     }
 
     /// Lets libcurl do what is to be done for the transfers, after something happened.
@@ -96,7 +83,7 @@ final class EngineEvents {
         if isReady || isSecondLook {
             eidetic_curl_multi_act_on_all(multi)
             // Bytes that are held make it busy, so that the look at quiet is still to come.
-            mayHaveMissed = isReady || !held.isEmpty
+            mayHaveMissed = isReady || !sockets.held.isEmpty
         }
         actOnHeld()
         return hasNews
@@ -104,8 +91,8 @@ final class EngineEvents {
 
     /// Lets libcurl read what OpenSSL holds, unless it was called for that socket just now.
     private func actOnHeld() {
-        for socket in held where !events[..<count].contains(where: { $0.data.fd == socket }) {
-            if sockets[socket] != nil { act(socket, EPOLLIN.rawValue) }
+        for socket in sockets.held where !events[..<count].contains(where: { $0.data.fd == socket }) {
+            if sockets.contains(socket) { act(socket, EPOLLIN.rawValue) }
         }
     }
 
@@ -135,15 +122,7 @@ final class EngineEvents {
     fileprivate func set(timer: Int) { deadline = timer < 0 ? nil : time.uptime + .milliseconds(timer) }
 
     fileprivate func watch(_ socket: Int32, _ what: Int32, _ easy: UnsafeMutableRawPointer) {
-        let known = sockets.removeValue(forKey: socket)
-        if known?.isSecure == true { secureCount -= 1 }
-        guard what != CURL_POLL_REMOVE else { return change(EPOLL_CTL_DEL, socket, 0) }
-        let watched = WatchedSocket(what, easy)
-        sockets[socket] = watched
-        if watched.isSecure { secureCount += 1 }
-        // libcurl also tells of each transfer that joins others.
-        guard known?.wanted != watched.wanted else { return }
-        change(known == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, watched.wanted)
+        if let news = sockets.note(socket, what, easy) { change(news.operation, socket, news.wanted) }
     }
 
     private func change(_ operation: Int32, _ file: Int32, _ wanted: UInt32) {
