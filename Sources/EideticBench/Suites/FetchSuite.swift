@@ -9,13 +9,13 @@ extension Suite {
         "fetch",
         "many files from nginx on this machine to files in memory, against curl -Z; both are processes of their own",
         arguments: [
-            "files=2000  how many files", "parallel=32  how many at once", "rounds=9  how many samples",
+            "files=2000  how many files", "parallel=32  how many at once", "rounds=21  how many samples",
             "tls=1  0 leaves HTTPS with HTTP/2 out",
         ]
     ) { bench in
         let count = try bench.number("files", default: 2_000)
         let parallel = try bench.number("parallel", default: 32)
-        let rounds = try bench.number("rounds", default: 9)
+        let rounds = try bench.number("rounds", default: 21)
         let server = try await Nginx(.init(server: "access_log off;", usesTLS: true))
         let names = try FetchRun.putFiles(count, on: server)
         var runs = [try FetchRun(server.url, names, parallel, nil, "HTTP/1.1")]
