@@ -52,13 +52,14 @@ final class EngineEvents {
 
     /// Sleeps until something happens, `longest` at most where there is one; gives whether anything did.
     func wait(_ longest: Duration?) -> Bool {
-        let isQuiet = longest != .zero
-        var longest = mayHaveMissed ? min(longest ?? Self.secondLook, Self.secondLook) : longest
         sockets.findHeld()
         let isHeld = !sockets.held.isEmpty
-        if isHeld { longest = calls < Self.mostCalls ? .zero : min(longest ?? Self.secondLook, Self.secondLook) }
+        let isQuiet = longest != .zero
+        var pause = longest
+        if isHeld || mayHaveMissed { pause = min(longest ?? Self.secondLook, Self.secondLook) }
+        if isHeld && calls < Self.mostCalls { pause = .zero }
         defer { isSecondLook = mayHaveMissed && isQuiet && count == 0 }
-        count = max(0, Int(epoll_wait(queue.number, &events, Int32(events.count), milliseconds(longest))))
+        count = max(0, Int(epoll_wait(queue.number, &events, Int32(events.count), milliseconds(pause))))
         calls = count == 0 && isHeld ? calls + 1 : 0
         return count > 0 || isHeld
     }
