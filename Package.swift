@@ -257,3 +257,16 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// C targets and targets that are not shipped each have a folder of their own.
+let development: Set = [
+    "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker", "EideticFetchProbe",
+    "EideticGTKProbe", "EideticTestSupport",
+]
+for target in package.targets where target.path == nil && target.type != .test {
+    if development.contains(target.name) {
+        target.path = "Sources/Development/\(target.name)"
+    } else if !target.name.hasPrefix("Eidetic") && target.name != "LifecycleCore" {
+        target.path = "Sources/C/\(target.name)"
+    }
+}
