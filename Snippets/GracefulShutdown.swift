@@ -9,4 +9,4 @@ while Application.shared.state == .active {
         try await Task.sleep(for: .milliseconds(300))  // the work
     }
 }
-await Application.shared.waitForEnd()
+await Application.shared.waitUntilTerminated()

@@ -16,9 +16,9 @@ let mirrored = ImageRequest(
 )
 // .lowDataMode(.network(small)): by the wanted size and the measured speed
 let sized = ImageRequest(
-    .variants([
-        try ImageVariant("https://example.org/a-400.jpg", size: PixelSize(width: 400, height: 300)),
-        try ImageVariant(url, size: PixelSize(width: 1600, height: 1200)),
+    .candidates([
+        try ImageCandidate("https://example.org/a-400.jpg", size: PixelSize(width: 400, height: 300)),
+        try ImageCandidate(url, size: PixelSize(width: 1600, height: 1200)),
     ])
 )
 let inline = try ImageRequest("data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==")
@@ -31,13 +31,13 @@ authorized.headers = ["Authorization": "Bearer 42"]
 let own = ImageRequest(.remote(authorized))
 
 // What is the same for everybody; .redirectHandler, .retryStrategy(DelayRetryStrategy(maxRetryCount: 3))
-var downloads = ImagePipeline.Configuration.standardDownloads
+var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
 downloads.requestModifier = { request in
     var request = request
     request.headers = request.headers.merging(["X-Application": "Photos"])
     return request
 }
-downloads.redirectLimit = 3
+downloads.maximumRedirects = 3
 downloads.alwaysRetries = true
 let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
 for request in [offline, fresh, mirrored, sized, inline, local, chart, own] {

@@ -15,7 +15,7 @@ for await event in pipeline.events(for: request) {
     case .progress(let progress): print(progress.fraction ?? 0)
     case .preview(let image): print("preview \(image.size)")
     case .cached(let response): print("cached \(response.image.size)")
-    case .finished(let response): print("\(response.image.size) from \(response.source)\n\(response.record)")
+    case .finished(let response): print("\(response.image.size) from \(response.source)\n\(response.trace)")
     case .failed(let error): print(error)
     }
 }
@@ -35,7 +35,7 @@ struct Darker: ImageTransform {
 let dark = request.with(rendering: .init(size: PixelSize(width: 320, height: 240), transform: Darker()))
 
 // ImagePrefetcher(pipeline: pipeline, destination: .diskCache, maxConcurrentRequestCount: 2)
-let prefetcher = ImagePrefetcher(pipeline, destination: .disk, width: 2)
+let prefetcher = ImagePrefetcher(pipeline: pipeline, destination: .disk, maximumConcurrent: 2)
 let group = prefetcher.prefetch([request, dark])
 prefetcher.isPaused = true
 prefetcher.isPaused = false

@@ -22,9 +22,9 @@ try await disk.removeValue(for: "key")
 struct Note: Codable { var text: String }
 try disk.write(Note(text: "any Codable value"), for: "note", with: .json)
 print(try disk.value(for: "note", with: DiskCache.Serializer<Note>.json)?.text ?? "")
-print(disk.path(for: "note"), disk.usage.allocated)
+print(disk.path(for: "note"), disk.usage.allocatedSize)
 for entry in try disk.entries() { print(entry.key, entry.size) }
-try disk.trim(to: .mebibytes(10))
+try disk.trim(toSize: .mebibytes(10))
 try disk.removeExpired()
 
 // willAddObjectBlock, didAddObjectBlock, willRemoveObjectBlock, didRemoveObjectBlock

@@ -24,7 +24,7 @@ let group = ImagePrefetcher().prefetch([request, thumbnail])
 for await progress in group.progress { print("\(progress.finished) of \(progress.total), \(progress.skipped) skipped") }
 
 // SDWebImageDownloader's configuration, SDImageCache's configuration, request modifier, cache key filter
-var downloads = ImagePipeline.Configuration.standardDownloads
+var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
 downloads.maximumConcurrent = 3
 downloads.executionOrder = .lastInFirstOut
 downloads.headers = ["X-Application": "Photos"]
@@ -39,7 +39,7 @@ configuration.memoryLimit = .mebibytes(100)
 configuration.requestProcessors = [
     { request in
         ImageRequest(
-            request.origin,
+            request.resource,
             rendering: request.rendering,
             priority: request.priority,
             options: request.options,

@@ -15,7 +15,7 @@ final class Alarm: ApplicationDelegate {
         try Application.shared.start(
             delegate: Alarm(minutes: numbers.first ?? 5, minute: numbers.dropFirst().first ?? 60)
         )
-        await Application.shared.waitForEnd()
+        await Application.shared.waitUntilTerminated()
     }
 
     init(minutes: Double, minute: Double) { (self.minutes, self.minute) = (minutes, minute) }

@@ -32,7 +32,7 @@ final class CacheView {
         Task {
             gallery.pipeline.removeAllFromMemory()
             try? await gallery.disk?.removeAllValues()
-            if let usage = try? await gallery.disk?.currentUsage() { gallery.say("cleared to \(usage.logical)") }
+            if let usage = try? await gallery.disk?.currentUsage() { gallery.say("cleared to \(usage.logicalSize)") }
             update()
         }
     }
@@ -41,12 +41,12 @@ final class CacheView {
     private func look() async -> Bool {
         let usage = (try? await gallery.disk?.currentUsage()) ?? DiskCache.Usage()
         let memory = gallery.pipeline.memoryUsage
-        guard shown != [usage.logical, memory] else { return false }
-        shown = [usage.logical, memory]
-        gtk_menu_button_set_label(gallery.interface.opaque("cache"), "\(usage.logical)")
+        guard shown != [usage.logicalSize, memory] else { return false }
+        shown = [usage.logicalSize, memory]
+        gtk_menu_button_set_label(gallery.interface.opaque("cache"), "\(usage.logicalSize)")
         gallery.setText(
             "cache-facts",
-            "\(usage.logical) in \(usage.entries) entries on disk\n\(memory) decoded in memory"
+            "\(usage.logicalSize) in \(usage.entryCount) entries on disk\n\(memory) decoded in memory"
         )
         return true
     }

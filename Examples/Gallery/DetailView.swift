@@ -105,7 +105,7 @@ final class DetailView {
         neighbours?.cancel()
         let requests = [position + 1, position - 1].filter(gallery.grid.urls.indices.contains)
             .compactMap { try? ImageRequest(gallery.grid.urls[$0]) }
-        neighbours = ImagePrefetcher(gallery.pipeline, destination: .disk).prefetch(requests)
+        neighbours = ImagePrefetcher(pipeline: gallery.pipeline, destination: .disk).prefetch(requests)
     }
 }
 #endif

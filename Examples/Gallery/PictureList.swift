@@ -35,7 +35,7 @@ struct PictureList {
         let key = "index \(url)"
         do throws(EideticError) {
             var request = try FetchRequest(url: url)
-            request.requiresPicture = false
+            request.requiresImage = false
             let bytes = try await downloader.fetch(request).bytes
             try? await cache?.insert(bytes, for: key)
             return (String(decoding: bytes, as: UTF8.self), false)
@@ -59,22 +59,22 @@ struct PictureList {
     private func file(_ path: String) async throws(EideticError) -> [UInt8] {
         try await files.run { _ throws(EideticError) in
             do throws(SystemError) { return try FileSystem().contents(of: path) } catch {
-                throw EideticError(.fileFailure, "\(path): \(error)")
+                throw EideticError(.fileFailure, message: "\(path): \(error)")
             }
         }
     }
 
     private func directory(_ path: String) async throws(EideticError) -> [String] {
         let names = try await files.run { _ throws(EideticError) in
-            do throws(SystemError) { return try FileSystem().names(in: path) } catch {
-                throw EideticError(.fileFailure, "\(path): \(error)")
+            do throws(SystemError) { return try FileSystem().entryNames(in: path) } catch {
+                throw EideticError(.fileFailure, message: "\(path): \(error)")
             }
         }
         let root = path.hasPrefix("/") ? path : "\(currentDirectory)/\(path)"
         return names.filter(Self.isPicture).sorted().map { "file://\(root)/\($0)".encodedPath }
     }
 
-    private let files = WorkPool(name: "gallery", width: 1)
+    private let files = WorkPool(name: "gallery", maximumThreadCount: 1)
 
     init(downloader: Downloader, cache: DiskCache?) {
         self.downloader = downloader

@@ -15,7 +15,7 @@ enum Program {
 
     /// Does what the words after the program's name ask for.
     static func run(_ words: [String]) -> ExitStatus {
-        Report.finish(perform(CommandLineParser.parse(words, root: root)))
+        Diagnostics.finish(with: perform(CommandLineParser.parse(words, root: root)))
     }
 
     private static func perform(_ outcome: CommandLineParser.Outcome) -> ExitStatus {
@@ -23,22 +23,22 @@ enum Program {
         case .run(let path, let arguments):
             return path.last?.run(arguments) ?? .usage
         case .help(let path):
-            TextStream.output.line(Help.text(path))
+            TextStream.output.writeLine(Help.text(for: path))
             return .success
         case .version:
-            TextStream.output.line("eidetic \(Version.current)")
+            TextStream.output.writeLine("eidetic \(Version.current)")
             return .success
         case .failure(let path, let problems):
-            return usageError(problems, path)
+            return usageError(problems, path: path)
         }
     }
 
     /// Says what is wrong with a command line, and what would be right.
-    static func usageError(_ problems: [String], _ path: [Command]) -> ExitStatus {
+    static func usageError(_ problems: [String], path: [Command]) -> ExitStatus {
         let name = path.map(\.name).joined(separator: " ")
-        for problem in problems { TextStream.errors.line("\(name): \(Printable.text(problem))") }
-        TextStream.errors.line(Help.usage(path))
-        TextStream.errors.line("\"\(name) --help\" tells more.")
+        for problem in problems { TextStream.errors.writeLine("\(name): \(TerminalText.sanitized(problem))") }
+        TextStream.errors.writeLine(Help.usage(for: path))
+        TextStream.errors.writeLine("\"\(name) --help\" tells more.")
         return .usage
     }
 
@@ -74,9 +74,9 @@ enum Program {
         run: { arguments in
             guard let shell = Shell(rawValue: arguments.operands[0]) else {
                 let problem = "there is no script for \"\(arguments.operands[0])\", only for bash, zsh and fish"
-                return usageError([problem], [root, completions])
+                return usageError([problem], path: [root, completions])
             }
-            TextStream.output.line(shell.script(for: root))
+            TextStream.output.writeLine(shell.script(for: root))
             return .success
         }
     )

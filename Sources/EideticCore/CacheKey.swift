@@ -50,7 +50,7 @@ package enum Checksum {
     /// XXH3 with 64 bits.
     ///
     /// - Complexity: O(*n*), tens of GB a second.
-    package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    package static func value(of bytes: UnsafeRawBufferPointer) -> UInt64 {
         eidetic_checksum(bytes.baseAddress, bytes.count)
     }
 }

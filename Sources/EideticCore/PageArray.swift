@@ -4,73 +4,73 @@ import Glibc
 ///
 /// `malloc` keeps what a growing array leaves behind, a tenth of all that is used; pages go back to the system. Pages
 /// that were never written to take no memory.
-package struct PageArray<Element: BitwiseCopyable & Sendable>: Sendable {
-    private var pages: Pages
+package struct PageAlignedBuffer<Element: BitwiseCopyable & Sendable>: Sendable {
+    private var storage: Storage
 
     /// The number of elements.
     package private(set) var count = 0
 
     /// Creates an empty array.
-    package init() { pages = Pages(capacity: 1) }
+    package init() { storage = Storage(capacity: 1) }
 
     /// Creates an array of `count` times the same.
     package init(repeating element: Element, count: Int) {
-        pages = Pages(capacity: count)
-        pages.start.initialize(repeating: element, count: count)
+        storage = Storage(capacity: count)
+        storage.baseAddress.initialize(repeating: element, count: count)
         self.count = count
     }
 
     /// Puts an element at the end; takes twice the room where there is none.
     package mutating func append(_ element: Element) {
-        if count == pages.capacity { move(to: Pages(capacity: 2 * count)) }
-        separate()
-        (pages.start + count).initialize(to: element)
+        if count == storage.capacity { reallocate(into: Storage(capacity: 2 * count)) }
+        makeUnique()
+        (storage.baseAddress + count).initialize(to: element)
         count += 1
     }
 
     @inline(__always)
-    private mutating func separate() {
-        if !isKnownUniquelyReferenced(&pages) { move(to: Pages(capacity: pages.capacity)) }
+    private mutating func makeUnique() {
+        if !isKnownUniquelyReferenced(&storage) { reallocate(into: Storage(capacity: storage.capacity)) }
     }
 
-    private mutating func move(to new: Pages) {
-        new.start.initialize(from: pages.start, count: count)
-        pages = new
+    private mutating func reallocate(into new: Storage) {
+        new.baseAddress.initialize(from: storage.baseAddress, count: count)
+        storage = new
     }
 
     /// Safe to share: only who has the one reference to it writes.
-    private final class Pages: @unchecked Sendable {
-        let start: UnsafeMutablePointer<Element>
+    private final class Storage: @unchecked Sendable {
+        let baseAddress: UnsafeMutablePointer<Element>
         let capacity: Int
-        private let size: Int
+        private let byteCount: Int
 
         init(capacity wanted: Int) {
             let page = Int(getpagesize())
-            size = (Swift.max(1, wanted) * MemoryLayout<Element>.stride + page - 1) / page * page
-            guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            byteCount = (Swift.max(1, wanted) * MemoryLayout<Element>.stride + page - 1) / page * page
+            guard let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
                 memory != MAP_FAILED
-            else { fatalError("no memory for a table of \(size) bytes") }
-            capacity = size / MemoryLayout<Element>.stride
-            start = memory.bindMemory(to: Element.self, capacity: capacity)
+            else { fatalError("no memory for a table of \(byteCount) bytes") }
+            capacity = byteCount / MemoryLayout<Element>.stride
+            baseAddress = memory.bindMemory(to: Element.self, capacity: capacity)
         }
 
-        deinit { munmap(start, size) }
+        deinit { munmap(baseAddress, byteCount) }
     }
 }
 
-extension PageArray: RandomAccessCollection, MutableCollection {
+extension PageAlignedBuffer: RandomAccessCollection, MutableCollection {
     package var startIndex: Int { 0 }
     package var endIndex: Int { count }
 
     package subscript(index: Int) -> Element {
         get {
             precondition(index >= 0 && index < count)
-            return pages.start[index]
+            return storage.baseAddress[index]
         }
         _modify {
             precondition(index >= 0 && index < count)
-            separate()
-            yield &pages.start[index]
+            makeUnique()
+            yield &storage.baseAddress[index]
         }
     }
 }

@@ -58,12 +58,12 @@ public struct SystemTime: TimeSource {
     public init() {}
 
     /// `CLOCK_REALTIME`.
-    public var now: Timestamp { Timestamp(nanoseconds: Self.read(CLOCK_REALTIME)) }
+    public var now: Timestamp { Timestamp(nanoseconds: Self.time(of: CLOCK_REALTIME)) }
 
     /// `CLOCK_MONOTONIC`.
-    public var uptime: Duration { .nanoseconds(Self.read(CLOCK_MONOTONIC)) }
+    public var uptime: Duration { .nanoseconds(Self.time(of: CLOCK_MONOTONIC)) }
 
-    private static func read(_ clock: clockid_t) -> Int64 {
+    private static func time(of clock: clockid_t) -> Int64 {
         var time = timespec()
         clock_gettime(clock, &time)
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)

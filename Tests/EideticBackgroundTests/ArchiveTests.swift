@@ -6,16 +6,16 @@ import Testing
 struct ArchiveTests {
     private let directory: TemporaryDirectory
 
-    init() throws { directory = try TemporaryDirectory("archive") }
+    init() throws { directory = try TemporaryDirectory(named: "archive") }
 
     private func run(_ arguments: [String] = [], ends: Bool = true) async throws -> (lines: [String], errors: String) {
         let place = ["--identifier", "org.example.probe", "--state-directory", directory.path]
         let probe = try ProbeProcess(place + arguments)
         if ends {
-            await probe.expects("didBecomeActive")
+            await probe.expectOutput("didBecomeActive")
             probe.process.kill(SIGTERM)
         }
-        let end = await probe.lines()
+        let end = await probe.finish()
         return (end.lines, end.errors)
     }
 

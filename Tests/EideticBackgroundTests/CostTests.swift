@@ -10,11 +10,11 @@ struct CostTests {
     @Test(
         "B03 begin and end make no system call in the foreground",
         .enabled(if: hasTracer, "skipped: strace is not installed, or may not trace"),
-        .disabled(if: Sanitizer.isAtWork, "skipped: a sanitizer makes calls of its own")
+        .disabled(if: Sanitizer.isActive, "skipped: a sanitizer makes calls of its own")
     )
     func noSystemCall() async throws {
         let arguments = ["-f", "-o", "/dev/stderr", ProbeProcess.path, "--no-start", "--pairs", "200000"]
-        let result = try await Subprocess.run("strace", arguments)
+        let result = try await Subprocess.run("strace", arguments: arguments)
         #expect(result.status == .exited(0))
         let calls = result.errorText.split(separator: "\n").map(String.init)
         let begin = try #require(calls.firstIndex { $0.contains("write(1, \"pairs begin") }, "\(calls.suffix(20))")
@@ -27,10 +27,10 @@ struct CostTests {
 
     @Test(
         "B03 a million begins and ends leave nothing behind",
-        .disabled(if: Sanitizer.isAtWork, "skipped: a sanitizer keeps memory of its own")
+        .disabled(if: Sanitizer.isActive, "skipped: a sanitizer keeps memory of its own")
     )
     func noLeak() async throws {
-        let result = try await Subprocess.run(ProbeProcess.path, ["--no-start", "--pairs", "1000000"])
+        let result = try await Subprocess.run(ProbeProcess.path, arguments: ["--no-start", "--pairs", "1000000"])
         let words = result.outputText.split(whereSeparator: \.isWhitespace)
         func value(_ name: String) throws -> Int {
             let place = try #require(words.firstIndex { $0 == name }, "\(result.outputText)")

@@ -3,28 +3,28 @@ import Glibc
 import Testing
 
 /// One row of the table of states, as a real process takes it: what it is asked to do, and all callbacks that it gets.
-struct LifeRow: Sendable, CustomTestStringConvertible {
+struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
     let name: String
     let arguments: [String]
     /// When the process is sent SIGTERM; `nil`: it ends without.
-    let stop: Moment?
+    let terminationMoment: Moment?
     let callbacks: [String]
-    var end = ExitStatus.exited(0)
+    var expectedStatus = ExitStatus.exited(0)
     /// What the report of a kill says.
-    var report = ""
+    var expectedReport = ""
     /// Whether the state of the life before is still there for the next one.
-    var keepsArchive = true
+    var preservesArchive = true
 
     var testDescription: String { name }
 
     /// A moment in the life of a process: it has written a text, and so often.
     struct Moment: Sendable, ExpressibleByStringLiteral {
-        let text: String
-        var times = 1
+        let output: String
+        var count = 1
 
-        init(_ text: String, times: Int) { (self.text, self.times) = (text, times) }
+        init(_ text: String, times: Int) { (self.output, self.count) = (text, times) }
 
-        init(stringLiteral text: String) { self.text = text }
+        init(stringLiteral text: String) { self.output = text }
     }
 
     static let launch = ["willFinishLaunching inactive", "didFinishLaunching inactive", "didBecomeActive active"]
@@ -34,146 +34,151 @@ struct LifeRow: Sendable, CustomTestStringConvertible {
     static let terminate = ["willTerminate background", "late begin refused"]
     static let stopped = resign + enter + terminate
 
-    static let all: [LifeRow] = starting + presenting + inBackground + ending
+    static let all: [ProcessLifecycle] = starting + presenting + inBackground + ending
 
-    static let starting: [LifeRow] = [
-        LifeRow(name: "not running, launch", arguments: [], stop: "state active", callbacks: launch + stopped),
-        LifeRow(
+    static let starting: [ProcessLifecycle] = [
+        ProcessLifecycle(
+            name: "not running, launch",
+            arguments: [],
+            terminationMoment: "state active",
+            callbacks: launch + stopped
+        ),
+        ProcessLifecycle(
             name: "not running, launch, and terminate before anything came of it",
             arguments: ["--stop-at-start"],
-            stop: nil,
+            terminationMoment: nil,
             callbacks: launch.prefix(2) + enter + terminate
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "launching, deadline",
             arguments: ["--hang", "didFinishLaunching=60000", "--launch-limit", "300"],
-            stop: nil,
+            terminationMoment: nil,
             callbacks: Array(launch.prefix(2)),
-            end: .signalled(SIGKILL),
-            report: "0x8badf00d: the launch took too long",
-            keepsArchive: false
+            expectedStatus: .signalled(SIGKILL),
+            expectedReport: "0x8badf00d: the launch took too long",
+            preservesArchive: false
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "launching, exit",
             arguments: ["--crash-at-launch"],
-            stop: nil,
+            terminationMoment: nil,
             callbacks: Array(launch.prefix(1)),
-            end: .signalled(SIGABRT),
-            keepsArchive: false
+            expectedStatus: .signalled(SIGABRT),
+            preservesArchive: false
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "launching, terminate",
             arguments: ["--hang", "didFinishLaunching=500"],
-            stop: "didFinishLaunching",
+            terminationMoment: "didFinishLaunching",
             callbacks: launch.prefix(2) + enter + terminate
         ),
     ]
 
-    static let presenting: [LifeRow] = [
-        LifeRow(
+    static let presenting: [ProcessLifecycle] = [
+        ProcessLifecycle(
             name: "active, deactivate; inactive, terminate",
             arguments: ["--inactive"],
-            stop: "willResignActive active\nstate inactive",
+            terminationMoment: "willResignActive active\nstate inactive",
             callbacks: launch + stopped
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "active, deactivate, too slow",
             arguments: ["--inactive", "--hang", "willResignActive=60000", "--callback-limit", "300"],
-            stop: nil,
+            terminationMoment: nil,
             callbacks: launch + resign,
-            end: .signalled(SIGKILL),
-            report: "0x8badf00d: applicationWillResignActive took too long"
+            expectedStatus: .signalled(SIGKILL),
+            expectedReport: "0x8badf00d: applicationWillResignActive took too long"
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "inactive, activate",
             arguments: ["--inactive", "--foreground"],
-            stop: Moment("didBecomeActive active", times: 2),
+            terminationMoment: Moment("didBecomeActive active", times: 2),
             callbacks: launch + resign + ["didBecomeActive active"] + stopped
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "active, enter background, by way of inactive; background, terminate",
             arguments: ["--background"],
-            stop: "state background",
+            terminationMoment: "state background",
             callbacks: launch + stopped
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "inactive, enter background",
             arguments: ["--inactive", "--background"],
-            stop: "state background",
+            terminationMoment: "state background",
             callbacks: launch + stopped
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "inactive, enter background, too slow",
             arguments: ["--background", "--hang", "didEnterBackground=60000", "--background-limit", "300"],
-            stop: nil,
+            terminationMoment: nil,
             callbacks: launch + resign + enter,
-            end: .signalled(SIGKILL),
-            report: "0x8badf00d: applicationDidEnterBackground took too long"
+            expectedStatus: .signalled(SIGKILL),
+            expectedReport: "0x8badf00d: applicationDidEnterBackground took too long"
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "background, enter foreground",
             arguments: ["--background", "--foreground"],
-            stop: Moment("didBecomeActive active", times: 2),
+            terminationMoment: Moment("didBecomeActive active", times: 2),
             callbacks: launch + resign + enter + back + stopped
         ),
     ]
 
-    static let inBackground: [LifeRow] = [
-        LifeRow(
+    static let inBackground: [ProcessLifecycle] = [
+        ProcessLifecycle(
             name: "background, nothing open, of one that ends instead of being suspended",
             arguments: ["--background", "--exits-on-suspend"],
-            stop: nil,
+            terminationMoment: nil,
             callbacks: launch + stopped
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "background, budget spent, tasks end",
             arguments: ["--background", "--task", "a=-1", "--task", "b=-1", "--budget", "200"],
-            stop: "expired b",
+            terminationMoment: "expired b",
             callbacks: launch + resign + enter + ["expired a", "expired b"] + terminate
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "background, budget spent, a task does not end",
             arguments: [
                 "--background", "--task", "a=-1", "--budget", "200", "--expiry-limit", "300", "--ignore-expiry",
             ],
-            stop: nil,
+            terminationMoment: nil,
             callbacks: launch + resign + enter + ["expired a"],
-            end: .signalled(SIGKILL),
-            report: "0x2182bad2: background tasks were open after their expiry; open tasks: a"
+            expectedStatus: .signalled(SIGKILL),
+            expectedReport: "0x2182bad2: background tasks were open after their expiry; open tasks: a"
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "expiring, enter foreground",
             arguments: [
                 "--background", "--task", "a=-1", "--budget", "200", "--expiry-limit", "300", "--ignore-expiry",
                 "--return-at-expiry", "--grace", "0",
             ],
-            stop: Moment("didBecomeActive active", times: 2),
+            terminationMoment: Moment("didBecomeActive active", times: 2),
             callbacks: launch + resign + enter + ["expired a"] + back + resign + enter,
-            end: .signalled(SIGKILL),
-            report: "open tasks: a"
+            expectedStatus: .signalled(SIGKILL),
+            expectedReport: "open tasks: a"
         ),
     ]
 
-    static let ending: [LifeRow] = [
-        LifeRow(
+    static let ending: [ProcessLifecycle] = [
+        ProcessLifecycle(
             name: "running, terminate, tasks that end within the grace",
             arguments: ["--task", "a=300"],
-            stop: "state active",
+            terminationMoment: "state active",
             callbacks: launch + resign + enter + ["done a"] + terminate
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "running, terminate, tasks beyond the grace",
             arguments: ["--task", "a=-1", "--grace", "200"],
-            stop: "state active",
+            terminationMoment: "state active",
             callbacks: launch + resign + enter + ["expired a"] + terminate
         ),
-        LifeRow(
+        ProcessLifecycle(
             name: "terminating, too slow",
             arguments: ["--hang", "willTerminate=60000", "--termination-limit", "300"],
-            stop: "state active",
+            terminationMoment: "state active",
             callbacks: launch + resign + enter + ["willTerminate background"],
-            end: .signalled(SIGKILL),
-            report: "0x8badf00d: applicationWillTerminate took too long"
+            expectedStatus: .signalled(SIGKILL),
+            expectedReport: "0x8badf00d: applicationWillTerminate took too long"
         ),
     ]
 }

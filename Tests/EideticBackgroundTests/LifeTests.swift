@@ -4,57 +4,57 @@ import Glibc
 import Testing
 
 @Suite("Life of a real process", .timeLimit(.minutes(2)))
-struct LifeTests {
+struct ProcessLifecycleTests {
     static let launch = ["willFinishLaunching inactive", "didFinishLaunching inactive", "didBecomeActive active"]
     static let leave = ["willResignActive active", "didEnterBackground background"]
     static let end = ["willTerminate background", "late begin refused"]
 
     /// The callbacks among the lines, in order.
-    private func callbacks(_ lines: [String]) -> [String] {
+    private func callbacks(in lines: [String]) -> [String] {
         lines.filter { line in ["will", "did", "late", "expired", "done"].contains { line.hasPrefix($0) } }
     }
 
-    @Test("B02 B04 B05 B06 B17 each row of the table of states, by a real process", arguments: LifeRow.all)
-    func row(_ row: LifeRow) async throws {
-        let directory = try TemporaryDirectory("row")
+    @Test("B02 B04 B05 B06 B17 each row of the table of states, by a real process", arguments: ProcessLifecycle.all)
+    func lifecycle(_ row: ProcessLifecycle) async throws {
+        let directory = try TemporaryDirectory(named: "row")
         let place = ["--identifier", "org.example.row", "--state-directory", directory.path, "--archive", "page 7"]
-        _ = try await life(place, stop: "state active")
-        let end = try await life(place + row.arguments, stop: row.stop)
-        #expect(end.status == row.end, "\(end)")
-        #expect(callbacks(end.lines) == row.callbacks)
-        #expect(end.errors.contains(row.report), "\(end.errors)")
-        let after = try await life(place, stop: "state active")
-        #expect(after.lines.contains("archive page 7") == row.keepsArchive)
+        _ = try await run(place, terminatingAt: "state active")
+        let end = try await run(place + row.arguments, terminatingAt: row.terminationMoment)
+        #expect(end.status == row.expectedStatus, "\(end)")
+        #expect(callbacks(in: end.lines) == row.callbacks)
+        #expect(end.errors.contains(row.expectedReport), "\(end.errors)")
+        let after = try await run(place, terminatingAt: "state active")
+        #expect(after.lines.contains("archive page 7") == row.preservesArchive)
     }
 
-    private func life(
+    private func run(
         _ arguments: [String],
-        stop: LifeRow.Moment?
+        terminatingAt: ProcessLifecycle.Moment?
     ) async throws -> (status: EideticTestSupport.ExitStatus, lines: [String], errors: String) {
         let probe = try ProbeProcess(arguments)
-        if let stop {
-            await probe.expects(stop.text, times: stop.times)
+        if let terminatingAt {
+            await probe.expectOutput(terminatingAt.output, times: terminatingAt.count)
             probe.process.kill(SIGTERM)
         }
-        return await probe.lines()
+        return await probe.finish()
     }
 
     @Test("B02 B17 SIGTERM leads through all callbacks in their order, and to status 0")
     func termination() async throws {
         let probe = try ProbeProcess([])
-        await probe.expects("didBecomeActive active")
+        await probe.expectOutput("didBecomeActive active")
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .exited(0))
-        #expect(callbacks(end.lines) == Self.launch + Self.leave + Self.end)
+        #expect(callbacks(in: end.lines) == Self.launch + Self.leave + Self.end)
     }
 
     @Test("B02 to the background and back, with the state that each callback sees")
     func backgroundAndBack() async throws {
         let probe = try ProbeProcess(["--background", "--foreground"])
-        await probe.expects("didBecomeActive active", times: 2)
+        await probe.expectOutput("didBecomeActive active", times: 2)
         probe.process.kill(SIGTERM)
-        let lines = callbacks(await probe.lines().lines)
+        let lines = callbacks(in: await probe.finish().lines)
         let back = ["willEnterForeground background", "didBecomeActive active"]
         #expect(lines.starts(with: Self.launch + Self.leave + back))
     }
@@ -62,22 +62,24 @@ struct LifeTests {
     @Test("B02 an interruption makes it inactive, and its end active again")
     func interruption() async throws {
         let probe = try ProbeProcess(["--inactive", "--foreground"])
-        await probe.expects("didBecomeActive active", times: 2)
+        await probe.expectOutput("didBecomeActive active", times: 2)
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .exited(0))
-        let seen = callbacks(end.lines).prefix(5)
+        let seen = callbacks(in: end.lines).prefix(5)
         #expect(Array(seen) == Self.launch + ["willResignActive active", "didBecomeActive active"])
     }
 
     @Test("B03 B17 a stop waits for tasks, however many, and no longer")
     func waitsForTasks() async throws {
         let probe = try ProbeProcess(["--task", "short=300", "--task", "long=900", "--task", "none=0"])
-        await probe.expects("didBecomeActive")
+        await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .exited(0))
-        #expect(callbacks(end.lines) == Self.launch + Self.leave + ["done none", "done short", "done long"] + Self.end)
+        #expect(
+            callbacks(in: end.lines) == Self.launch + Self.leave + ["done none", "done short", "done long"] + Self.end
+        )
     }
 
     @Test("B03 the background has its budget, and a stop shortens it to the grace", arguments: [true, false])
@@ -85,27 +87,27 @@ struct LifeTests {
         let probe = try ProbeProcess(
             ["--task", "up=-1", "--grace", "300"] + (stops ? [] : ["--background"])
         )
-        await probe.expects(stops ? "didBecomeActive" : "remaining")
+        await probe.expectOutput(stops ? "didBecomeActive" : "remaining")
         probe.process.kill(SIGTERM)
-        let lines = await probe.lines().lines
+        let lines = await probe.finish().lines
         #expect(lines.contains(stops ? "remaining 0" : "remaining 599"))
     }
 
     @Test("B04 at expiry all handlers run, once, and what they end lets the process end well")
     func expiry() async throws {
         let probe = try ProbeProcess(["--task", "a=-1", "--task", "b=-1", "--grace", "200"])
-        await probe.expects("didBecomeActive")
+        await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .exited(0))
-        #expect(callbacks(end.lines) == Self.launch + Self.leave + ["expired a", "expired b"] + Self.end)
+        #expect(callbacks(in: end.lines) == Self.launch + Self.leave + ["expired a", "expired b"] + Self.end)
     }
 
     @Test("B04 what is not ended after its expiry is killed, and the report names it")
     func killedForTasks() async throws {
         let arguments = ["--task", "upload=-1", "--task", "flush=-1", "--budget", "200", "--expiry-limit", "1000"]
         let probe = try ProbeProcess(arguments + ["--background", "--ignore-expiry"])
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .signalled(SIGKILL))
         #expect(end.errors.contains("0x2182bad2") && end.errors.contains("open tasks: flush, upload"))
         #expect(end.lines.filter { $0 == "expired upload" }.count == 1)
@@ -115,8 +117,8 @@ struct LifeTests {
     func blockedMain() async throws {
         let arguments = ["--task", "upload=-1", "--hang", "didBecomeActive=30000", "--grace", "100"]
         let probe = try ProbeProcess(arguments + ["--callback-limit", "1500"])
-        await probe.expects("didBecomeActive")
-        let end = await probe.lines()
+        await probe.expectOutput("didBecomeActive")
+        let end = await probe.finish()
         #expect(end.status == .signalled(SIGKILL))
         #expect(end.errors.contains("0x8badf00d: applicationDidBecomeActive took too long"))
         #expect(end.errors.contains("upload"))
@@ -125,9 +127,9 @@ struct LifeTests {
     @Test("B03 B04 a task that begins while time runs out is refused")
     func beginDuringExpiry() async throws {
         let probe = try ProbeProcess(["--task", "a=-1", "--grace", "100", "--begin-at-expiry"])
-        await probe.expects("didBecomeActive")
+        await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
-        #expect(await probe.lines().lines.contains("begin at expiry refused"))
+        #expect(await probe.finish().lines.contains("begin at expiry refused"))
     }
 
     @Test("B05 didEnterBackground that takes 10 s is dead at 5.0 ± 0.2 s, with its code")
@@ -144,12 +146,12 @@ struct LifeTests {
 
     private func timeUntilKilled() async throws -> Duration {
         let probe = try ProbeProcess(["--hang", "didEnterBackground=10000"])
-        await probe.expects("didBecomeActive")
+        await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
-        await probe.expects("didEnterBackground")
+        await probe.expectOutput("didEnterBackground")
         let clock = ContinuousClock()
         let began = clock.now
-        let end = await probe.lines()
+        let end = await probe.finish()
         let took = clock.now - began
         #expect(end.status == .signalled(SIGKILL))
         #expect(end.errors.contains("0x8badf00d: applicationDidEnterBackground"))
@@ -159,48 +161,48 @@ struct LifeTests {
     @Test("B05 willTerminate that hangs is killed after its limit, with its code")
     func terminationLimit() async throws {
         let probe = try ProbeProcess(["--hang", "willTerminate=60000", "--termination-limit", "300"])
-        await probe.expects("didBecomeActive")
+        await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .signalled(SIGKILL))
         #expect(end.errors.contains("0x8badf00d: applicationWillTerminate took too long"))
     }
 
     @Test("B04 the reason is left although nobody reads the standard error")
     func killedWithoutReader() async throws {
-        let directory = try TemporaryDirectory("unread")
+        let directory = try TemporaryDirectory(named: "unread")
         let place = "--identifier org.example.probe --state-directory \(directory.path)"
         // The program's standard error leads to a reader that is gone.
         let script = """
             \(ProbeProcess.path) \(place) --task up=-1 --budget 100 --expiry-limit 100 --background --ignore-expiry \
                 2> >(exec 0<&-) & wait $!; echo status $?
             """
-        let result = try await Subprocess.run("bash", ["-c", script])
+        let result = try await Subprocess.run("bash", arguments: ["-c", script])
         #expect(result.outputText.contains("status 137"), "\(result.outputText)")
         let again = try ProbeProcess(["--identifier", "org.example.probe", "--state-directory", directory.path])
-        await again.expects("didBecomeActive")
+        await again.expectOutput("didBecomeActive")
         again.process.kill(SIGTERM)
-        #expect(await again.lines().lines.contains { $0.hasPrefix("report") && $0.hasSuffix("open tasks: up") })
+        #expect(await again.finish().lines.contains { $0.hasPrefix("report") && $0.hasSuffix("open tasks: up") })
     }
 
     @Test("B04 the handler of a task that has ended is not called")
     func endedInTime() async throws {
         let arguments = ["--task", "a=-1", "--task", "b=-1", "--grace", "100", "--end-all-at-expiry"]
         let probe = try ProbeProcess(arguments)
-        await probe.expects("didBecomeActive")
+        await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .exited(0))
-        #expect(callbacks(end.lines) == Self.launch + Self.leave + ["expired a"] + Self.end)
+        #expect(callbacks(in: end.lines) == Self.launch + Self.leave + ["expired a"] + Self.end)
     }
 
     @Test("B03 B17 a stop never falls into a task that was granted its time, however short the tasks are")
     func noTaskIsCutOff() async throws {
-        for _ in 0..<Torture.count(10, full: 300) {
+        for _ in 0..<Torture.repetitions(10, full: 300) {
             let probe = try ProbeProcess(["--storm", "4"])
-            await probe.expects("didBecomeActive")
+            await probe.expectOutput("didBecomeActive")
             probe.process.kill(SIGTERM)
-            let end = await probe.lines()
+            let end = await probe.finish()
             #expect(end.status == .exited(0), "\(end.errors)")
             #expect(end.lines.contains("inside 0"), "\(end.lines)")
         }
@@ -209,16 +211,16 @@ struct LifeTests {
     @Test("B17 who keeps a stream of states without listening is waited for within the grace, and not killed")
     func abandonedStream() async throws {
         let probe = try ProbeProcess(["--keep-states", "--grace", "300"])
-        await probe.expects("didBecomeActive")
+        await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.lines.contains("listens no more"))
         #expect(end.status == .exited(0), "\(end.errors)")
     }
 
     @Test(
         "B17 without tasks the process is gone within 50 ms of the signal",
-        .disabled(if: Sanitizer.isAtWork, "skipped: a sanitizer takes longer than that to end")
+        .disabled(if: Sanitizer.isActive, "skipped: a sanitizer takes longer than that to end")
     )
     func promptEnd() async throws {
         let clock = ContinuousClock()
@@ -226,10 +228,10 @@ struct LifeTests {
         // The best of several: on a busy machine this process may be late to see the other one's end.
         repeat {
             let probe = try ProbeProcess([])
-            await probe.expects("state active")
+            await probe.expectOutput("state active")
             let began = clock.now
             probe.process.kill(SIGTERM)
-            #expect(await probe.lines().status == .exited(0))
+            #expect(await probe.finish().status == .exited(0))
             times.append(clock.now - began)
         } while times.last.map { $0 >= .milliseconds(50) } ?? true && times.count < 40
         #expect(times.min().map { $0 < .milliseconds(50) } ?? false, "\(times)")
@@ -240,20 +242,20 @@ struct LifeTests {
         arguments: ["--exits-on-suspend", "--no-multitasking"]
     )
     func exitsInstead(option: String) async throws {
-        let end = await (try ProbeProcess([option, "--background"]).lines())
+        let end = await (try ProbeProcess([option, "--background"]).finish())
         #expect(end.status == .exited(0))
-        #expect(callbacks(end.lines) == Self.launch + Self.leave + Self.end)
+        #expect(callbacks(in: end.lines) == Self.launch + Self.leave + Self.end)
     }
 
     @Test("B17 a second signal expires the tasks at once, a third ends the process")
     func secondSignal() async throws {
         let probe = try ProbeProcess(["--task", "a=-1", "--ignore-expiry"])
-        await probe.expects("didBecomeActive")
+        await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
-        await probe.expects("remaining")
+        await probe.expectOutput("remaining")
         probe.process.kill(SIGTERM)
-        await probe.expects("expired a")
+        await probe.expectOutput("expired a")
         probe.process.kill(SIGTERM)
-        #expect(await probe.lines().status == .signalled(SIGTERM))
+        #expect(await probe.finish().status == .signalled(SIGTERM))
     }
 }

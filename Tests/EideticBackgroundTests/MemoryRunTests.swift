@@ -6,12 +6,12 @@ import Testing
 
 /// Memory that really runs out, in a control group with a limit.
 @Suite("Memory that runs out", .timeLimit(.minutes(2)))
-struct MemoryRunTests {
+struct MemoryLimitTests {
     private static let legacy = "/sys/fs/cgroup/memory"
     private static let unified = "/sys/fs/cgroup"
 
     /// Where a group with a limit can be made, and its file for that.
-    static let place: (parent: String, limit: String)? = {
+    static let controlGroup: (parent: String, limit: String)? = {
         if access("\(legacy)/memory.limit_in_bytes", W_OK) == 0 { return (legacy, "memory.limit_in_bytes") }
         _ = system("echo +memory > \(unified)/cgroup.subtree_control 2>/dev/null")
         let controllers = (try? FileSystem().contents(of: "\(unified)/cgroup.subtree_control")) ?? []
@@ -19,8 +19,8 @@ struct MemoryRunTests {
     }()
 
     /// Runs the probe in a group that may use so much; the group goes with it.
-    private func script(_ mebibytes: Int, _ arguments: String) throws -> String {
-        let (parent, limit) = try #require(Self.place)
+    private func script(mebibytes: Int, arguments: String) throws -> String {
+        let (parent, limit) = try #require(Self.controlGroup)
         return """
             group=\(parent)/eidetic-test-$$
             mkdir $group && echo \(mebibytes << 20) > $group/\(limit) || exit 1
@@ -36,18 +36,18 @@ struct MemoryRunTests {
 
     @Test(
         "B07 a process that grows to its limit is warned at each level before the kernel would end it, and then relieved",
-        .enabled(if: place != nil, "skipped: needs root and a memory controller"),
-        .disabled(if: Sanitizer.isAtWork, "skipped: the memory of a sanitizer counts against the limit")
+        .enabled(if: controlGroup != nil, "skipped: needs root and a memory controller"),
+        .disabled(if: Sanitizer.isActive, "skipped: the memory of a sanitizer counts against the limit")
     )
     func grows() async throws {
         let arguments = "--background --task up=-1 --grow 100"
-        let shell = try Subprocess("bash", ["-c", try script(256, arguments)])
+        let shell = try Subprocess("bash", arguments: ["-c", try script(mebibytes: 256, arguments: arguments)])
         #expect(await shell.waitForOutput("gave back"), "\(shell.outputSoFar)")
         #expect(await shell.waitForOutput("pressure normal"))
         shell.kill(SIGTERM)
         // A second word ends the task's time at once.
         shell.kill(SIGTERM)
-        let lines = await shell.finish().outputText.split(separator: "\n").map(String.init)
+        let lines = await shell.waitUntilExit().outputText.split(separator: "\n").map(String.init)
         #expect(lines.contains("status 0"), "\(lines)")
         let levels = lines.filter { $0.hasPrefix("pressure") }
         #expect(levels.first == "pressure warning" || levels.first == "pressure urgent", "\(levels)")
@@ -65,12 +65,12 @@ struct MemoryRunTests {
         guard let parent else { return }
         let group = "\(parent)/eidetic-gone-\(getpid())"
         try #require(mkdir(group, 0o755) == 0)
-        let triggers = PressureTriggers(eventFiles: ["\(group)/cgroup.events"], stalls: false)
-        #expect(triggers.polled.count == 1)
+        let triggers = MemoryPressureTriggers(eventFiles: ["\(group)/cgroup.events"], usesStallInformation: false)
+        #expect(triggers.pollDescriptors.count == 1)
         #expect(rmdir(group) == 0)
-        var polled = triggers.polled
+        var polled = triggers.pollDescriptors
         #expect(poll(&polled, 1, 10_000) == 1)
-        #expect(triggers.signalled(polled) == nil)
-        #expect(triggers.polled.isEmpty)
+        #expect(triggers.highestPressure(in: polled) == nil)
+        #expect(triggers.pollDescriptors.isEmpty)
     }
 }

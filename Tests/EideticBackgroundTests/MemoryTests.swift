@@ -13,17 +13,19 @@ struct MemoryTests {
         ]
     )
     func levels(available: Double, level: MemoryPressure) {
-        #expect(MemoryLevels.level(available: available) == level)
+        #expect(MemoryPressureRules.pressure(availableFraction: available) == level)
     }
 
     @Test("B07 nothing is polled in the foreground with plenty, else from once a second to 20 times")
     func intervals() {
-        func interval(_ available: Double, _ level: MemoryPressure = .normal, background: Bool = false) -> Duration? {
-            MemoryLevels.interval(available: available, level: level, isInBackground: background)
+        func interval(_ available: Double, pressure level: MemoryPressure = .normal, background: Bool = false)
+            -> Duration?
+        {
+            MemoryPressureRules.pollInterval(availableFraction: available, pressure: level, isInBackground: background)
         }
         #expect(interval(0.3) == nil)
         #expect(interval(0.3, background: true) == .seconds(1))
-        #expect(interval(0.3, .warning) == .seconds(1))
+        #expect(interval(0.3, pressure: .warning) == .seconds(1))
         #expect(interval(0.17) == .milliseconds(525))
         #expect(interval(0.02) == .milliseconds(50))
     }
@@ -31,7 +33,12 @@ struct MemoryTests {
     @Test("B07 the faster memory goes, the sooner is the next look: before half of the rest is gone")
     func pace() {
         func interval(_ available: Double, loss: Double) -> Duration? {
-            MemoryLevels.interval(available: available, level: .normal, isInBackground: true, loss: loss)
+            MemoryPressureRules.pollInterval(
+                availableFraction: available,
+                pressure: .normal,
+                isInBackground: true,
+                lossPerSecond: loss
+            )
         }
         #expect(interval(1, loss: 0.01) == .seconds(1))
         #expect(interval(0.5, loss: 0.46) == .milliseconds(500))
@@ -43,30 +50,33 @@ struct MemoryTests {
     @Test("B07 values are read from the kernel's texts; what is not there, or too large, is no value")
     func values() {
         let text = "MemTotal:       100 kB\nMemAvailable:    25 kB\ninactive_file 4096\nHuge: 9223372036854775807 kB\n"
-        #expect(MemoryLevels.value("MemAvailable", in: text) == 25_600)
-        #expect(MemoryLevels.value("inactive_file", in: text) == 4_096)
-        #expect(MemoryLevels.value("MemFree", in: text) == nil)
-        #expect(MemoryLevels.available(25_600, of: 102_400) == 0.25)
-        #expect(MemoryLevels.available(5, of: 0) == 1)
-        #expect(MemoryLevels.value("Huge", in: text) != nil)
+        #expect(MemoryPressureRules.value(named: "MemAvailable", in: text) == 25_600)
+        #expect(MemoryPressureRules.value(named: "inactive_file", in: text) == 4_096)
+        #expect(MemoryPressureRules.value(named: "MemFree", in: text) == nil)
+        #expect(MemoryPressureRules.fraction(25_600, of: 102_400) == 0.25)
+        #expect(MemoryPressureRules.fraction(5, of: 0) == 1)
+        #expect(MemoryPressureRules.value(named: "Huge", in: text) != nil)
     }
 
     @Test("B07 the tightest group above the process counts, caches that can be given back not being used")
     func groups() throws {
-        let directory = try TemporaryDirectory("cgroup")
+        let directory = try TemporaryDirectory(named: "cgroup")
         try directory.write(Array("1000\n".utf8), to: "a/memory.max")
         try directory.write(Array("900\n".utf8), to: "a/memory.current")
         try directory.write(Array("anon 700\ninactive_file 200\n".utf8), to: "a/memory.stat")
         try directory.write(Array("max\n".utf8), to: "a/b/memory.max")
-        let groups = MemoryGroup.all("1:name=x:/z\n0::/a/b\n", mounts: (unified: [directory.path], memory: "/none"))
+        let groups = MemoryControlGroup.all(
+            in: "1:name=x:/z\n0::/a/b\n",
+            mounts: (unified: [directory.path], memory: "/none")
+        )
         #expect(groups.count == 3)
-        let found = groups.compactMap { $0.available(FileSystem(), machine: 10_000) }
+        let found = groups.compactMap { $0.availableFraction(files: FileSystem(), machineMemory: 10_000) }
         #expect(found == [0.3])
     }
 
     @Test("B07 this machine's memory can be read, and its groups do not fail")
     func thisMachine() throws {
         let text = String(decoding: try FileSystem().contents(of: "/proc/meminfo"), as: UTF8.self)
-        #expect(MemoryLevels.value("MemAvailable", in: text) ?? 0 > 0)
+        #expect(MemoryPressureRules.value(named: "MemAvailable", in: text) ?? 0 > 0)
     }
 }

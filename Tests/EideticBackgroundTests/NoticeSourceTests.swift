@@ -8,77 +8,79 @@ struct NoticeSourceTests {
     private let directory: TemporaryDirectory
 
     init() throws {
-        directory = try TemporaryDirectory("news")
+        directory = try TemporaryDirectory(named: "news")
         try directory.write([], to: "etc/default/locale")
         try directory.write(Array("theme=light\n".utf8), to: "settings/app.conf")
-        _ = symlink("/usr/share/zoneinfo/UTC", directory.path("etc/localtime"))
+        _ = symlink("/usr/share/zoneinfo/UTC", directory.path(of: "etc/localtime"))
     }
 
-    private func probe(_ names: String..., behavior: String = "--observe") async throws -> ProbeProcess {
-        let places = ["--system-directory", directory.path("etc"), "--settings", directory.path("settings/app.conf")]
-        let probe = try ProbeProcess(places + names.flatMap { [behavior, $0] })
-        for name in names { await probe.expects("observes \(name)") }
-        await probe.expects("state active")
+    private func startProbe(observing names: String..., option: String = "--observe") async throws -> ProbeProcess {
+        let places = [
+            "--system-directory", directory.path(of: "etc"), "--settings", directory.path(of: "settings/app.conf"),
+        ]
+        let probe = try ProbeProcess(places + names.flatMap { [option, $0] })
+        for name in names { await probe.expectOutput("observes \(name)") }
+        await probe.expectOutput("state active")
         return probe
     }
 
     /// As `timedatectl` does it: a new link takes the place of the old one.
-    private func setZone(_ name: String) {
-        let temporary = directory.path("etc/.new")
+    private func setTimeZone(_ name: String) {
+        let temporary = directory.path(of: "etc/.new")
         _ = symlink("/usr/share/zoneinfo/\(name)", temporary)
-        rename(temporary, directory.path("etc/localtime"))
+        rename(temporary, directory.path(of: "etc/localtime"))
     }
 
-    private func end(_ probe: ProbeProcess) async -> [String] {
+    private func terminate(_ probe: ProbeProcess) async -> [String] {
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .exited(0), "\(end.errors)")
         return end.lines
     }
 
     @Test("B08 another time zone, another language and other settings are told while the application runs")
     func running() async throws {
-        let probe = try await probe("timeZoneChanged", "localeChanged", "settingsChanged")
-        setZone("Europe/Berlin")
-        await probe.expects("notice timeZoneChanged  identifier=Europe/Berlin count 1")
+        let probe = try await startProbe(observing: "timeZoneChanged", "localeChanged", "settingsChanged")
+        setTimeZone("Europe/Berlin")
+        await probe.expectOutput("notice timeZoneChanged  identifier=Europe/Berlin count 1")
         try directory.write(Array("LANG=de_DE.UTF-8\n".utf8), to: "etc/default/locale")
-        await probe.expects("notice localeChanged  count 1")
+        await probe.expectOutput("notice localeChanged  count 1")
         try directory.write(Array("theme=dark\n".utf8), to: "settings/app.conf")
-        await probe.expects("notice settingsChanged \(directory.path("settings/app.conf")) count 1")
+        await probe.expectOutput("notice settingsChanged \(directory.path(of: "settings/app.conf")) count 1")
         // A neighbour is nobody's news.
         try directory.write([1], to: "settings/other.conf")
-        #expect(await end(probe).filter { $0.hasPrefix("notice settingsChanged") }.count == 1)
+        #expect(await terminate(probe).filter { $0.hasPrefix("notice settingsChanged") }.count == 1)
     }
 
     @Test("B08 what changes while the process is stopped comes as one net change, when it goes on")
     func stopped() async throws {
-        let probe = try await probe("timeZoneChanged", "settingsChanged")
+        let probe = try await startProbe(observing: "timeZoneChanged", "settingsChanged")
         probe.process.kill(SIGTSTP)
-        await probe.expects("didEnterBackground")
-        await stopped(probe)
-        for zone in ["Europe/Berlin", "Asia/Tokyo", "America/Lima"] { setZone(zone) }
+        await probe.expectOutput("didEnterBackground")
+        await waitUntilStopped(probe)
+        for zone in ["Europe/Berlin", "Asia/Tokyo", "America/Lima"] { setTimeZone(zone) }
         for theme in ["dark", "light", "blue"] {
             try directory.write(Array("theme=\(theme)\n".utf8), to: "settings/app.conf")
         }
         probe.process.kill(SIGCONT)
-        for name in ["timeZoneChanged", "settingsChanged"] { await probe.expects("notice \(name)") }
-        let notices = await end(probe).filter { $0.hasPrefix("notice") }
+        for name in ["timeZoneChanged", "settingsChanged"] { await probe.expectOutput("notice \(name)") }
+        let notices = await terminate(probe).filter { $0.hasPrefix("notice") }
         #expect(notices.count == 2, "\(notices)")
         #expect(notices.contains("notice timeZoneChanged  identifier=America/Lima count 1"), "\(notices)")
     }
 
     @Test("B08 who wants it dropped is not told of what changed while the process was stopped")
     func dropped() async throws {
-        let probe = try await probe("settingsChanged", behavior: "--observe-dropping")
+        let probe = try await startProbe(observing: "settingsChanged", option: "--observe-dropping")
         probe.process.kill(SIGTSTP)
-        await probe.expects("didEnterBackground")
-        await stopped(probe)
+        await probe.expectOutput("didEnterBackground")
+        await waitUntilStopped(probe)
         try directory.write(Array("theme=dark\n".utf8), to: "settings/app.conf")
         probe.process.kill(SIGCONT)
-        await probe.expects("didBecomeActive active", times: 2)
+        await probe.expectOutput("didBecomeActive active", times: 2)
         try directory.write(Array("theme=blue\n".utf8), to: "settings/app.conf")
-        await probe.expects("notice settingsChanged")
-        #expect(await end(probe).filter { $0.hasPrefix("notice") }.count == 1)
+        await probe.expectOutput("notice settingsChanged")
+        #expect(await terminate(probe).filter { $0.hasPrefix("notice") }.count == 1)
     }
 
     static let hasNetworks = system("unshare --net ip link add eidetic0 type veth peer name eidetic1 2>/dev/null") == 0
@@ -98,7 +100,7 @@ struct NoticeSourceTests {
             trap 'ip link set eidetic0 down' USR2
             while :; do wait; done
             """
-        let shell = try Subprocess("unshare", ["--net", "bash", "-c", script])
+        let shell = try Subprocess("unshare", arguments: ["--net", "bash", "-c", script])
         #expect(await shell.waitForOutput("observes connectivityChanged"))
         #expect(await shell.waitForOutput("state active"))
         shell.kill(SIGUSR1)
@@ -106,11 +108,11 @@ struct NoticeSourceTests {
         shell.kill(SIGUSR2)
         #expect(await shell.waitForOutput("notice connectivityChanged  interfaces= isConnected=false count 1"))
         shell.kill(SIGTERM)
-        #expect(await shell.finish().outputText.contains("status 0"))
+        #expect(await shell.waitUntilExit().outputText.contains("status 0"))
     }
 
     /// Waits until the kernel says that the process is stopped.
-    private func stopped(_ probe: ProbeProcess) async {
+    private func waitUntilStopped(_ probe: ProbeProcess) async {
         var information = siginfo_t()
         while waitid(P_PID, id_t(probe.process.identifier), &information, WSTOPPED | WNOWAIT | WNOHANG) == 0,
             information.si_code != CLD_STOPPED

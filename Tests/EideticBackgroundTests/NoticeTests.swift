@@ -4,15 +4,15 @@ import Testing
 @Suite("Notices while suspended")
 struct NoticeTests {
     /// What an observer gets of 1,000 changes while suspended, and one after.
-    private func received(_ behavior: SuspensionBehavior) async -> [Notice] {
+    private func receivedNotices(_ behavior: SuspensionBehavior) async -> [Notice] {
         let center = NoticeCenter()
-        let stream = center.stream("locale", behavior)
+        let stream = center.stream(for: "locale", behavior: behavior)
         center.suspend()
         for number in 1...1_000 {
             center.post(Notice("locale", object: number % 2 == 0 ? "even" : "odd", payload: ["value": "\(number)"]))
             center.post(Notice("other"))
         }
-        center.deliver()
+        center.resume()
         center.post(Notice("locale", payload: ["value": "end"]))
         var notices: [Notice] = []
         for await notice in stream {
@@ -24,22 +24,22 @@ struct NoticeTests {
 
     @Test("B08 coalesced: one net change for each object, in the order of last change")
     func coalesce() async {
-        let notices = await received(.coalesce)
+        let notices = await receivedNotices(.coalesce)
         #expect(notices.map(\.payload) == [["value": "999"], ["value": "1000"]])
-        #expect(notices.map(\.count) == [500, 500])
+        #expect(notices.map(\.coalescedCount) == [500, 500])
     }
 
     @Test("B08 held: the newest 64 in order, and it is said that others were lost")
     func hold() async {
-        let notices = await received(.hold)
+        let notices = await receivedNotices(.hold)
         #expect(notices.map { $0.payload["value"] } == (937...1_000).map { "\($0)" })
-        #expect(notices.map(\.lostEarlier) == [true] + Array(repeating: false, count: 63))
+        #expect(notices.map(\.isPrecededByLoss) == [true] + Array(repeating: false, count: 63))
     }
 
     @Test("B08 dropped: nothing comes; delivered immediately: all of it, at once")
     func dropAndImmediate() async {
-        #expect(await received(.drop).isEmpty)
-        #expect(await received(.deliverImmediately).count == 1_000)
+        #expect(await receivedNotices(.drop).isEmpty)
+        #expect(await receivedNotices(.deliverImmediately).count == 1_000)
     }
 
     @Test(
@@ -48,7 +48,7 @@ struct NoticeTests {
     )
     func running(behavior: SuspensionBehavior) async {
         let application = Application()
-        let stream = application.observe("settings", behavior: behavior)
+        let stream = application.notices(named: "settings", suspensionBehavior: behavior)
         application.post(Notice("settings", payload: ["theme": "dark"]))
         for await notice in stream {
             #expect(notice == Notice("settings", payload: ["theme": "dark"]))

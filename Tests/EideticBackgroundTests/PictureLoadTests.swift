@@ -6,81 +6,83 @@ import Testing
 
 /// A real application that loads a picture from a server which answers when the test lets it.
 @Suite("A pipeline in an application that is sent to the background", .timeLimit(.minutes(10)))
-struct PictureLoadTests {
+struct ImageLoadTests {
     private let directory: TemporaryDirectory
-    private let asked = Gate()
-    private let answers = Gate()
+    private let requestReached = Gate()
+    private let responseGate = Gate()
     private let origin: ScriptedOrigin
 
     /// One pixel, as a GIF.
-    private static let picture: [UInt8] =
+    private static let imageData: [UInt8] =
         Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 0]
         + [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3b]
 
     init() throws {
-        directory = try TemporaryDirectory("picture")
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: image/gif\r\nContent-Length: \(Self.picture.count)\r\n\r\n"
-        origin = try ScriptedOrigin { [asked, answers] _ in
-            [.reached(asked), .wait(answers), .send(Array(head.utf8) + Self.picture), .close]
+        directory = try TemporaryDirectory(named: "picture")
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: image/gif\r\nContent-Length: \(Self.imageData.count)\r\n\r\n"
+        origin = try ScriptedOrigin { [requestReached, responseGate] _ in
+            [.open(requestReached), .wait(responseGate), .send(Array(head.utf8) + Self.imageData), .close]
         }
     }
 
-    private func probe(_ arguments: [String]) throws -> ProbeProcess {
-        let places = ["--load", "\(origin.url)/a.gif", "--cache", directory.path("cache"), "--no-writes"]
+    private func startProbe(_ arguments: [String]) throws -> ProbeProcess {
+        let places = ["--load", "\(origin.url)/a.gif", "--cache", directory.path(of: "cache"), "--no-writes"]
         return try ProbeProcess(places + arguments)
     }
 
-    private var stored: Int { get throws { try DiskCache(.init(directory: directory.path("cache"))).usage.entries } }
+    private var storedCount: Int {
+        get throws { try DiskCache(.init(directory: directory.path(of: "cache"))).usage.entryCount }
+    }
 
     @Test("L06 continueInBackground lets a load be finished, and stored, after the application was told to stop")
     func continues() async throws {
-        let probe = try probe(["--continue-in-background"])
-        await probe.expects("didBecomeActive")
-        await asked.wait()
+        let probe = try startProbe(["--continue-in-background"])
+        await probe.expectOutput("didBecomeActive")
+        await requestReached.wait()
         probe.process.kill(SIGTERM)
-        await probe.expects("didEnterBackground")
-        answers.open()
-        let end = await probe.lines()
+        await probe.expectOutput("didEnterBackground")
+        responseGate.open()
+        let end = await probe.finish()
         #expect(end.status == .exited(0), "\(end.errors)")
         // Whether its caller still has the time to say so is another matter: the load itself is over when the time ends.
         #expect(end.lines.contains("willTerminate background"), "\(end.lines)")
         #expect(!end.lines.contains { $0.hasPrefix("failed") }, "\(end.lines)")
-        #expect(try stored == 1)
+        #expect(try storedCount == 1)
     }
 
     @Test("L06 without continueInBackground nobody waits for a load")
     func doesNotContinue() async throws {
-        let probe = try probe([])
-        await probe.expects("didBecomeActive")
-        await asked.wait()
+        let probe = try startProbe([])
+        await probe.expectOutput("didBecomeActive")
+        await requestReached.wait()
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .exited(0), "\(end.errors)")
         #expect(!end.lines.contains { $0.hasPrefix("loaded") })
-        answers.open()
+        responseGate.open()
     }
 
     @Test("L06 when the time in the background is up, a load that continued is cancelled, and the process ends well")
     func expires() async throws {
-        let probe = try probe(["--continue-in-background", "--grace", "300"])
-        await probe.expects("didBecomeActive")
-        await asked.wait()
+        let probe = try startProbe(["--continue-in-background", "--grace", "300"])
+        await probe.expectOutput("didBecomeActive")
+        await requestReached.wait()
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .exited(0), "\(end.errors)")
         #expect(end.lines.contains("not loaded: cancelled"), "\(end.lines)")
-        #expect(try stored == 0)
-        answers.open()
+        #expect(try storedCount == 0)
+        responseGate.open()
     }
 
     @Test("C21 entering the background empties the memory cache of a real application")
     func emptiesMemory() async throws {
-        answers.open()
-        let probe = try probe([])
-        await probe.expects("in memory true")
-        await probe.expects("state active")
+        responseGate.open()
+        let probe = try startProbe([])
+        await probe.expectOutput("in memory true")
+        await probe.expectOutput("state active")
         probe.process.kill(SIGTERM)
-        let end = await probe.lines()
+        let end = await probe.finish()
         #expect(end.status == .exited(0), "\(end.errors)")
         #expect(end.lines.contains("memory is empty in the background"), "\(end.lines)")
     }
@@ -92,13 +94,13 @@ struct PictureLoadTests {
     func endsDuringTransfers() async throws {
         // Each connection serves one picture, so that some are always being made.
         let server = try await Nginx(.init(server: "keepalive_requests 1;", usesTLS: true))
-        try server.put(Self.picture, at: "a.gif")
+        try server.addFile(Self.imageData, at: "a.gif")
         let url = try #require(server.secureURL) + "/a.gif"
-        for round in 0..<Torture.count(5, full: 300) {
+        for round in 0..<Torture.repetitions(5, full: 300) {
             let probe = try ProbeProcess(["--load-storm", url])
-            await probe.expects("storm \(round % 40)\n")
+            await probe.expectOutput("storm \(round % 40)\n")
             probe.process.kill(SIGTERM)
-            let end = await probe.lines()
+            let end = await probe.finish()
             #expect(end.status == .exited(0), "round \(round): \(end.errors)")
             #expect(!end.lines.contains("storm failed"), "\(end.lines)")
         }

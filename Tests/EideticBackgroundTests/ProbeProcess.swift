@@ -18,18 +18,19 @@ struct ProbeProcess {
         var environment = environment
         // Memory, login and service managers of this machine are none of the test's business.
         environment["NOTIFY_SOCKET"] = environment["NOTIFY_SOCKET"] ?? nil
-        process = try Subprocess(Self.path, arguments, environment: environment)
+        process = try Subprocess(Self.path, arguments: arguments, environment: environment)
     }
 
     /// Waits for a line of its output.
-    func expects(_ text: String, times: Int = 1, _ location: SourceLocation = #_sourceLocation) async {
+    func expectOutput(_ text: String, times: Int = 1, sourceLocation location: SourceLocation = #_sourceLocation) async
+    {
         let came = await process.waitForOutput(text, times: times)
         #expect(came, "\"\(text)\" did not come, but: \(process.outputSoFar)", sourceLocation: location)
     }
 
     /// Waits for its end and gives the lines that it wrote.
-    func lines() async -> (status: EideticTestSupport.ExitStatus, lines: [String], errors: String) {
-        let result = await process.finish()
+    func finish() async -> (status: EideticTestSupport.ExitStatus, lines: [String], errors: String) {
+        let result = await process.waitUntilExit()
         return (result.status, result.outputText.split(separator: "\n").map(String.init), result.errorText)
     }
 }

@@ -7,19 +7,19 @@ struct ReportTests {
     @Test("B04 it names the code, the reason and the open tasks")
     func text() {
         #expect(
-            KillReport(.backgroundTask, openTasks: ["flush", "upload"]).text
+            KillReport(reason: .backgroundTask, openTasks: ["flush", "upload"]).text
                 == "killed, code 0x2182bad2: background tasks were open after their expiry; open tasks: flush, upload"
         )
-        #expect(KillReport(.memory, openTasks: []).text == "killed, code 0x00000000: memory was short")
+        #expect(KillReport(reason: .memory, openTasks: []).text == "killed, code 0x00000000: memory was short")
     }
 
     @Test("B04 it is one line, whatever the tasks are called, and no longer than a page")
     func hostileNames() {
-        let text = KillReport(.backgroundTask, openTasks: ["a\nREADY=1", "b\u{0}c\u{1b}[2J"]).text
+        let text = KillReport(reason: .backgroundTask, openTasks: ["a\nREADY=1", "b\u{0}c\u{1b}[2J"]).text
         #expect(text.hasSuffix("open tasks: a?READY=1, b?c?[2J"))
-        let many = KillReport(.backgroundTask, openTasks: (0..<10_000).map { "task number \($0)" }).text
+        let many = KillReport(reason: .backgroundTask, openTasks: (0..<10_000).map { "task number \($0)" }).text
         #expect(many.utf8.count < 4_096 && many.hasSuffix("more"))
         let long = String(repeating: "x", count: 100_000)
-        #expect(KillReport(.backgroundTask, openTasks: [long]).text.utf8.count < 4_096)
+        #expect(KillReport(reason: .backgroundTask, openTasks: [long]).text.utf8.count < 4_096)
     }
 }

@@ -6,18 +6,18 @@ import Glibc
 struct ServiceNamespace {
     private let directory: TemporaryDirectory
 
-    init() throws { directory = try TemporaryDirectory("service") }
+    init() throws { directory = try TemporaryDirectory(named: "service") }
 
     /// Why it cannot be had here; `nil` where it can.
     static var obstacle: String? {
         if getuid() != 0 { return "needs root" }
         for path in ["/lib/systemd/systemd", "/usr/bin/unshare", "/usr/bin/dbus-daemon", "/lib/systemd/systemd-logind"]
         where access(path, X_OK) != 0 { return "\(path) is not installed" }
-        if group == nil { return "no writable cgroup v2 hierarchy" }
+        if controlGroup == nil { return "no writable cgroup v2 hierarchy" }
         return unshareWorks ? nil : "namespaces cannot be made"
     }
 
-    private static let group = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].first { path in
+    private static let controlGroup = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].first { path in
         access("\(path)/cgroup.procs", W_OK) == 0
     }
 
@@ -25,28 +25,31 @@ struct ServiceNamespace {
 
     /// Runs the script as a unit of the inner system, and gives what it wrote; the system ends with it.
     func run(_ script: String) async throws -> [String] {
-        try directory.write(Array(Self.firstProcess(directory.path, Self.group ?? "").utf8), to: "first")
+        try directory.write(
+            Array(Self.firstProcess(directory: directory.path, group: Self.controlGroup ?? "").utf8),
+            to: "first"
+        )
         try directory.write(Array(Self.target.utf8), to: "units/test.target")
-        try directory.write(Array(Self.driver(directory.path).utf8), to: "units/driver.service")
+        try directory.write(Array(Self.driver(directory: directory.path).utf8), to: "units/driver.service")
         for (name, text) in Self.busUnits { try directory.write(Array(text.utf8), to: "units/\(name)") }
-        try directory.write(Array((Self.prelude(directory.path) + script).utf8), to: "driver")
-        let result = try await Subprocess.run("bash", [directory.path("first")])
+        try directory.write(Array((Self.prelude(directory: directory.path) + script).utf8), to: "driver")
+        let result = try await Subprocess.run("bash", arguments: [directory.path(of: "first")])
         let output = (try? directory.contents(of: "output")) ?? []
-        if output.isEmpty { throw EideticError(.fileFailure, "no output, but: \(result.errorText)") }
+        if output.isEmpty { throw EideticError(.fileFailure, message: "no output, but: \(result.errorText)") }
         return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     /// Where the probe writes as the unit `name`.
-    func logPath(_ name: String) -> String { directory.path("\(name).log") }
+    func logPath(of name: String) -> String { directory.path(of: "\(name).log") }
 
     /// What the probe wrote as the unit `name`.
-    func log(_ name: String) -> [String] {
+    func log(of name: String) -> [String] {
         String(decoding: (try? directory.contents(of: "\(name).log")) ?? [], as: UTF8.self)
             .split(separator: "\n").map(String.init)
     }
 
     /// A group of its own, namespaces, private mounts, then systemd; cleared away after it.
-    private static func firstProcess(_ directory: String, _ group: String) -> String {
+    private static func firstProcess(directory: String, group: String) -> String {
         """
         group=\(group)/eidetic-test-$$
         mkdir $group && echo $$ > $group/cgroup.procs || exit 1
@@ -78,7 +81,7 @@ struct ServiceNamespace {
 
         """
 
-    private static func driver(_ directory: String) -> String {
+    private static func driver(directory: String) -> String {
         """
         [Unit]
         DefaultDependencies=no
@@ -171,7 +174,7 @@ struct ServiceNamespace {
     ]
 
     /// `unit NAME ARGUMENTS` makes a service of the probe; `stop NAME` says how its stop went; the end ends all.
-    private static func prelude(_ directory: String) -> String {
+    private static func prelude(directory: String) -> String {
         """
         exec >\(directory)/output 2>&1
         trap 'systemctl --force --force poweroff' EXIT

@@ -8,7 +8,7 @@ struct ServiceTests {
     static let canRun = obstacle == nil
     static var reason: Comment { "skipped: \(obstacle ?? "")" }
 
-    private func milliseconds(_ lines: [String], _ unit: String) throws -> Int {
+    private func stopMilliseconds(in lines: [String], unit: String) throws -> Int {
         let line = try #require(lines.first { $0.hasPrefix("\(unit) stopped in") }, "\(lines)")
         return try #require(Int(line.split(separator: " ")[3]))
     }
@@ -18,13 +18,13 @@ struct ServiceTests {
         let lines = try await ServiceNamespace().run("unit busy '--task up=3000'\nstop busy\n")
         #expect(lines.contains("busy started"))
         #expect(lines.contains("busy Result=success"), "\(lines)")
-        #expect(try milliseconds(lines, "busy") >= 3_000)
+        #expect(try stopMilliseconds(in: lines, unit: "busy") >= 3_000)
     }
 
     @Test(
         "B17 without tasks the process has ended less than 50 ms after systemd's signal",
         .enabled(if: canRun, reason),
-        .disabled(if: Sanitizer.isAtWork, "skipped: a sanitizer takes longer than that to end")
+        .disabled(if: Sanitizer.isActive, "skipped: a sanitizer takes longer than that to end")
     )
     func promptStop() async throws {
         // The best of several stops: what is measured holds on a machine that is busy with other things, too.
@@ -53,7 +53,7 @@ struct ServiceTests {
 
             """
         )
-        #expect(lines.contains("held Result=success"), "\(lines) \(space.log("held"))")
+        #expect(lines.contains("held Result=success"), "\(lines) \(space.log(of: "held"))")
         let ticks = try #require(lines.first { $0.hasPrefix("ticks") }, "\(lines)")
         // A thread that spins would have had up to 50.
         #expect(try #require(Int(ticks.dropFirst(6))) < 10)
@@ -88,11 +88,11 @@ struct LoginManagerTests {
         """
     }
 
-    private func held(_ arguments: String) async throws -> (milliseconds: Int, output: [String], log: [String]) {
+    private func delayPowerOff(arguments: String) async throws -> (milliseconds: Int, output: [String], log: [String]) {
         let space = try ServiceNamespace()
         let lines = try await space.run(Self.script(arguments))
-        let line = try #require(lines.first { $0.hasPrefix("held for") }, "\(lines) \(space.log("held"))")
-        return (try #require(Int(line.split(separator: " ")[2])), lines, space.log("held"))
+        let line = try #require(lines.first { $0.hasPrefix("held for") }, "\(lines) \(space.log(of: "held"))")
+        return (try #require(Int(line.split(separator: " ")[2])), lines, space.log(of: "held"))
     }
 
     @Test(
@@ -100,7 +100,7 @@ struct LoginManagerTests {
         .enabled(if: ServiceTests.canRun, ServiceTests.reason)
     )
     func waits() async throws {
-        let result = try await held("--task up=1500")
+        let result = try await delayPowerOff(arguments: "--task up=1500")
         #expect(result.output.contains("inhibited"))
         // logind gives up after 5 s; a busy machine is allowed most of that.
         #expect(result.milliseconds >= 1_500 && result.milliseconds < 4_900, "\(result)")
@@ -114,7 +114,7 @@ struct LoginManagerTests {
         .enabled(if: ServiceTests.canRun, ServiceTests.reason)
     )
     func forced() async throws {
-        let result = try await held("--task up=-1 --ignore-expiry")
+        let result = try await delayPowerOff(arguments: "--task up=-1 --ignore-expiry")
         // Given back at 4.5 s; taken away by logind after 5 s, which it does not come to.
         #expect(result.milliseconds >= 4_000 && result.milliseconds < 15_000, "\(result)")
         #expect(result.log.contains("expired up"))
@@ -147,9 +147,12 @@ struct LoginManagerTests {
 
             """
         )
-        let line = try #require(lines.first { $0.hasPrefix("held for") }, "\(lines) \(space.log("held"))")
+        let line = try #require(lines.first { $0.hasPrefix("held for") }, "\(lines) \(space.log(of: "held"))")
         #expect(try #require(Int(line.split(separator: " ")[2])) >= 4_900)
-        #expect(lines.contains("came back") && lines.contains("held Result=success"), "\(lines) \(space.log("held"))")
+        #expect(
+            lines.contains("came back") && lines.contains("held Result=success"),
+            "\(lines) \(space.log(of: "held"))"
+        )
     }
 
     @Test(
@@ -173,9 +176,9 @@ struct LoginManagerTests {
             echo 'holds again'
             stop held
 
-            """.replacing("$HELD", with: space.logPath("held"))
+            """.replacing("$HELD", with: space.logPath(of: "held"))
         )
-        let log = space.log("held")
+        let log = space.log(of: "held")
         let asleep = try #require(lines.firstIndex(of: "asleep"), "\(lines) \(log)")
         #expect(lines[(asleep + 1)...].prefix(2) == ["0", "1"], "\(lines)")
         #expect(lines.contains("holds again") && lines.contains("held Result=success"), "\(lines) \(log)")
@@ -220,8 +223,8 @@ struct LoginManagerTests {
 
             """
         )
-        #expect(lines.contains("unlocked twice"), "\(lines) \(space.log("seen"))")
-        let callbacks = space.log("seen").filter { $0.hasPrefix("did") || $0.hasPrefix("will") }
+        #expect(lines.contains("unlocked twice"), "\(lines) \(space.log(of: "seen"))")
+        let callbacks = space.log(of: "seen").filter { $0.hasPrefix("did") || $0.hasPrefix("will") }
         // An interruption is not a way into the background.
         let interruption = ["willResignActive active", "didBecomeActive active"]
         #expect(Array(callbacks.dropFirst(3).prefix(4)) == interruption + interruption, "\(callbacks)")

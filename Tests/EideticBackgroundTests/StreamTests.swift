@@ -14,7 +14,7 @@ struct StreamTests {
             for _ in 0..<200 {
                 group.addTask {
                     var expected: Int?
-                    for await number in broadcast.stream(fromLatest: true) {
+                    for await number in broadcast.stream(startingWithLatest: true) {
                         if let expected, number != expected { return false }
                         if number == last { return true }
                         expected = number + 1
@@ -28,9 +28,9 @@ struct StreamTests {
 
     @Test("B03 a consumer that was told of a change holds the process until it asks again")
     func holds() async {
-        let table = TaskTable {}
+        let table = BackgroundTaskTable {}
         let broadcast = Broadcast<Int>("observer", first: 0, holdingIn: table)
-        var iterator = broadcast.stream(fromLatest: true).makeAsyncIterator()
+        var iterator = broadcast.stream(startingWithLatest: true).makeAsyncIterator()
         #expect(await iterator.next() == 0)
         broadcast.post(1)
         #expect(table.names == ["observer"])
@@ -39,7 +39,7 @@ struct StreamTests {
         broadcast.post(2)
         #expect(await iterator.next() == 2)
         // Time is up: it is let go, and holds again once it asks again.
-        for case (_, .anywhere(let handler)) in table.takeHandlers() { handler() }
+        for case (_, .anyThread(let handler)) in table.removeHandlers() { handler() }
         #expect(table.count == 0)
         broadcast.post(3)
         #expect(table.count == 0)
@@ -50,9 +50,9 @@ struct StreamTests {
 
     @Test("B03 a stream that is given up holds nothing")
     func givenUp() async {
-        let table = TaskTable {}
+        let table = BackgroundTaskTable {}
         let broadcast = Broadcast<Int>("observer", first: 0, holdingIn: table)
-        for await number in broadcast.stream(fromLatest: true) where number == 0 { break }
+        for await number in broadcast.stream(startingWithLatest: true) where number == 0 { break }
         broadcast.post(1)
         #expect(table.count == 0)
     }

@@ -7,8 +7,8 @@ import Testing
 struct TaskTableTests {
     @Test("B03 tasks nest in any order, and a second end does nothing")
     func nesting() {
-        let table = TaskTable {}
-        let tasks = (0..<5).map { table.begin("task \($0)", .none) }
+        let table = BackgroundTaskTable {}
+        let tasks = (0..<5).map { table.begin("task \($0)", handler: .none) }
         #expect(Set(tasks).count == 5 && !tasks.contains(0))
         for task in [tasks[3], tasks[0], tasks[4]] { #expect(table.end(task)) }
         #expect(table.count == 2)
@@ -19,10 +19,10 @@ struct TaskTableTests {
 
     @Test("B03 an old identifier does not end the task that has its place now")
     func reuse() {
-        let table = TaskTable {}
-        let old = table.begin("old", .none)
+        let table = BackgroundTaskTable {}
+        let old = table.begin("old", handler: .none)
         table.end(old)
-        let new = table.begin("new", .none)
+        let new = table.begin("new", handler: .none)
         #expect(new != old)
         #expect(!table.end(old))
         #expect(table.count == 1)
@@ -32,53 +32,53 @@ struct TaskTableTests {
 
     @Test("B04 nothing begins while time runs out or the end is near", arguments: [TaskPhase.expiring, .terminating])
     func refuses(phase: TaskPhase) {
-        let table = TaskTable {}
+        let table = BackgroundTaskTable {}
         table.setPhase(phase, deadline: nil)
-        #expect(table.begin("late", .none) == 0)
+        #expect(table.begin("late", handler: .none) == 0)
         table.setPhase(.background, deadline: .seconds(9))
-        #expect(table.begin("in time", .none) != 0)
+        #expect(table.begin("in time", handler: .none) != 0)
         #expect(table.deadline == .seconds(9))
     }
 
     @Test("B03 the gate shuts only when nothing is open, and nothing slips in")
     func gate() {
-        let table = TaskTable {}
-        let task = table.begin("open", .none)
-        #expect(!table.shutIfIdle())
+        let table = BackgroundTaskTable {}
+        let task = table.begin("open", handler: .none)
+        #expect(!table.closeIfIdle())
         table.end(task)
-        #expect(table.shutIfIdle())
-        #expect(table.begin("late", .none) == 0)
+        #expect(table.closeIfIdle())
+        #expect(table.begin("late", handler: .none) == 0)
     }
 
     @Test("B04 a task is open until it is ended, and its identifier is nobody else's")
     func isOpen() {
-        let table = TaskTable {}
-        let task = table.begin("a", .none)
+        let table = BackgroundTaskTable {}
+        let task = table.begin("a", handler: .none)
         #expect(table.isOpen(task) && !table.isOpen(0) && !table.isOpen(task + 1) && !table.isOpen(.max))
         table.end(task)
         #expect(!table.isOpen(task))
-        _ = table.begin("b", .none)
+        _ = table.begin("b", handler: .none)
         #expect(!table.isOpen(task))
     }
 
     @Test("B04 each handler is given out once")
     func handlersOnce() {
-        let table = TaskTable {}
-        _ = table.begin("a", .anywhere {})
-        #expect(table.takeHandlers().count == 1)
-        let again = table.takeHandlers()
+        let table = BackgroundTaskTable {}
+        _ = table.begin("a", handler: .anyThread {})
+        #expect(table.removeHandlers().count == 1)
+        let again = table.removeHandlers()
         #expect(again.allSatisfy { if case .none = $0.handler { true } else { false } })
     }
 
     @Test("B03 many threads at once: the count is exact, and the table does not grow")
     func threads() async {
-        let table = TaskTable {}
+        let table = BackgroundTaskTable {}
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
                     for _ in 0..<5_000 {
-                        let outer = table.begin("outer", .none)
-                        table.end(table.begin("inner", .none))
+                        let outer = table.begin("outer", handler: .none)
+                        table.end(table.begin("inner", handler: .none))
                         table.end(outer)
                     }
                 }
@@ -91,12 +91,12 @@ struct TaskTableTests {
     @Test("B03 the host is told of the first begin and the last end, out of the foreground only")
     func changes() {
         let calls = Guarded(0)
-        let table = TaskTable { calls.withLock { $0 += 1 } }
-        table.end(table.begin("seen", .none))
+        let table = BackgroundTaskTable { calls.withLock { $0 += 1 } }
+        table.end(table.begin("seen", handler: .none))
         #expect(calls.withLock { $0 } == 0)
         table.setPhase(.background, deadline: nil)
-        let first = table.begin("a", .none)
-        let second = table.begin("b", .none)
+        let first = table.begin("a", handler: .none)
+        let second = table.begin("b", handler: .none)
         table.end(first)
         #expect(calls.withLock { $0 } == 1)
         table.end(second)

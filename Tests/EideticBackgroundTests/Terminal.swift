@@ -13,12 +13,12 @@ final class Terminal: Sendable {
     init() throws(SystemError) {
         var path = [CChar](repeating: 0, count: 128)
         let master = eidetic_test_terminal(&path, path.count)
-        guard master >= 0 else { throw SystemError(.open, errno, path: "/dev/ptmx") }
+        guard master >= 0 else { throw SystemError(.open, errorNumber: errno, path: "/dev/ptmx") }
         let name = String(decoding: path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         keyboard = master
         // The first terminal that the leader of a session opens becomes the session's.
         let script = "exec 3>&1; exec bash --norc -i <>\(name) >&0 2>&0"
-        shell = try Subprocess("setsid", ["-w", "bash", "-c", script])
+        shell = try Subprocess("setsid", arguments: ["-w", "bash", "-c", script])
         // Somebody has to look at the screen, or its buffer fills and the shell waits.
         Thread.start(name: "screen") {
             var bytes = [UInt8](repeating: 0, count: 4096)

@@ -6,12 +6,16 @@ struct TerminalTests {
     static let controlZ = "\u{1a}"
     static let controlC = "\u{3}"
 
-    private func expect(_ text: String, _ terminal: Terminal, _ location: SourceLocation = #_sourceLocation) async {
+    private func expect(
+        _ text: String,
+        in terminal: Terminal,
+        sourceLocation location: SourceLocation = #_sourceLocation
+    ) async {
         let came = await terminal.shell.waitForOutput(text)
         #expect(came, "no \"\(text)\" in \(terminal.shell.outputSoFar)", sourceLocation: location)
     }
 
-    private func position(_ text: String, _ terminal: Terminal) throws -> String.Index {
+    private func position(of text: String, in terminal: Terminal) throws -> String.Index {
         let output = terminal.shell.outputSoFar
         var start = output.startIndex
         while start < output.endIndex, !output[start...].hasPrefix(text) { start = output.index(after: start) }
@@ -22,31 +26,31 @@ struct TerminalTests {
     func stopAndForeground() async throws {
         let terminal = try Terminal()
         terminal.type("\(ProbeProcess.path) --task up=300 >&3\n")
-        await expect("didBecomeActive active", terminal)
+        await expect("didBecomeActive active", in: terminal)
         terminal.type(Self.controlZ)
-        await expect("done up", terminal)
+        await expect("done up", in: terminal)
         terminal.type("jobs >&3\n")
-        await expect("Stopped", terminal)
+        await expect("Stopped", in: terminal)
         terminal.type("fg >&3\n")
-        await expect("willEnterForeground background", terminal)
-        #expect(try position("done up", terminal) < position("Stopped", terminal))
-        #expect(try position("Stopped", terminal) < position("willEnterForeground", terminal))
+        await expect("willEnterForeground background", in: terminal)
+        #expect(try position(of: "done up", in: terminal) < position(of: "Stopped", in: terminal))
+        #expect(try position(of: "Stopped", in: terminal) < position(of: "willEnterForeground", in: terminal))
         terminal.type(Self.controlC)
-        await expect("willTerminate", terminal)
+        await expect("willTerminate", in: terminal)
         terminal.type("echo status $? >&3; exit\n")
-        await expect("status 0", terminal)
+        await expect("status 0", in: terminal)
     }
 
     @Test("B17 a task that does not end is expired before the job stops, never frozen in silence")
     func expiryBeforeStop() async throws {
         let terminal = try Terminal()
         terminal.type("\(ProbeProcess.path) --task up=-1 --job-grace 200 >&3\n")
-        await expect("didBecomeActive active", terminal)
+        await expect("didBecomeActive active", in: terminal)
         terminal.type(Self.controlZ)
-        await expect("expired up", terminal)
+        await expect("expired up", in: terminal)
         terminal.type("jobs >&3\n")
-        await expect("Stopped", terminal)
-        #expect(try position("expired up", terminal) < position("Stopped", terminal))
+        await expect("Stopped", in: terminal)
+        #expect(try position(of: "expired up", in: terminal) < position(of: "Stopped", in: terminal))
         terminal.type("kill -9 %1; exit\n")
     }
 
@@ -54,17 +58,17 @@ struct TerminalTests {
     func background() async throws {
         let terminal = try Terminal()
         terminal.type("\(ProbeProcess.path) >&3\n")
-        await expect("didBecomeActive active", terminal)
+        await expect("didBecomeActive active", in: terminal)
         terminal.type(Self.controlZ)
-        await expect("didEnterBackground", terminal)
+        await expect("didEnterBackground", in: terminal)
         // Its word would come between the lines that are waited for.
         terminal.type("bg >/dev/null\n")
-        await expect("state suspended\nstate background", terminal)
+        await expect("state suspended\nstate background", in: terminal)
         #expect(!terminal.shell.outputSoFar.contains("willEnterForeground"))
         terminal.type("fg >&3\n")
-        await expect("willEnterForeground background", terminal)
+        await expect("willEnterForeground background", in: terminal)
         terminal.type(Self.controlC)
-        await expect("willTerminate", terminal)
+        await expect("willTerminate", in: terminal)
         terminal.type("exit\n")
     }
 }

@@ -8,35 +8,49 @@ struct AnimationTests {
         $0.frames = .all; $0.premultipliesAlpha = false
     }
 
-    private func pixel(_ image: Image, frame: Int, _ x: Int, _ y: Int) -> SIMD4<UInt8> {
+    private func pixel(of image: Image, frame: Int, x: Int, y: Int) -> SIMD4<UInt8> {
         image.frames[frame].pixels[x, y]
     }
 
     @Test("F03 APNG frames are composed as their disposal and blending say") func apng() throws {
-        let header = try #require(try ImageDecoder.header(of: APNGs.threeFrames))
+        let header = try #require(try ImageDecoder.header(of: APNGFixtures.threeFrames))
         #expect(header.frameCount == 3 && header.loopCount == nil && header.hasAlpha)
         #expect(header.durations == [.milliseconds(500), .milliseconds(50), .zero])
-        let image = try ImageDecoder.decode(APNGs.threeFrames, options: all)
+        let image = try ImageDecoder.decode(APNGFixtures.threeFrames, options: all)
         #expect(image.frames.map(\.duration) == [.milliseconds(500), .milliseconds(50), .milliseconds(100)])
-        #expect(pixel(image, frame: 0, 2, 2) == SIMD4(255, 0, 0, 255))
-        #expect(pixel(image, frame: 1, 0, 0) == SIMD4(255, 0, 0, 255))
-        #expect(pixel(image, frame: 1, 2, 2) == SIMD4(0, 255, 0, 255))
-        #expect(pixel(image, frame: 2, 0, 0) == SIMD4(127, 0, 128, 255))
-        #expect(pixel(image, frame: 2, 2, 2) == SIMD4(0, 0, 255, 128))
+        #expect(pixel(of: image, frame: 0, x: 2, y: 2) == SIMD4(255, 0, 0, 255))
+        #expect(pixel(of: image, frame: 1, x: 0, y: 0) == SIMD4(255, 0, 0, 255))
+        #expect(pixel(of: image, frame: 1, x: 2, y: 2) == SIMD4(0, 255, 0, 255))
+        #expect(pixel(of: image, frame: 2, x: 0, y: 0) == SIMD4(127, 0, 128, 255))
+        #expect(pixel(of: image, frame: 2, x: 2, y: 2) == SIMD4(0, 0, 255, 128))
     }
 
     @Test("F03 the still picture of an APNG is its default image") func defaultImage() throws {
         var png = PNGWriter(width: 2, height: 2, colorType: 2)
-        png.chunk("acTL", png.big32(2) + png.big32(7))
-        png.pixels(APNGs.rows(2, 2, [9, 9, 9]))
+        png.addChunk("acTL", content: png.bigEndian(2) + png.bigEndian(7))
+        png.addPixels(APNGFixtures.rows(width: 2, height: 2, colour: [9, 9, 9]))
         for (index, grey) in [UInt8(100), 200].enumerated() {
-            let control = APNGs.control(2 * index, 2, 2, 0, 0, numerator: 1, denominator: 10, dispose: 0, blend: 0)
-            png.chunk("fcTL", control)
-            png.chunk("fdAT", png.big32(2 * index + 1) + PNGWriter.zlib(APNGs.rows(2, 2, [grey, grey, grey])))
+            let control = APNGFixtures.frameControl(
+                sequence: 2 * index,
+                width: 2,
+                height: 2,
+                x: 0,
+                y: 0,
+                numerator: 1,
+                denominator: 10,
+                disposal: 0,
+                blend: 0
+            )
+            png.addChunk("fcTL", content: control)
+            png.addChunk(
+                "fdAT",
+                content: png.bigEndian(2 * index + 1)
+                    + PNGWriter.zlibStream(of: APNGFixtures.rows(width: 2, height: 2, colour: [grey, grey, grey]))
+            )
         }
         let animation = try ImageDecoder.decode(png.finished, options: all)
         #expect(animation.loopCount == 7 && animation.frames.count == 2)
-        #expect(pixel(animation, frame: 0, 0, 0).x == 100)
+        #expect(pixel(of: animation, frame: 0, x: 0, y: 0).x == 100)
         let still = try ImageDecoder.decode(png.finished)
         #expect(still.frames.count == 1 && still.pixels[0, 0].x == 9)
     }
@@ -44,32 +58,61 @@ struct AnimationTests {
     @Test("F03 an APNG that breaks the rules is shown as a still picture", arguments: 0..<4)
     func brokenAPNG(_ fault: Int) throws {
         var png = PNGWriter(width: 2, height: 2, colorType: 2)
-        png.chunk("acTL", png.big32(fault == 0 ? 3 : 2) + png.big32(0))
-        png.chunk("fcTL", APNGs.control(0, 2, 2, 0, 0, numerator: 1, denominator: 10, dispose: 0, blend: 0))
-        png.pixels(APNGs.rows(2, 2, [9, 9, 9]))
-        let sequence = fault == 1 ? 5 : 1, x = fault == 2 ? 1 : 0, disposal: UInt8 = fault == 3 ? 3 : 0
-        png.chunk(
+        png.addChunk("acTL", content: png.bigEndian(fault == 0 ? 3 : 2) + png.bigEndian(0))
+        png.addChunk(
             "fcTL",
-            APNGs.control(sequence, 2, 2, x, 0, numerator: 1, denominator: 10, dispose: disposal, blend: 0)
+            content: APNGFixtures.frameControl(
+                sequence: 0,
+                width: 2,
+                height: 2,
+                x: 0,
+                y: 0,
+                numerator: 1,
+                denominator: 10,
+                disposal: 0,
+                blend: 0
+            )
         )
-        png.chunk("fdAT", png.big32(2) + PNGWriter.zlib(APNGs.rows(2, 2, [1, 1, 1])))
+        png.addPixels(APNGFixtures.rows(width: 2, height: 2, colour: [9, 9, 9]))
+        let sequence = fault == 1 ? 5 : 1, x = fault == 2 ? 1 : 0, disposal: UInt8 = fault == 3 ? 3 : 0
+        png.addChunk(
+            "fcTL",
+            content: APNGFixtures.frameControl(
+                sequence: sequence,
+                width: 2,
+                height: 2,
+                x: x,
+                y: 0,
+                numerator: 1,
+                denominator: 10,
+                disposal: disposal,
+                blend: 0
+            )
+        )
+        png.addChunk(
+            "fdAT",
+            content: png.bigEndian(2)
+                + PNGWriter.zlibStream(of: APNGFixtures.rows(width: 2, height: 2, colour: [1, 1, 1]))
+        )
         #expect(try ImageDecoder.header(of: png.finished)?.frameCount == 1)
         let image = try ImageDecoder.decode(png.finished, options: all)
-        #expect(image.frames.count == 1 && pixel(image, frame: 0, 0, 0).x == 9)
+        #expect(image.frames.count == 1 && pixel(of: image, frame: 0, x: 0, y: 0).x == 9)
     }
 
     @Test("F03 GIF: frames, durations and repetitions come back; 10 ms are played as 100", arguments: [nil, 1, 3])
     func gif(_ loopCount: Int?) throws {
-        let pixels = try [[255, 0, 0, 255], [0, 255, 0, 255]].map { try Pictures.even(5, 4, $0) }
-        let source = Pictures.image(pixels[0], pixels[1], loopCount: loopCount, milliseconds: [10, 70])
+        let pixels = try [[255, 0, 0, 255], [0, 255, 0, 255]].map {
+            try TestImages.solid(width: 5, height: 4, colour: $0)
+        }
+        let source = TestImages.makeImage(pixels[0], pixels[1], loopCount: loopCount, milliseconds: [10, 70])
         let bytes = try ImageEncoder.encode(source, as: .gif)
         let header = try #require(try ImageDecoder.header(of: bytes))
         #expect(header.durations == [.milliseconds(10), .milliseconds(70)])
         let image = try ImageDecoder.decode(bytes, options: all)
         #expect(image.frames.map(\.duration) == [.milliseconds(100), .milliseconds(70)])
         #expect(image.loopCount == loopCount && header.loopCount == loopCount)
-        #expect(pixel(image, frame: 0, 2, 2) == SIMD4(255, 0, 0, 255))
-        #expect(pixel(image, frame: 1, 2, 2) == SIMD4(0, 255, 0, 255))
+        #expect(pixel(of: image, frame: 0, x: 2, y: 2) == SIMD4(255, 0, 0, 255))
+        #expect(pixel(of: image, frame: 1, x: 2, y: 2) == SIMD4(0, 255, 0, 255))
     }
 
     @Test("F03 GIF: what no frame covers, and what is cleared, is transparent; restored is as before")
@@ -87,7 +130,10 @@ struct AnimationTests {
         let blue = SIMD4<UInt8>(0, 0, 255, 255), clear = SIMD4<UInt8>(0, 0, 0, 0)
         let expected = [[red, clear], [red, green], [blue, clear], [clear, green]]
         for (frame, colours) in expected.enumerated() {
-            #expect([pixel(image, frame: frame, 0, 0), pixel(image, frame: frame, 1, 0)] == colours, "frame \(frame)")
+            #expect(
+                [pixel(of: image, frame: frame, x: 0, y: 0), pixel(of: image, frame: frame, x: 1, y: 0)] == colours,
+                "frame \(frame)"
+            )
         }
     }
 
@@ -99,9 +145,15 @@ struct AnimationTests {
         let frame: [UInt8] = [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4c, 1, 0, 0x3b]
         let opaque = try ImageDecoder.decode(head + frame)
         #expect(opaque.pixels.alpha == .opaque)
-        #expect(pixel(opaque, frame: 0, 0, 0) == [0, 255, 0, 255] && pixel(opaque, frame: 0, 1, 0) == [0, 0, 0, 255])
+        #expect(
+            pixel(of: opaque, frame: 0, x: 0, y: 0) == [0, 255, 0, 255]
+                && pixel(of: opaque, frame: 0, x: 1, y: 0) == [0, 0, 0, 255]
+        )
         let control: [UInt8] = [0x21, 0xf9, 4, 0, 0, 0, 0, 0]
         let clear = try ImageDecoder.decode(head + control + frame)
-        #expect(pixel(clear, frame: 0, 0, 0) == [0, 255, 0, 255] && pixel(clear, frame: 0, 1, 0) == [0, 0, 0, 0])
+        #expect(
+            pixel(of: clear, frame: 0, x: 0, y: 0) == [0, 255, 0, 255]
+                && pixel(of: clear, frame: 0, x: 1, y: 0) == [0, 0, 0, 0]
+        )
     }
 }

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Damaged pictures", .timeLimit(.minutes(5)))
 struct DamageTests {
-    private static let refusals: [EideticError.Code] = [.truncated, .corrupt, .notAPicture, .unsupportedFormat]
+    private static let expectedCodes: [EideticError.Code] = [.truncated, .corrupt, .notAnImage, .unsupportedFormat]
 
     /// Bytes at the end without which the picture is whole: end markers.
-    private static func trailer(_ fixture: Fixture) -> Int {
+    private static func trailerLength(of fixture: Fixture) -> Int {
         switch fixture.format {
         case .jpeg: 2
         case .gif: 1
@@ -18,13 +18,13 @@ struct DamageTests {
 
     @Test(
         "F07 a picture cut off at any byte is refused, or given as partial where that is accepted",
-        arguments: Fixture.all
+        arguments: Fixture.standard
     )
     func everyTruncation(_ fixture: Fixture) throws {
-        var frames = 0
-        for length in 0..<fixture.bytes.count - Self.trailer(fixture) {
+        var partialCount = 0
+        for length in 0..<fixture.bytes.count - Self.trailerLength(of: fixture) {
             let part = Array(fixture.bytes.prefix(length))
-            let strict = code { () throws(EideticError) in
+            let strict = errorCode { () throws(EideticError) in
                 _ = try ImageDecoder.decode(part, options: .with { $0.frames = .all })
             }
             #expect(strict == .truncated || strict == .corrupt, "\(length) bytes: \(String(describing: strict))")
@@ -36,19 +36,19 @@ struct DamageTests {
                     }
                 )
                 #expect(image.isPartial, "\(length) bytes")
-                frames += 1
+                partialCount += 1
             } catch {
                 #expect(error.code == .truncated || error.code == .corrupt, "\(length) bytes: \(error)")
             }
         }
         // Most of a picture that a decoder gives as it comes.
-        #expect(frames > fixture.bytes.count / 4)
+        #expect(partialCount > fixture.bytes.count / 4)
     }
 
-    @Test("F07 flipped bits give a picture or a typed error, at any size", arguments: Fixture.every)
+    @Test("F07 flipped bits give a picture or a typed error, at any size", arguments: Fixture.everyFormat)
     func flippedBits(_ fixture: Fixture) throws {
         var random = Generator(seed: 7)
-        for _ in 0..<Torture.count(300, full: 20_000) {
+        for _ in 0..<Torture.repetitions(300, full: 20_000) {
             var bytes = fixture.bytes
             for _ in 0...Int.random(in: 0..<4, using: &random) {
                 bytes[Int.random(in: 8..<bytes.count, using: &random)] ^= UInt8(
@@ -61,26 +61,26 @@ struct DamageTests {
                 }
                 var limits = DecodeLimits()
                 limits.pixels = 1 << 20
-                let found = code { () throws(EideticError) in
+                let found = errorCode { () throws(EideticError) in
                     _ = try ImageDecoder.decode(bytes, options: options, limits: limits)
                 }
-                #expect(found.map { Self.refusals.contains($0) || $0 == .limitExceeded } ?? true)
+                #expect(found.map { Self.expectedCodes.contains($0) || $0 == .limitExceeded } ?? true)
             }
         }
     }
 
     @Test("F07 a large picture cut off at 200 places is refused", arguments: [ImageFormat.jpeg, .png, .webp, .gif])
     func manyTruncations(_ format: ImageFormat) throws {
-        let bytes = try Fixture.encode(try Pictures.photo(400, 300), format)
+        let bytes = try Fixture.encode(try TestImages.photo(width: 400, height: 300), as: format)
         for step in 0..<200 {
             let part = Array(bytes.prefix(bytes.count * step / 200))
-            let found = code { () throws(EideticError) in _ = try ImageDecoder.decode(part) }
+            let found = errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(part) }
             #expect(found == .truncated || found == .corrupt)
         }
     }
 
-    @Test("F02 the place of a damage is told") func place() throws {
-        let bytes = Fixture.all[1].bytes
+    @Test("F02 the place of a damage is told") func errorLocation() throws {
+        let bytes = Fixture.standard[1].bytes
         do throws(EideticError) {
             _ = try ImageDecoder.decode(Array(bytes.dropLast(20)))
             Issue.record("a cut-off picture was decoded")

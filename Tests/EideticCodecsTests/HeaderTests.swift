@@ -4,10 +4,10 @@ import Testing
 
 @Suite("Headers", .timeLimit(.minutes(5)))
 struct HeaderTests {
-    @Test("F01 a beginning gives the header or asks for more, and never an error", arguments: Fixture.every)
+    @Test("F01 a beginning gives the header or asks for more, and never an error", arguments: Fixture.everyFormat)
     func beginnings(_ fixture: Fixture) throws {
-        let whole = try #require(try ImageDecoder.header(of: fixture.bytes))
-        #expect(whole.format == fixture.format)
+        let fullHeader = try #require(try ImageDecoder.header(of: fixture.bytes))
+        #expect(fullHeader.format == fixture.format)
         var known: Int?
         for length in 0...fixture.bytes.count {
             let header = try ImageDecoder.header(of: Array(fixture.bytes.prefix(length)), isComplete: false)
@@ -16,8 +16,8 @@ struct HeaderTests {
                 continue
             }
             known = known ?? length
-            #expect(header.size == whole.size && header.orientation == whole.orientation)
-            #expect(header.frameCount <= whole.frameCount)
+            #expect(header.size == fullHeader.size && header.orientation == fullHeader.orientation)
+            #expect(header.frameCount <= fullHeader.frameCount)
         }
         // The size of a drawing can come from a style sheet at its end.
         if fixture.format != .svg { #expect((known ?? .max) < fixture.bytes.count) }
@@ -25,27 +25,27 @@ struct HeaderTests {
 
     @Test("F01 too short and unknown are cases of their own") func unknown() {
         func found(_ bytes: [UInt8]) -> EideticError.Code? {
-            code { () throws(EideticError) in _ = try ImageDecoder.header(of: bytes) }
+            errorCode { () throws(EideticError) in _ = try ImageDecoder.header(of: bytes) }
         }
         #expect(found([]) == .truncated)
         #expect(found(Array("RIFF\0\0\0\0WEB".utf8)) == .truncated)
-        #expect(found(Array("RIFF\0\0\0\0WAVE".utf8)) == .notAPicture)
-        #expect(found(Array("<!DOCTYPE html><p>No such picture</p>".utf8)) == .notAPicture)
+        #expect(found(Array("RIFF\0\0\0\0WAVE".utf8)) == .notAnImage)
+        #expect(found(Array("<!DOCTYPE html><p>No such picture</p>".utf8)) == .notAnImage)
     }
 
     @Test("F02 Apple's own PNGs are refused, not shown in wrong colours") func apple() {
         var bytes = PNGWriter(width: 1, height: 1).finished
         bytes.replaceSubrange(8..<8, with: [0, 0, 0, 4] + Array("CgBI".utf8) + [0, 0, 0, 0] + [0, 0, 0, 0])
-        #expect(code { () throws(EideticError) in _ = try ImageDecoder.decode(bytes) } == .unsupportedFormat)
+        #expect(errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(bytes) } == .unsupportedFormat)
     }
 
     @Test("C15 a name's scale is found before its ending") func scale() throws {
-        #expect(ImageScale.named("https://a.example/icon@2x.png?w=1") == 2)
-        #expect(ImageScale.named("https://a.example/icon%403x.webp") == 3)
-        #expect(ImageScale.named("https://a.example/icon@2x/plain.png") == 1)
-        #expect(ImageScale.named("https://a.example/@2x.d/plain.png") == 1)
-        #expect(ImageScale.named("icon.png?name=@2x.png") == 1)
-        let image = try ImageDecoder.decode(Fixture.all[0].bytes, options: .with { $0.scale = 2 })
+        #expect(ImageScale.scale(fromName: "https://a.example/icon@2x.png?w=1") == 2)
+        #expect(ImageScale.scale(fromName: "https://a.example/icon%403x.webp") == 3)
+        #expect(ImageScale.scale(fromName: "https://a.example/icon@2x/plain.png") == 1)
+        #expect(ImageScale.scale(fromName: "https://a.example/@2x.d/plain.png") == 1)
+        #expect(ImageScale.scale(fromName: "icon.png?name=@2x.png") == 1)
+        let image = try ImageDecoder.decode(Fixture.standard[0].bytes, options: .with { $0.scale = 2 })
         #expect(image.scale == 2)
     }
 }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Hostile files", .timeLimit(.minutes(5)))
 struct HostileTests {
-    private func refusal(_ bytes: [UInt8]) -> EideticError.Code? {
-        code { () throws(EideticError) in _ = try ImageDecoder.header(of: bytes) }
+    private func headerErrorCode(for bytes: [UInt8]) -> EideticError.Code? {
+        errorCode { () throws(EideticError) in _ = try ImageDecoder.header(of: bytes) }
     }
 
     @Test("F07 a TIFF whose library would end the process for want of memory is refused") func jbig() {
@@ -20,15 +20,15 @@ struct HostileTests {
             compression: 34_661,
             strip: strip + [8, 0, 0, 0] + Array(repeating: 0, count: 64)
         )
-        let found = code { () throws(EideticError) in _ = try ImageDecoder.decode(tiff.finished) }
+        let found = errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(tiff.finished) }
         #expect(found == .unsupportedFormat)
     }
 
     @Test("F07 a list of very many frames is refused before it is made") func frames() {
         let frame: [UInt8] = [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 0]
         let head = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
-        #expect(refusal(head + (0..<65_536).flatMap { _ in frame }) == nil)
-        #expect(refusal(head + (0..<65_537).flatMap { _ in frame }) == .limitExceeded)
+        #expect(headerErrorCode(for: head + (0..<65_536).flatMap { _ in frame }) == nil)
+        #expect(headerErrorCode(for: head + (0..<65_537).flatMap { _ in frame }) == .limitExceeded)
     }
 
     @Test(
@@ -37,16 +37,19 @@ struct HostileTests {
         .enabled(if: ImageDecoder.supportedFormats.contains(.avif), "this build does not decode AVIF")
     )
     func sequences() throws {
-        let bytes = try Corpus.bytes("libavif/data/colors-animated-8bpc.avif")
-        let many = try #require(try ImageDecoder.header(of: Self.announcing(40_000, in: bytes)))
-        let few = try #require(try ImageDecoder.header(of: bytes))
-        #expect(many.frameCount == 40_000 && many.durations.count == 40_000)
-        #expect(many.durations.first == few.durations.first && many.durations.last == few.durations.last)
-        #expect(refusal(try Self.announcing(100_000, in: bytes)) == .limitExceeded)
+        let bytes = try Corpus.bytes(of: "libavif/data/colors-animated-8bpc.avif")
+        let manyFrames = try #require(try ImageDecoder.header(of: Self.declaring(frameCount: 40_000, in: bytes)))
+        let fewFrames = try #require(try ImageDecoder.header(of: bytes))
+        #expect(manyFrames.frameCount == 40_000 && manyFrames.durations.count == 40_000)
+        #expect(
+            manyFrames.durations.first == fewFrames.durations.first
+                && manyFrames.durations.last == fewFrames.durations.last
+        )
+        #expect(headerErrorCode(for: try Self.declaring(frameCount: 100_000, in: bytes)) == .limitExceeded)
     }
 
     @Test("F02 alpha that a WebP's header denies is not shown") func deniedAlpha() throws {
-        var bytes = try Fixture.encode(try Pictures.photo(37, 23, alpha: .straight), .webp)
+        var bytes = try Fixture.encode(try TestImages.photo(width: 37, height: 23, alpha: .straight), as: .webp)
         #expect(try ImageDecoder.decode(bytes).pixels.alpha != .opaque)
         // The flags of the extended header, which is the first chunk.
         bytes[20] &= ~0x10
@@ -56,16 +59,16 @@ struct HostileTests {
     }
 
     /// The same AVIF sequence with so many frames of one byte.
-    private static func announcing(_ count: Int, in sequence: [UInt8]) throws -> [UInt8] {
-        func big(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
-        func place(_ name: String) throws -> Int {
+    private static func declaring(frameCount count: Int, in sequence: [UInt8]) throws -> [UInt8] {
+        func bigEndian(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+        func offset(of name: String) throws -> Int {
             let name = Array(name.utf8)
             return try #require(sequence.indices.first { sequence[$0...].starts(with: name) })
         }
         var bytes = sequence
-        let sizes = try place("stsz") + 8, chunks = try place("stsc") + 16
-        bytes.replaceSubrange(sizes..<sizes + 8, with: big(1) + big(count))
-        bytes.replaceSubrange(chunks..<chunks + 4, with: big(count))
+        let sizes = try offset(of: "stsz") + 8, chunks = try offset(of: "stsc") + 16
+        bytes.replaceSubrange(sizes..<sizes + 8, with: bigEndian(1) + bigEndian(count))
+        bytes.replaceSubrange(chunks..<chunks + 4, with: bigEndian(count))
         return bytes + Array(repeating: 0, count: count)
     }
 }
@@ -73,18 +76,18 @@ struct HostileTests {
 @Suite("Memory that a decode asks for")
 struct WorkingMemoryTests {
     @Test("F07 a JPEG with one scan asks for no coefficients") func jpeg() throws {
-        let baseline = try Fixture.encode(try Pictures.photo(160, 120), .jpeg)
-        #expect(try ImageDecoder.memory(for: baseline) == 4 * 160 * 120)
+        let baseline = try Fixture.encode(try TestImages.photo(width: 160, height: 120), as: .jpeg)
+        #expect(try ImageDecoder.workingMemory(for: baseline) == 4 * 160 * 120)
         // The frame header of a progressive one, which keeps three numbers of two bytes a pixel.
         var progressive = baseline
         let frame = try #require(progressive.indices.first { progressive[$0...].starts(with: [0xff, 0xc0]) })
         progressive[frame + 1] = 0xc2
-        #expect(try ImageDecoder.memory(for: progressive) == 10 * 160 * 120)
+        #expect(try ImageDecoder.workingMemory(for: progressive) == 10 * 160 * 120)
     }
 
     @Test("F07 a GIF asks for the numbers of a frame larger than its canvas") func gif() throws {
         var gif = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
         gif += [0x2c, 0, 0, 0, 0, 0, 4, 0, 4, 0, 2, 1, 0x44, 0, 0x3b]
-        #expect(try ImageDecoder.memory(for: gif) >= 1_024 * 1_024)
+        #expect(try ImageDecoder.workingMemory(for: gif) >= 1_024 * 1_024)
     }
 }

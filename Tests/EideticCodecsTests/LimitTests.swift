@@ -4,10 +4,10 @@ import Testing
 
 @Suite("Limits", .timeLimit(.minutes(5)))
 struct LimitTests {
-    private func refusal(
-        _ bytes: [UInt8],
-        _ options: DecodeOptions = DecodeOptions(),
-        _ change: (inout DecodeLimits) -> Void = { _ in }
+    private func decodingError(
+        for bytes: [UInt8],
+        options: DecodeOptions = DecodeOptions(),
+        limits change: (inout DecodeLimits) -> Void = { _ in }
     ) -> EideticError? {
         var limits = DecodeLimits()
         change(&limits)
@@ -20,13 +20,13 @@ struct LimitTests {
     @Test("F07 a picture that was not decoded and cannot be takes no memory to say so")
     func deferredFailure() async {
         // As transparent pixels it would take more memory than there is.
-        let size = PixelSize(width: 1 << 20, height: 1 << 20), error = EideticError(.corrupt, "broken")
-        let picture = DeferredPicture(size: size) { _ throws(EideticError) in
+        let size = PixelSize(width: 1 << 20, height: 1 << 20), error = EideticError(.corrupt, message: "broken")
+        let deferred = DeferredImage(size: size) { _ throws(EideticError) in
             throw error
-        } share: { _ throws(EideticError) in
+        } decodeShared: { _ throws(EideticError) in
             throw error
         }
-        for _ in 0..<2 { #expect(throws: EideticError.self) { try picture.picture() } }
+        for _ in 0..<2 { #expect(throws: EideticError.self) { try deferred.image() } }
     }
 
     @Test(
@@ -35,8 +35,8 @@ struct LimitTests {
     )
     func pixels(_ size: PixelSize?) {
         var png = PNGWriter(width: 50_000, height: 50_000)
-        png.pixels([0])
-        let error = refusal(png.finished, .with { $0.size = size })
+        png.addPixels([0])
+        let error = decodingError(png.finished, .with { $0.size = size })
         #expect(error?.code == .limitExceeded)
         #expect(error?.message.contains("2500000000") == true)
         #expect(error?.message.contains("134217728") == true)
@@ -44,67 +44,67 @@ struct LimitTests {
 
     @Test("F07 sizes that overflow are refused") func overflow() {
         var png = PNGWriter(width: 0x7fff_ffff, height: 0x7fff_ffff)
-        png.pixels([0])
-        #expect(refusal(png.finished)?.code == .limitExceeded)
-        #expect(refusal(png.finished) { $0.pixels = .max }?.code == .limitExceeded)
+        png.addPixels([0])
+        #expect(decodingError(png.finished)?.code == .limitExceeded)
+        #expect(decodingError(png.finished) { $0.pixels = .max }?.code == .limitExceeded)
     }
 
-    @Test("F07 each limit is inclusive", arguments: Fixture.every)
+    @Test("F07 each limit is inclusive", arguments: Fixture.everyFormat)
     func inclusive(_ fixture: Fixture) throws {
         let header = try #require(try ImageDecoder.header(of: fixture.bytes))
         let count = fixture.bytes.count, pixels = header.size.pixelCount
         #expect(
-            refusal(fixture.bytes) {
+            decodingError(fixture.bytes) {
                 $0.encodedBytes = ByteCount(count); $0.pixels = pixels
             } == nil
         )
-        #expect(refusal(fixture.bytes) { $0.encodedBytes = ByteCount(count - 1) }?.code == .limitExceeded)
-        #expect(refusal(fixture.bytes) { $0.pixels = pixels - 1 }?.code == .limitExceeded)
-        #expect(refusal(fixture.bytes) { $0.frames = header.frameCount } == nil)
-        #expect(refusal(fixture.bytes) { $0.frames = header.frameCount - 1 }?.code == .limitExceeded)
+        #expect(decodingError(fixture.bytes) { $0.encodedBytes = ByteCount(count - 1) }?.code == .limitExceeded)
+        #expect(decodingError(fixture.bytes) { $0.pixels = pixels - 1 }?.code == .limitExceeded)
+        #expect(decodingError(fixture.bytes) { $0.frames = header.frameCount } == nil)
+        #expect(decodingError(fixture.bytes) { $0.frames = header.frameCount - 1 }?.code == .limitExceeded)
         guard header.frameCount > 1 else { return }
         let all = DecodeOptions.with { $0.frames = .all }
         let bytes = 4 * pixels * header.frameCount
-        #expect(refusal(fixture.bytes, all) { $0.animationBytes = ByteCount(bytes) } == nil)
-        #expect(refusal(fixture.bytes, all) { $0.animationBytes = ByteCount(bytes - 1) }?.code == .limitExceeded)
+        #expect(decodingError(fixture.bytes, all) { $0.animationBytes = ByteCount(bytes) } == nil)
+        #expect(decodingError(fixture.bytes, all) { $0.animationBytes = ByteCount(bytes - 1) }?.code == .limitExceeded)
     }
 
-    @Test("F07 a decode that takes too long stops", arguments: Fixture.every)
+    @Test("F07 a decode that takes too long stops", arguments: Fixture.everyFormat)
     func time(_ fixture: Fixture) {
-        let error = refusal(fixture.bytes) { $0.duration = .zero }
+        let error = decodingError(fixture.bytes) { $0.duration = .zero }
         #expect(error?.code == .limitExceeded)
         #expect(error?.message.contains("longer than the limit") == true)
     }
 
-    @Test("F07 a cancelled decode stops", arguments: Fixture.every)
+    @Test("F07 a cancelled decode stops", arguments: Fixture.everyFormat)
     func cancelled(_ fixture: Fixture) {
-        let context = WorkContext()
+        let context = JobContext()
         context.cancel()
-        let found = code { () throws(EideticError) in
+        let refusalCode = errorCode { () throws(EideticError) in
             try fixture.bytes.span.withUnsafeBytes { bytes throws(EideticError) in
                 _ = try ImageDecoder.decode(bytes, options: DecodeOptions(), limits: .standard, context: context)
             }
         }
-        #expect(found == .cancelled)
+        #expect(refusalCode == .cancelled)
     }
 
     @Test("F07 a frame far larger than its canvas is refused") func frameLargerThanCanvas() {
         var gif = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
         gif += [0x2c, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 2, 1, 0x44, 0, 0x3b]
-        #expect(refusal(gif)?.code == .limitExceeded)
+        #expect(decodingError(gif)?.code == .limitExceeded)
     }
 }
 
 @Suite("Memory for decoding", .timeLimit(.minutes(5)))
 struct DecodeMemoryTests {
     @Test("F07 a decode waits for its share, and the first to come is the first to go") func order() async throws {
-        let memory = DecodeMemory(capacity: 100)
-        let pool = WorkPool(name: "decode", width: 3)
+        let memory = DecodeMemoryBudget(capacity: 100)
+        let pool = WorkPool(name: "decode", maximumThreadCount: 3)
         let gate = Monitor(false)
         let finished = Guarded<[String]>([])
         let decode: @Sendable (String, Int) async throws -> Void = { name, bytes in
             try await pool.run { context throws(EideticError) in
-                try memory.withShare(bytes, context) {
+                try memory.withReservation(of: bytes, context: context) {
                     if name == "first" { gate.wait { $0 ? () : nil } }
                     finished.withLock { $0.append(name) }
                 }
@@ -123,32 +123,32 @@ struct DecodeMemoryTests {
             }
         }
         async let first: Void = decode("first", 80)
-        try await until { memory.free == 20 }
+        try await until { memory.availableBytes == 20 }
         async let large: Void = decode("large", 90)
-        try await until { memory.waiting == 1 }
+        try await until { memory.waitingCount == 1 }
         async let small: Void = decode("small", 10)
-        try await until { memory.waiting == 2 }
+        try await until { memory.waitingCount == 2 }
         #expect(finished.withLock { $0 }.isEmpty)
         open()
         _ = try await (first, large, small)
         #expect(finished.withLock { $0.first } == "first")
-        #expect(memory.free == 100 && memory.waiting == 0)
+        #expect(memory.availableBytes == 100 && memory.waitingCount == 0)
     }
 
     @Test("F07 a cancelled decode leaves the queue") func cancelled() async throws {
-        let memory = DecodeMemory(capacity: 100)
-        let context = WorkContext()
-        let found = try memory.withShare(80, WorkContext()) { () throws(EideticError) in
+        let memory = DecodeMemoryBudget(capacity: 100)
+        let context = JobContext()
+        let refusalCode = try memory.withReservation(of: 80, context: JobContext()) { () throws(EideticError) in
             context.cancel()
-            return code { () throws(EideticError) in try memory.withShare(90, context) {} }
+            return errorCode { () throws(EideticError) in try memory.withReservation(of: 90, context: context) {} }
         }
-        #expect(found == .cancelled)
-        #expect(memory.free == 100 && memory.waiting == 0)
+        #expect(refusalCode == .cancelled)
+        #expect(memory.availableBytes == 100 && memory.waitingCount == 0)
     }
 
     @Test("F07 one that needs more than there is goes alone") func alone() throws {
-        let memory = DecodeMemory(capacity: 100)
-        let result = try memory.withShare(1_000_000, WorkContext()) { 7 }
+        let memory = DecodeMemoryBudget(capacity: 100)
+        let result = try memory.withReservation(of: 1_000_000, context: JobContext()) { 7 }
         #expect(result == 7)
     }
 }

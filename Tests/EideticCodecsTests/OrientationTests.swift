@@ -5,40 +5,44 @@ import Testing
 @Suite("Orientation", .timeLimit(.minutes(5)))
 struct OrientationTests {
     /// Where the upright pixel at (x, y) is stored in a picture of 3 x 2, for each orientation.
-    private static let places: [ImageOrientation: @Sendable (Int, Int) -> (Int, Int)] = [
+    private static let storedPositions: [ImageOrientation: @Sendable (Int, Int) -> (Int, Int)] = [
         .up: { ($0, $1) }, .upMirrored: { (2 - $0, $1) }, .down: { (2 - $0, 1 - $1) }, .downMirrored: { ($0, 1 - $1) },
         .leftMirrored: { ($1, $0) }, .right: { ($1, 1 - $0) }, .rightMirrored: { (2 - $1, 1 - $0) },
         .left: { (2 - $1, $0) },
     ]
 
     /// A PNG of six pixels that differ, with an EXIF block.
-    private static func png(_ exif: [UInt8]) -> [UInt8] {
+    private static func png(exif: [UInt8]) -> [UInt8] {
         var png = PNGWriter(width: 3, height: 2, colorType: 0)
-        png.chunk("eXIf", exif)
-        png.pixels([0, 0, 10, 20, 0, 30, 40, 50])
+        png.addChunk("eXIf", content: exif)
+        png.addPixels([0, 0, 10, 20, 0, 30, 40, 50])
         return png.finished
     }
 
-    private static func exif(_ value: UInt8, isLittle: Bool) -> [UInt8] {
-        isLittle
+    private static func exif(orientation value: UInt8, isLittleEndian: Bool) -> [UInt8] {
+        isLittleEndian
             ? [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, value, 0, 0, 0, 0, 0, 0, 0]
             : [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, value, 0, 0, 0, 0, 0, 0]
     }
 
     @Test("F02 a picture is turned upright once", arguments: ImageOrientation.allCases)
     func turned(_ orientation: ImageOrientation) throws {
-        let place = try #require(Self.places[orientation])
+        let storedPosition = try #require(Self.storedPositions[orientation])
         for isLittle in [true, false] {
-            let bytes = Self.png(Self.exif(UInt8(orientation.rawValue), isLittle: isLittle))
+            let bytes = Self.png(exif: Self.exif(orientation: UInt8(orientation.rawValue), isLittleEndian: isLittle))
             #expect(try ImageDecoder.header(of: bytes)?.orientation == orientation)
             let image = try ImageDecoder.decode(bytes)
             #expect(
-                image.size == PixelSize(width: orientation.swapsSides ? 2 : 3, height: orientation.swapsSides ? 3 : 2)
+                image.size
+                    == PixelSize(
+                        width: orientation.swapsDimensions ? 2 : 3,
+                        height: orientation.swapsDimensions ? 3 : 2
+                    )
             )
             #expect(image.sourceSize == image.size)
             for y in 0..<image.size.height {
                 for x in 0..<image.size.width {
-                    let (storedX, storedY) = place(x, y)
+                    let (storedX, storedY) = storedPosition(x, y)
                     #expect(image.pixels[x, y].x == UInt8(10 * (3 * storedY + storedX)))
                 }
             }
@@ -46,34 +50,40 @@ struct OrientationTests {
     }
 
     @Test("F02 pixels stay as stored where turning is not wanted") func untouched() throws {
-        let bytes = Self.png(Self.exif(6, isLittle: true))
+        let bytes = Self.png(exif: Self.exif(orientation: 6, isLittleEndian: true))
         let image = try ImageDecoder.decode(bytes, options: .with { $0.appliesOrientation = false })
         #expect(image.size == PixelSize(width: 3, height: 2))
         #expect(image.pixels[1, 0].x == 10)
     }
 
     @Test("F04 the wanted size is that of the upright picture") func sized() throws {
-        let bytes = Self.jpeg(try Pictures.photo(120, 60), exif: Self.exif(6, isLittle: false))
+        let bytes = Self.jpeg(
+            try TestImages.photo(width: 120, height: 60),
+            exif: Self.exif(orientation: 6, isLittleEndian: false)
+        )
         let options = DecodeOptions.with { $0.size = PixelSize(width: 20, height: 100) }
         #expect(try ImageDecoder.decode(bytes, options: options).size == PixelSize(width: 20, height: 40))
     }
 
     @Test("F02 an EXIF block that is broken or out of range turns nothing")
     func broken() throws {
-        let good = Self.exif(6, isLittle: true)
+        let good = Self.exif(orientation: 6, isLittleEndian: true)
         for value in [0, 9, 255] as [UInt8] {
-            #expect(try ImageDecoder.header(of: Self.png(Self.exif(value, isLittle: true)))?.orientation == .up)
+            #expect(
+                try ImageDecoder.header(of: Self.png(exif: Self.exif(orientation: value, isLittleEndian: true)))?
+                    .orientation == .up
+            )
         }
         for length in 0..<20 {
-            #expect(try ImageDecoder.header(of: Self.png(Array(good.prefix(length))))?.orientation == .up)
+            #expect(try ImageDecoder.header(of: Self.png(exif: Array(good.prefix(length))))?.orientation == .up)
         }
         var outside = good
         outside.replaceSubrange(4..<8, with: [255, 255, 255, 255])
-        #expect(try ImageDecoder.header(of: Self.png(outside))?.orientation == .up)
+        #expect(try ImageDecoder.header(of: Self.png(exif: outside))?.orientation == .up)
     }
 
     @Test("F02 JPEG and WebP are turned as their EXIF blocks say") func otherFormats() throws {
-        let pixels = try Pictures.photo(48, 32), exif = Self.exif(8, isLittle: true)
+        let pixels = try TestImages.photo(width: 48, height: 32), exif = Self.exif(orientation: 8, isLittleEndian: true)
         for bytes in [Self.jpeg(pixels, exif: exif), try Self.webp(pixels, exif: exif)] {
             let header = try #require(try ImageDecoder.header(of: bytes))
             #expect(header.orientation == .left)
@@ -85,19 +95,19 @@ struct OrientationTests {
     }
 
     private static func jpeg(_ pixels: PixelBuffer, exif: [UInt8]) -> [UInt8] {
-        guard let plain = try? Fixture.encode(pixels, .jpeg) else { return [] }
+        guard let plain = try? Fixture.encode(pixels, as: .jpeg) else { return [] }
         let body = Array("Exif\0\0".utf8) + exif
         return plain.prefix(2) + [0xff, 0xe1, 0, UInt8(body.count + 2)] + body + plain.dropFirst(2)
     }
 
     /// An extended file with the plain one's only chunk.
     private static func webp(_ pixels: PixelBuffer, exif: [UInt8]) throws -> [UInt8] {
-        let plain = try Fixture.encode(pixels, .webp)
-        func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
+        let plain = try Fixture.encode(pixels, as: .webp)
+        func chunk(_ name: String, body: [UInt8]) -> [UInt8] {
             Array(name.utf8) + [UInt8(body.count), 0, 0, 0] + body
         }
         let size = [UInt8(pixels.size.width - 1), 0, 0, UInt8(pixels.size.height - 1), 0, 0]
-        let chunks = chunk("VP8X", [8, 0, 0, 0] + size) + plain.dropFirst(12) + chunk("EXIF", exif)
+        let chunks = chunk("VP8X", body: [8, 0, 0, 0] + size) + plain.dropFirst(12) + chunk("EXIF", body: exif)
         let count = chunks.count + 4
         return Array("RIFF".utf8) + [UInt8(count & 255), UInt8(count >> 8), 0, 0] + Array("WEBP".utf8) + chunks
     }

@@ -13,11 +13,11 @@ struct PreviewTests {
         static let width = 203, height = 157
 
         func bytes() throws -> [UInt8] {
-            let pixels = try Pictures.photo(Self.width, Self.height)
-            let image = Pictures.image(pixels)
+            let pixels = try TestImages.photo(width: Self.width, height: Self.height)
+            let image = TestImages.makeImage(pixels)
             return switch self {
-            case .baseline: jpeg(pixels, isProgressive: 0)
-            case .progressive: jpeg(pixels, isProgressive: 1)
+            case .baseline: encodeJPEG(pixels, isProgressive: 0)
+            case .progressive: encodeJPEG(pixels, isProgressive: 1)
             case .png: try ImageEncoder.encode(image, as: .png)
             case .interlaced: interlaced(pixels)
             case .gif: try ImageEncoder.encode(image, as: .gif)
@@ -35,7 +35,7 @@ struct PreviewTests {
             }
         }
 
-        private func jpeg(_ pixels: PixelBuffer, isProgressive: Int32) -> [UInt8] {
+        private func encodeJPEG(_ pixels: PixelBuffer, isProgressive: Int32) -> [UInt8] {
             var count = 0
             let (width, height) = (UInt32(Self.width), UInt32(Self.height))
             let encoded = pixels.withUnsafeBytes {
@@ -53,7 +53,7 @@ struct PreviewTests {
         }
 
         /// In the seven passes of Adam7, without compression.
-        private func interlaced(_ pixels: PixelBuffer) -> [UInt8] {
+        private func encodeInterlacedPNG(_ pixels: PixelBuffer) -> [UInt8] {
             var png = PNGWriter(width: Self.width, height: Self.height, interlace: 1)
             var rows: [UInt8] = []
             for (x, y, across, down) in [
@@ -67,35 +67,35 @@ struct PreviewTests {
                     }
                 }
             }
-            png.pixels(rows)
+            png.addPixels(rows)
             return png.finished
         }
     }
 
-    private func decoder(_ size: PixelSize? = nil) -> PreviewDecoder {
-        PreviewDecoder(options: .with { $0.size = size }, limits: .standard, context: WorkContext())
+    private func makeDecoder(size: PixelSize? = nil) -> PreviewDecoder {
+        PreviewDecoder(options: .with { $0.size = size }, limits: .standard, context: JobContext())
     }
 
-    private func preview(_ decoder: PreviewDecoder, _ bytes: some Collection<UInt8>) throws -> Image? {
-        try Array(bytes).withUnsafeBytes { try decoder.image(of: $0) }
+    private func preview(with decoder: PreviewDecoder, of bytes: some Collection<UInt8>) throws -> Image? {
+        try Array(bytes).withUnsafeBytes { try decoder.preview(of: $0) }
     }
 
     @Test("L10 previews get better piece by piece, and the last is the picture itself", arguments: Kind.allCases)
     func grows(_ kind: Kind) throws {
         let bytes = try kind.bytes(), whole = try ImageDecoder.decode(bytes), decoder = decoder()
-        var best = 0.0, seen = 0
+        var highestQuality = 0.0, previewCount = 0
         for step in 1...25 {
             let count = bytes.count * step / 25
-            guard let image = try? preview(decoder, bytes.prefix(count)) else { continue }
-            seen += 1
+            guard let image = try? preview(with: decoder, of: bytes.prefix(count)) else { continue }
+            previewCount += 1
             #expect(image.size == whole.size)
-            let quality = signalToNoise(image.pixels, whole.pixels)
-            #expect(quality > best - 0.5, "after \(count) of \(bytes.count) bytes")
-            best = quality
-            #expect(try #require(decoder.taken) <= count)
+            let quality = signalToNoiseRatio(image.pixels, whole.pixels)
+            #expect(quality > highestQuality - 0.5, "after \(count) of \(bytes.count) bytes")
+            highestQuality = quality
+            #expect(try #require(decoder.consumedByteCount) <= count)
         }
-        #expect(seen > 15)
-        let last = try #require(try preview(decoder, bytes))
+        #expect(previewCount > 15)
+        let last = try #require(try preview(with: decoder, of: bytes))
         #expect(last.pixels.bytes == whole.pixels.bytes)
         #expect(!last.isPartial)
     }
@@ -107,12 +107,12 @@ struct PreviewTests {
         let name: [UInt8] = kind.rawValue.hasSuffix("e") || kind == .progressive ? [0xff, 0xda] : Array("IDAT".utf8)
         let data = try #require(bytes.indices.first { bytes[$0...].starts(with: name) }) + 16
         for step in 1...10 {
-            _ = try? preview(decoder, bytes.prefix(bytes.count * step / 10))
-            let taken = decoder.taken ?? 0
+            _ = try? preview(with: decoder, of: bytes.prefix(bytes.count * step / 10))
+            let consumedByteCount = decoder.consumedByteCount ?? 0
             // Whoever began anew would decode this.
-            if taken > data { for index in data..<taken - 8 { bytes[index] = 0x55 } }
+            if consumedByteCount > data { for index in data..<consumedByteCount - 8 { bytes[index] = 0x55 } }
         }
-        #expect(try #require(try preview(decoder, bytes)).pixels.bytes == whole.pixels.bytes)
+        #expect(try #require(try preview(with: decoder, of: bytes)).pixels.bytes == whole.pixels.bytes)
     }
 
     @Test(
@@ -121,12 +121,14 @@ struct PreviewTests {
             (Kind.interlaced, 0.05), (.progressive, 0.4),
         ]
     )
-    func isWholeEarly(_ kind: Kind, part: Double) throws {
+    func showsWholeImageEarly(_ kind: Kind, fraction: Double) throws {
         let bytes = try kind.bytes(), whole = try ImageDecoder.decode(bytes)
-        let image = try #require(try preview(decoder(), bytes.prefix(Int(Double(bytes.count) * part))))
+        let image = try #require(
+            try preview(with: makeDecoder(), of: bytes.prefix(Int(Double(bytes.count) * fraction)))
+        )
         #expect(image.isPartial)
         #expect(stride(from: 3, to: image.pixels.bytes.count, by: 4).allSatisfy { image.pixels.bytes[$0] == 255 })
-        #expect(signalToNoise(image.pixels, whole.pixels) > 14)
+        #expect(signalToNoiseRatio(image.pixels, whole.pixels) > 14)
     }
 
     @Test("L10 F04 previews have the size that is wanted", arguments: Kind.allCases)
@@ -134,55 +136,56 @@ struct PreviewTests {
         let bytes = try kind.bytes(), size = PixelSize(width: 40, height: 40)
         let decoder = decoder(size), whole = try ImageDecoder.decode(bytes, options: .with { $0.size = size })
         for part in [3, 6, 9] {
-            guard let image = try? preview(decoder, bytes.prefix(bytes.count * part / 10)) else { continue }
+            guard let image = try? preview(with: decoder, of: bytes.prefix(bytes.count * part / 10)) else { continue }
             #expect(image.size == whole.size)
         }
-        let last = try #require(try preview(decoder, bytes))
-        #expect(signalToNoise(last.pixels, whole.pixels) > 35)
+        let last = try #require(try preview(with: decoder, of: bytes))
+        #expect(signalToNoiseRatio(last.pixels, whole.pixels) > 35)
     }
 
     @Test("L10 F07 what is broken gives an error or a picture, and all memory comes back", arguments: Kind.allCases)
     func damage(_ kind: Kind) throws {
-        let bytes = try kind.bytes(), free = DecodeMemory.previews.free
-        var random = UInt32(7)
-        func next(_ limit: Int) -> Int {
-            random = random &* 1_664_525 &+ 1_013_904_223
-            return Int(random >> 8) % limit
+        let bytes = try kind.bytes(), free = DecodeMemoryBudget.previews.availableBytes
+        var state = UInt32(7)
+        func random(below limit: Int) -> Int {
+            state = state &* 1_664_525 &+ 1_013_904_223
+            return Int(state >> 8) % limit
         }
         for _ in 0..<60 {
             var broken = bytes
-            for _ in 0..<1 + next(4) { broken[next(bytes.count)] = UInt8(next(256)) }
-            let decoder = decoder(), step = 1 + next(bytes.count / 3)
+            for _ in 0..<1 + random(below: 4) { broken[random(below: bytes.count)] = UInt8(random(below: 256)) }
+            let decoder = decoder(), step = 1 + random(below: bytes.count / 3)
             for count in stride(from: step, to: bytes.count + step, by: step) {
-                _ = try? preview(decoder, broken.prefix(count))
+                _ = try? preview(with: decoder, of: broken.prefix(count))
             }
         }
-        #expect(DecodeMemory.previews.free == free)
+        #expect(DecodeMemoryBudget.previews.availableBytes == free)
     }
 
     @Test("L10 the bytes of another picture are decoded anew, whatever was taken before", arguments: Kind.allCases)
     func otherBytes(_ kind: Kind) throws {
-        let first = try kind.bytes(), even = try Pictures.even(Kind.width, Kind.height, [9, 90, 200, 255])
-        let larger = Pictures.image(try Pictures.photo(900, 700))
+        let first = try kind.bytes(),
+            even = try TestImages.solid(width: Kind.width, height: Kind.height, colour: [9, 90, 200, 255])
+        let larger = TestImages.makeImage(try TestImages.photo(width: 900, height: 700))
         let files = [
             try ImageEncoder.encode(larger, as: kind.format),
-            try ImageEncoder.encode(Pictures.image(even), as: .gif),
+            try ImageEncoder.encode(TestImages.makeImage(even), as: .gif),
         ]
         for second in files {
             let size = PixelSize(width: 400, height: 400), decoder = decoder(size)
-            _ = try? preview(decoder, first.prefix(first.count * 9 / 10))
+            _ = try? preview(with: decoder, of: first.prefix(first.count * 9 / 10))
             let whole = try ImageDecoder.decode(second, options: .with { $0.size = size })
-            #expect(try #require(try preview(decoder, second)).pixels.bytes == whole.pixels.bytes)
+            #expect(try #require(try preview(with: decoder, of: second)).pixels.bytes == whole.pixels.bytes)
         }
     }
 
     @Test("L10 F07 a PNG with a large chunk beside its pixels is decoded anew", arguments: [0, 1])
-    func largeChunk(_ above: Int) throws {
+    func largeChunk(excess above: Int) throws {
         var png = PNGWriter(width: 1, height: 1)
-        png.chunk("teSt", Array(repeating: 0, count: (1 << 20) + above))
-        png.pixels([0, 1, 2, 3])
+        png.addChunk("teSt", content: Array(repeating: 0, count: (1 << 20) + above))
+        png.addPixels([0, 1, 2, 3])
         let decoder = decoder()
-        #expect(try preview(decoder, png.finished) != nil)
-        #expect((decoder.taken == nil) == (above == 1))
+        #expect(try preview(with: decoder, of: png.finished) != nil)
+        #expect((decoder.consumedByteCount == nil) == (above == 1))
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct ResamplingTests {
     @Test("F04 an even picture stays even, at any size") func even() throws {
         for colour in [[200, 100, 50, 255], [255, 255, 255, 255], [0, 0, 0, 255], [255, 0, 100, 128]] as [[UInt8]] {
-            let pixels = try Pictures.even(97, 61, colour)
+            let pixels = try TestImages.solid(width: 97, height: 61, colour: colour)
             let expected = try Resampler.resample(pixels, to: PixelSize(width: 96, height: 61))[0, 0]
             for size in [(96, 60), (48, 31), (10, 60), (97, 3), (1, 1)] {
                 let small = try Resampler.resample(pixels, to: PixelSize(width: size.0, height: size.1))
@@ -20,7 +20,9 @@ struct ResamplingTests {
     }
 
     @Test("F04 the colour of transparent pixels does not bleed") func alpha() throws {
-        let pixels = try Pictures.make(64, 64, .straight) { x, _ in x < 32 ? [255, 0, 0, 255] : [0, 255, 0, 0] }
+        let pixels = try TestImages.makePixels(width: 64, height: 64, alpha: .straight) { x, _ in
+            x < 32 ? [255, 0, 0, 255] : [0, 255, 0, 0]
+        }
         for width in [3, 20, 33, 63] {
             let small = try Resampler.resample(pixels, to: PixelSize(width: width, height: width))
             #expect(small.alpha == .premultiplied)
@@ -32,29 +34,29 @@ struct ResamplingTests {
     }
 
     @Test("F04 shrinking agrees with a filter in full precision", arguments: [(40, 30), (90, 40), (33, 75), (13, 9)])
-    func precision(_ width: Int, _ height: Int) throws {
-        let pixels = try Pictures.photo(200, 150)
+    func precision(width: Int, height: Int) throws {
+        let pixels = try TestImages.photo(width: 200, height: 150)
         let size = PixelSize(width: width, height: height)
         let small = try Resampler.resample(pixels, to: size)
-        #expect(signalToNoise(small, try Lanczos.resample(pixels, to: size)) > 44)
+        #expect(signalToNoiseRatio(small, try Lanczos.resample(pixels, to: size)) > 44)
     }
 
     @Test("F04 a JPEG decoded to a tenth is as good as one decoded in full and then shrunk") func scaledJPEG() throws {
-        let bytes = try Fixture.encode(try Pictures.photo(1_000, 750), .jpeg, quality: 0.9)
+        let bytes = try Fixture.encode(try TestImages.photo(width: 1_000, height: 750), as: .jpeg, quality: 0.9)
         let size = PixelSize(width: 100, height: 75)
         let small = try ImageDecoder.decode(bytes, options: .with { $0.size = size })
         let reference = try Lanczos.resample(try ImageDecoder.decode(bytes).pixels, to: size)
         #expect(small.size == size)
         #expect(small.sourceSize == PixelSize(width: 1_000, height: 750))
-        #expect(signalToNoise(small.pixels, reference) > 45)
+        #expect(signalToNoiseRatio(small.pixels, reference) > 45)
     }
 
-    @Test("F04 every format comes at the size that is asked for", arguments: Fixture.every)
+    @Test("F04 every format comes at the size that is asked for", arguments: Fixture.everyFormat)
     func allFormats(_ fixture: Fixture) throws {
         let header = try #require(try ImageDecoder.header(of: fixture.bytes))
         // A drawing alone is enlarged.
         let factor = header.format == .svg ? 1_024 : 1
-        let most = PixelSize(width: factor * header.size.width, height: factor * header.size.height)
+        let maximumSize = PixelSize(width: factor * header.size.width, height: factor * header.size.height)
         for wanted in [
             PixelSize(width: 9, height: 9), PixelSize(width: 1, height: 100), PixelSize(width: 500, height: 2),
         ] {
@@ -63,13 +65,13 @@ struct ResamplingTests {
                     $0.size = wanted; $0.contentMode = mode; $0.frames = .all
                 }
                 let image = try ImageDecoder.decode(fixture.bytes, options: options)
-                #expect(image.size == most.scaled(to: wanted, mode))
+                #expect(image.size == maximumSize.scaled(to: wanted, mode: mode))
                 #expect(image.frames.count == header.frameCount)
             }
         }
     }
 
-    @Test("F04 a byte limit scales every format down, and keeps the proportions", arguments: Fixture.every)
+    @Test("F04 a byte limit scales every format down, and keeps the proportions", arguments: Fixture.everyFormat)
     func byteLimit(_ fixture: Fixture) throws {
         for limit in [1, 3, 100, 1_000] {
             let options = DecodeOptions.with {
@@ -78,9 +80,9 @@ struct ResamplingTests {
             let image = try ImageDecoder.decode(fixture.bytes, options: options)
             #expect(image.cost.bytes <= max(limit, 4 * image.frames.count))
         }
-        let whole = try ImageDecoder.decode(fixture.bytes)
-        let roomy = try ImageDecoder.decode(fixture.bytes, options: .with { $0.byteLimit = whole.cost })
-        #expect(roomy.size == whole.size)
+        let fullImage = try ImageDecoder.decode(fixture.bytes)
+        let roomy = try ImageDecoder.decode(fixture.bytes, options: .with { $0.byteLimit = fullImage.cost })
+        #expect(roomy.size == fullImage.size)
     }
 }
 
@@ -89,7 +91,8 @@ enum Lanczos {
     static func resample(_ pixels: PixelBuffer, to size: PixelSize) throws -> PixelBuffer {
         let bytes = pixels.bytes
         let width = pixels.size.width, height = pixels.size.height
-        let columns = weights(width, size.width), rows = weights(height, size.height)
+        let columns = weights(length: width, targetLength: size.width),
+            rows = weights(length: height, targetLength: size.height)
         var narrow = [Float](repeating: 0, count: size.width * height * 4)
         for y in 0..<height {
             for x in 0..<size.width {
@@ -101,7 +104,7 @@ enum Lanczos {
                 }
             }
         }
-        return try Pictures.make(size.width, size.height, pixels.alpha) { x, y in
+        return try TestImages.makePixels(width: size.width, height: size.height, alpha: pixels.alpha) { x, y in
             (0..<4).map { channel in
                 let sum = rows[y].weights.enumerated().reduce(Float(0)) { sum, tap in
                     sum + tap.element * narrow[((rows[y].first + tap.offset) * size.width + x) * 4 + channel]
@@ -111,7 +114,7 @@ enum Lanczos {
         }
     }
 
-    private static func weights(_ length: Int, _ target: Int) -> [(first: Int, weights: [Float])] {
+    private static func weights(length: Int, targetLength target: Int) -> [(first: Int, weights: [Float])] {
         let scale = Double(length) / Double(target)
         return (0..<target).map { index in
             let centre = (Double(index) + 0.5) * scale

@@ -9,8 +9,8 @@ struct RoundTripTests {
     @Test("F02 formats without loss give back every byte", arguments: [ImageFormat.png, .webp])
     func lossless(_ format: ImageFormat) throws {
         for alpha in [PixelBuffer.Alpha.opaque, .straight] {
-            let pixels = try Pictures.photo(61, 47, alpha: alpha)
-            let bytes = try Fixture.encode(pixels, format, quality: 1)
+            let pixels = try TestImages.photo(width: 61, height: 47, alpha: alpha)
+            let bytes = try Fixture.encode(pixels, as: format, quality: 1)
             let decoded = try ImageDecoder.decode(bytes, options: straight)
             #expect(decoded.format == format)
             #expect(decoded.pixels.alpha == alpha)
@@ -22,34 +22,36 @@ struct RoundTripTests {
     }
 
     @Test("F02 formats with loss come close", arguments: [(ImageFormat.jpeg, 32.0), (.webp, 32.0)])
-    func lossy(_ format: ImageFormat, _ decibels: Double) throws {
-        let pixels = try Pictures.photo(128, 96)
-        let decoded = try ImageDecoder.decode(try Fixture.encode(pixels, format)).pixels
-        #expect(signalToNoise(decoded, pixels) > decibels)
+    func lossy(_ format: ImageFormat, minimumDecibels decibels: Double) throws {
+        let pixels = try TestImages.photo(width: 128, height: 96)
+        let decoded = try ImageDecoder.decode(try Fixture.encode(pixels, as: format)).pixels
+        #expect(signalToNoiseRatio(decoded, pixels) > decibels)
         #expect(decoded.alpha == .opaque)
-        let better = try ImageDecoder.decode(try Fixture.encode(pixels, format, quality: 0.95)).pixels
-        #expect(signalToNoise(better, pixels) > signalToNoise(decoded, pixels))
+        let better = try ImageDecoder.decode(try Fixture.encode(pixels, as: format, quality: 0.95)).pixels
+        #expect(signalToNoiseRatio(better, pixels) > signalToNoiseRatio(decoded, pixels))
     }
 
     @Test("F02 GIF keeps up to 255 colours exactly, and comes close with more") func gif() throws {
-        let few = try Pictures.make(15, 17, .straight) { x, y in
+        let few = try TestImages.makePixels(width: 15, height: 17, alpha: .straight) { x, y in
             x == y ? [0, 0, 0, 0] : [UInt8(x * 16), UInt8(y * 15), 7, 255]
         }
-        #expect(try ImageDecoder.decode(try Fixture.encode(few, .gif), options: straight).pixels.bytes == few.bytes)
-        let photo = try Pictures.photo(128, 96)
-        let decoded = try ImageDecoder.decode(try Fixture.encode(photo, .gif)).pixels
-        #expect(signalToNoise(decoded, photo) > 30)
+        #expect(try ImageDecoder.decode(try Fixture.encode(few, as: .gif), options: straight).pixels.bytes == few.bytes)
+        let photo = try TestImages.photo(width: 128, height: 96)
+        let decoded = try ImageDecoder.decode(try Fixture.encode(photo, as: .gif)).pixels
+        #expect(signalToNoiseRatio(decoded, photo) > 30)
     }
 
     @Test("F02 JPEG lays transparent pixels on white") func jpegOnWhite() throws {
-        let clear = try Pictures.even(16, 16, [0, 0, 0, 51])
-        let decoded = try ImageDecoder.decode(try Fixture.encode(clear, .jpeg, quality: 1)).pixels
+        let clear = try TestImages.solid(width: 16, height: 16, colour: [0, 0, 0, 51])
+        let decoded = try ImageDecoder.decode(try Fixture.encode(clear, as: .jpeg, quality: 1)).pixels
         #expect(abs(Int(decoded[8, 8].x) - 204) <= 1)
     }
 
     @Test("F02 alpha is premultiplied unless told otherwise, rounded to nearest") func premultiplied() throws {
-        let pixels = try Pictures.make(256, 256, .straight) { x, y in [UInt8(x), 255, 0, UInt8(y)] }
-        let decoded = try ImageDecoder.decode(try Fixture.encode(pixels, .png)).pixels
+        let pixels = try TestImages.makePixels(width: 256, height: 256, alpha: .straight) { x, y in
+            [UInt8(x), 255, 0, UInt8(y)]
+        }
+        let decoded = try ImageDecoder.decode(try Fixture.encode(pixels, as: .png)).pixels
         #expect(decoded.alpha == .premultiplied)
         for y in 0..<256 {
             for x in 0..<256 {
@@ -62,7 +64,7 @@ struct RoundTripTests {
     @Test("F02 16-bit PNG samples are rounded to 8 bits, not cut") func sixteenBits() throws {
         let samples = [0, 127, 128, 129, 385, 386, 32_767, 32_896, 65_406, 65_407, 65_535]
         var png = PNGWriter(width: samples.count, height: 1, depth: 16, colorType: 0)
-        png.pixels([0] + samples.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] })
+        png.addPixels([0] + samples.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] })
         let decoded = try ImageDecoder.decode(png.finished).pixels
         for (x, sample) in samples.enumerated() {
             #expect(decoded[x, 0].x == UInt8((Double(sample) * 255 / 65_535).rounded()))
@@ -73,13 +75,13 @@ struct RoundTripTests {
         "F02 all PNG filters, of one, two, three and four bytes a pixel",
         arguments: [(0, 1), (4, 2), (2, 3), (6, 4)]
     )
-    func filters(_ colorType: UInt8, _ channels: Int) throws {
+    func filters(colorType: UInt8, channels: Int) throws {
         var random = Generator(seed: UInt64(channels))
         let width = 9, height = 25
         let rows = (0..<height).map { _ in (0..<width * channels).map { _ in UInt8.random(in: 0...255, using: &random) }
         }
         var png = PNGWriter(width: width, height: height, colorType: colorType)
-        png.pixels(rows.indices.flatMap { [UInt8($0 % 5)] + Self.filter(rows, $0, channels) })
+        png.addPixels(rows.indices.flatMap { [UInt8($0 % 5)] + Self.filter(rows, row: $0, bytesPerPixel: channels) })
         let decoded = try ImageDecoder.decode(png.finished, options: straight).pixels
         for y in 0..<height {
             for x in 0..<width {
@@ -93,7 +95,7 @@ struct RoundTripTests {
     }
 
     /// One row as the filter `y % 5` writes it (PNG, section 9.2).
-    private static func filter(_ rows: [[UInt8]], _ y: Int, _ pixel: Int) -> [UInt8] {
+    private static func filter(_ rows: [[UInt8]], row y: Int, bytesPerPixel pixel: Int) -> [UInt8] {
         rows[y].indices.map { index in
             let left = index >= pixel ? Int(rows[y][index - pixel]) : 0
             let above = y > 0 ? Int(rows[y - 1][index]) : 0
@@ -108,28 +110,29 @@ struct RoundTripTests {
     @Test("F02 a wrong chunk checksum over right pixels is forgiven, wrong pixels are not", arguments: [0, 1])
     func checksums(_ interlace: UInt8) throws {
         var png = PNGWriter(width: 1, height: 1, interlace: interlace)
-        png.chunk("IDAT", PNGWriter.zlib([0, 1, 2, 3]), checksumOff: true)
+        png.addChunk("IDAT", content: PNGWriter.zlibStream(of: [0, 1, 2, 3]), hasWrongChecksum: true)
         #expect(try ImageDecoder.decode(png.finished).pixels[0, 0] == SIMD4(1, 2, 3, 255))
         var wrong = PNGWriter(width: 1, height: 1, interlace: interlace)
-        var stream = PNGWriter.zlib([0, 1, 2, 3])
+        var stream = PNGWriter.zlibStream(of: [0, 1, 2, 3])
         stream[8] ^= 1
-        wrong.chunk("IDAT", stream, checksumOff: true)
-        #expect(code { () throws(EideticError) in _ = try ImageDecoder.decode(wrong.finished) } == .corrupt)
+        wrong.addChunk("IDAT", content: stream, hasWrongChecksum: true)
+        #expect(errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(wrong.finished) } == .corrupt)
     }
 
     @Test("F02 what an encoder cannot hold is an error") func unencodable() throws {
-        let wide = Pictures.image(try Pictures.even(70_000, 1, [1, 2, 3, 255]))
+        let wide = TestImages.makeImage(try TestImages.solid(width: 70_000, height: 1, colour: [1, 2, 3, 255]))
         for format in [ImageFormat.jpeg, .webp, .gif] {
             #expect(
-                code { () throws(EideticError) in _ = try ImageEncoder.encode(wide, as: format) } == .encodingFailed
+                errorCode { () throws(EideticError) in _ = try ImageEncoder.encode(wide, as: format) }
+                    == .encodingFailed
             )
         }
-        let image = Pictures.image(try Pictures.even(1, 1, [1, 2, 3, 255]))
+        let image = TestImages.makeImage(try TestImages.solid(width: 1, height: 1, colour: [1, 2, 3, 255]))
         #expect(
-            code { () throws(EideticError) in _ = try ImageEncoder.encode(image, as: .heic) } == .unsupportedFormat
+            errorCode { () throws(EideticError) in _ = try ImageEncoder.encode(image, as: .heic) } == .unsupportedFormat
         )
         #expect(
-            code { () throws(EideticError) in _ = try ImageEncoder.encode(image, as: .jpeg, quality: 1.1) }
+            errorCode { () throws(EideticError) in _ = try ImageEncoder.encode(image, as: .jpeg, quality: 1.1) }
                 == .invalidArgument
         )
     }

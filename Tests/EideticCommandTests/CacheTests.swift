@@ -22,35 +22,35 @@ struct CacheTests {
 
     private let directory: TemporaryDirectory
 
-    init() throws { directory = try TemporaryDirectory("cache") }
+    init() throws { directory = try TemporaryDirectory(named: "cache") }
 
-    private func cache(
+    private func runCache(
         _ words: String...,
         input: [UInt8] = [],
         name: String = "cache"
     ) async throws -> Subprocess.Result {
-        let place = ["--cache-dir", directory.path(name)]
-        return try await Subprocess.run(EideticProgram.path, ["cache"] + words + place, input: input)
+        let location = ["--cache-dir", directory.path(of: name)]
+        return try await Subprocess.run(EideticProgram.path, arguments: ["cache"] + words + location, input: input)
     }
 
-    private func put(_ key: String) async throws -> [UInt8] {
-        let bytes = try TestPictures.file(.png)
-        let result = try await cache("put", key, "-", input: bytes)
+    private func storeImage(for key: String) async throws -> [UInt8] {
+        let bytes = try TestImages.encoded(as: .png)
+        let result = try await runCache("put", key, "-", input: bytes)
         try #require(result.status == .exited(0), "\(result.errorText)")
         return bytes
     }
 
     @Test("C08 what is put is listed, given back and removed")
     func roundTrip() async throws {
-        let bytes = try await put("http://a/é.png")
-        let list: [Entry] = try await cache("list", "--json").lines()
+        let bytes = try await storeImage(for: "http://a/é.png")
+        let list: [Entry] = try await runCache("list", "--json").lines()
         #expect(list.map(\.key) == ["http://a/é.png"])
         #expect(list.map(\.bytes) == [bytes.count])
         #expect(list.first?.expired == false)
         #expect(list.first?.stored.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
-        #expect(try await cache("get", "http://a/é.png").output == bytes)
-        #expect(try await cache("remove", "http://a/é.png").status == .exited(0))
-        let missing = try await cache("get", "http://a/é.png")
+        #expect(try await runCache("get", "http://a/é.png").output == bytes)
+        #expect(try await runCache("remove", "http://a/é.png").status == .exited(0))
+        let missing = try await runCache("get", "http://a/é.png")
         #expect(missing.status == .exited(1))
         #expect(missing.errorText == "eidetic: http://a/é.png: not in the cache\n")
     }
@@ -60,47 +60,49 @@ struct CacheTests {
         var keys: [String] = []
         for name in 0..<8 {
             keys.append("http://host/\(name)")
-            _ = try await put(keys[name])
+            _ = try await storeImage(for: keys[name])
         }
-        #expect(try await cache("clean").outputText == "0 entries removed, 0 bytes freed\n")
-        let info: [Info] = try await cache("info", "--json").lines()
+        #expect(try await runCache("clean").outputText == "0 entries removed, 0 bytes freed\n")
+        let info: [Info] = try await runCache("info", "--json").lines()
         let allocated = try #require(info.first).allocated
-        #expect(try await cache("clean", "--size", "\(allocated)").outputText == "0 entries removed, 0 bytes freed\n")
-        let swept = try await cache("clean", "--size", "\(allocated - 1)")
+        #expect(
+            try await runCache("clean", "--size", "\(allocated)").outputText == "0 entries removed, 0 bytes freed\n"
+        )
+        let swept = try await runCache("clean", "--size", "\(allocated - 1)")
         #expect(swept.outputText.hasPrefix("5 entries removed, "))
-        let left: [Entry] = try await cache("list", "--json").lines()
+        let left: [Entry] = try await runCache("list", "--json").lines()
         #expect(left.map(\.key) == Array(keys.suffix(3)))
-        #expect(try await cache("clean", "--size", "much").status == .exited(2))
+        #expect(try await runCache("clean", "--size", "much").status == .exited(2))
     }
 
     @Test("C12 info tells size and number of entries")
     func info() async throws {
-        for name in ["a", "b"] { _ = try await put("http://host/\(name)") }
-        let info: Info = try await cache("info", "--json").value()
+        for name in ["a", "b"] { _ = try await storeImage(for: "http://host/\(name)") }
+        let info: Info = try await runCache("info", "--json").value()
         #expect(info.entries == 2)
         #expect(info.bytes > 0 && info.allocated > 0)
-        #expect(info.directory == directory.path("cache"))
-        let text = try await cache("info").outputText
+        #expect(info.directory == directory.path(of: "cache"))
+        let text = try await runCache("info").outputText
         #expect(text.contains("2 entries, ") && text.contains(" KB"))
     }
 
     @Test("C08 clear removes all entries")
     func clear() async throws {
-        _ = try await put("http://host/a")
-        let result = try await cache("clear")
+        _ = try await storeImage(for: "http://host/a")
+        let result = try await runCache("clear")
         #expect(result.outputText.hasPrefix("1 entry removed, "))
-        #expect(try await cache("info", "--json").value(Info.self).entries == 0)
+        #expect(try await runCache("info", "--json").value(Info.self).entries == 0)
     }
 
     @Test("C18 verify finds damage and changes nothing")
     func verify() async throws {
-        _ = try await put("http://host/a")
-        _ = try await put("http://host/b")
-        #expect(try await cache("verify").outputText == "2 checked, 0 damaged\n")
-        let entry = try #require(try await cache("list", "--json").lines(Entry.self).first)
-        let file = try FileSystem().open(entry.file, O_RDWR)
+        _ = try await storeImage(for: "http://host/a")
+        _ = try await storeImage(for: "http://host/b")
+        #expect(try await runCache("verify").outputText == "2 checked, 0 damaged\n")
+        let entry = try #require(try await runCache("list", "--json").lines(Entry.self).first)
+        let file = try FileSystem().open(entry.file, flags: O_RDWR)
         try withUnsafeBytes(of: UInt64(0)) { try FileSystem().write($0, to: file, at: 40) }
-        let result = try await cache("verify")
+        let result = try await runCache("verify")
         #expect(result.status == .exited(1))
         #expect(result.outputText == "2 checked, 1 damaged\n")
         #expect(result.errorText.contains(entry.file))
@@ -108,50 +110,50 @@ struct CacheTests {
     }
 
     @Test("what is no picture is not put")
-    func refusesOthers() async throws {
-        let result = try await cache("put", "http://host/a", "-", input: Array("text".utf8))
+    func refusesNonImages() async throws {
+        let result = try await runCache("put", "http://host/a", "-", input: Array("text".utf8))
         #expect(result.status == .exited(1))
-        #expect(try await cache("list").output.isEmpty)
+        #expect(try await runCache("list").output.isEmpty)
     }
 
     @Test("an archive holds pictures that tar unpacks, and fills another cache with the same entries")
     func archive() async throws {
-        let bytes = try await put("http://host/a.png")
-        _ = try await put("http://other/a.jpg?size=2")
-        #expect(try await cache("export", directory.path("all.tar")).outputText == "2 entries written\n")
-        let members = try await Subprocess.run("tar", ["-tf", directory.path("all.tar")])
+        let bytes = try await storeImage(for: "http://host/a.png")
+        _ = try await storeImage(for: "http://other/a.jpg?size=2")
+        #expect(try await runCache("export", directory.path(of: "all.tar")).outputText == "2 entries written\n")
+        let members = try await Subprocess.run("tar", arguments: ["-tf", directory.path(of: "all.tar")])
         #expect(members.status == .exited(0))
         #expect(members.outputText == "a.png\na-2.png\n")
-        let result = try await cache("import", directory.path("all.tar"), name: "second")
+        let result = try await runCache("import", directory.path(of: "all.tar"), name: "second")
         #expect(result.outputText == "2 entries read\n")
-        let before = try await cache("list", "--json").lines(Entry.self)
-        let after = try await cache("list", "--json", name: "second").lines(Entry.self)
+        let before = try await runCache("list", "--json").lines(Entry.self)
+        let after = try await runCache("list", "--json", name: "second").lines(Entry.self)
         #expect(before.map(\.key) == after.map(\.key))
         #expect(before.map(\.stored) == after.map(\.stored))
-        #expect(try await cache("get", "http://host/a.png", name: "second").output == bytes)
+        #expect(try await runCache("get", "http://host/a.png", name: "second").output == bytes)
     }
 
     @Test("a damaged archive is refused where the damage is")
     func damagedArchive() async throws {
-        _ = try await put("http://host/a.png")
-        let whole = try await cache("export", "-").output
-        let cut = try await cache("import", "-", input: Array(whole.prefix(1_500)), name: "second")
-        #expect(cut.status == .exited(1))
-        #expect(cut.errorText == "eidetic: -: the archive ends too early, after 0 entries\n")
-        var changed = whole
+        _ = try await storeImage(for: "http://host/a.png")
+        let archive = try await runCache("export", "-").output
+        let truncated = try await runCache("import", "-", input: Array(archive.prefix(1_500)), name: "second")
+        #expect(truncated.status == .exited(1))
+        #expect(truncated.errorText == "eidetic: -: the archive ends too early, after 0 entries\n")
+        var changed = archive
         changed[1_600] ^= 1
-        let damaged = try await cache("import", "-", input: changed, name: "second")
+        let damaged = try await runCache("import", "-", input: changed, name: "second")
         #expect(damaged.status == .exited(1))
         #expect(damaged.errorText.contains("do not match their checksum"))
-        let other = try await cache("import", "-", input: Array(repeating: 7, count: 600), name: "second")
-        #expect(other.errorText.contains("not an archive, or a damaged one"))
+        let notAnArchive = try await runCache("import", "-", input: Array(repeating: 7, count: 600), name: "second")
+        #expect(notAnArchive.errorText.contains("not an archive, or a damaged one"))
     }
 
     @Test("a file in the directory's place is said to be there")
-    func fileInPlace() async throws {
+    func directoryIsFile() async throws {
         try directory.write([], to: "cache")
-        let result = try await cache("info")
+        let result = try await runCache("info")
         #expect(result.status == .exited(1))
-        #expect(result.errorText.contains(directory.path("cache")))
+        #expect(result.errorText.contains(directory.path(of: "cache")))
     }
 }

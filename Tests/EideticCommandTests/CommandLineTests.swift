@@ -20,8 +20,8 @@ struct CommandLineTests {
             (["completions", "csh"], "there is no script for \"csh\""),
         ]
     )
-    func refuses(_ words: [String], _ message: String) async throws {
-        let result = try await Subprocess.run(EideticProgram.path, words)
+    func refuses(_ words: [String], message: String) async throws {
+        let result = try await Subprocess.run(EideticProgram.path, arguments: words)
         #expect(result.status == .exited(2))
         #expect(result.errorText.contains(message))
         #expect(result.errorText.contains("usage: eidetic"))
@@ -54,11 +54,11 @@ struct CommandLineTests {
         ]
     )
     func explains(_ words: [String]) async throws {
-        let result = try await Subprocess.run(EideticProgram.path, words + ["--help"])
+        let result = try await Subprocess.run(EideticProgram.path, arguments: words + ["--help"])
         #expect(result.status == .exited(0))
         #expect(result.outputText.hasPrefix((["eidetic"] + words).joined(separator: " ") + ": "))
         #expect(result.outputText.contains("usage: "))
-        let help = try await Subprocess.run(EideticProgram.path, ["help"] + words)
+        let help = try await Subprocess.run(EideticProgram.path, arguments: ["help"] + words)
         #expect(help.output == result.output)
     }
 
@@ -72,13 +72,16 @@ struct CommandLineTests {
     @Test("a reader who goes away ends the program quietly")
     func brokenPipe() async throws {
         let script = "{ \"$0\" --help; echo \"status $?\" >&2; } | true"
-        let result = try await Subprocess.run("sh", ["-c", script, EideticProgram.path])
+        let result = try await Subprocess.run("sh", arguments: ["-c", script, EideticProgram.path])
         #expect(["status 0\n", "status 1\n"].contains(result.errorText))
     }
 
     @Test("output that cannot be written is a failure")
     func fullOutput() async throws {
-        let result = try await Subprocess.run("sh", ["-c", "\"$0\" --help > /dev/full", EideticProgram.path])
+        let result = try await Subprocess.run(
+            "sh",
+            arguments: ["-c", "\"$0\" --help > /dev/full", EideticProgram.path]
+        )
         #expect(result.status == .exited(1))
         #expect(result.errorText == "eidetic: the output could not be written: No space left on device\n")
     }

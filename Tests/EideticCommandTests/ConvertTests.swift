@@ -7,24 +7,24 @@ import Testing
 struct ConvertTests {
     private let directory: TemporaryDirectory
 
-    init() throws { directory = try TemporaryDirectory("convert") }
+    init() throws { directory = try TemporaryDirectory(named: "convert") }
 
     @Test("F05 the output's name says its format, --size fits the picture into it")
     func converts() async throws {
-        let source = try directory.write(try TestPictures.file(.png), to: "in")
-        let target = directory.path("out.jpg")
+        let source = try directory.write(try TestImages.encoded(as: .png), to: "in")
+        let target = directory.path(of: "out.jpg")
         let result = try await EideticProgram.run("convert", "--size", "32x32", source, target)
         #expect(result.status == .exited(0))
         #expect(result.errorText == "")
         let image = try ImageDecoder.decode(try directory.contents(of: "out.jpg"))
         #expect(image.format == .jpeg)
         #expect(image.size == PixelSize(width: 32, height: 24))
-        #expect(try FileSystem().names(in: directory.path).sorted() == ["in", "out.jpg"])
+        #expect(try FileSystem().entryNames(in: directory.path).sorted() == ["in", "out.jpg"])
     }
 
     @Test("F05 a PNG of a PNG has the same pixels")
     func isExact() async throws {
-        let source = try TestPictures.file(.png)
+        let source = try TestImages.encoded(as: .png)
         let result = try await EideticProgram.run("convert", "-", "-", input: source)
         #expect(result.status == .exited(0))
         let (before, after) = (try ImageDecoder.decode(source), try ImageDecoder.decode(result.output))
@@ -34,7 +34,7 @@ struct ConvertTests {
 
     @Test("F05 a lower quality makes a smaller file")
     func quality() async throws {
-        let source = try TestPictures.file(.png, width: 400, height: 300)
+        let source = try TestImages.encoded(as: .png, width: 400, height: 300)
         let low = try await EideticProgram.run("convert", "--format=jpeg", "--quality", "10", "-", "-", input: source)
         let high = try await EideticProgram.run("convert", "--format=jpeg", "--quality", "95", "-", "-", input: source)
         #expect(low.status == .exited(0))
@@ -51,14 +51,14 @@ struct ConvertTests {
             ("missing", "out.png", 1, "missing: No such file or directory"),
         ]
     )
-    func fails(_ source: String, _ target: String, _ status: Int32, _ message: String) async throws {
-        try directory.write(try TestPictures.file(.png), to: "in.png")
-        try directory.write(Array(try TestPictures.file(.png).prefix(60)), to: "cut.png")
+    func fails(_ source: String, target: String, status: Int32, message: String) async throws {
+        try directory.write(try TestImages.encoded(as: .png), to: "in.png")
+        try directory.write(Array(try TestImages.encoded(as: .png).prefix(60)), to: "cut.png")
         try directory.write(Array("no picture".utf8), to: "text")
         let words = ["convert", source, target]
-        let result = try await Subprocess.run(EideticProgram.path, words, directory: directory.path)
+        let result = try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path)
         #expect(result.status == .exited(status))
         #expect(result.errorText.contains(message))
-        #expect(try FileSystem().names(in: directory.path).sorted() == ["cut.png", "in.png", "text"])
+        #expect(try FileSystem().entryNames(in: directory.path).sorted() == ["cut.png", "in.png", "text"])
     }
 }

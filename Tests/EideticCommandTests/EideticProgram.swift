@@ -18,6 +18,6 @@ enum EideticProgram {
         input: [UInt8] = [],
         environment: [String: String?] = [:]
     ) async throws -> Subprocess.Result {
-        try await Subprocess.run(path, arguments, environment: environment, input: input)
+        try await Subprocess.run(path, arguments: arguments, environment: environment, input: input)
     }
 }

@@ -6,11 +6,11 @@ import Testing
 struct InspectTests {
     private let directory: TemporaryDirectory
 
-    init() throws { directory = try TemporaryDirectory("inspect") }
+    init() throws { directory = try TemporaryDirectory(named: "inspect") }
 
     @Test("F01 a picture's format, size and alpha are said, whatever its name", arguments: [ImageFormat.jpeg, .png])
     func describes(_ format: ImageFormat) async throws {
-        let path = try directory.write(try TestPictures.file(format), to: "picture.txt")
+        let path = try directory.write(try TestImages.encoded(as: format), to: "picture.txt")
         let result = try await EideticProgram.run("inspect", "--json", path)
         #expect(result.status == .exited(0))
         #expect(
@@ -50,9 +50,9 @@ struct InspectTests {
     }
 
     @Test("bad files do not stop the others")
-    func goesOn() async throws {
-        let good = try directory.write(try TestPictures.file(.png), to: "good.png")
-        let cut = try directory.write(Array(try TestPictures.file(.png).prefix(20)), to: "cut.png")
+    func continuesAfterBadFiles() async throws {
+        let good = try directory.write(try TestImages.encoded(as: .png), to: "good.png")
+        let cut = try directory.write(Array(try TestImages.encoded(as: .png).prefix(20)), to: "cut.png")
         let result = try await EideticProgram.run("inspect", "--json", "/none", directory.path, cut, good)
         #expect(result.status == .exited(1))
         let lines = try result.lines(InspectLine.self)
@@ -65,14 +65,14 @@ struct InspectTests {
 
     @Test("- is the standard input")
     func standardInput() async throws {
-        let result = try await EideticProgram.run("inspect", "-", input: try TestPictures.file(.jpeg))
+        let result = try await EideticProgram.run("inspect", "-", input: try TestImages.encoded(as: .jpeg))
         #expect(result.status == .exited(0))
         #expect(result.outputText.hasPrefix("-: JPEG, 64x48, "))
     }
 
     @Test("control characters in a name do not reach the terminal")
     func terminalSafety() async throws {
-        let path = try directory.write(try TestPictures.file(.png), to: "a\u{1b}[31mb.png")
+        let path = try directory.write(try TestImages.encoded(as: .png), to: "a\u{1b}[31mb.png")
         let result = try await EideticProgram.run("inspect", path, "/\u{1b}]0;x\u{7}")
         #expect(!result.outputText.contains("\u{1b}"))
         #expect(!result.errorText.contains("\u{1b}"))
@@ -81,9 +81,11 @@ struct InspectTests {
 
     @Test("F01 F07 no file of the corpus stops it", .needsCorpus)
     func corpus() async throws {
-        let files = try Corpus.files(["jpg", "jpeg", "png", "gif", "webp"]).map { "\(Corpus.directory ?? "")/\($0)" }
+        let files = try Corpus.files(withExtensions: ["jpg", "jpeg", "png", "gif", "webp"]).map {
+            "\(Corpus.directory ?? "")/\($0)"
+        }
         try #require(files.count > 100)
-        let result = try await Subprocess.run(EideticProgram.path, ["inspect", "--json"] + files)
+        let result = try await Subprocess.run(EideticProgram.path, arguments: ["inspect", "--json"] + files)
         guard case .exited = result.status else {
             Issue.record("\(result.status)")
             return

@@ -17,21 +17,21 @@ struct LoadFailureTests {
     private let server: Nginx
 
     init() async throws {
-        directory = try TemporaryDirectory("load")
+        directory = try TemporaryDirectory(named: "load")
         server = try await Nginx(Self.configuration)
     }
 
     private func load(_ words: [String]) async throws -> Subprocess.Result {
-        let words = ["load", "--json", "--cache-dir", directory.path("cache")] + words
-        return try await Subprocess.run(EideticProgram.path, words, directory: directory.path)
+        let words = ["load", "--json", "--cache-dir", directory.path(of: "cache")] + words
+        return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path)
     }
 
     @Test("each bad URL has a message of its own, and the others are loaded")
     func messages() async throws {
-        let png = try TestPictures.file(.png)
-        let good = try server.put(png, at: "good.png")
-        try server.put(Array(png.prefix(png.count / 2)), at: "cut.png")
-        try server.put(TestPictures.hugePNG(width: 50_000, height: 50_000), at: "bomb.png")
+        let png = try TestImages.encoded(as: .png)
+        let good = try server.addFile(png, at: "good.png")
+        try server.addFile(Array(png.prefix(png.count / 2)), at: "cut.png")
+        try server.addFile(TestImages.hugePNG(width: 50_000, height: 50_000), at: "bomb.png")
         let expected: [(url: String, code: String)] = [
             ("no url", "invalidURL"),
             ("gopher://host/a", "invalidURL"),
@@ -54,18 +54,18 @@ struct LoadFailureTests {
         #expect(lines[good]?.source == "network")
         #expect(Set(lines.values.map(\.error)).count == expected.count + 1)
         // Nothing of what failed was kept.
-        let list = try await EideticProgram.run("cache", "list", "--cache-dir", directory.path("cache"))
+        let list = try await EideticProgram.run("cache", "list", "--cache-dir", directory.path(of: "cache"))
         #expect(list.outputText.split(separator: "\n").count == 1)
     }
 
     @Test("pictures are loaded where a file stands in the cache directory's place, and that is said")
     func cacheIsFile() async throws {
-        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         try directory.write([1], to: "cache")
         let result = try await load([url])
         #expect(result.status == .exited(1))
         #expect(try result.lines(LoadLine.self).map(\.source) == ["network"])
-        #expect(result.errorText.contains(directory.path("cache")))
+        #expect(result.errorText.contains(directory.path(of: "cache")))
         #expect(result.errorText.contains("pictures are loaded without it"))
         #expect(try directory.contents(of: "cache") == [1])
     }
@@ -73,16 +73,16 @@ struct LoadFailureTests {
     @Test(
         "pictures are loaded where the disk is full, and that is said",
         .disabled(
-            if: Sanitizer.isAtWork,
+            if: Sanitizer.isActive,
             "skipped: the thread sanitizer maps a file of its own, which may not grow either"
         )
     )
     func diskIsFull() async throws {
-        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         // No file may grow: writing into one fails as on a full disk.
         let script = "ulimit -f 0; trap '' XFSZ; exec \"$0\" load --json --cache-dir \"$1\" \"$2\""
-        let arguments = ["-c", script, EideticProgram.path, directory.path("cache"), url]
-        let result = try await Subprocess.run("bash", arguments)
+        let arguments = ["-c", script, EideticProgram.path, directory.path(of: "cache"), url]
+        let result = try await Subprocess.run("bash", arguments: arguments)
         #expect(result.status == .exited(1))
         #expect(try result.lines(LoadLine.self).map(\.source) == ["network"])
         #expect(result.errorText.contains("is not kept: "))
@@ -90,7 +90,7 @@ struct LoadFailureTests {
 
     @Test("a directory that cannot be written to is said to be so before anything is loaded")
     func outIsFile() async throws {
-        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         try directory.write([], to: "out")
         let result = try await load(["--out", "out", url])
         #expect(result.status == .exited(1))
@@ -100,13 +100,13 @@ struct LoadFailureTests {
 
     @Test("Ctrl-C stops the loads, says what was done, and ends with status 130")
     func interrupt() async throws {
-        let good = try server.put(try TestPictures.file(.png), at: "good.png")
-        let slow = try server.put(try TestPictures.file(.png, width: 640, height: 480), at: "slow.png")
-        let words = ["load", "--json", "--cache-dir", directory.path("cache"), good, slow, "\(slow)?2"]
-        let process = try Subprocess(EideticProgram.path, words)
+        let good = try server.addFile(try TestImages.encoded(as: .png), at: "good.png")
+        let slow = try server.addFile(try TestImages.encoded(as: .png, width: 640, height: 480), at: "slow.png")
+        let words = ["load", "--json", "--cache-dir", directory.path(of: "cache"), good, slow, "\(slow)?2"]
+        let process = try Subprocess(EideticProgram.path, arguments: words)
         #expect(await process.waitForOutput("good.png"))
         process.kill(SIGINT)
-        let result = await process.finish()
+        let result = await process.waitUntilExit()
         #expect(result.status == .exited(130))
         #expect(result.errorText.contains("stopped: 1 of 3 pictures loaded: 1 from network; 2 not loaded"))
         #expect(try result.lines(LoadLine.self).map(\.url) == [good])

@@ -9,19 +9,21 @@ struct LoadTests {
     private let server: Nginx
 
     init() async throws {
-        directory = try TemporaryDirectory("load")
+        directory = try TemporaryDirectory(named: "load")
         server = try await Nginx()
     }
 
     private func load(_ words: [String], input: [UInt8] = []) async throws -> Subprocess.Result {
-        let words = ["load", "--cache-dir", directory.path("cache")] + words
-        return try await Subprocess.run(EideticProgram.path, words, directory: directory.path, input: input)
+        let words = ["load", "--cache-dir", directory.path(of: "cache")] + words
+        return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path, input: input)
     }
 
     @Test("L09 pictures come from the network first, then from disk, and a second time in one run from memory")
     func sources() async throws {
-        let jpeg = try TestPictures.file(.jpeg)
-        let urls = [try server.put(jpeg, at: "a.jpg"), try server.put(try TestPictures.file(.png), at: "b.png")]
+        let jpeg = try TestImages.encoded(as: .jpeg)
+        let urls = [
+            try server.addFile(jpeg, at: "a.jpg"), try server.addFile(try TestImages.encoded(as: .png), at: "b.png"),
+        ]
         let first = try await load(["--json"] + urls + [urls[0]])
         #expect(first.status == .exited(0))
         let lines = try first.lines(LoadLine.self).sorted { ($0.url, $0.source) > ($1.url, $1.source) }
@@ -45,7 +47,7 @@ struct LoadTests {
 
     @Test("URLs come from the command line, from lists and from the standard input")
     func lists() async throws {
-        let urls = try (0..<4).map { try server.put(try TestPictures.file(.png), at: "\($0).png") }
+        let urls = try (0..<4).map { try server.addFile(try TestImages.encoded(as: .png), at: "\($0).png") }
         try directory.write(Array("# a list\n\n  \(urls[1])  \n\(urls[2])\r\n".utf8), to: "list")
         let result = try await load(["--json", urls[0], "@list", "-"], input: Array(urls[3].utf8))
         #expect(result.status == .exited(0))
@@ -54,7 +56,7 @@ struct LoadTests {
 
     @Test("a list that cannot be read does not stop the others")
     func missingList() async throws {
-        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         let result = try await load(["@none", url])
         #expect(result.status == .exited(1))
         #expect(result.errorText == "eidetic: the list none could not be read: No such file or directory\n")
@@ -63,22 +65,22 @@ struct LoadTests {
 
     @Test("F04 --size fits pictures, and says their new size")
     func size() async throws {
-        let url = try server.put(try TestPictures.file(.jpeg, width: 400, height: 200), at: "a.jpg")
+        let url = try server.addFile(try TestImages.encoded(as: .jpeg, width: 400, height: 200), at: "a.jpg")
         let line = try #require(try await load(["--json", "--size", "100x100", url]).lines(LoadLine.self).first)
         #expect(line.width == 100 && line.height == 50)
     }
 
     @Test("--out writes the original bytes under names that are safe and all different")
     func writesOriginals() async throws {
-        let jpeg = try TestPictures.file(.jpeg)
-        let png = try TestPictures.file(.png)
-        try server.put(jpeg, at: "x/photo.jpg")
-        try server.put(png, at: "y/photo.php")
-        try server.put(png, at: "..%2f..%2fevil .png")
+        let jpeg = try TestImages.encoded(as: .jpeg)
+        let png = try TestImages.encoded(as: .png)
+        try server.addFile(jpeg, at: "x/photo.jpg")
+        try server.addFile(png, at: "y/photo.php")
+        try server.addFile(png, at: "..%2f..%2fevil .png")
         let urls = ["x/photo.jpg?v=1", "y/photo.php", "..%252f..%252fevil%20.png"].map { "\(server.url)/\($0)" }
         let result = try await load(["--out", "pictures/new"] + urls)
         #expect(result.status == .exited(0), "\(result.errorText)")
-        let names = try FileSystem().names(in: directory.path("pictures/new")).sorted()
+        let names = try FileSystem().entryNames(in: directory.path(of: "pictures/new")).sorted()
         #expect(names == ["2f..%2fevil .png", "photo-2.png", "photo.jpg"] || names.count == 3, "\(names)")
         #expect(try directory.contents(of: "pictures/new/photo.jpg") == jpeg)
         #expect(try directory.contents(of: "pictures/new/photo-2.png") == png)
@@ -86,7 +88,7 @@ struct LoadTests {
 
     @Test("--out with --size writes pictures of that size, also those that come from the cache")
     func writesResized() async throws {
-        let url = try server.put(try TestPictures.file(.jpeg, width: 400, height: 200), at: "a.jpg")
+        let url = try server.addFile(try TestImages.encoded(as: .jpeg, width: 400, height: 200), at: "a.jpg")
         for name in ["first", "second"] {
             #expect(try await load(["--out", name, "--size=100x100", url]).status == .exited(0))
             let image = try ImageDecoder.decode(try directory.contents(of: "\(name)/a.jpg"))
@@ -100,8 +102,8 @@ struct LoadTests {
     func contactSheet() async throws {
         let colors: [SIMD4<UInt8>] = [[200, 30, 30, 255], [30, 180, 30, 255], [30, 30, 220, 255]]
         let urls = try colors.enumerated().map { index, color in
-            let image = try TestPictures.plain(color, width: 400, height: 300)
-            return try server.put(try ImageEncoder.encode(image, as: .png), at: "\(index).png")
+            let image = try TestImages.plain(color, width: 400, height: 300)
+            return try server.addFile(try ImageEncoder.encode(image, as: .png), at: "\(index).png")
         }
         let result = try await load(["--contact-sheet", "sheet.png"] + urls)
         #expect(result.status == .exited(0), "\(result.errorText)")
@@ -114,7 +116,7 @@ struct LoadTests {
 
     @Test("L02 thousands of URLs go through one run")
     func many() async throws {
-        try server.put(try TestPictures.file(.jpeg, width: 16, height: 16), at: "a.jpg")
+        try server.addFile(try TestImages.encoded(as: .jpeg, width: 16, height: 16), at: "a.jpg")
         let list = (0..<2_000).map { "\(server.url)/a.jpg?\($0)\n" }.joined()
         let result = try await load(["--json", "--concurrency", "32", "-"], input: Array(list.utf8))
         #expect(result.status == .exited(0))

@@ -4,7 +4,7 @@ import Testing
 
 /// How `eidetic load` asks the network.
 @Suite("eidetic load, the network", .needsNginx, .timeLimit(.minutes(2)))
-struct LoadTransferTests {
+struct LoadNetworkTests {
     /// One line of `--metrics`.
     private struct Line: Decodable {
         let url: String
@@ -27,18 +27,18 @@ struct LoadTransferTests {
     private let server: Nginx
 
     init() async throws {
-        directory = try TemporaryDirectory("load")
+        directory = try TemporaryDirectory(named: "load")
         server = try await Nginx(.init(server: Self.rules, usesTLS: true))
     }
 
     private func load(_ words: [String], cache: String = "cache") async throws -> Subprocess.Result {
-        let words = ["load", "--json", "--cache-dir", directory.path(cache)] + words
-        return try await Subprocess.run(EideticProgram.path, words, directory: directory.path)
+        let words = ["load", "--json", "--cache-dir", directory.path(of: cache)] + words
+        return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path)
     }
 
     @Test("L20 --header and --user are sent, and what they bring is kept apart from what is loaded without them")
     func identity() async throws {
-        for name in ["key.png", "user.png"] { try server.put(try TestPictures.file(.png), at: name) }
+        for name in ["key.png", "user.png"] { try server.addFile(try TestImages.encoded(as: .png), at: name) }
         let (key, user) = ("\(server.url)/key.png", "\(server.url)/user.png")
         for source in ["network", "disk"] {
             let first = try await load(["--header", "Accept-Language: de", "--header", "X-Key: k", key])
@@ -52,7 +52,7 @@ struct LoadTransferTests {
 
     @Test("L20 --cacert trusts an authority, --insecure anybody, and neither nobody that the system does not trust")
     func certificates() async throws {
-        try server.put(try TestPictures.file(.png), at: "a.png")
+        try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         let url = try #require(server.secureURL) + "/a.png"
         let file = try #require(server.authorityFile)
         #expect(try await load(["--cacert", file, url], cache: "one").status == .exited(0))
@@ -67,46 +67,47 @@ struct LoadTransferTests {
     @Test("L20 --limit-rate holds, and --metrics says how long it took")
     func rate() async throws {
         // What follows a picture's end is no matter.
-        let jpeg = try TestPictures.file(.jpeg) + [UInt8](repeating: 0, count: 200_000)
-        let url = try server.put(jpeg, at: "a.jpg")
+        let jpeg = try TestImages.encoded(as: .jpeg) + [UInt8](repeating: 0, count: 200_000)
+        let url = try server.addFile(jpeg, at: "a.jpg")
         let result = try await load(["--limit-rate", "\(jpeg.count)", "--metrics", "metrics", url])
         #expect(result.status == .exited(0), "\(result.errorText)")
-        let line = try #require(try await metrics().first)
+        let line = try #require(try await metricsLines().first)
         #expect(line.url == url && line.status == 200 && line.error == nil && line.body_bytes == jpeg.count)
         #expect(line.http == "HTTP/1.1" && line.attempts == 1 && line.reused == false)
         // A second, less the tenth that may come at once and a last piece of 16 KB.
         #expect(try #require(line.total_ms) > 500)
     }
 
-    private func metrics() async throws -> [Line] {
-        try await Subprocess.run("cat", [directory.path("metrics")]).lines(Line.self)
+    private func metricsLines() async throws -> [Line] {
+        try await Subprocess.run("cat", arguments: [directory.path(of: "metrics")]).lines(Line.self)
     }
 
     @Test("L07 --retry asks again, and without it a server in trouble is asked once")
     func retry() async throws {
-        let png = try TestPictures.file(.png)
+        let png = try TestImages.encoded(as: .png)
         let origin = try ScriptedOrigin { [self] request in
             let isThere = (try? directory.contents(of: "asked")) != nil
             _ = try? directory.write([], to: "asked")
-            return isThere ? [.answer(200, [:], png)] : [.answer(503)]
+            return isThere ? [.response(200, headers: [:], body: png)] : [.response(503)]
         }
         let once = try await load([origin.url])
         #expect(once.status == .exited(1))
         #expect(origin.requests.count == 1)
-        try FileSystem().unlink(directory.path("asked"))
+        try FileSystem().unlink(directory.path(of: "asked"))
         let result = try await load(["--retry", "3", "--metrics", "metrics", origin.url])
         #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(try await metrics().map(\.attempts) == [2])
+        #expect(try await metricsLines().map(\.attempts) == [2])
     }
 
     @Test("L20 the formats that can be decoded are what is accepted")
     func accept() async throws {
-        let png = try TestPictures.file(.png), origin = try ScriptedOrigin { _ in [.answer(200, [:], png)] }
+        let png = try TestImages.encoded(as: .png),
+            origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
         #expect(try await load([origin.url]).status == .exited(0))
         #expect(origin.requests.first?.headers["accept"]?.contains("image/png,") == true)
         _ = try await Subprocess.run(
             EideticProgram.path,
-            ["prefetch", "--cache-dir", directory.path("other"), origin.url],
+            arguments: ["prefetch", "--cache-dir", directory.path(of: "other"), origin.url],
             directory: directory.path
         )
         #expect(origin.requests.last?.headers["accept"]?.contains("image/png,") == true && origin.requests.count == 2)
@@ -114,14 +115,14 @@ struct LoadTransferTests {
 
     @Test("L10 --progressive keeps --metrics")
     func progressiveMetrics() async throws {
-        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         #expect(try await load(["--progressive", "--metrics", "metrics", url]).status == .exited(0))
-        #expect(try await metrics().map(\.status) == [200])
+        #expect(try await metricsLines().map(\.status) == [200])
     }
 
     @Test("L11 a refresh that fails is told, and the cached picture delivered")
     func failedRefresh() async throws {
-        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         #expect(try await load([url]).status == .exited(0))
         await server.stop()
         let result = try await load(["--option", "refreshCached", "--explain", url])
@@ -133,18 +134,18 @@ struct LoadTransferTests {
 
     @Test("L05 --lifo starts the last one first")
     func lastInFirstOut() async throws {
-        let picture = try TestPictures.file(.jpeg, width: 640, height: 480)
-        let urls = try (0..<8).map { try server.put(picture, at: "slow/\($0).jpg") }
+        let image = try TestImages.encoded(as: .jpeg, width: 640, height: 480)
+        let urls = try (0..<8).map { try server.addFile(image, at: "slow/\($0).jpg") }
         #expect(try await load(["--lifo", "--concurrency", "1"] + urls).status == .exited(0))
         let paths = try await server.requests().map(\.path)
         #expect(paths.count == 8)
-        let place = try #require(paths.firstIndex(of: "/slow/7.jpg"))
-        #expect(place < 4, "\(paths)")
+        let position = try #require(paths.firstIndex(of: "/slow/7.jpg"))
+        #expect(position < 4, "\(paths)")
     }
 
     @Test("L09 --offline gives what the cache holds, and asks nobody")
     func offline() async throws {
-        let urls = try ["a.png", "b.png"].map { try server.put(try TestPictures.file(.png), at: $0) }
+        let urls = try ["a.png", "b.png"].map { try server.addFile(try TestImages.encoded(as: .png), at: $0) }
         #expect(try await load([urls[0]]).status == .exited(0))
         let result = try await load(["--offline"] + urls)
         #expect(result.status == .exited(1))
@@ -157,7 +158,7 @@ struct LoadTransferTests {
     @Test("L20 --proxy names the way")
     func proxy() async throws {
         // A server that is asked for a whole URL is a proxy to who asks.
-        try server.put(try TestPictures.file(.png), at: "a.png")
+        try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         let url = "http://pictures.invalid/a.png"
         #expect(try await load(["--proxy", server.url, url], cache: "one").status == .exited(0))
         let direct = try await load(["--proxy", "none", url], cache: "two")
@@ -175,7 +176,7 @@ struct LoadTransferTests {
             (["--proxy", "host"], "--proxy needs a URL"),
         ]
     )
-    func refuses(_ words: [String], _ message: String) async throws {
+    func refuses(_ words: [String], message: String) async throws {
         let result = try await load(words + [server.url])
         #expect(result.status == .exited(2))
         #expect(result.errorText.contains(message), "\(result.errorText)")

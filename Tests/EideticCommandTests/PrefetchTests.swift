@@ -10,57 +10,57 @@ struct PrefetchTests {
     private let server: Nginx
 
     init() async throws {
-        directory = try TemporaryDirectory("prefetch")
+        directory = try TemporaryDirectory(named: "prefetch")
         server = try await Nginx()
     }
 
-    private func run(_ command: String, _ words: [String]) async throws -> Subprocess.Result {
-        let words = [command, "--cache-dir", directory.path("cache")] + words
-        return try await Subprocess.run(EideticProgram.path, words, directory: directory.path)
+    private func run(_ command: String, arguments words: [String]) async throws -> Subprocess.Result {
+        let words = [command, "--cache-dir", directory.path(of: "cache")] + words
+        return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path)
     }
 
     @Test("L19 prefetched pictures are loaded without the server, and a second prefetch asks for nothing")
     func prefetches() async throws {
-        let urls = try (0..<5).map { try server.put(try TestPictures.file(.jpeg), at: "\($0).jpg") }
-        let first = try await run("prefetch", ["--json"] + urls + [urls[0]])
+        let urls = try (0..<5).map { try server.addFile(try TestImages.encoded(as: .jpeg), at: "\($0).jpg") }
+        let first = try await run("prefetch", arguments: ["--json"] + urls + [urls[0]])
         #expect(first.status == .exited(0), "\(first.errorText)")
         let lines = try first.lines(LoadLine.self)
         #expect(lines.map(\.url).sorted() == urls)
         #expect(lines.allSatisfy { $0.source == "network" && $0.width == 64 && $0.format == "jpeg" })
-        let second = try await run("prefetch", ["--json"] + urls)
+        let second = try await run("prefetch", arguments: ["--json"] + urls)
         #expect(try second.lines(LoadLine.self).allSatisfy { $0.source == "disk" })
-        let loaded = try await run("load", ["--json"] + urls)
+        let loaded = try await run("load", arguments: ["--json"] + urls)
         #expect(try loaded.lines(LoadLine.self).allSatisfy { $0.source == "disk" })
         #expect(try await server.requests().count == 5)
     }
 
     @Test("L19 --disk-only looks at heads alone; without it what cannot be decoded is refused")
     func diskOnly() async throws {
-        let png = try TestPictures.file(.png, width: 300, height: 200)
+        let png = try TestImages.encoded(as: .png, width: 300, height: 200)
         // Complete as a file, but its pixels are damaged.
         var damaged = png
         for index in 60..<90 { damaged[index] ^= 0xff }
-        let url = try server.put(damaged, at: "a.png")
-        let strict = try await run("prefetch", [url])
+        let url = try server.addFile(damaged, at: "a.png")
+        let strict = try await run("prefetch", arguments: [url])
         #expect(strict.status == .exited(1))
-        let lax = try await run("prefetch", ["--disk-only", url])
+        let lax = try await run("prefetch", arguments: ["--disk-only", url])
         #expect(lax.status == .exited(0), "\(lax.errorText)")
         #expect(lax.outputText.contains("1 of 1 pictures loaded: 1 from network"))
     }
 
     @Test("L19 what its server forbids to keep is not said to be kept", arguments: [[], ["--disk-only"]])
     func forbidden(words: [String]) async throws {
-        let png = try TestPictures.file(.png)
-        let origin = try ScriptedOrigin { _ in [.answer(200, ["Cache-Control": "no-store"], png)] }
-        let result = try await run("prefetch", words + [origin.url + "/a.png"])
+        let png = try TestImages.encoded(as: .png)
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Cache-Control": "no-store"], body: png)] }
+        let result = try await run("prefetch", arguments: words + [origin.url + "/a.png"])
         #expect(result.status == .exited(1))
         #expect(result.errorText.contains("stored") || result.errorText.contains("store it"))
     }
 
     @Test("L19 what fails is said, and does not stop the others")
     func failures() async throws {
-        let url = try server.put(try TestPictures.file(.png), at: "a.png")
-        let result = try await run("prefetch", ["\(server.url)/none.png", "no url", url])
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
+        let result = try await run("prefetch", arguments: ["\(server.url)/none.png", "no url", url])
         #expect(result.status == .exited(1))
         #expect(result.outputText.contains("1 of 3 pictures loaded: 1 from network; 2 failed"))
         #expect(result.errorText.contains("404"))
@@ -68,13 +68,13 @@ struct PrefetchTests {
 
     @Test("L19 Ctrl-C begins no further picture, leaves those under way and ends with 130")
     func cancels() async throws {
-        let never = Gate(), origin = try ScriptedOrigin { _ in [.wait(never)] }
+        let gate = Gate(), origin = try ScriptedOrigin { _ in [.wait(gate)] }
         let urls = (0..<20).map { "\(origin.url)/\($0).png" }
-        let words = ["prefetch", "--cache-dir", directory.path("cache"), "--concurrency", "2"] + urls
-        let process = try Subprocess(EideticProgram.path, words)
-        await origin.waitForRequests(2)
+        let words = ["prefetch", "--cache-dir", directory.path(of: "cache"), "--concurrency", "2"] + urls
+        let process = try Subprocess(EideticProgram.path, arguments: words)
+        await origin.waitForRequests(count: 2)
         process.kill(SIGINT)
-        let result = await process.finish()
+        let result = await process.waitUntilExit()
         #expect(result.status == .exited(130))
         #expect(result.errorText.contains("stopped: 0 of 20 pictures loaded"))
         #expect(origin.requests.count == 2)
@@ -87,13 +87,13 @@ struct LoadDetailTests {
     private let server: Nginx
 
     init() async throws {
-        directory = try TemporaryDirectory("load")
+        directory = try TemporaryDirectory(named: "load")
         server = try await Nginx()
     }
 
     private func load(_ words: [String]) async throws -> Subprocess.Result {
-        let words = ["load", "--cache-dir", directory.path("cache")] + words
-        return try await Subprocess.run(EideticProgram.path, words, directory: directory.path)
+        let words = ["load", "--cache-dir", directory.path(of: "cache")] + words
+        return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path)
     }
 
     @Test("L26 --explain says why a picture came from where, and how long each step took")
@@ -108,7 +108,7 @@ struct LoadDetailTests {
             let ms: Double
             let steps: [Step]
         }
-        let url = try server.put(try TestPictures.file(.jpeg, width: 400, height: 300), at: "a.jpg")
+        let url = try server.addFile(try TestImages.encoded(as: .jpeg, width: 400, height: 300), at: "a.jpg")
         let first = try #require(try await load(["--json", "--explain", url]).lines(Line.self).first)
         #expect(first.steps.map(\.stage) == ["memory", "disk", "network", "decode", "store"])
         #expect(first.steps.map(\.note).prefix(2) == ["miss", "miss"])
@@ -126,16 +126,18 @@ struct LoadDetailTests {
             let width: Int
             let source: String?
         }
-        let gate = Gate(), bytes = try TestPictures.file(.jpeg, width: 400, height: 300)
+        let gate = Gate(), bytes = try TestImages.encoded(as: .jpeg, width: 400, height: 300)
         let first = Array(bytes.prefix(bytes.count / 2)), rest = Array(bytes.dropFirst(bytes.count / 2))
         let origin = try ScriptedOrigin { _ in
-            [.head(200, ["Content-Length": "\(bytes.count)"]), .send(first), .wait(gate), .send(rest)]
+            [.head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(first), .wait(gate), .send(rest)]
         }
-        let words = ["load", "--cache-dir", directory.path("cache"), "--json", "--progressive", "\(origin.url)/a.jpg"]
-        let process = try Subprocess(EideticProgram.path, words)
+        let words = [
+            "load", "--cache-dir", directory.path(of: "cache"), "--json", "--progressive", "\(origin.url)/a.jpg",
+        ]
+        let process = try Subprocess(EideticProgram.path, arguments: words)
         _ = await process.waitForOutput("preview")
         gate.open()
-        let lines = try await process.finish().lines(Line.self)
+        let lines = try await process.waitUntilExit().lines(Line.self)
         #expect(lines.first?.preview == 1)
         #expect(lines.allSatisfy { $0.width == 400 })
         #expect(lines.last?.source == "network")
@@ -143,7 +145,7 @@ struct LoadDetailTests {
 
     @Test("L06 --option gives a request its options, each by its name")
     func options() async throws {
-        let url = try server.put(try TestPictures.file(.jpeg), at: "a.jpg")
+        let url = try server.addFile(try TestImages.encoded(as: .jpeg), at: "a.jpg")
         let offline = try await load(["--option", "fromCacheOnly", url])
         #expect(offline.status == .exited(1))
         #expect(offline.errorText.contains("no cache has"))

@@ -7,15 +7,15 @@ import Testing
 struct ShowTests {
     private let directory: TemporaryDirectory
 
-    init() throws { directory = try TemporaryDirectory("show") }
+    init() throws { directory = try TemporaryDirectory(named: "show") }
 
-    private func show(_ image: Image, _ how: String) async throws -> Subprocess.Result {
+    private func show(_ image: Image, using how: String) async throws -> Subprocess.Result {
         let file = try directory.write(try ImageEncoder.encode(image, as: .png), to: "a.png")
         return try await EideticProgram.run(
             "load",
             "--show=\(how)",
             "--cache-dir",
-            directory.path("cache"),
+            directory.path(of: "cache"),
             "file://\(file)"
         )
     }
@@ -23,8 +23,8 @@ struct ShowTests {
     @Test("half blocks show two pixels a character")
     func blocks() async throws {
         let colors: [SIMD4<UInt8>] = [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [9, 9, 9, 255]]
-        let image = try TestPictures.image(width: 2, height: 2) { x, y in colors[2 * y + x] }
-        let result = try await show(image, "blocks")
+        let image = try TestImages.image(width: 2, height: 2) { x, y in colors[2 * y + x] }
+        let result = try await show(image, using: "blocks")
         #expect(result.status == .exited(0))
         let expected = "\u{1b}[38;2;255;0;0;48;2;0;0;255m▀\u{1b}[38;2;0;255;0;48;2;9;9;9m▀\u{1b}[0m\n"
         #expect(result.outputText.contains(expected))
@@ -32,36 +32,36 @@ struct ShowTests {
 
     @Test("kitty gets the pixels as they are")
     func kitty() async throws {
-        let image = try TestPictures.gradient(width: 60, height: 40)
-        let text = try await show(image, "kitty").outputText
+        let image = try TestImages.gradient(width: 60, height: 40)
+        let text = try await show(image, using: "kitty").outputText
         #expect(text.contains("\u{1b}_Ga=T,q=2,f=32,s=60,v=40,m=1;"))
         let pieces = text.split(separator: "\u{1b}_G").dropFirst().map { piece in
             piece.prefix { $0 != "\u{1b}" }.split(separator: ";")[1]
         }
         #expect(pieces.allSatisfy { $0.count <= 4_096 })
-        let decoded = try await Subprocess.run("base64", ["-d"], input: Array(pieces.joined().utf8))
+        let decoded = try await Subprocess.run("base64", arguments: ["-d"], input: Array(pieces.joined().utf8))
         #expect(decoded.output == image.pixels.withUnsafeBytes { Array($0) })
     }
 
     @Test("sixels show the picture's colours")
     func sixel() async throws {
-        let image = try TestPictures.gradient(width: 64, height: 48)
-        let result = try await show(image, "sixel")
-        let shown = try SixelPicture(result.outputText)
-        #expect(shown.width == 64 && shown.height == 48)
-        var off = 0.0
+        let image = try TestImages.gradient(width: 64, height: 48)
+        let result = try await show(image, using: "sixel")
+        let sixels = try SixelImage(result.outputText)
+        #expect(sixels.width == 64 && sixels.height == 48)
+        var error = 0.0
         for y in 0..<48 {
             for x in 0..<64 {
-                let (wanted, color) = (image.pixels[x, y], try #require(shown.colors[SIMD2(x, y)]))
-                for channel in 0..<3 { off += abs(Double(wanted[channel]) - color[channel]) }
+                let (expected, color) = (image.pixels[x, y], try #require(sixels.colors[SIMD2(x, y)]))
+                for channel in 0..<3 { error += abs(Double(expected[channel]) - color[channel]) }
             }
         }
-        #expect(off / (64 * 48 * 3) < 6)
+        #expect(error / (64 * 48 * 3) < 6)
     }
 
     @Test("a large picture is fitted to the terminal")
     func fits() async throws {
-        let result = try await show(try TestPictures.gradient(width: 500, height: 400), "blocks")
+        let result = try await show(try TestImages.gradient(width: 500, height: 400), using: "blocks")
         let lines = result.outputText.split(separator: "\n").filter { $0.contains("▀") }
         #expect(lines.count == 21)
         #expect(lines.allSatisfy { $0.count { $0 == "▀" } <= 80 })
@@ -69,7 +69,7 @@ struct ShowTests {
 }
 
 /// A picture read from sixels.
-private struct SixelPicture {
+private struct SixelImage {
     private(set) var width = 0
     private(set) var height = 0
     /// Red, green and blue from 0 to 255.
@@ -77,15 +77,15 @@ private struct SixelPicture {
 
     init(_ text: String) throws {
         let start = try #require(text.firstRange(of: "\u{1b}P0;1;0q"))
-        var rest = text[start.upperBound...].prefix { $0 != "\u{1b}" }
+        var remaining = text[start.upperBound...].prefix { $0 != "\u{1b}" }
         var palette: [Int: SIMD3<Double>] = [:]
         var (x, top, color, count) = (0, 0, 0, 1)
         func numbers() -> [Int] {
-            let part = rest.prefix { $0.isNumber || $0 == ";" }
-            rest = rest.dropFirst(part.count)
+            let part = remaining.prefix { $0.isNumber || $0 == ";" }
+            remaining = remaining.dropFirst(part.count)
             return part.split(separator: ";").compactMap { Int($0) }
         }
-        while let character = rest.popFirst() {
+        while let character = remaining.popFirst() {
             switch character {
             case "\"":
                 let values = numbers()
@@ -99,8 +99,8 @@ private struct SixelPicture {
             case "-": (x, top) = (0, top + 6)
             default:
                 let bits = Int(try #require(character.asciiValue)) - 63
-                for place in x..<(x + count) {
-                    for row in 0..<6 where bits >> row & 1 == 1 { colors[SIMD2(place, top + row)] = palette[color] }
+                for column in x..<(x + count) {
+                    for row in 0..<6 where bits >> row & 1 == 1 { colors[SIMD2(column, top + row)] = palette[color] }
                 }
                 (x, count) = (x + count, 1)
             }

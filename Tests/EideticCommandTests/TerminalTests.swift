@@ -5,14 +5,14 @@ import Testing
 
 @Suite("eidetic load on a terminal", .needsNginx, .timeLimit(.minutes(1)))
 struct TerminalTests {
-    static let scriptInstalled = Subprocess.find("script") != nil
+    static let scriptInstalled = Subprocess.executablePath(for: "script") != nil
 
     /// Runs a command line of the program on a terminal of its own, 60 columns wide.
-    private static func onTerminal(_ command: String, input: [UInt8] = []) async throws -> Subprocess.Result {
+    private static func runOnTerminal(_ command: String, input: [UInt8] = []) async throws -> Subprocess.Result {
         let line = "stty cols 60 rows 20; exec '\(EideticProgram.path)' \(command)"
         return try await Subprocess.run(
             "script",
-            ["-qec", line, "/dev/null"],
+            arguments: ["-qec", line, "/dev/null"],
             environment: ["TERM": "xterm-256color", "TMUX": nil, "KITTY_WINDOW_ID": nil, "TERM_PROGRAM": nil],
             input: input
         )
@@ -24,12 +24,12 @@ struct TerminalTests {
     )
     func progress() async throws {
         let server = try await Nginx(.init(server: "location = /slow.png { limit_rate 8k; }"))
-        let directory = try TemporaryDirectory("terminal")
-        let good = try server.put(try TestPictures.file(.png), at: "good.png")
-        let noise = try TestPictures.image(width: 90, height: 90) { _, _ in
+        let directory = try TemporaryDirectory(named: "terminal")
+        let good = try server.addFile(try TestImages.encoded(as: .png), at: "good.png")
+        let noise = try TestImages.image(width: 90, height: 90) { _, _ in
             SIMD4(.random(in: 0...255), .random(in: 0...255), .random(in: 0...255), 255)
         }
-        let slow = try server.put(try ImageEncoder.encode(noise, as: .png), at: "slow.png")
+        let slow = try server.addFile(try ImageEncoder.encode(noise, as: .png), at: "slow.png")
         let started = SystemTime().uptime
         let result = try await Self.onTerminal("load --cache-dir \(directory.path) \(good) \(slow) \(server.url)/none")
         let seconds = (SystemTime().uptime - started).inSeconds
@@ -46,8 +46,8 @@ struct TerminalTests {
     @Test("without a terminal there are plain lines")
     func plain() async throws {
         let server = try await Nginx()
-        let directory = try TemporaryDirectory("terminal")
-        let url = try server.put(try TestPictures.file(.png), at: "a.png")
+        let directory = try TemporaryDirectory(named: "terminal")
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         let result = try await EideticProgram.run("load", "--cache-dir", directory.path, url)
         #expect(result.errorText == "")
         #expect(!result.outputText.contains("\u{1b}") && !result.outputText.contains("\r"))
@@ -65,11 +65,11 @@ struct TerminalTests {
             ("\u{1b}[?1;2c", "▀"),
         ]
     )
-    func detection(_ answer: String, _ beginning: String) async throws {
+    func detection(_ answer: String, expectedStart beginning: String) async throws {
         let server = try await Nginx()
-        let directory = try TemporaryDirectory("terminal")
-        let url = try server.put(try TestPictures.file(.png), at: "a.png")
-        let result = try await Self.onTerminal(
+        let directory = try TemporaryDirectory(named: "terminal")
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
+        let result = try await Self.runOnTerminal(
             "load --show --cache-dir \(directory.path) \(url)",
             input: Array(answer.utf8)
         )

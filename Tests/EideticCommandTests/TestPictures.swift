@@ -2,7 +2,7 @@ import EideticCodecs
 import EideticCore
 
 /// Pictures made for tests.
-enum TestPictures {
+enum TestImages {
     /// A picture of one colour.
     static func plain(_ color: SIMD4<UInt8>, width: Int, height: Int) throws(EideticError) -> Image {
         try image(width: width, height: height) { _, _ in color }
@@ -18,7 +18,7 @@ enum TestPictures {
     static func image(
         width: Int,
         height: Int,
-        _ color: (Int, Int) -> SIMD4<UInt8>
+        color: (Int, Int) -> SIMD4<UInt8>
     ) throws(EideticError) -> Image {
         let size = PixelSize(width: width, height: height)
         let pixels = try PixelBuffer(size: size, alpha: .opaque) { bytes, bytesPerRow throws(EideticError) in
@@ -32,7 +32,7 @@ enum TestPictures {
     }
 
     /// A gradient as a file.
-    static func file(_ format: ImageFormat, width: Int = 64, height: Int = 48) throws(EideticError) -> [UInt8] {
+    static func encoded(as format: ImageFormat, width: Int = 64, height: Int = 48) throws(EideticError) -> [UInt8] {
         try ImageEncoder.encode(gradient(width: width, height: height), as: format)
     }
 
@@ -40,21 +40,21 @@ enum TestPictures {
     static func hugePNG(width: UInt32, height: UInt32) -> [UInt8] {
         let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
         let emptyStream: [UInt8] = [0x78, 0x9c, 0x63, 0, 0, 0, 1, 0, 1]
-        return signature + chunk("IHDR", bigEndian(width) + bigEndian(height) + [8, 6, 0, 0, 0])
-            + chunk("IDAT", emptyStream) + chunk("IEND", [])
+        return signature + chunk("IHDR", content: bigEndianBytes(width) + bigEndianBytes(height) + [8, 6, 0, 0, 0])
+            + chunk("IDAT", content: emptyStream) + chunk("IEND", content: [])
     }
 
-    private static func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
+    private static func chunk(_ name: String, content bytes: [UInt8]) -> [UInt8] {
         let content = Array(name.utf8) + bytes
-        return bigEndian(UInt32(bytes.count)) + content + bigEndian(checksum(content))
+        return bigEndianBytes(UInt32(bytes.count)) + content + bigEndianBytes(crc32(content))
     }
 
-    private static func bigEndian(_ number: UInt32) -> [UInt8] {
+    private static func bigEndianBytes(_ number: UInt32) -> [UInt8] {
         (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
     }
 
     /// The cyclic redundancy check of PNG's chunks.
-    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+    private static func crc32(_ bytes: [UInt8]) -> UInt32 {
         ~bytes.reduce(UInt32.max) { sum, byte in
             (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
         }

@@ -7,8 +7,8 @@ import Testing
 struct FileSystemTests {
     @Test("C18 each call can be made to fail, and says which call, why and on what file")
     func faults() throws {
-        let directory = try TemporaryDirectory("files"), plan = FaultPlan(), files = FileSystem(observer: plan)
-        let path = directory.path("a")
+        let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
+        let path = directory.path(of: "a")
         let calls: [(SystemCall, (FileSystem) throws -> Void)] = [
             (.open, { _ = try $0.contents(of: path) }),
             (.stat, { _ = try $0.status(of: path) }),
@@ -17,20 +17,20 @@ struct FileSystemTests {
             (.unlink, { try $0.unlink(path) }),
             (.mkdir, { try $0.makeDirectory(path) }),
             (.rmdir, { try $0.removeDirectory(path) }),
-            (.utimensat, { try $0.setModified(path, to: Timestamp(seconds: 1)) }),
+            (.utimensat, { try $0.setModificationTime(of: path, to: Timestamp(seconds: 1)) }),
             (.statvfs, { _ = try $0.freeSpace(at: path) }),
-            (.readdir, { _ = try $0.names(in: path) }),
+            (.readdir, { _ = try $0.entryNames(in: path) }),
         ]
         for (call, perform) in calls {
             plan.fail(call, with: EIO)
             let error = #expect(throws: SystemError.self) { try perform(files) }
-            #expect(error == SystemError(call, EIO, path: path))
+            #expect(error == SystemError(call, errorNumber: EIO, path: path))
         }
     }
 
     @Test("C18 a call that a signal interrupts is made again")
     func interrupted() throws {
-        let directory = try TemporaryDirectory("files"), plan = FaultPlan(), files = FileSystem(observer: plan)
+        let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
         let path = try directory.write([1, 2, 3], to: "a")
         plan.fail(.open, with: EINTR)
         plan.fail(.read, with: EINTR)
@@ -40,7 +40,7 @@ struct FileSystemTests {
 
     @Test("C18 a file is replaced wholly or not at all", arguments: [SystemCall.open, .write, .rename])
     func replaces(_ call: SystemCall) throws {
-        let directory = try TemporaryDirectory("files"), plan = FaultPlan(), files = FileSystem(observer: plan)
+        let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
         let path = try directory.write([1, 2, 3], to: "a")
         plan.fail(call, with: ENOSPC)
         let bytes: [UInt8] = [4, 5]
@@ -50,30 +50,30 @@ struct FileSystemTests {
                 error = failure
             }
         }
-        #expect(error?.number == ENOSPC)
+        #expect(error?.errorNumber == ENOSPC)
         #expect(try directory.contents(of: "a") == [1, 2, 3])
-        #expect(try FileSystem().names(in: directory.path) == ["a"])
+        #expect(try FileSystem().entryNames(in: directory.path) == ["a"])
     }
 
     @Test(
         "F07 a file over the limit is refused: one below, at, and one above",
         arguments: [(2, false), (3, true), (4, true)]
     )
-    func limit(_ limit: Int, _ isRead: Bool) throws {
-        let directory = try TemporaryDirectory("files")
+    func limit(_ limit: Int, isRead: Bool) throws {
+        let directory = try TemporaryDirectory(named: "files")
         let path = try directory.write([1, 2, 3], to: "a")
         #expect((try? FileSystem().contents(of: path, limit: limit)) == (isRead ? [1, 2, 3] : nil))
     }
 
     @Test("C03 directories are made with those above them; a file in the way is an error")
     func directories() throws {
-        let directory = try TemporaryDirectory("files"), files = FileSystem()
-        try files.makeDirectories(directory.path("a/b/c"))
-        try files.makeDirectories(directory.path("a/b/c"))
-        #expect(try files.status(of: directory.path("a/b/c")).kind == .directory)
+        let directory = try TemporaryDirectory(named: "files"), files = FileSystem()
+        try files.makeDirectories(directory.path(of: "a/b/c"))
+        try files.makeDirectories(directory.path(of: "a/b/c"))
+        #expect(try files.status(of: directory.path(of: "a/b/c")).kind == .directory)
         try directory.write([], to: "d")
-        let error = #expect(throws: SystemError.self) { try files.makeDirectories(directory.path("d")) }
-        #expect(error?.number == ENOTDIR)
+        let error = #expect(throws: SystemError.self) { try files.makeDirectories(directory.path(of: "d")) }
+        #expect(error?.errorNumber == ENOTDIR)
     }
 
     @Test(
@@ -82,8 +82,8 @@ struct FileSystemTests {
             (ENOSPC, EideticError.Code.diskFull), (EACCES, .permissionDenied), (ENOENT, .notFound), (EIO, .fileFailure),
         ]
     )
-    func translation(_ number: Int32, _ code: EideticError.Code) {
-        let error = EideticError(SystemError(.open, number, path: "/a"))
+    func translation(_ number: Int32, code: EideticError.Code) {
+        let error = EideticError(SystemError(.open, errorNumber: number, path: "/a"))
         #expect(error.code == code)
         #expect(error.systemErrorNumber == number)
         #expect(error.message.hasPrefix("open /a: "))

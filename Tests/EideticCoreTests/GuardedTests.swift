@@ -5,19 +5,19 @@ import Testing
 
 @Suite("A value behind a lock", .timeLimit(.minutes(1)))
 struct GuardedTests {
-    private final class Shared: Sendable {
+    private final class SharedState: Sendable {
         let counter = Guarded((count: 0, inside: 0, most: 0))
-        let begin = Gate()
+        let start = Gate()
     }
 
     @Test("B03 of threads that want it, more than there are processors, one at a time has it, and none is left asleep")
     func excludes() async {
-        let shared = Shared()
+        let shared = SharedState()
         let ended = Guarded(0)
         await withCheckedContinuation { continuation in
             for _ in 0..<16 {
                 Thread.start(name: "guard") {
-                    shared.begin.block()
+                    shared.start.block()
                     for _ in 0..<5_000 { Self.enter(shared) }
                     let last = ended.withLock {
                         $0 += 1; return $0 == 16
@@ -25,13 +25,13 @@ struct GuardedTests {
                     if last { continuation.resume() }
                 }
             }
-            shared.begin.open()
+            shared.start.open()
         }
         let seen = shared.counter.withLock { $0 }
         #expect(seen.count == 80_000 && seen.most == 1)
     }
 
-    private static func enter(_ shared: Shared) {
+    private static func enter(_ shared: SharedState) {
         shared.counter.withLock { state in
             state.inside += 1
             state.most = max(state.most, state.inside)
@@ -46,9 +46,9 @@ struct GuardedTests {
 
     @Test("B03 what it guards stands where its type wants it, and is let go with it", arguments: [1, 8, 64, 128])
     func alignment(_ alignment: Int) {
-        weak var held: Shared?
+        weak var held: SharedState?
         do {
-            let guarded = Guarded((Wide(), Shared()), alignment: alignment)
+            let guarded = Guarded((Wide(), SharedState()), alignment: alignment)
             let place = guarded.withLock { value in
                 held = value.1
                 value.0.value[7] = 7

@@ -23,18 +23,18 @@ struct ImageFormatTests {
     ]
 
     @Test("F01 a format is recognised by its content", arguments: signatures)
-    func recognises(_ format: ImageFormat, _ bytes: [UInt8]) {
-        #expect(ImageFormat.detect(bytes) == .format(format))
-        #expect(ImageFormat.detect(bytes + [1, 2, 3]) == .format(format))
+    func recognises(_ format: ImageFormat, bytes: [UInt8]) {
+        #expect(ImageFormat.detect(in: bytes) == .format(format))
+        #expect(ImageFormat.detect(in: bytes + [1, 2, 3]) == .format(format))
     }
 
     @Test("F01 too short and unknown are different answers", arguments: signatures)
-    func tooShort(_ format: ImageFormat, _ bytes: [UInt8]) {
-        let needed = (0...bytes.count).first { ImageFormat.detect(Array(bytes.prefix($0))) == .format(format) }
+    func tooShort(_ format: ImageFormat, bytes: [UInt8]) {
+        let needed = (0...bytes.count).first { ImageFormat.detect(in: Array(bytes.prefix($0))) == .format(format) }
         for length in 0..<(needed ?? 0) {
             let head = Array(bytes.prefix(length))
-            #expect(ImageFormat.detect(head) == .needsMore, "\(length) bytes of \(format)")
-            #expect(ImageFormat.detect(head, isComplete: true) == .unknown)
+            #expect(ImageFormat.detect(in: head) == .needsMoreBytes, "\(length) bytes of \(format)")
+            #expect(ImageFormat.detect(in: head, isComplete: true) == .unknown)
         }
     }
 
@@ -43,20 +43,20 @@ struct ImageFormatTests {
         arguments: ["<!DOCTYPE html><html>", "<html><svg>", "hello, world of text", "{\"a\": 1}", "%PDF-1.4 and more"]
     )
     func unknown(_ text: String) {
-        #expect(ImageFormat.detect(Array(text.utf8)) == .unknown)
+        #expect(ImageFormat.detect(in: Array(text.utf8)) == .unknown)
     }
 
     @Test("F01 WebP needs twelve bytes: RIFF…WEBP")
     func webp() {
         let bytes = Array("RIFF\0\0\0\0WEBP".utf8)
-        #expect(ImageFormat.detect(Array(bytes.prefix(11))) == .needsMore)
-        #expect(ImageFormat.detect(bytes) == .format(.webp))
-        #expect(ImageFormat.detect(Array("RIFF\0\0\0\0WAVE".utf8)) == .unknown)
+        #expect(ImageFormat.detect(in: Array(bytes.prefix(11))) == .needsMoreBytes)
+        #expect(ImageFormat.detect(in: bytes) == .format(.webp))
+        #expect(ImageFormat.detect(in: Array("RIFF\0\0\0\0WAVE".utf8)) == .unknown)
     }
 
     @Test(
         "F01 media types",
         arguments: [(ImageFormat.jpeg, "image/jpeg"), (.svg, "image/svg+xml"), (.heic, "image/heic")]
     )
-    func mimeTypes(_ format: ImageFormat, _ type: String) { #expect(format.mimeType == type) }
+    func mimeTypes(_ format: ImageFormat, mimeType type: String) { #expect(format.mimeType == type) }
 }

@@ -2,10 +2,10 @@ import EideticCore
 import Testing
 
 @Suite("Page array")
-struct PageArrayTests {
+struct PageAlignedBufferTests {
     @Test("elements are kept while it grows over pages")
     func growth() {
-        var numbers = PageArray<UInt32>(repeating: 7, count: 3)
+        var numbers = PageAlignedBuffer<UInt32>(repeating: 7, count: 3)
         for number in 0..<100_000 { numbers.append(UInt32(number)) }
         #expect(numbers.count == 100_003)
         #expect(numbers.prefix(4).elementsEqual([7, 7, 7, 0]))
@@ -14,7 +14,7 @@ struct PageArrayTests {
 
     @Test("a copy is a value of its own")
     func copies() {
-        var numbers = PageArray<UInt32>()
+        var numbers = PageAlignedBuffer<UInt32>()
         for number in 0..<10 { numbers.append(UInt32(number)) }
         var copy = numbers
         copy[0] = 99

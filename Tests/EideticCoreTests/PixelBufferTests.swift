@@ -29,7 +29,7 @@ struct PixelBufferTests {
         #expect(throws: EideticError.self) {
             try PixelBuffer(size: PixelSize(width: 1, height: 1), alpha: .opaque) {
                 _,
-                _ throws(EideticError) in throw EideticError(.corrupt, "broken")
+                _ throws(EideticError) in throw EideticError(.corrupt, message: "broken")
             }
         }
     }

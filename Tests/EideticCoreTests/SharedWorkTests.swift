@@ -2,8 +2,8 @@ import EideticCore
 import Testing
 
 @Suite("Shared work", .timeLimit(.minutes(1)))
-struct SharedWorkTests {
-    typealias Work = SharedWork<String, Int, Int>
+struct TaskCoalescerTests {
+    typealias Coalescer = TaskCoalescer<String, Int, Int>
 
     /// Opened once; all who wait go on.
     final class Gate: Sendable {
@@ -15,11 +15,11 @@ struct SharedWorkTests {
     }
 
     /// Waits until `condition` holds, yielding the thread in between.
-    func until(_ condition: () -> Bool) async { while !condition() { await Task.yield() } }
+    func wait(until condition: () -> Bool) async { while !condition() { await Task.yield() } }
 
     @Test("L02 callers who ask at the same time share one job")
     func shares() async throws {
-        let work = Work(), gate = Gate()
+        let work = Coalescer(), gate = Gate()
         let answers = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<100 {
                 group.addTask {
@@ -29,18 +29,18 @@ struct SharedWorkTests {
                     }
                 }
             }
-            await until { work.statistics.joined == 99 }
+            await wait { work.statistics.joined == 99 }
             gate.open()
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(answers == Array(repeating: 7, count: 100))
         #expect(work.statistics.started == 1)
-        #expect(work.count == 0)
+        #expect(work.activeJobCount == 0)
     }
 
     @Test("L02 ninety-nine who cancel leave the hundredth unharmed")
     func cancelsAlone() async throws {
-        let work = Work(), gate = Gate()
+        let work = Coalescer(), gate = Gate()
         let tasks = (0..<100).map { _ in
             Task {
                 try await work.value(for: "a") { job throws(EideticError) in
@@ -49,7 +49,7 @@ struct SharedWorkTests {
                 }
             }
         }
-        await until { work.statistics.joined == 99 }
+        await wait { work.statistics.joined == 99 }
         for task in tasks.dropLast() { task.cancel() }
         for task in tasks.dropLast() {
             await #expect(throws: EideticError.self) { try await task.value }
@@ -61,7 +61,7 @@ struct SharedWorkTests {
     @Test("L02 two thousand who leave in between leave the others unharmed")
     @MainActor
     func manyLeave() async {
-        let work = Work(), gate = Gate(), count = 3_000
+        let work = Coalescer(), gate = Gate(), count = 3_000
         var answered: [Int] = []
         let tasks = (0..<count).map { index in
             Task {
@@ -82,7 +82,7 @@ struct SharedWorkTests {
 
     @Test("L02 the last one out cancels the job, and a new caller starts a new one")
     func lastOneOut() async throws {
-        let work = Work(), gate = Gate(), ended = Gate()
+        let work = Coalescer(), gate = Gate(), ended = Gate()
         let task = Task {
             try await work.value(for: "a") { job throws(EideticError) in
                 await gate.wait()
@@ -90,10 +90,10 @@ struct SharedWorkTests {
                 return 1
             }
         }
-        await until { work.count == 1 }
+        await wait { work.activeJobCount == 1 }
         task.cancel()
         await #expect(throws: EideticError.self) { try await task.value }
-        #expect(work.count == 0)
+        #expect(work.activeJobCount == 0)
         gate.open()
         await ended.wait()
         #expect(try await work.value(for: "a") { _ throws(EideticError) in 2 } == 2)
@@ -102,20 +102,20 @@ struct SharedWorkTests {
 
     @Test("L02 a job is as urgent as the most urgent caller, live")
     func priorityFollows() async throws {
-        let work = Work(), gate = Gate()
-        let seen = Guarded<WorkContext?>(nil)
-        let first = WorkContext(priority: .low), second = WorkContext(priority: .normal)
-        let body: @Sendable (Work.Job) async throws(EideticError) -> Int = { job throws(EideticError) in
+        let work = Coalescer(), gate = Gate()
+        let seen = Guarded<JobContext?>(nil)
+        let first = JobContext(priority: .low), second = JobContext(priority: .normal)
+        let body: @Sendable (Coalescer.Job) async throws(EideticError) -> Int = { job throws(EideticError) in
             seen.withLock { $0 = job.context }
             await gate.wait()
             return 1
         }
-        let one = Task { try await work.value(for: "a", context: first, work: body) }
-        await until { seen.withLock { $0 } != nil }
+        let one = Task { try await work.value(for: "a", context: first, operation: body) }
+        await wait { seen.withLock { $0 } != nil }
         #expect(seen.withLock { $0?.priority } == .low)
-        let two = Task { try await work.value(for: "a", context: second, work: body) }
-        await until { work.statistics.joined == 1 }
-        await until { seen.withLock { $0?.priority } == .normal }
+        let two = Task { try await work.value(for: "a", context: second, operation: body) }
+        await wait { work.statistics.joined == 1 }
+        await wait { seen.withLock { $0?.priority } == .normal }
         first.priority = .high
         #expect(seen.withLock { $0?.priority } == .high)
         first.priority = .low
@@ -127,19 +127,19 @@ struct SharedWorkTests {
     @Test("L02 of two urgent callers who join at the same time neither relies on the other")
     func joinTogether() async throws {
         for round in 0..<300 {
-            let work = Work(), gate = Gate()
-            let seen = Guarded<WorkContext?>(nil)
-            let body: @Sendable (Work.Job) async throws(EideticError) -> Int = { job throws(EideticError) in
+            let work = Coalescer(), gate = Gate()
+            let seen = Guarded<JobContext?>(nil)
+            let body: @Sendable (Coalescer.Job) async throws(EideticError) -> Int = { job throws(EideticError) in
                 seen.withLock { $0 = job.context }
                 await gate.wait()
                 return 1
             }
-            let first = Task { try await work.value(for: "a", context: WorkContext(priority: .low), work: body) }
-            await until { seen.withLock { $0 } != nil }
+            let first = Task { try await work.value(for: "a", context: JobContext(priority: .low), operation: body) }
+            await wait { seen.withLock { $0 } != nil }
             let others = (0..<2).map { _ in
-                Task { try await work.value(for: "a", context: WorkContext(priority: .high), work: body) }
+                Task { try await work.value(for: "a", context: JobContext(priority: .high), operation: body) }
             }
-            await until { work.statistics.joined == 2 && seen.withLock { $0?.priority } != .low }
+            await wait { work.statistics.joined == 2 && seen.withLock { $0?.priority } != .low }
             #expect(seen.withLock { $0?.priority } == .high, "round \(round)")
             gate.open()
             for task in [first] + others { _ = try await task.value }
@@ -148,7 +148,7 @@ struct SharedWorkTests {
 
     @Test("L08 progress reaches all, and who joins late hears the latest at once")
     func progress() async throws {
-        let work = Work(), gate = Gate(), reported = Gate()
+        let work = Coalescer(), gate = Gate(), reported = Gate()
         let heard = Guarded<[Int]>([])
         let one = Task {
             try await work.value(for: "a") { job throws(EideticError) in
@@ -164,7 +164,7 @@ struct SharedWorkTests {
                 _ throws(EideticError) in 2
             }
         }
-        await until { work.statistics.joined == 1 && heard.withLock { !$0.isEmpty } }
+        await wait { work.statistics.joined == 1 && heard.withLock { !$0.isEmpty } }
         gate.open()
         #expect(try await one.value == 1)
         #expect(try await two.value == 1)
@@ -173,7 +173,7 @@ struct SharedWorkTests {
 
     @Test("L02 a caller who is cancelled before it asks starts nothing")
     func cancelledBefore() async {
-        let work = Work()
+        let work = Coalescer()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await work.value(for: "a") { _ throws(EideticError) in 1 }
@@ -184,7 +184,7 @@ struct SharedWorkTests {
 
     @Test("L02 random joins and cancels: every caller gets exactly one answer")
     func storm() async {
-        let work = Work()
+        let work = Coalescer()
         let answers = await withTaskGroup(of: Int.self) { group in
             for index in 0..<2_000 {
                 group.addTask {
@@ -202,6 +202,6 @@ struct SharedWorkTests {
             return await group.reduce(0, +)
         }
         #expect(answers == 2_000)
-        await until { work.count == 0 }
+        await wait { work.activeJobCount == 0 }
     }
 }

@@ -10,13 +10,13 @@ struct ValueTests {
             (999_949, "999.9 KB"), (999_999, "1.0 MB"), (4_200_000, "4.2 MB"), (-1_500, "-1.5 KB"),
         ]
     )
-    func byteCounts(_ bytes: Int, _ text: String) { #expect(ByteCount(bytes).description == text) }
+    func byteCounts(_ bytes: Int, description text: String) { #expect(ByteCount(bytes).description == text) }
 
     @Test(
         "C10 a size is read as people write it",
         arguments: [("200", 200), ("64K", 65_536), ("64kb", 64_000), ("20MB", 20_000_000), ("1.5GiB", 1_610_612_736)]
     )
-    func parsesByteCounts(_ text: String, _ bytes: Int) { #expect(ByteCount(parsing: text)?.bytes == bytes) }
+    func parsesByteCounts(_ text: String, bytes: Int) { #expect(ByteCount(parsing: text)?.bytes == bytes) }
 
     @Test("C10 what is no size is refused", arguments: ["", "x", "-1", "5Q", "1e30G", "99999999999T", "1.2.3K"])
     func refusesByteCounts(_ text: String) { #expect(ByteCount(parsing: text) == nil) }
@@ -30,17 +30,19 @@ struct ValueTests {
             (PixelSize(width: 10_000, height: 1), PixelSize(width: 100, height: 100), ContentMode.fit, "100x1"),
         ]
     )
-    func scales(_ size: PixelSize, _ wanted: PixelSize, _ mode: ContentMode, _ result: String) {
-        #expect(size.scaled(to: wanted, mode).description == result)
+    func scales(_ size: PixelSize, target wanted: PixelSize, mode: ContentMode, expected result: String) {
+        #expect(size.scaled(to: wanted, mode: mode).description == result)
     }
 
     @Test("F04 sizes are read", arguments: [("400x300", "400x300"), ("64", "64x64")])
-    func parsesSizes(_ text: String, _ result: String) { #expect(PixelSize(parsing: text)?.description == result) }
+    func parsesSizes(_ text: String, expected result: String) {
+        #expect(PixelSize(parsing: text)?.description == result)
+    }
 
     @Test("F04 a side may be left out")
     func openSides() throws {
         let size = try #require(PixelSize(parsing: "400x"))
-        #expect(PixelSize(width: 800, height: 6_000).scaled(to: size, .fit).description == "400x3000")
+        #expect(PixelSize(width: 800, height: 6_000).scaled(to: size, mode: .fit).description == "400x3000")
     }
 
     @Test("F04 what is no size is refused", arguments: ["", "x", "0x5", "-4x4", "axb", "4x4x4", "4.5x2"])
@@ -54,9 +56,9 @@ struct ValueTests {
 
     @Test("L26 levels are read from the environment's text")
     func logLevels() {
-        #expect(Log.parse("info")[.fetch] == .info)
-        #expect(Log.parse("fetch=debug,store=error") == [.fetch: .debug, .store: .error])
-        #expect(Log.parse("nonsense,fetch=loud").isEmpty)
+        #expect(Log.parseLevels("info")[.fetch] == .info)
+        #expect(Log.parseLevels("fetch=debug,store=error") == [.fetch: .debug, .store: .error])
+        #expect(Log.parseLevels("nonsense,fetch=loud").isEmpty)
     }
 
     @Test("C04 a key's hash is a pure function of its text")

@@ -4,7 +4,7 @@ import Testing
 @Suite("Work pool", .timeLimit(.minutes(1)))
 struct WorkPoolTests {
     /// How many are inside at once.
-    final class Load: Sendable {
+    final class ConcurrencyCounter: Sendable {
         private let state = Guarded((now: 0, most: 0))
         var most: Int { state.withLock { $0.most } }
         func enter() {
@@ -18,8 +18,8 @@ struct WorkPoolTests {
 
     @Test("L12 no more jobs run at once than the pool is wide")
     func bounded() async throws {
-        let pool = WorkPool(name: "test", width: 3)
-        let load = Load()
+        let pool = WorkPool(name: "test", maximumThreadCount: 3)
+        let load = ConcurrencyCounter()
         let tasks = (0..<50).map { _ in
             Task {
                 try await pool.run { _ throws(EideticError) in
@@ -35,7 +35,7 @@ struct WorkPoolTests {
 
     @Test("L02 the most urgent waiting job goes first, also when its priority rose while it waited")
     func urgency() async throws {
-        let pool = WorkPool(name: "test", width: 1)
+        let pool = WorkPool(name: "test", maximumThreadCount: 1)
         let order = Guarded<[Int]>([])
         let (blocked, unblock) = AsyncStream<Void>.makeStream()
         let gate = Monitor(false)
@@ -44,10 +44,10 @@ struct WorkPoolTests {
             gate.wait { $0 ? () : nil }
         }
         for await _ in blocked {}
-        let contexts = (0..<4).map { _ in WorkContext(priority: .low) }
+        let contexts = (0..<4).map { _ in JobContext(priority: .low) }
         let (done, finish) = AsyncStream<Void>.makeStream()
         for (index, context) in contexts.enumerated() {
-            pool.enqueue(context) {
+            pool.enqueue(in: context) {
                 let count = order.withLock {
                     $0.append(index); return $0.count
                 }
@@ -64,7 +64,7 @@ struct WorkPoolTests {
 
     @Test("L02 the oldest job runs when a pool's patience of more urgent ones went before it, and not before")
     func oldest() async throws {
-        let pool = WorkPool(name: "test", width: 1)
+        let pool = WorkPool(name: "test", maximumThreadCount: 1)
         let order = Guarded<[Int]>([])
         let (done, finish) = AsyncStream<Void>.makeStream()
         let (blocked, unblock) = AsyncStream<Void>.makeStream()
@@ -74,9 +74,9 @@ struct WorkPoolTests {
             gate.wait { $0 ? () : nil }
         }
         for await _ in blocked {}
-        let count = WorkPool.patience + 20
+        let count = WorkPool.starvationLimit + 20
         for index in 0..<count {
-            pool.enqueue(WorkContext(priority: index == 0 ? .low : .high)) {
+            pool.enqueue(in: JobContext(priority: index == 0 ? .low : .high)) {
                 let ended = order.withLock {
                     $0.append(index)
                     return $0.count
@@ -87,17 +87,17 @@ struct WorkPoolTests {
         gate.withLock { $0 = true }
         gate.broadcast()
         for await _ in done {}
-        #expect(order.withLock { $0.firstIndex(of: 0) } == WorkPool.patience)
+        #expect(order.withLock { $0.firstIndex(of: 0) } == WorkPool.starvationLimit)
     }
 
     @Test("L02 a job cancelled while it waits does not run")
     func cancelled() async throws {
-        let pool = WorkPool(name: "test", width: 1)
+        let pool = WorkPool(name: "test", maximumThreadCount: 1)
         let gate = Monitor(false)
         pool.enqueue { gate.wait { $0 ? () : nil } }
         let ran = Guarded(false)
         let task = Task { try await pool.run { _ throws(EideticError) in ran.withLock { $0 = true } } }
-        while pool.waiting == 0 { await Task.yield() }
+        while pool.waitingJobCount == 0 { await Task.yield() }
         task.cancel()
         gate.withLock { $0 = true }
         gate.broadcast()
@@ -106,7 +106,7 @@ struct WorkPoolTests {
     }
     @Test("L02 a job that was cancelled while it waited is gone before any other begins")
     func cancelledFirst() async throws {
-        let pool = WorkPool(name: "test", width: 1)
+        let pool = WorkPool(name: "test", maximumThreadCount: 1)
         let (gate, second) = (Monitor(false), Monitor(false))
         let (blocked, unblock) = AsyncStream<Void>.makeStream()
         pool.enqueue {
@@ -114,9 +114,9 @@ struct WorkPoolTests {
             gate.wait { $0 ? () : nil }
         }
         for await _ in blocked {}
-        pool.enqueue(WorkContext(priority: .high)) { second.wait { $0 ? () : nil } }
-        let task = Task { try await pool.run(WorkContext(priority: .low)) { _ throws(EideticError) in } }
-        while pool.waiting < 2 { await Task.yield() }
+        pool.enqueue(in: JobContext(priority: .high)) { second.wait { $0 ? () : nil } }
+        let task = Task { try await pool.run(in: JobContext(priority: .low)) { _ throws(EideticError) in } }
+        while pool.waitingJobCount < 2 { await Task.yield() }
         task.cancel()
         gate.withLock { $0 = true }
         gate.broadcast()

@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Credentials, cookies and redirects", .timeLimit(.minutes(1)))
 struct AuthorityTests {
-    private func answering() throws -> ScriptedOrigin {
-        try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+    private func makeImageOrigin() throws -> ScriptedOrigin {
+        try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
     }
 
     @Test("L20 Basic and Bearer credentials go out with the first request")
     func basic() async throws {
-        let origin = try answering()
+        let origin = try makeImageOrigin()
         var request = try FetchRequest(url: origin.url)
         request.credentials = .basic(user: "Aladdin", password: "open sesame")
         _ = try await Downloader().fetch(request)
@@ -24,15 +24,15 @@ struct AuthorityTests {
     @Test("L20 Digest credentials answer the server's question, and the password stays here")
     func digest() async throws {
         let origin = try ScriptedOrigin { request in
-            let question = "Digest realm=\"here\", nonce=\"abc\", qop=\"auth\", algorithm=MD5"
+            let challenge = "Digest realm=\"here\", nonce=\"abc\", qop=\"auth\", algorithm=MD5"
             guard request.headers["authorization"] != nil else {
-                return [.answer(401, ["WWW-Authenticate": question], Fixture.webPage)]
+                return [.response(401, headers: ["WWW-Authenticate": challenge], body: Fixture.webPage)]
             }
-            return [.answer(200, [:], Fixture.picture())]
+            return [.response(200, headers: [:], body: Fixture.image())]
         }
         var request = try FetchRequest(url: origin.url)
         request.credentials = .digest(user: "me", password: "secret")
-        #expect(try await Downloader().fetch(request).bytes == Fixture.picture())
+        #expect(try await Downloader().fetch(request).bytes == Fixture.image())
         let sent = try #require(origin.requests.last?.headers["authorization"])
         #expect(sent.hasPrefix("Digest username=\"me\""))
         #expect(!sent.contains("secret"))
@@ -40,7 +40,7 @@ struct AuthorityTests {
 
     @Test("L20 credentials that are not accepted end with 401")
     func wrong() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(401, ["WWW-Authenticate": "Basic realm=\"here\""])] }
+        let origin = try ScriptedOrigin { _ in [.response(401, headers: ["WWW-Authenticate": "Basic realm=\"here\""])] }
         var request = try FetchRequest(url: origin.url)
         request.credentials = .basic(user: "me", password: "wrong")
         let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
@@ -49,10 +49,10 @@ struct AuthorityTests {
 
     @Test("L20 credentials and fields of the caller's do not follow a redirect to another origin")
     func redirect() async throws {
-        let other = try answering()
+        let otherOrigin = try makeImageOrigin()
         let origin = try ScriptedOrigin { request in
-            let target = request.path == "/first" ? "/second" : other.url + "/third"
-            return [.answer(302, ["Location": target])]
+            let target = request.path == "/first" ? "/second" : otherOrigin.url + "/third"
+            return [.response(302, headers: ["Location": target])]
         }
         var request = try FetchRequest(url: origin.url + "/first")
         request.credentials = .basic(user: "me", password: "secret")
@@ -60,11 +60,11 @@ struct AuthorityTests {
         var configuration = Downloader.Configuration()
         configuration.headers = ["X-Token": "secret", "Cache-Control": "no-cache"]
         let response = try await Downloader(configuration).fetch(request)
-        #expect(response.effectiveURL == other.url + "/third")
-        #expect(response.metrics.redirects == 2)
+        #expect(response.effectiveURL == otherOrigin.url + "/third")
+        #expect(response.metrics.redirectCount == 2)
         #expect(origin.requests.map { $0.headers["x-api-key"] } == ["secret", "secret"])
         #expect(origin.requests.allSatisfy { $0.headers["authorization"]?.hasPrefix("Basic ") == true })
-        let last = try #require(other.requests.first?.headers)
+        let last = try #require(otherOrigin.requests.first?.headers)
         #expect(!last.values.contains { $0.contains("secret") })
         #expect(last["authorization"] == nil)
         #expect(last["accept-language"] == "de")
@@ -74,18 +74,20 @@ struct AuthorityTests {
 
     @Test("L20 the downloader may know the credentials of each origin")
     func provider() async throws {
-        let other = try answering()
-        let origin = try ScriptedOrigin { _ in [.answer(302, ["Location": other.url + "/b"])] }
+        let otherOrigin = try makeImageOrigin()
+        let origin = try ScriptedOrigin { _ in [.response(302, headers: ["Location": otherOrigin.url + "/b"])] }
         var configuration = Downloader.Configuration()
         configuration.credentials = { .bearer("for-\($0.port)") }
-        _ = try await Downloader(configuration).fetch(origin.url)
+        _ = try await Downloader(configuration).fetch(url: origin.url)
         #expect(origin.requests.first?.headers["authorization"] == "Bearer for-\(origin.port)")
-        #expect(other.requests.first?.headers["authorization"] == "Bearer for-\(other.port)")
+        #expect(otherOrigin.requests.first?.headers["authorization"] == "Bearer for-\(otherOrigin.port)")
     }
 
     @Test("L20 cookies are neither kept nor sent, unless the request asks for them")
     func cookies() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, ["Set-Cookie": "id=7; Path=/"], Fixture.picture())] }
+        let origin = try ScriptedOrigin { _ in
+            [.response(200, headers: ["Set-Cookie": "id=7; Path=/"], body: Fixture.image())]
+        }
         let downloader = Downloader()
         var request = try FetchRequest(url: origin.url)
         for usesCookies in [false, false, true, true, false] {
@@ -102,8 +104,8 @@ struct AuthorityTests {
     func hooks() async throws {
         let key: UInt8 = 0x5a
         let origin = try ScriptedOrigin { request in
-            let body = request.headers["x-signature"] == "ok" ? Fixture.picture().map { $0 ^ key } : Fixture.picture()
-            return [.answer(200, ["X-Kind": "sealed"], body)]
+            let body = request.headers["x-signature"] == "ok" ? Fixture.image().map { $0 ^ key } : Fixture.image()
+            return [.response(200, headers: ["X-Kind": "sealed"], body: body)]
         }
         var configuration = Downloader.Configuration()
         configuration.requestModifier = { request in
@@ -119,26 +121,26 @@ struct AuthorityTests {
         configuration.decryptor = { bytes, response in
             response.headers["X-Seen"] == "sealed" ? bytes.map { $0 ^ key } : bytes
         }
-        let response = try await Downloader(configuration).fetch(origin.url)
-        #expect(response.bytes == Fixture.picture())
+        let response = try await Downloader(configuration).fetch(url: origin.url)
+        #expect(response.bytes == Fixture.image())
         configuration.decryptor = nil
         let plain = Downloader(configuration)
-        let error = await failure { () async throws(EideticError) in try await plain.fetch(origin.url) }
-        #expect(error?.code == .notAPicture)
+        let error = await failure { () async throws(EideticError) in try await plain.fetch(url: origin.url) }
+        #expect(error?.code == .notAnImage)
     }
 
     @Test("L20 a proxy is used where one is named")
     func proxy() async throws {
-        let proxy = try answering()
+        let proxy = try makeImageOrigin()
         var configuration = Downloader.Configuration()
         configuration.proxy = .url(proxy.url)
-        _ = try await Downloader(configuration).fetch("http://pictures.invalid/a.png")
+        _ = try await Downloader(configuration).fetch(url: "http://pictures.invalid/a.png")
         #expect(proxy.requests.first?.path == "http://pictures.invalid/a.png")
     }
 
     @Test("L20 connections into private networks are refused where that is asked, names and redirects included")
     func privateNetworks() async throws {
-        let origin = try answering()
+        let origin = try makeImageOrigin()
         var configuration = Downloader.Configuration()
         configuration.refusesPrivateNetworks = true
         let downloader = Downloader(configuration)
@@ -148,7 +150,7 @@ struct AuthorityTests {
         ]
         for host in hosts {
             let error = await failure { () async throws(EideticError) in
-                try await downloader.fetch("http://\(host):\(origin.port)/a.png")
+                try await downloader.fetch(url: "http://\(host):\(origin.port)/a.png")
             }
             #expect(error?.code == .refused, "\(host): \(String(describing: error))")
         }
@@ -172,7 +174,7 @@ struct AuthorityTests {
             ([0x20, 0x01, 0x48, 0x60, 0x48, 0x60, 0, 0, 0, 0, 0, 0, 0, 0, 0x88, 0x88], true),
         ] as [([UInt8], Bool)]
     )
-    func addresses(_ bytes: [UInt8], _ isPublic: Bool) {
+    func addresses(_ bytes: [UInt8], isPublic: Bool) {
         #expect(NetworkAddress(bytes: bytes).isPublic == isPublic)
     }
 }

@@ -6,29 +6,31 @@ import Testing
 @Suite("Bodies", .timeLimit(.minutes(1)))
 struct BodyTests {
     /// What `gzip` makes of bytes, or of so many zeros.
-    private func gzip(_ bytes: [UInt8]) async throws -> [UInt8] {
-        try await Subprocess.run("gzip", ["-c"], input: bytes).output
+    private func gzipped(_ bytes: [UInt8]) async throws -> [UInt8] {
+        try await Subprocess.run("gzip", arguments: ["-c"], input: bytes).output
     }
 
     @Test("L20 a compressed body arrives decompressed, and its progress has no whole")
     func compressed() async throws {
-        let packed = try await gzip(Fixture.picture(50_000))
-        let origin = try ScriptedOrigin { _ in [.answer(200, ["Content-Encoding": "gzip"], packed)] }
+        let compressed = try await gzipped(Fixture.image(length: 50_000))
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": "gzip"], body: compressed)]
+        }
         let reports = Guarded<[FetchProgress]>([])
         let response = try await Downloader().fetch(FetchRequest(url: origin.url)) { progress in
             reports.withLock { $0.append(progress) }
         }
-        #expect(response.bytes == Fixture.picture(50_000))
-        #expect(response.metrics.bodyBytes == packed.count)
+        #expect(response.bytes == Fixture.image(length: 50_000))
+        #expect(response.metrics.bodyBytes == compressed.count)
         #expect(reports.withLock { $0.last } == FetchProgress(received: 50_000, expected: nil))
     }
 
     @Test("L20 a body that blows up when it is decompressed is refused at the limit")
     func bomb() async throws {
         let command = "(printf '\\211PNG\\r\\n\\032\\n'; head -c 300000000 /dev/zero) | gzip -c"
-        let packed = try await Subprocess.run("sh", ["-c", command]).output
-        #expect(packed.count < 400_000)
-        let origin = try ScriptedOrigin { _ in [.answer(200, ["Content-Encoding": "gzip"], packed)] }
+        let compressed = try await Subprocess.run("sh", arguments: ["-c", command]).output
+        #expect(compressed.count < 400_000)
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": "gzip"], body: compressed)]
+        }
         var request = try FetchRequest(url: origin.url)
         request.byteLimit = .mebibytes(1)
         let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
@@ -37,33 +39,35 @@ struct BodyTests {
 
     @Test("L20 a body that says it is compressed and is not is refused")
     func notCompressed() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, ["Content-Encoding": "gzip"], Fixture.picture())] }
-        let error = await failure { () async throws(EideticError) in try await Downloader().fetch(origin.url) }
+        let origin = try ScriptedOrigin { _ in
+            [.response(200, headers: ["Content-Encoding": "gzip"], body: Fixture.image())]
+        }
+        let error = await failure { () async throws(EideticError) in try await Downloader().fetch(url: origin.url) }
         #expect(error?.code == .badResponse)
     }
 
     @Test("L08 progress counts up to the whole, and the whole is a case of its own where it is unknown")
     func progress() async throws {
         let origin = try ScriptedOrigin { request in
-            let body = Fixture.picture(300_000)
-            if request.path == "/known" { return [.answer(200, [:], body)] }
-            return [.head(200, ["Transfer-Encoding": "chunked"]), .chunk(body), .chunk([])]
+            let body = Fixture.image(length: 300_000)
+            if request.path == "/known" { return [.response(200, headers: [:], body: body)] }
+            return [.head(200, headers: ["Transfer-Encoding": "chunked"]), .chunk(body), .chunk([])]
         }
         for (path, expected) in [("/known", 300_000), ("/unknown", nil)] as [(String, Int?)] {
             let reports = Guarded<[FetchProgress]>([])
             _ = try await Downloader().fetch(FetchRequest(url: origin.url + path)) { progress in
                 reports.withLock { $0.append(progress) }
             }
-            let seen = reports.withLock { $0 }
-            #expect(seen.allSatisfy { $0.expected == expected })
-            #expect(seen.last?.received == 300_000)
-            #expect(seen.map(\.received) == seen.map(\.received).sorted())
+            let received = reports.withLock { $0 }
+            #expect(received.allSatisfy { $0.expected == expected })
+            #expect(received.last?.received == 300_000)
+            #expect(received.map(\.received) == received.map(\.received).sorted())
         }
     }
 
     @Test("L08 reports come no more often than asked, but for the first and the last")
     func throttled() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture(3_000_000))] }
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image(length: 3_000_000))] }
         var configuration = Downloader.Configuration()
         configuration.minimumProgressInterval = .seconds(3_600)
         configuration.time = ManualTime()
@@ -77,29 +81,31 @@ struct BodyTests {
     @Test("L04 bytes beyond the announced length are not part of the picture")
     func surplus() async throws {
         let origin = try ScriptedOrigin { _ in
-            [.head(200, ["Content-Length": "1000"]), .send(Fixture.picture(1_000) + [1, 2, 3]), .close]
+            [.head(200, headers: ["Content-Length": "1000"]), .send(Fixture.image(length: 1_000) + [1, 2, 3]), .close]
         }
-        #expect(try await Downloader().fetch(origin.url).bytes == Fixture.picture(1_000))
+        #expect(try await Downloader().fetch(url: origin.url).bytes == Fixture.image(length: 1_000))
     }
 
     @Test("L04 a body without a length ends with its connection")
     func noLength() async throws {
-        let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.picture(70_000)), .close] }
-        #expect(try await Downloader().fetch(origin.url).bytes == Fixture.picture(70_000))
+        let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.image(length: 70_000)), .close] }
+        #expect(try await Downloader().fetch(url: origin.url).bytes == Fixture.image(length: 70_000))
     }
 
     @Test("L02 with requiresPicture off any body is taken")
     func anyBody() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, ["Content-Type": "text/html"], Fixture.webPage)] }
+        let origin = try ScriptedOrigin { _ in
+            [.response(200, headers: ["Content-Type": "text/html"], body: Fixture.webPage)]
+        }
         var request = try FetchRequest(url: origin.url)
-        request.requiresPicture = false
+        request.requiresImage = false
         #expect(try await Downloader().fetch(request).bytes == Fixture.webPage)
     }
 
     @Test("L04 an error page of any length is not read to its end")
     func errorPage() async throws {
         let origin = try ScriptedOrigin { _ in [.head(404), .sendRepeatedly(Array(repeating: 65, count: 65_536))] }
-        let error = await failure { () async throws(EideticError) in try await Downloader().fetch(origin.url) }
+        let error = await failure { () async throws(EideticError) in try await Downloader().fetch(url: origin.url) }
         #expect(error?.httpStatus == 404)
     }
 }

@@ -10,43 +10,45 @@ struct CancellationTests {
         arguments: [true, false]
     )
     func leavesNothing(keepsBeginnings: Bool) async throws {
-        let total = Torture.count(1_000, full: 100_000)
-        let directory = try TemporaryDirectory("cancelled")
+        let total = Torture.repetitions(1_000, full: 100_000)
+        let directory = try TemporaryDirectory(named: "cancelled")
         // Half of each body, so that there would be a beginning to keep.
-        let half = Fixture.picture(200_000)
+        let half = Fixture.image(length: 200_000)
         let origin = try ScriptedOrigin { request in
-            if request.path == "/whole" { return [.answer(200, [:], Fixture.picture())] }
-            return [.head(200, ["ETag": "\"v1\"", "Content-Length": "400000"]), .send(half)]
+            if request.path == "/whole" { return [.response(200, headers: [:], body: Fixture.image())] }
+            return [.head(200, headers: ["ETag": "\"v1\"", "Content-Length": "400000"]), .send(half)]
         }
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 32
-        if keepsBeginnings { configuration.partialDirectory = directory.path("partial") }
+        if keepsBeginnings { configuration.partialDirectory = directory.path(of: "partial") }
         let downloader = Downloader(configuration)
-        _ = try await downloader.fetch(origin.url + "/whole")
-        let before = try Usage()
+        _ = try await downloader.fetch(url: origin.url + "/whole")
+        let before = try ResourceUsage()
         for start in stride(from: 0, to: total, by: 1_000) {
-            try await cancel(start..<min(total, start + 1_000), origin, downloader)
+            try await cancelRequests(start..<min(total, start + 1_000), to: origin, through: downloader)
         }
         // What is asked now is answered after the engine has done all that was asked before.
-        _ = try await downloader.fetch(origin.url + "/whole")
+        _ = try await downloader.fetch(url: origin.url + "/whole")
         #expect(downloader.counts == (waiting: 0, running: 0))
         #expect(downloader.jobCount == 0)
-        #expect((try? FileSystem().names(in: directory.path("partial"))) ?? [] == [])
-        let after = try await Usage.settled(like: before)
+        #expect((try? FileSystem().entryNames(in: directory.path(of: "partial"))) ?? [] == [])
+        let after = try await ResourceUsage.settled(like: before)
         if Torture.isFull { print("\(total) cancelled requests: \(before) became \(after)") }
         // The connection that is kept, and a worker more or less.
         #expect(after.descriptors <= before.descriptors + 2, "\(before) became \(after)")
         #expect(after.threads <= before.threads + 8, "\(before) became \(after)")
-        if !Sanitizer.isAtWork { #expect(after.memory <= before.memory + 64 << 20, "\(before) became \(after)") }
+        if !Sanitizer.isActive { #expect(after.memory <= before.memory + 64 << 20, "\(before) became \(after)") }
     }
 
-    private func cancel(_ numbers: Range<Int>, _ origin: ScriptedOrigin, _ downloader: Downloader) async throws {
-        let asked = origin.requests.count
+    private func cancelRequests(_ numbers: Range<Int>, to origin: ScriptedOrigin, through downloader: Downloader)
+        async throws
+    {
+        let requestCount = origin.requests.count
         let requests = try numbers.map { try FetchRequest(url: "\(origin.url)/\($0)") }
         await withTaskGroup(of: Void.self) { group in
             for request in requests { group.addTask { _ = try? await downloader.fetch(request) } }
             // Some are in the middle of their bodies, most are in the queue.
-            await origin.waitForRequests(asked + 8)
+            await origin.waitForRequests(count: requestCount + 8)
             group.cancelAll()
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Control", .timeLimit(.minutes(1)))
 struct ControlTests {
-    private func oneSlot(_ time: any TimeSource = SystemTime()) -> Downloader {
+    private func makeSerialDownloader(time: any TimeSource = SystemTime()) -> Downloader {
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 1
         configuration.time = time
@@ -13,9 +13,9 @@ struct ControlTests {
     }
 
     /// An origin that holds `/1` back until the gate opens.
-    private func origin(_ gate: Gate) throws -> ScriptedOrigin {
+    private func makeOrigin(gate: Gate) throws -> ScriptedOrigin {
         try ScriptedOrigin { request in
-            (request.path == "/1" ? [.wait(gate)] : []) + [.answer(200, [:], Fixture.picture())]
+            (request.path == "/1" ? [.wait(gate)] : []) + [.response(200, headers: [:], body: Fixture.image())]
         }
     }
 
@@ -23,9 +23,9 @@ struct ControlTests {
     @MainActor
     func livePriority() async throws {
         let gate = Gate()
-        let origin = try origin(gate)
-        let downloader = oneSlot()
-        let contexts = [LoadPriority.normal, .low, .normal, .high].map { WorkContext(priority: $0) }
+        let origin = try makeOrigin(gate: gate)
+        let downloader = makeSerialDownloader()
+        let contexts = [LoadPriority.normal, .low, .normal, .high].map { JobContext(priority: $0) }
         let tasks = try contexts.enumerated().map { index, context in
             let request = try FetchRequest(url: "\(origin.url)/\(index + 1)")
             return Task.immediate { _ = try await downloader.fetch(request, context: context) }
@@ -38,17 +38,17 @@ struct ControlTests {
 
     @Test("L03 what has waited for too long goes before what is more urgent")
     @MainActor
-    func patience() async throws {
+    func starvation() async throws {
         let (gate, time) = (Gate(), ManualTime())
-        let origin = try origin(gate)
-        let downloader = oneSlot(time)
-        func start(_ number: Int, _ priority: LoadPriority) throws -> Task<Void, any Error> {
+        let origin = try makeOrigin(gate: gate)
+        let downloader = makeSerialDownloader(time: time)
+        func start(_ number: Int, priority: LoadPriority) throws -> Task<Void, any Error> {
             let request = try FetchRequest(url: "\(origin.url)/\(number)")
             return Task.immediate { _ = try await downloader.fetch(request, priority: priority) }
         }
-        var tasks = [try start(1, .normal), try start(2, .low)]
+        var tasks = [try start(1, priority: .normal), try start(2, priority: .low)]
         time.advance(by: .seconds(31))
-        tasks += [try start(3, .high), try start(4, .high)]
+        tasks += [try start(3, priority: .high), try start(4, priority: .high)]
         gate.open()
         for task in tasks { try await task.value }
         #expect(origin.requests.map(\.path) == ["/1", "/2", "/3", "/4"])
@@ -58,8 +58,8 @@ struct ControlTests {
     @MainActor
     func perHost() async throws {
         let gate = Gate()
-        let slow = try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], Fixture.picture())] }
-        let quick = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        let slow = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: Fixture.image())] }
+        let quick = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         var configuration = Downloader.Configuration()
         configuration.maximumPerHost = 2
         let downloader = Downloader(configuration)
@@ -68,7 +68,7 @@ struct ControlTests {
             request.timeout = .seconds(50)
             return Task.immediate { [request] in _ = try await downloader.fetch(request) }
         }
-        #expect(try await downloader.fetch(quick.url).status == 200)
+        #expect(try await downloader.fetch(url: quick.url).status == 200)
         #expect(downloader.counts == (waiting: 3, running: 2))
         gate.open()
         for task in tasks { try await task.value }
@@ -77,26 +77,27 @@ struct ControlTests {
     @Test("L22 suspended downloads do not start, running ones take no bytes, and all go on")
     @MainActor
     func suspends() async throws {
-        let piece = [UInt8](repeating: 7, count: 65_536)
+        let chunk = [UInt8](repeating: 7, count: 65_536)
         let (gate, sent) = (Gate(), Gate())
         let origin = try ScriptedOrigin { request in
-            guard request.path == "/large" else { return [.answer(200, [:], Fixture.picture())] }
+            guard request.path == "/large" else { return [.response(200, headers: [:], body: Fixture.image())] }
             return [
-                .head(200, ["Content-Length": "\(1_000 * piece.count + 8)"]), .send(Fixture.picture(8)), .wait(gate),
-                .sendRepeatedly(piece, times: 1_000), .reached(sent),
+                .head(200, headers: ["Content-Length": "\(1_000 * chunk.count + 8)"]), .send(Fixture.image(length: 8)),
+                .wait(gate),
+                .sendRepeatedly(chunk, times: 1_000), .open(sent),
             ]
         }
         let downloader = Downloader()
         var large = try FetchRequest(url: origin.url + "/large")
         large.timeout = .seconds(50)
         let running = Task.immediate { [large] in try await downloader.fetch(large, priority: .low) }
-        await origin.waitForRequests(1)
-        downloader.suspend(.low)
+        await origin.waitForRequests(count: 1)
+        downloader.suspend(upTo: .low)
         gate.open()
         let small = try FetchRequest(url: origin.url + "/small")
         let waiting = Task.immediate { try await downloader.fetch(small, priority: .low) }
         #expect(downloader.counts == (waiting: 1, running: 1))
-        for number in 0..<50 { _ = try await downloader.fetch("\(origin.url)/urgent?\(number)") }
+        for number in 0..<50 { _ = try await downloader.fetch(url: "\(origin.url)/urgent?\(number)") }
         #expect(!sent.isOpen)
         downloader.resume()
         #expect(try await waiting.value.status == 200)
@@ -106,29 +107,33 @@ struct ControlTests {
     @Test("L22 a download that is suspended before its head came takes the head in one piece")
     @MainActor
     func suspendsBeforeHead() async throws {
-        let gate = Gate(), picture = Fixture.picture(300_000)
+        let gate = Gate(), image = Fixture.image(length: 300_000)
         let origin = try ScriptedOrigin { request in
-            let answer: ScriptedOrigin.Step = .answer(200, ["X-Long": String(repeating: "x", count: 900)], picture)
-            return request.path == "/held" ? [.wait(gate), answer] : [answer]
+            let response: ScriptedOrigin.Step = .response(
+                200,
+                headers: ["X-Long": String(repeating: "x", count: 900)],
+                body: image
+            )
+            return request.path == "/held" ? [.wait(gate), response] : [response]
         }
         let downloader = Downloader()
         let request = try FetchRequest(url: "\(origin.url)/held")
         let held = Task.immediate { try await downloader.fetch(request, priority: .low) }
-        await origin.waitForRequests(1)
-        downloader.suspend(.low)
+        await origin.waitForRequests(count: 1)
+        downloader.suspend(upTo: .low)
         gate.open()
-        for number in 0..<20 { _ = try await downloader.fetch("\(origin.url)/urgent?\(number)") }
+        for number in 0..<20 { _ = try await downloader.fetch(url: "\(origin.url)/urgent?\(number)") }
         downloader.resume()
-        #expect(try await held.value.bytes == picture)
+        #expect(try await held.value.bytes == image)
     }
 
     @Test("L22 a suspended download that becomes more urgent goes on")
     @MainActor
     func promotes() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         let downloader = Downloader()
-        downloader.suspend(.low)
-        let context = WorkContext(priority: .low)
+        downloader.suspend(upTo: .low)
+        let context = JobContext(priority: .low)
         let request = try FetchRequest(url: origin.url)
         let task = Task.immediate { try await downloader.fetch(request, context: context) }
         #expect(downloader.counts == (waiting: 1, running: 0))
@@ -141,7 +146,7 @@ struct ControlTests {
     func suspendedTakeNoSlot(ofOneOrigin: Bool) async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in
-            (request.path == "/urgent" ? [] : [.wait(gate)]) + [.answer(200, [:], Fixture.picture())]
+            (request.path == "/urgent" ? [] : [.wait(gate)]) + [.response(200, headers: [:], body: Fixture.image())]
         }
         var configuration = Downloader.Configuration()
         if ofOneOrigin { configuration.maximumPerHost = 6 } else { configuration.maximumConcurrent = 6 }
@@ -151,8 +156,8 @@ struct ControlTests {
             let request = try FetchRequest(url: "\(origin.url)/\(number)")
             return Task.immediate { try await downloader.fetch(request, priority: .low).status }
         }
-        await origin.waitForRequests(6)
-        downloader.suspend(.low)
+        await origin.waitForRequests(count: 6)
+        downloader.suspend(upTo: .low)
         let urgent = try FetchRequest(url: origin.url + "/urgent")
         #expect(try await downloader.fetch(urgent, priority: .high).status == 200)
         #expect(downloader.counts == (waiting: 2, running: 6))
@@ -169,7 +174,7 @@ struct ControlTests {
         let origin = try ScriptedOrigin { _ in [.send(Array(head.utf8) + Fixture.webPage), .wait(gate)] }
         var configuration = Downloader.Configuration()
         configuration.time = time
-        configuration.bytesPerSecond = 1_000_000
+        configuration.maximumBytesPerSecond = 1_000_000
         let downloader = Downloader(configuration)
         let request = try FetchRequest(url: origin.url)
         let held = Task {
@@ -180,7 +185,7 @@ struct ControlTests {
         // The body begins with the head, and does not go on. No more time passes than it takes to go on: what hangs does so for ever.
         await hasHead.wait()
         time.advance(by: .milliseconds(100))
-        #expect(await held.value?.code == .notAPicture)
+        #expect(await held.value?.code == .notAnImage)
     }
 
     @Test("L22 offline, what waits for a slot ends, and what runs goes on to the end of its redirects")
@@ -188,15 +193,15 @@ struct ControlTests {
     func offline() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in
-            if request.path == "/a.png" { return [.answer(200, [:], Fixture.picture())] }
-            return [.wait(gate), .answer(302, ["Location": "/a.png"])]
+            if request.path == "/a.png" { return [.response(200, headers: [:], body: Fixture.image())] }
+            return [.wait(gate), .response(302, headers: ["Location": "/a.png"])]
         }
-        let downloader = oneSlot()
+        let downloader = makeSerialDownloader()
         let tasks = try (0..<3).map { number in
             let request = try FetchRequest(url: "\(origin.url)/\(number)")
             return Task.immediate { try await downloader.fetch(request).status }
         }
-        await origin.waitForRequests(1)
+        await origin.waitForRequests(count: 1)
         downloader.isOffline = true
         for task in tasks[1...] {
             let error = await #expect(throws: EideticError.self) { try await task.value }
@@ -209,7 +214,7 @@ struct ControlTests {
 
     @Test("L20 a download that a rate limit holds back says nothing about the speed of its server")
     func heldSpeed() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture(200_000))] }
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image(length: 200_000))] }
         let downloader = Downloader()
         let request = try FetchRequest(url: origin.url)
         // Slower than any machine is by itself.
@@ -223,14 +228,16 @@ struct ControlTests {
 
     @Test("L20 a rate limit holds for all downloads together")
     func rate() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture(2_000_000))] }
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image(length: 2_000_000))] }
         var configuration = Downloader.Configuration()
-        configuration.bytesPerSecond = 4_000_000
+        configuration.maximumBytesPerSecond = 4_000_000
         let downloader = Downloader(configuration)
         let clock = ContinuousClock()
         let start = clock.now
         try await withThrowingTaskGroup(of: Int.self) { group in
-            for number in 0..<3 { group.addTask { try await downloader.fetch("\(origin.url)/\(number)").bytes.count } }
+            for number in 0..<3 {
+                group.addTask { try await downloader.fetch(url: "\(origin.url)/\(number)").bytes.count }
+            }
             for try await count in group { #expect(count == 2_000_000) }
         }
         // 6 MB at 4 MB a second; less the bucket's own tenth of a second, and the last piece of each.
@@ -240,18 +247,18 @@ struct ControlTests {
     @Test("L02 a thousand requests that are left leave nothing behind")
     func leavesNothing() async throws {
         // Each body stays without an end, and its thread ends when the client leaves.
-        let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.picture())] }
+        let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.image())] }
         let downloader = Downloader()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<1_000 {
-                group.addTask { _ = try? await downloader.fetch("\(origin.url)/\(number)") }
+                group.addTask { _ = try? await downloader.fetch(url: "\(origin.url)/\(number)") }
             }
-            await origin.waitForRequests(6)
+            await origin.waitForRequests(count: 6)
             group.cancelAll()
         }
         // What is left of the running six is taken off by the engine before it does anything else for us.
-        let other = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
-        #expect(try await downloader.fetch(other.url).status == 200)
+        let otherOrigin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
+        #expect(try await downloader.fetch(url: otherOrigin.url).status == 200)
         #expect(downloader.counts == (waiting: 0, running: 0))
         #expect(origin.requests.count < 1_000)
     }

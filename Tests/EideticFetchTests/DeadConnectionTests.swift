@@ -13,13 +13,13 @@ struct DeadConnectionTests {
     private let downloader: Downloader
 
     init() async throws {
-        small = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        small = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         server = try await Nginx(.init(usesTLS: true))
-        try server.put(Fixture.picture(), at: "a.png")
+        try server.addFile(Fixture.image(), at: "a.png")
         let port = try #require(server.secureURL?.split(separator: ":").last.flatMap { Int($0) })
         relay = try Relay(to: port)
         var configuration = Downloader.Configuration()
-        configuration.caFile = server.authorityFile
+        configuration.certificateAuthorityFile = server.authorityFile
         configuration.observesNetwork = false
         configuration.time = time
         downloader = Downloader(configuration)
@@ -28,57 +28,57 @@ struct DeadConnectionTests {
     private var url: String { "https://localhost:\(relay.port)/a.png" }
 
     /// Lets time pass in steps that are too short for a stop; the engine looks at its clock after each.
-    private func pass(_ seconds: Int) async throws {
+    private func advance(bySeconds seconds: Int) async throws {
         for _ in 0..<seconds {
-            for _ in 0..<2 { _ = try await downloader.fetch(small.url) }
+            for _ in 0..<2 { _ = try await downloader.fetch(url: small.url) }
             time.advance(by: .milliseconds(950))
         }
-        for _ in 0..<2 { _ = try await downloader.fetch(small.url) }
+        for _ in 0..<2 { _ = try await downloader.fetch(url: small.url) }
     }
 
     /// Begins a download, which has joined the others when this returns.
     @MainActor
-    private func begin(_ query: String) throws -> Task<Int, any Error> {
+    private func start(query: String) throws -> Task<Int, any Error> {
         let (downloader, request) = (downloader, try FetchRequest(url: "\(url)?\(query)"))
         return Task.immediate { try await downloader.fetch(request).status }
     }
 
-    private func expectTimeOut(_ task: Task<Int, any Error>) async {
+    private func expectTimeout(of task: Task<Int, any Error>) async {
         let error = await #expect(throws: EideticError.self) { try await task.value }
         #expect(error?.code == .timedOut)
     }
 
     @Test("L24 after a time-out no other download is put on the connection that is dead, though one still waits there")
     @MainActor
-    func timeOut() async throws {
-        #expect(try await downloader.fetch(url).metrics.httpVersion == "HTTP/2")
-        #expect(try await downloader.fetch(url + "?again").metrics.reusedConnection)
+    func timeout() async throws {
+        #expect(try await downloader.fetch(url: url).metrics.httpVersion == "HTTP/2")
+        #expect(try await downloader.fetch(url: url + "?again").metrics.isReusedConnection)
         relay.freeze()
-        let first = try begin("first")
-        try await pass(8)
-        let second = try begin("second")
-        try await pass(9)
-        await expectTimeOut(first)
-        #expect(try await downloader.fetch(url + "?third").status == 200)
+        let first = try start(query: "first")
+        try await advance(bySeconds: 8)
+        let second = try start(query: "second")
+        try await advance(bySeconds: 9)
+        await expectTimeout(of: first)
+        #expect(try await downloader.fetch(url: url + "?third").status == 200)
         #expect(relay.connectionCount == 2)
         // The second is still there, and so is the connection that is dead.
-        #expect(try await downloader.fetch(url + "?fourth").status == 200)
+        #expect(try await downloader.fetch(url: url + "?fourth").status == 200)
         #expect(relay.connectionCount == 3)
-        try await pass(9)
-        await expectTimeOut(second)
+        try await advance(bySeconds: 9)
+        await expectTimeout(of: second)
         // In doubt once more, and then no longer.
-        for number in 0..<3 { #expect(try await downloader.fetch("\(url)?more=\(number)").status == 200) }
+        for number in 0..<3 { #expect(try await downloader.fetch(url: "\(url)?more=\(number)").status == 200) }
         #expect(relay.connectionCount == 4)
     }
 
     @Test("L24 when the network came back no connection from before it is used", arguments: [true, false])
     @MainActor
-    func networkNews(isBusy: Bool) async throws {
-        #expect(try await downloader.fetch(url).status == 200)
+    func networkChange(isBusy: Bool) async throws {
+        #expect(try await downloader.fetch(url: url).status == 200)
         relay.freeze()
-        let waiting = isBusy ? try begin("waiting") : nil
-        downloader.networkCameBack()
-        #expect(try await downloader.fetch(url + "?new").status == 200)
+        let waiting = isBusy ? try start(query: "waiting") : nil
+        downloader.resetAfterNetworkChange()
+        #expect(try await downloader.fetch(url: url + "?new").status == 200)
         #expect(relay.connectionCount == 2)
         waiting?.cancel()
         _ = await waiting?.result
@@ -89,7 +89,7 @@ struct DeadConnectionTests {
         let nowhere = try Relay(to: 1)
         let url = "https://localhost:\(nowhere.port)/a.png"
         for _ in 0..<4 {
-            let error = await failure { () async throws(EideticError) in try await downloader.fetch(url) }
+            let error = await failure { () async throws(EideticError) in try await downloader.fetch(url: url) }
             #expect(error?.code == .connectionLost, "\(String(describing: error))")
         }
         #expect(downloader.failures.entries.isEmpty)

@@ -7,7 +7,7 @@ import Testing
 struct FailureListTests {
     private let time = ManualTime()
 
-    private func downloader(_ change: (inout Downloader.Configuration) -> Void = { _ in }) -> Downloader {
+    private func makeDownloader(changing change: (inout Downloader.Configuration) -> Void = { _ in }) -> Downloader {
         var configuration = Downloader.Configuration()
         configuration.time = time
         change(&configuration)
@@ -16,8 +16,8 @@ struct FailureListTests {
 
     @Test("L07 what failed for good is not asked again, says so, and is asked with retryFailed or after its time")
     func remembers() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(404)] }
-        let downloader = downloader()
+        let origin = try ScriptedOrigin { _ in [.response(404)] }
+        let downloader = makeDownloader()
         var request = try FetchRequest(url: origin.url + "/a.png")
         for _ in 0..<2 {
             _ = await failure { [request] () async throws(EideticError) in try await downloader.fetch(request) }
@@ -29,10 +29,10 @@ struct FailureListTests {
         #expect(origin.requests.count == 1)
         #expect(downloader.failures.entry(for: request)?.remaining == .seconds(3_600))
 
-        request.retriesFailed = true
+        request.ignoresFailureList = true
         _ = await failure { [request] () async throws(EideticError) in try await downloader.fetch(request) }
         #expect(origin.requests.count == 2)
-        request.retriesFailed = false
+        request.ignoresFailureList = false
         time.advance(by: .seconds(3_601))
         _ = await failure { [request] () async throws(EideticError) in try await downloader.fetch(request) }
         #expect(origin.requests.count == 3)
@@ -42,33 +42,33 @@ struct FailureListTests {
     func forgiven() async throws {
         let count = Counter()
         let origin = try ScriptedOrigin { _ in
-            count.next() == 0 ? [.answer(404)] : [.answer(200, [:], Fixture.picture())]
+            count.next() == 0 ? [.response(404)] : [.response(200, headers: [:], body: Fixture.image())]
         }
-        let downloader = downloader()
+        let downloader = makeDownloader()
         var request = try FetchRequest(url: origin.url)
         _ = await failure { [request] () async throws(EideticError) in try await downloader.fetch(request) }
         #expect(downloader.failures.entries.count == 1)
-        request.retriesFailed = true
+        request.ignoresFailureList = true
         #expect(try await downloader.fetch(request).status == 200)
         #expect(downloader.failures.entries.isEmpty)
-        request.retriesFailed = false
+        request.ignoresFailureList = false
         #expect(try await downloader.fetch(request).status == 200)
     }
 
     @Test("L07 408, 425, 429 and 5xx are not failures for good", arguments: [408, 425, 429, 500, 503])
     func passing(_ status: Int) async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(status)] }
-        let downloader = downloader()
-        _ = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        let origin = try ScriptedOrigin { _ in [.response(status)] }
+        let downloader = makeDownloader()
+        _ = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
         #expect(downloader.failures.entries.isEmpty)
     }
 
     @Test("L07 transport failures are not failures for good")
     func transport() async throws {
         let origin = try ScriptedOrigin { _ in [.close] }
-        let downloader = downloader()
+        let downloader = makeDownloader()
         for url in [origin.url, "http://127.0.0.1:1/", "http://no-such-host.invalid/"] {
-            #expect(await failure { () async throws(EideticError) in try await downloader.fetch(url) } != nil)
+            #expect(await failure { () async throws(EideticError) in try await downloader.fetch(url: url) } != nil)
         }
         #expect(downloader.failures.entries.isEmpty)
     }
@@ -76,9 +76,10 @@ struct FailureListTests {
     @Test("L07 what one user may not see does not keep another from asking")
     func perUser() async throws {
         let origin = try ScriptedOrigin { request in
-            request.headers["authorization"] == nil ? [.answer(403)] : [.answer(200, [:], Fixture.picture())]
+            request.headers["authorization"] == nil
+                ? [.response(403)] : [.response(200, headers: [:], body: Fixture.image())]
         }
-        let downloader = downloader()
+        let downloader = makeDownloader()
         var request = try FetchRequest(url: origin.url)
         _ = await failure { [request] () async throws(EideticError) in try await downloader.fetch(request) }
         #expect(downloader.failures.entries.count == 1)
@@ -88,15 +89,17 @@ struct FailureListTests {
 
     @Test("L07 the list is bounded, can be asked and cleared, and forgets when the network comes back")
     func bounded() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(404)] }
-        let downloader = downloader { $0.failurePolicy.capacity = 3 }
+        let origin = try ScriptedOrigin { _ in [.response(404)] }
+        let downloader = makeDownloader { $0.failurePolicy.capacity = 3 }
         for number in 0..<5 {
-            _ = await failure { () async throws(EideticError) in try await downloader.fetch("\(origin.url)/\(number)") }
+            _ = await failure { () async throws(EideticError) in
+                try await downloader.fetch(url: "\(origin.url)/\(number)")
+            }
         }
         #expect(downloader.failures.entries.map { $0.request.url.suffix(2) } == ["/2", "/3", "/4"])
         downloader.failures.remove(try FetchRequest(url: "\(origin.url)/3"))
         #expect(downloader.failures.entries.map { $0.request.url.suffix(2) } == ["/2", "/4"])
-        downloader.networkCameBack()
+        downloader.resetAfterNetworkChange()
         #expect(downloader.failures.entries.isEmpty)
     }
 }

@@ -16,78 +16,78 @@ struct FaultTests {
     }
 
     static let faults: [Fault] = [
-        Fault(name: "404", code: .httpStatus, steps: [.answer(404)], message: "404 Not Found"),
-        Fault(name: "403", code: .httpStatus, steps: [.answer(403)], message: "403 Forbidden"),
-        Fault(name: "401", code: .httpStatus, steps: [.answer(401)], message: "401 Unauthorized"),
-        Fault(name: "416", code: .httpStatus, steps: [.answer(416)], message: "416"),
-        Fault(name: "429", code: .httpStatus, steps: [.answer(429, ["Retry-After": "9"])], message: "429"),
-        Fault(name: "500", code: .httpStatus, steps: [.answer(500)], message: "500"),
-        Fault(name: "503", code: .httpStatus, steps: [.answer(503)], message: "503"),
+        Fault(name: "404", code: .httpStatus, steps: [.response(404)], message: "404 Not Found"),
+        Fault(name: "403", code: .httpStatus, steps: [.response(403)], message: "403 Forbidden"),
+        Fault(name: "401", code: .httpStatus, steps: [.response(401)], message: "401 Unauthorized"),
+        Fault(name: "416", code: .httpStatus, steps: [.response(416)], message: "416"),
+        Fault(name: "429", code: .httpStatus, steps: [.response(429, headers: ["Retry-After": "9"])], message: "429"),
+        Fault(name: "500", code: .httpStatus, steps: [.response(500)], message: "500"),
+        Fault(name: "503", code: .httpStatus, steps: [.response(503)], message: "503"),
         Fault(
             name: "a picture behind status 500",
             code: .httpStatus,
-            steps: [.answer(500, [:], Fixture.picture())],
+            steps: [.response(500, headers: [:], body: Fixture.image())],
             message: "500"
         ),
         Fault(
             name: "404 whose page breaks off",
             code: .httpStatus,
-            steps: [.head(404, ["Content-Length": "1000"]), .send(Fixture.webPage), .close],
+            steps: [.head(404, headers: ["Content-Length": "1000"]), .send(Fixture.webPage), .close],
             message: "404"
         ),
         Fault(
             name: "503 whose page is cut by force",
             code: .httpStatus,
-            steps: [.head(503, ["Content-Length": "9000000"]), .send(Fixture.webPage), .reset],
+            steps: [.head(503, headers: ["Content-Length": "9000000"]), .send(Fixture.webPage), .reset],
             message: "503"
         ),
         Fault(
             name: "a redirect to itself that breaks off",
             code: .badRedirect,
-            steps: [.head(302, ["Location": "again", "Content-Length": "1000"]), .close],
+            steps: [.head(302, headers: ["Location": "again", "Content-Length": "1000"]), .close],
             message: "more than 10"
         ),
         Fault(
             name: "a range that nobody asked for",
             code: .badResponse,
-            steps: [.answer(206, ["Content-Range": "bytes 7-8/9"], [1, 2])],
+            steps: [.response(206, headers: ["Content-Range": "bytes 7-8/9"], body: [1, 2])],
             message: "bytes 7-8/9"
         ),
         Fault(
             name: "a web page with 200",
-            code: .notAPicture,
-            steps: [.answer(200, ["Content-Type": "text/html"], Fixture.webPage)],
+            code: .notAnImage,
+            steps: [.response(200, headers: ["Content-Type": "text/html"], body: Fixture.webPage)],
             message: "text/html"
         ),
-        Fault(name: "an empty body", code: .notAPicture, steps: [.answer(200)], message: "empty"),
+        Fault(name: "an empty body", code: .notAnImage, steps: [.response(200)], message: "empty"),
         Fault(
             name: "fewer bytes than announced",
             code: .lengthMismatch,
-            steps: [.head(200, ["Content-Length": "2000"]), .send(Fixture.picture(1_000)), .close],
+            steps: [.head(200, headers: ["Content-Length": "2000"]), .send(Fixture.image(length: 1_000)), .close],
             message: "2000 bytes were announced"
         ),
         Fault(
             name: "a connection cut by force",
             code: .connectionLost,
-            steps: [.head(200, ["Content-Length": "9000000"]), .send(Fixture.picture(10)), .reset]
+            steps: [.head(200, headers: ["Content-Length": "9000000"]), .send(Fixture.image(length: 10)), .reset]
         ),
         Fault(
             name: "a chunked body without its end",
             code: .connectionLost,
-            steps: [.head(200, ["Transfer-Encoding": "chunked"]), .chunk(Fixture.picture(100)), .close]
+            steps: [.head(200, headers: ["Transfer-Encoding": "chunked"]), .chunk(Fixture.image(length: 100)), .close]
         ),
         Fault(name: "no answer at all", code: .connectionLost, steps: [.close]),
         Fault(name: "no HTTP", code: .badResponse, steps: [.send(Array("SSH-2.0-OpenSSH\r\n\r\n".utf8)), .close]),
         Fault(
             name: "an endless body",
             code: .limitExceeded,
-            steps: [.head(200), .send(Fixture.picture(10)), .sendRepeatedly(Array(repeating: 7, count: 65_536))],
+            steps: [.head(200), .send(Fixture.image(length: 10)), .sendRepeatedly(Array(repeating: 7, count: 65_536))],
             message: "longer than the limit"
         ),
         Fault(
             name: "more announced than allowed",
             code: .limitExceeded,
-            steps: [.head(200, ["Content-Length": "99999999"]), .send(Fixture.picture(10))],
+            steps: [.head(200, headers: ["Content-Length": "99999999"]), .send(Fixture.image(length: 10))],
             message: "announces 99999999"
         ),
         Fault(
@@ -102,16 +102,16 @@ struct FaultTests {
         Fault(
             name: "a redirect to itself",
             code: .badRedirect,
-            steps: [.answer(302, ["Location": "/again"])],
+            steps: [.response(302, headers: ["Location": "/again"])],
             message: "more than 10"
         ),
         Fault(
             name: "a redirect to a file",
             code: .badRedirect,
-            steps: [.answer(302, ["Location": "file:///etc/passwd"])],
+            steps: [.response(302, headers: ["Location": "file:///etc/passwd"])],
             message: "only http and https"
         ),
-        Fault(name: "a redirect to nowhere", code: .badRedirect, steps: [.answer(302)], message: "not where to"),
+        Fault(name: "a redirect to nowhere", code: .badRedirect, steps: [.response(302)], message: "not where to"),
     ]
 
     @Test("L04 each fault has its own outcome and says where it happened", arguments: faults)
@@ -128,7 +128,7 @@ struct FaultTests {
     @Test("L04 a refused connection names host and port")
     func refused() async throws {
         let error = await failure { () async throws(EideticError) in
-            try await Downloader().fetch("http://127.0.0.1:1/a.png")
+            try await Downloader().fetch(url: "http://127.0.0.1:1/a.png")
         }
         #expect(error?.code == .connectionRefused)
         #expect(error?.message.contains("127.0.0.1:1 ") == true)
@@ -137,7 +137,7 @@ struct FaultTests {
     @Test("L04 a host that is not there is named")
     func unknownHost() async throws {
         let error = await failure { () async throws(EideticError) in
-            try await Downloader().fetch("http://no-such-host.invalid/a.png")
+            try await Downloader().fetch(url: "http://no-such-host.invalid/a.png")
         }
         #expect(error?.code == .hostNotFound)
         #expect(error?.message.contains("no-such-host.invalid") == true)

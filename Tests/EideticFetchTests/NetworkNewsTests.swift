@@ -5,39 +5,39 @@ import Glibc
 import Testing
 
 @Suite("News about the network", .timeLimit(.minutes(1)))
-struct NetworkNewsTests {
+struct NetworkChangeTests {
     /// What happened in a network namespace of its own.
-    private enum Report: Sendable { case noNamespace(String), heard([Bool]) }
+    private enum Observation: Sendable { case noNamespace(String), changes([Bool]) }
 
-    private static func listen() -> Report {
+    private static func observeChanges() -> Observation {
         guard let socket = RouteSocket() else { return .noNamespace("no route socket") }
-        var heard = [socket.readArrival()]
+        var changes = [socket.readChanges()]
         for change in [NetworkNamespace.AddressChange.add, .replace, .remove, .add] {
-            guard NetworkNamespace.change([198, 51, 100, 1], change) else {
-                return .noNamespace(SystemError.message(errno))
+            guard NetworkNamespace.change([198, 51, 100, 1], by: change) else {
+                return .noNamespace(SystemError.message(for: errno))
             }
-            heard.append(socket.readArrival())
+            changes.append(socket.readChanges())
         }
         // Who listens later knows what is there.
         let late = RouteSocket()
-        _ = NetworkNamespace.change([198, 51, 100, 1], .replace)
-        return .heard(heard + [late?.readArrival() ?? true])
+        _ = NetworkNamespace.change([198, 51, 100, 1], by: .replace)
+        return .changes(changes + [late?.readChanges() ?? true])
     }
 
     @Test("L07 the kernel tells when an address comes, nothing before, and nothing when it only says so again")
     func arrival() async {
-        switch await NetworkNamespace.run(Self.listen) {
+        switch await NetworkNamespace.run(Self.observeChanges) {
         case nil: withKnownIssue("no network namespace here") { Issue.record() }
         case .noNamespace(let reason): withKnownIssue("no network namespace here: \(reason)") { Issue.record() }
-        case .heard(let heard): #expect(heard == [false, true, false, false, true, false])
+        case .changes(let heard): #expect(heard == [false, true, false, false, true, false])
         }
     }
 
     @Test("L07 a download that found no network goes on when an address comes, and the list of failures is empty then")
-    func goesOn() async throws {
-        let clock = ManualRetryClock(holds: true)
-        let made = await NetworkNamespace.run { () -> Place? in
-            guard NetworkNamespace.bringUp(), let origin = try? ScriptedOrigin(on: .any, Self.answer) else {
+    func resumesWithNetwork() async throws {
+        let clock = ManualRetryClock(holdsFirstWait: true)
+        let optionalPlace = await NetworkNamespace.run { () -> Place? in
+            guard NetworkNamespace.bringUp(), let origin = try? ScriptedOrigin(on: .any, script: Self.respond) else {
                 return nil
             }
             var configuration = Downloader.Configuration()
@@ -45,18 +45,20 @@ struct NetworkNewsTests {
             configuration.retryClock = clock
             return Place(origin: origin, downloader: Downloader(configuration))
         }
-        guard let made, let place = made else { return withKnownIssue("no network namespace here") { Issue.record() } }
+        guard let optionalPlace, let place = optionalPlace else {
+            return withKnownIssue("no network namespace here") { Issue.record() }
+        }
         let (downloader, port) = (place.downloader, place.origin.port)
         let error = await failure { () async throws(EideticError) in
-            try await downloader.fetch("http://127.0.0.1:\(port)/missing")
+            try await downloader.fetch(url: "http://127.0.0.1:\(port)/missing")
         }
         #expect(error?.httpStatus == 404)
         #expect(downloader.failures.entries.count == 1)
         let far = try FetchRequest(url: "http://198.51.100.1:\(port)/a.png")
         let task = Task { try await downloader.fetch(far) }
         await clock.reached.wait()
-        #expect(try await downloader.fetch("http://127.0.0.1:\(port)/arrive").status == 200)
-        #expect(try await task.value.metrics.attempts == 2)
+        #expect(try await downloader.fetch(url: "http://127.0.0.1:\(port)/arrive").status == 200)
+        #expect(try await task.value.metrics.attemptCount == 2)
         #expect(downloader.failures.entries.isEmpty)
     }
 
@@ -66,9 +68,9 @@ struct NetworkNewsTests {
         let downloader: Downloader
     }
 
-    private static func answer(_ request: ScriptedOrigin.Request) -> [ScriptedOrigin.Step] {
-        if request.path == "/missing" { return [.answer(404)] }
+    private static func respond(to request: ScriptedOrigin.Request) -> [ScriptedOrigin.Step] {
+        if request.path == "/missing" { return [.response(404)] }
         if request.path == "/arrive" { _ = NetworkNamespace.addAddress([198, 51, 100, 1]) }
-        return [.answer(200, [:], Fixture.picture())]
+        return [.response(200, headers: [:], body: Fixture.image())]
     }
 }

@@ -8,14 +8,14 @@ struct NginxTests {
     @Test("L02 a file arrives byte for byte, with its metrics")
     func loads() async throws {
         let server = try await Nginx()
-        let picture = Fixture.picture(300_000)
-        let url = try server.put(picture, at: "a.png")
-        let response = try await Downloader().fetch(url)
+        let image = Fixture.image(length: 300_000)
+        let url = try server.addFile(image, at: "a.png")
+        let response = try await Downloader().fetch(url: url)
         #expect(response.status == 200)
-        #expect(response.bytes == picture)
+        #expect(response.bytes == image)
         #expect(response.effectiveURL == url)
         #expect(response.headers["content-type"] == "image/png")
-        #expect(response.metrics.bodyBytes == picture.count)
+        #expect(response.metrics.bodyBytes == image.count)
         #expect(response.metrics.httpVersion == "HTTP/1.1")
         #expect(response.metrics.total >= response.metrics.firstByte)
         #expect(response.metrics.remoteAddress == "127.0.0.1:\(server.port)")
@@ -25,16 +25,16 @@ struct NginxTests {
     @MainActor
     func shares() async throws {
         let server = try await Nginx()
-        let picture = Fixture.picture(200_000)
-        let url = try server.put(picture, at: "a.png")
+        let image = Fixture.image(length: 200_000)
+        let url = try server.addFile(image, at: "a.png")
         let downloader = Downloader()
         let request = try FetchRequest(url: url)
         // Each asks before the next begins, and the downloads wait until all have asked.
         downloader.suspend()
         let callers = (0..<100).map { _ in Task.immediate { try await downloader.fetch(request) } }
         downloader.resume()
-        for caller in callers { #expect(try await caller.value.bytes == picture) }
-        #expect(try await server.requestCount("/a.png") == 1)
+        for caller in callers { #expect(try await caller.value.bytes == image) }
+        #expect(try await server.requestCount(for: "/a.png") == 1)
     }
 
     @Test("L20 a connection is used again, and says who asks and what can be read")
@@ -42,9 +42,9 @@ struct NginxTests {
         let server = try await Nginx()
         let downloader = Downloader()
         for name in ["a", "b", "c"] {
-            let url = try server.put(Fixture.picture(), at: "\(name).png")
-            let response = try await downloader.fetch(url)
-            #expect(response.metrics.reusedConnection == (name != "a"))
+            let url = try server.addFile(Fixture.image(), at: "\(name).png")
+            let response = try await downloader.fetch(url: url)
+            #expect(response.metrics.isReusedConnection == (name != "a"))
         }
         let requests = try await server.requests()
         #expect(Set(requests.map(\.connection)).count == 1)
@@ -57,9 +57,9 @@ struct NginxTests {
     @Test("C20 304 is handed out as an answer of its own")
     func notModified() async throws {
         let server = try await Nginx()
-        let url = try server.put(Fixture.picture(), at: "a.png")
+        let url = try server.addFile(Fixture.image(), at: "a.png")
         let downloader = Downloader()
-        let tag = try #require(try await downloader.fetch(url).headers["ETag"])
+        let tag = try #require(try await downloader.fetch(url: url).headers["ETag"])
         var request = try FetchRequest(url: url)
         request.headers["If-None-Match"] = tag
         let response = try await downloader.fetch(request)
@@ -70,15 +70,15 @@ struct NginxTests {
     @Test("L20 a certificate is verified, unless the authority is known or the request waives it")
     func verifies() async throws {
         let server = try await Nginx(.init(usesTLS: true))
-        try server.put(Fixture.picture(), at: "a.png")
+        try server.addFile(Fixture.image(), at: "a.png")
         let url = try #require(server.secureURL) + "/a.png"
-        let error = await failure { () async throws(EideticError) in try await Downloader().fetch(url) }
+        let error = await failure { () async throws(EideticError) in try await Downloader().fetch(url: url) }
         #expect(error?.code == .tlsFailure)
         #expect(error?.message.contains("localhost:") == true)
 
         var configuration = Downloader.Configuration()
-        configuration.caFile = server.authorityFile
-        let response = try await Downloader(configuration).fetch(url)
+        configuration.certificateAuthorityFile = server.authorityFile
+        let response = try await Downloader(configuration).fetch(url: url)
         #expect(response.metrics.httpVersion == "HTTP/2")
         #expect(response.metrics.tls > .zero)
 
@@ -87,6 +87,8 @@ struct NginxTests {
         let downloader = Downloader()
         #expect(try await downloader.fetch(request).status == 200)
         // The waiver is the request's own: the open connection does not serve others.
-        #expect(await failure { () async throws(EideticError) in try await downloader.fetch(url) }?.code == .tlsFailure)
+        #expect(
+            await failure { () async throws(EideticError) in try await downloader.fetch(url: url) }?.code == .tlsFailure
+        )
     }
 }

@@ -7,10 +7,10 @@ import Testing
 struct OrderTests {
     /// Asks for /1 … /14 one after the other with one slot, while the first is held back; gives the order at the server.
     @MainActor
-    private func order(_ executionOrder: Downloader.ExecutionOrder) async throws -> [Int] {
+    private func requestOrder(_ executionOrder: Downloader.ExecutionOrder) async throws -> [Int] {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in
-            (request.path == "/1" ? [.wait(gate)] : []) + [.answer(200, [:], Fixture.picture())]
+            (request.path == "/1" ? [.wait(gate)] : []) + [.response(200, headers: [:], body: Fixture.image())]
         }
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 1
@@ -28,28 +28,28 @@ struct OrderTests {
 
     @Test("L05 last in, first out: 1, then 14 down to 2")
     func lastInFirstOut() async throws {
-        #expect(try await order(.lastInFirstOut) == [1] + (2...14).reversed())
+        #expect(try await requestOrder(.lastInFirstOut) == [1] + (2...14).reversed())
     }
 
     @Test("L05 first in, first out: 1 to 14")
     func firstInFirstOut() async throws {
-        #expect(try await order(.firstInFirstOut) == Array(1...14))
+        #expect(try await requestOrder(.firstInFirstOut) == Array(1...14))
     }
 
     @Test("L03 six at once, then as many as the limit is changed to")
     @MainActor
     func limit() async throws {
         let gate = Gate()
-        let origin = try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], Fixture.picture())] }
+        let origin = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: Fixture.image())] }
         let downloader = Downloader()
         let tasks = try (1...20).map { number in
             let request = try FetchRequest(url: "\(origin.url)/\(number)")
             return Task.immediate { _ = try await downloader.fetch(request) }
         }
-        await origin.waitForRequests(6)
+        await origin.waitForRequests(count: 6)
         #expect(downloader.counts == (waiting: 14, running: 6))
         downloader.maximumConcurrent = 9
-        await origin.waitForRequests(9)
+        await origin.waitForRequests(count: 9)
         #expect(downloader.counts == (waiting: 11, running: 9))
         gate.open()
         for task in tasks { try await task.value }
@@ -63,19 +63,22 @@ struct OrderTests {
     func leaving() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { _ in
-            [.head(200, ["Content-Length": "1000"]), .send(Fixture.picture(10)), .wait(gate), .send(Fixture.rest(10))]
+            [
+                .head(200, headers: ["Content-Length": "1000"]), .send(Fixture.image(length: 10)), .wait(gate),
+                .send(Fixture.imageRemainder(from: 10)),
+            ]
         }
         let downloader = Downloader()
         let request = try FetchRequest(url: "\(origin.url)/a.png")
         // Each has joined before the next one comes: a caller who came after the others left would ask anew.
         let tasks = (0..<1_000).map { _ in Task.immediate { try await downloader.fetch(request) } }
-        await origin.waitForRequests(1)
+        await origin.waitForRequests(count: 1)
         for task in tasks.dropLast() { task.cancel() }
         for task in tasks.dropLast() {
             await #expect(throws: EideticError.self) { try await task.value }
         }
         gate.open()
-        #expect(try await tasks[999].value.bytes == Fixture.picture())
+        #expect(try await tasks[999].value.bytes == Fixture.image())
         #expect(origin.requests.count == 1)
     }
 
@@ -83,22 +86,22 @@ struct OrderTests {
     @MainActor
     func abandons() async throws {
         let gate = Gate()
-        let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.picture()), .wait(gate)] }
+        let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.image()), .wait(gate)] }
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 1
         let downloader = Downloader(configuration)
         let requests = try (1...2).map { try FetchRequest(url: "\(origin.url)/\($0)") }
         let running = Task.immediate { try await downloader.fetch(requests[0]) }
         let waiting = Task.immediate { try await downloader.fetch(requests[1]) }
-        await origin.waitForRequests(1)
+        await origin.waitForRequests(count: 1)
         waiting.cancel()
         await #expect(throws: EideticError.self) { try await waiting.value }
         #expect(downloader.counts == (waiting: 0, running: 1))
         running.cancel()
         await #expect(throws: EideticError.self) { try await running.value }
         // The slot is free again when the next one gets through.
-        let third = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
-        #expect(try await downloader.fetch(third.url).status == 200)
+        let third = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
+        #expect(try await downloader.fetch(url: third.url).status == 200)
         #expect(origin.requests.map(\.path) == ["/1"])
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// The short way to read a URL says what libcurl says, or nothing.
 struct PlainURLTests {
     @Test("most URLs are read without libcurl")
-    func takes() {
+    func acceptsPlainURLs() {
         for url in [
             "http://127.0.0.1:8080/a.png", "https://localhost/",
             "https://images.example.com/2026/a-b_c~d.jpg?w=400&h=300",
@@ -28,10 +28,10 @@ struct PlainURLTests {
             "http:///a", "http://", "", "http://h\\a/b", "http://h/%41",
         ]
     )
-    func leaves(url: String) { #expect(PlainURL(url) == nil) }
+    func refusesOtherForms(url: String) { #expect(PlainURL(url) == nil) }
 
     @Test("of 200,000 texts the short way reads each as libcurl does")
-    func agrees() throws {
+    func agreesWithLibcurl() throws {
         let pieces = [
             "http://", "https://", "h", "a.b", "127.0.0.1", "1.2", "0x1", "-", ".", "..", "/", "//", "/.", ":", ":80",
             ":443",
@@ -40,18 +40,18 @@ struct PlainURLTests {
             "*", "\\", "|", "é", "[::1]", "xn--", "\t", "'", "(", "{", "^",
         ]
         var random = SystemRandomNumberGenerator()
-        var taken = 0
+        var acceptedCount = 0
         for _ in 0..<200_000 {
             var text = random.next() % 8 == 0 ? "" : Bool.random() ? "http://" : "https://"
             if random.next() % 4 != 0 { text += ["h", "a.b", "127.0.0.1", "x-1.y2"].randomElement() ?? "" }
             for _ in 0..<Int.random(in: 0...5) { text += pieces.randomElement() ?? "" }
             guard let plain = PlainURL(text) else { continue }
-            taken += 1
+            acceptedCount += 1
             let parsed = try ParsedURL(parsing: text)
             #expect(
                 parsed.text == text && parsed.origin == plain.origin && parsed.user == nil && parsed.password == nil
             )
         }
-        #expect(taken > 1_000)
+        #expect(acceptedCount > 1_000)
     }
 }

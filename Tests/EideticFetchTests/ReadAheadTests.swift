@@ -12,7 +12,7 @@ struct ReadAheadTests {
     private let port: Int
 
     init() async throws {
-        port = try LoopbackPort.free()
+        port = try LoopbackPort.unused()
         // Dozens of records at once; and a server without HTTP/2.
         let http = """
             ssl_buffer_size 1k;
@@ -26,45 +26,45 @@ struct ReadAheadTests {
         server = try await Nginx(.init(http: http, usesTLS: true))
     }
 
-    private func base(_ version: Version) throws -> String {
+    private func baseURL(_ version: Version) throws -> String {
         version == .http2 ? try #require(server.secureURL) : "https://localhost:\(port)"
     }
 
-    private func downloader() -> Downloader {
+    private func makeDownloader() -> Downloader {
         var configuration = Downloader.Configuration()
-        configuration.caFile = server.authorityFile
+        configuration.certificateAuthorityFile = server.authorityFile
         return Downloader(configuration)
     }
 
     @Test("L20 bodies in small records come whole, alone and many at once", arguments: Version.allCases)
     func records(_ version: Version) async throws {
-        let (base, downloader) = (try base(version), downloader())
+        let (base, downloader) = (try baseURL(version), makeDownloader())
         let sizes = (0..<60).map { 100 + 4_999 * $0 }
-        for size in sizes { try server.put(Fixture.picture(size), at: "\(size).png") }
+        for size in sizes { try server.addFile(Fixture.image(length: size), at: "\(size).png") }
         for size in sizes.prefix(10) {
-            let response = try await downloader.fetch("\(base)/\(size).png?alone")
-            #expect(response.bytes == Fixture.picture(size))
+            let response = try await downloader.fetch(url: "\(base)/\(size).png?alone")
+            #expect(response.bytes == Fixture.image(length: size))
             #expect(response.metrics.httpVersion == version.rawValue)
         }
         try await withThrowingTaskGroup(of: (Int, [UInt8]).self) { group in
             for size in sizes {
-                group.addTask { (size, try await downloader.fetch("\(base)/\(size).png").bytes) }
+                group.addTask { (size, try await downloader.fetch(url: "\(base)/\(size).png").bytes) }
             }
-            for try await (size, bytes) in group { #expect(bytes == Fixture.picture(size)) }
+            for try await (size, bytes) in group { #expect(bytes == Fixture.image(length: size)) }
         }
     }
 
     @Test("L10 a reader that is behind gets everything, and holds up nobody else", arguments: Version.allCases)
     func backPressure(_ version: Version) async throws {
-        let (base, downloader) = (try base(version), downloader())
-        let large = Fixture.picture(4_000_000), small = Fixture.picture(50_000)
-        try server.put(large, at: "large.png")
-        try server.put(small, at: "small.png")
+        let (base, downloader) = (try baseURL(version), makeDownloader())
+        let large = Fixture.image(length: 4_000_000), small = Fixture.image(length: 50_000)
+        try server.addFile(large, at: "large.png")
+        try server.addFile(small, at: "small.png")
         let stream = try await downloader.stream(FetchRequest(url: "\(base)/large.png"))
         var iterator = stream.makeAsyncIterator()
         var bytes = try await iterator.next() ?? []
         for number in 0..<20 {
-            #expect(try await downloader.fetch("\(base)/small.png?\(number)").bytes == small)
+            #expect(try await downloader.fetch(url: "\(base)/small.png?\(number)").bytes == small)
             bytes += try await iterator.next() ?? []
         }
         while let piece = try await iterator.next() { bytes += piece }

@@ -14,7 +14,7 @@ struct RequestTests {
             ("http://example.org/\u{0}", "zero"), ("http://" + String(repeating: "a", count: 70_000), "longer"),
         ]
     )
-    func refuses(_ text: String, _ reason: String) {
+    func refuses(_ text: String, reason: String) {
         do throws(EideticError) {
             let request = try FetchRequest(url: text)
             Issue.record("\(text) was taken as \(request.url)")
@@ -36,7 +36,7 @@ struct RequestTests {
             ("http://bücher.example./", "http://xn--bcher-kva.example/"),
         ]
     )
-    func normalises(_ text: String, _ normal: String) throws {
+    func normalises(_ text: String, into normal: String) throws {
         #expect(try FetchRequest(url: text).url == normal)
     }
 
@@ -50,9 +50,9 @@ struct RequestTests {
     @Test("L20 names of fields are compared without regard to case, and their order across names does not matter")
     func headers() {
         var headers: HTTPHeaders = ["Accept": "a", "X-One": "1"]
-        headers.add("x-one", "2")
+        headers.add("x-one", for: "2")
         #expect(headers["X-ONE"] == "1, 2")
-        #expect(headers.values(of: "x-One") == ["1", "2"])
+        #expect(headers.values(for: "x-One") == ["1", "2"])
         #expect(headers == ["x-one": "1", "ACCEPT": "a", "X-one": "2"])
         #expect(headers.hashValue == (["x-one": "1", "ACCEPT": "a", "X-one": "2"] as HTTPHeaders).hashValue)
         #expect(headers != ["X-One": "2", "Accept": "a", "x-one": "1"])
@@ -62,7 +62,7 @@ struct RequestTests {
 
     @Test("L20 a field that would break out of its line is refused", arguments: ["a\r\nX-Evil: 1", "a\nb", "\u{0}"])
     func injection(_ value: String) async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         var request = try FetchRequest(url: origin.url)
         request.headers["X-Value"] = value
         let error = await failure { [request] () async throws(EideticError) in try await Downloader().fetch(request) }
@@ -74,18 +74,19 @@ struct RequestTests {
         "L20 nobody breaks out of a line of the head, and nothing is cut off at a zero",
         arguments: ["\r\nX-Evil: 1", "\n", "\u{0}"]
     )
-    func injectionElsewhere(_ evil: String) async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+    func injectionElsewhere(_ injectedText: String) async throws {
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         let credentials: [Credentials] = [
-            .bearer("a" + evil), .digest(user: evil, password: "b"), .basic(user: "a", password: evil),
+            .bearer("a" + injectedText), .digest(user: injectedText, password: "b"),
+            .basic(user: "a", password: injectedText),
         ]
         var configurations = (0..<3).map { _ in Downloader.Configuration() }
-        configurations[0].userAgent += evil
-        configurations[1].acceptedTypes = ["image/png" + evil]
+        configurations[0].userAgent += injectedText
+        configurations[1].acceptedTypes = ["image/png" + injectedText]
         configurations[2].credentials = { _ in credentials[0] }
         for configuration in configurations {
             let error = await failure { () async throws(EideticError) in
-                try await Downloader(configuration).fetch(origin.url)
+                try await Downloader(configuration).fetch(url: origin.url)
             }
             #expect(error?.code == .invalidArgument)
         }
@@ -115,7 +116,10 @@ struct RequestTests {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in
             let (user, language) = (request.headers["authorization"] ?? "", request.headers["accept-language"] ?? "")
-            return [.wait(gate), .answer(200, [:], Fixture.picture(10) + Array((user + language).utf8))]
+            return [
+                .wait(gate),
+                .response(200, headers: [:], body: Fixture.image(length: 10) + Array((user + language).utf8)),
+            ]
         }
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 20
@@ -127,8 +131,8 @@ struct RequestTests {
             // The order of the fields makes no other request.
             let isFirst = number % 40 < 20
             let fields = [("Authorization", "Bearer \(user)"), ("Accept-Language", language)]
-            for (name, value) in isFirst ? fields : fields.reversed() { request.headers.add(name, value) }
-            let expected = Fixture.picture(10) + Array("Bearer \(user)\(language)".utf8)
+            for (name, value) in isFirst ? fields : fields.reversed() { request.headers.add(name, for: value) }
+            let expected = Fixture.image(length: 10) + Array("Bearer \(user)\(language)".utf8)
             return Task.immediate { [request] in try await downloader.fetch(request).bytes == expected }
         }
         #expect(downloader.jobCount == 20)
@@ -144,7 +148,11 @@ struct RequestTests {
         let origin = try ScriptedOrigin { request in
             [
                 .wait(gate),
-                .answer(200, [:], Fixture.picture(10) + Array((request.headers["authorization"] ?? "").utf8)),
+                .response(
+                    200,
+                    headers: [:],
+                    body: Fixture.image(length: 10) + Array((request.headers["authorization"] ?? "").utf8)
+                ),
             ]
         }
         let downloader = Downloader()
@@ -158,6 +166,6 @@ struct RequestTests {
         var bodies: Set<[UInt8]> = []
         for task in tasks { bodies.insert(try await task.value) }
         #expect(bodies.count == 4)
-        #expect(bodies.contains(Fixture.picture(10)))
+        #expect(bodies.contains(Fixture.image(length: 10)))
     }
 }

@@ -5,15 +5,15 @@ import Testing
 
 @Suite("Further attempts", .timeLimit(.minutes(1)))
 struct RetryTests {
-    private func downloader(_ clock: ManualRetryClock) -> Downloader {
+    private func makeDownloader(clock: ManualRetryClock) -> Downloader {
         var configuration = Downloader.Configuration()
         configuration.retryClock = clock
         return Downloader(configuration)
     }
 
-    private func insisting(_ url: String) throws -> FetchRequest {
+    private func makeRetryingRequest(url: String) throws -> FetchRequest {
         var request = try FetchRequest(url: url)
-        request.retriesFailed = true
+        request.ignoresFailureList = true
         return request
     }
 
@@ -27,7 +27,7 @@ struct RetryTests {
         #expect(policy.delay(afterAttempt: 1, retryAfter: .seconds(7), random: 0.5) == .seconds(7))
         #expect(policy.delay(afterAttempt: 1, retryAfter: .seconds(121), random: 0.5) == nil)
         var patient = policy
-        patient.attempts = 1_000
+        patient.maximumAttempts = 1_000
         #expect(patient.delay(afterAttempt: 900, retryAfter: nil, random: 0.5) == .seconds(15))
     }
 
@@ -36,14 +36,14 @@ struct RetryTests {
         let count = Counter()
         let origin = try ScriptedOrigin { _ in
             switch count.next() {
-            case 0: [.answer(503, ["Retry-After": "2", "Connection": "close"]), .close]
+            case 0: [.response(503, headers: ["Retry-After": "2", "Connection": "close"]), .close]
             case 1: [.close]
-            default: [.answer(200, [:], Fixture.picture())]
+            default: [.response(200, headers: [:], body: Fixture.image())]
             }
         }
         let clock = ManualRetryClock()
-        let response = try await downloader(clock).fetch(insisting(origin.url))
-        #expect(response.metrics.attempts == 3)
+        let response = try await makeDownloader(clock: clock).fetch(makeRetryingRequest(url: origin.url))
+        #expect(response.metrics.attemptCount == 3)
         try #require(clock.delays.count == 2)
         #expect(clock.delays[0] >= .seconds(2))
         #expect(clock.delays[1] < .seconds(1))
@@ -51,20 +51,20 @@ struct RetryTests {
 
     @Test("L07 without retryFailed there is one attempt")
     func once() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(503)] }
+        let origin = try ScriptedOrigin { _ in [.response(503)] }
         let clock = ManualRetryClock()
-        let downloader = downloader(clock)
-        let error = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        let downloader = makeDownloader(clock: clock)
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
         #expect(error?.httpStatus == 503)
         #expect(origin.requests.count == 1)
         #expect(clock.delays.isEmpty)
     }
 
     @Test("L07 what is wrong for good is not tried again", arguments: [404, 403, 410])
-    func notForGood(_ status: Int) async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(status)] }
+    func permanentFailure(_ status: Int) async throws {
+        let origin = try ScriptedOrigin { _ in [.response(status)] }
         let clock = ManualRetryClock()
-        let (downloader, request) = (downloader(clock), try insisting(origin.url))
+        let (downloader, request) = (makeDownloader(clock: clock), try makeRetryingRequest(url: origin.url))
         let error = await failure { () async throws(EideticError) in try await downloader.fetch(request) }
         #expect(error?.httpStatus == status)
         #expect(origin.requests.count == 1)
@@ -72,9 +72,9 @@ struct RetryTests {
 
     @Test("L07 a server that asks for too long a wait is not asked again")
     func tooLong() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(429, ["Retry-After": "86400"])] }
+        let origin = try ScriptedOrigin { _ in [.response(429, headers: ["Retry-After": "86400"])] }
         let clock = ManualRetryClock()
-        let (downloader, request) = (downloader(clock), try insisting(origin.url))
+        let (downloader, request) = (makeDownloader(clock: clock), try makeRetryingRequest(url: origin.url))
         let error = await failure { () async throws(EideticError) in try await downloader.fetch(request) }
         #expect(error?.httpStatus == 429)
         #expect(clock.delays.isEmpty)
@@ -82,13 +82,13 @@ struct RetryTests {
 
     @Test("L07 all downloads share one budget of further attempts")
     func budget() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(503)] }
+        let origin = try ScriptedOrigin { _ in [.response(503)] }
         var configuration = Downloader.Configuration()
         configuration.retryClock = ManualRetryClock()
         configuration.retryBudget = 3
         let downloader = Downloader(configuration)
         for number in 0..<4 {
-            let request = try insisting("\(origin.url)/\(number)")
+            let request = try makeRetryingRequest(url: "\(origin.url)/\(number)")
             let error = await failure { () async throws(EideticError) in try await downloader.fetch(request) }
             #expect(error?.httpStatus == 503)
         }
@@ -96,24 +96,24 @@ struct RetryTests {
     }
 
     @Test("L07 a wait ends when the network comes back")
-    func networkCameBack() async throws {
+    func networkChange() async throws {
         let count = Counter()
         let origin = try ScriptedOrigin { _ in
-            count.next() == 0 ? [.answer(503)] : [.answer(200, [:], Fixture.picture())]
+            count.next() == 0 ? [.response(503)] : [.response(200, headers: [:], body: Fixture.image())]
         }
-        let clock = ManualRetryClock(holds: true)
-        let (downloader, request) = (downloader(clock), try insisting(origin.url))
+        let clock = ManualRetryClock(holdsFirstWait: true)
+        let (downloader, request) = (makeDownloader(clock: clock), try makeRetryingRequest(url: origin.url))
         let task = Task { try await downloader.fetch(request) }
         await clock.reached.wait()
-        downloader.networkCameBack()
-        #expect(try await task.value.metrics.attempts == 2)
+        downloader.resetAfterNetworkChange()
+        #expect(try await task.value.metrics.attemptCount == 2)
     }
 
     @Test("L07 who leaves while a download waits leaves at once")
     func cancel() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(503)] }
-        let clock = ManualRetryClock(holds: true)
-        let (downloader, request) = (downloader(clock), try insisting(origin.url))
+        let origin = try ScriptedOrigin { _ in [.response(503)] }
+        let clock = ManualRetryClock(holdsFirstWait: true)
+        let (downloader, request) = (makeDownloader(clock: clock), try makeRetryingRequest(url: origin.url))
         let task = Task { try await downloader.fetch(request) }
         await clock.reached.wait()
         task.cancel()
@@ -129,16 +129,18 @@ struct RetryTests {
         let downloader = Downloader(configuration)
         let broken = Counter()
         let origin = try ScriptedOrigin { _ in
-            broken.next() < 5 ? [.close] : [.answer(200, [:], Fixture.picture())]
+            broken.next() < 5 ? [.close] : [.response(200, headers: [:], body: Fixture.image())]
         }
-        for _ in 0..<5 { _ = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) } }
-        let error = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        for _ in 0..<5 {
+            _ = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
+        }
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
         #expect(error?.code == .connectionLost)
         #expect(error?.message.contains("5 times in a row") == true)
         #expect(origin.requests.count == 5)
         time.advance(by: .seconds(31))
-        #expect(try await downloader.fetch(origin.url).status == 200)
-        #expect(try await downloader.fetch(origin.url).status == 200)
+        #expect(try await downloader.fetch(url: origin.url).status == 200)
+        #expect(try await downloader.fetch(url: origin.url).status == 200)
     }
 
     @Test("L07 the one that tries keeps others back until something comes, and for half a minute at most")
@@ -150,12 +152,15 @@ struct RetryTests {
         let downloader = Downloader(configuration)
         let origin = try ScriptedOrigin { request in
             if count.next() < 5 { return [.close] }
-            guard request.path == "/held" else { return [.answer(200, [:], Fixture.picture())] }
-            let head: ScriptedOrigin.Step = .head(200, ["Content-Length": "1000"])
-            return [.wait(gate), head, .send(Fixture.picture(10)), .wait(isThere), .send(Fixture.rest(10))]
+            guard request.path == "/held" else { return [.response(200, headers: [:], body: Fixture.image())] }
+            let head: ScriptedOrigin.Step = .head(200, headers: ["Content-Length": "1000"])
+            return [
+                .wait(gate), head, .send(Fixture.image(length: 10)), .wait(isThere),
+                .send(Fixture.imageRemainder(from: 10)),
+            ]
         }
         for _ in 0..<5 {
-            _ = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(origin.url) }
+            _ = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
         }
         time.advance(by: .seconds(31))
         var request = try FetchRequest(url: origin.url + "/held")
@@ -164,14 +169,15 @@ struct RetryTests {
         let held = Task.immediate { [request] in
             try await downloader.fetch(request) { if $0.received > 0 { began.open() } }.status
         }
-        await origin.waitForRequests(6)
-        let refused = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(origin.url)
+        await origin.waitForRequests(count: 6)
+        let refused = await failure { @Sendable () async throws(EideticError) in
+            try await downloader.fetch(url: origin.url)
         }
         #expect(refused?.code == .connectionLost)
         #expect(origin.requests.count == 6)
         gate.open()
         await began.wait()
-        #expect(try await downloader.fetch(origin.url).status == 200)
+        #expect(try await downloader.fetch(url: origin.url).status == 200)
         isThere.open()
         #expect(try await held.value == 200)
     }
@@ -183,19 +189,22 @@ struct RetryTests {
         var configuration = Downloader.Configuration()
         configuration.time = time
         let downloader = Downloader(configuration)
-        let origin = try ScriptedOrigin { _ in count.next() < 5 ? [.close] : [.answer(503)] }
+        let origin = try ScriptedOrigin { _ in count.next() < 5 ? [.close] : [.response(503)] }
         for _ in 0..<5 {
-            _ = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(origin.url) }
+            _ = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
         }
         time.advance(by: .seconds(31))
-        downloader.suspend(.low)
+        downloader.suspend(upTo: .low)
         let request = try FetchRequest(url: origin.url + "/held")
         let held = Task.immediate { try await downloader.fetch(request, priority: .low).status }
-        let refused = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(origin.url)
+        let refused = await failure { @Sendable () async throws(EideticError) in
+            try await downloader.fetch(url: origin.url)
         }
         #expect(refused?.code == .connectionLost)
         time.advance(by: .seconds(31))
-        let later = await failure { @Sendable () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        let later = await failure { @Sendable () async throws(EideticError) in
+            try await downloader.fetch(url: origin.url)
+        }
         #expect(later?.httpStatus == 503)
         held.cancel()
         await #expect(throws: EideticError.self) { try await held.value }
@@ -203,13 +212,13 @@ struct RetryTests {
 
     @Test("L07 offline, nothing is asked, and it is not counted as a failure")
     func offline() async throws {
-        let origin = try ScriptedOrigin { _ in [.answer(200, [:], Fixture.picture())] }
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         let downloader = Downloader()
         downloader.isOffline = true
-        let error = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) }
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
         #expect(error?.code == .offline)
         #expect(downloader.failures.entries.isEmpty)
         downloader.isOffline = false
-        #expect(try await downloader.fetch(origin.url).status == 200)
+        #expect(try await downloader.fetch(url: origin.url).status == 200)
     }
 }

@@ -12,18 +12,19 @@ struct RouteTests {
         .enabled(if: ListeningAddress.hasIPv6, "this machine has no IPv6")
     )
     func ipv6() async throws {
-        let origin = try ScriptedOrigin(on: .loopback6) { _ in [.answer(200, [:], Fixture.picture())] }
-        let response = try await Downloader().fetch(origin.url)
-        #expect(response.bytes == Fixture.picture())
+        let origin = try ScriptedOrigin(on: .loopback6) { _ in [.response(200, headers: [:], body: Fixture.image())] }
+        let response = try await Downloader().fetch(url: origin.url)
+        #expect(response.bytes == Fixture.image())
         #expect(response.metrics.remoteAddress == "[::1]:\(origin.port)")
         #expect(origin.requests.first?.headers["host"] == "[::1]:\(origin.port)")
         var configuration = Downloader.Configuration()
         configuration.addressFamily = .ipv4
         let ipv4 = Downloader(configuration)
-        #expect(await failure { () async throws(EideticError) in try await ipv4.fetch(origin.url) } != nil)
+        #expect(await failure { () async throws(EideticError) in try await ipv4.fetch(url: origin.url) } != nil)
         #expect(origin.requests.count == 1)
         #expect(
-            await failure { () async throws(EideticError) in try await Downloader().fetch("http://[::1]:1/") }?.code
+            await failure { () async throws(EideticError) in try await Downloader().fetch(url: "http://[::1]:1/") }?
+                .code
                 == .connectionRefused
         )
     }
@@ -31,20 +32,20 @@ struct RouteTests {
     // MARK: Proxies
 
     /// A proxy that wants a name and a password.
-    private func proxy(_ directory: TemporaryDirectory) async throws -> (url: String, process: Subprocess) {
+    private func startProxy(in directory: TemporaryDirectory) async throws -> (url: String, process: Subprocess) {
         for _ in 0..<5 {
-            let port = try LoopbackPort.free()
+            let port = try LoopbackPort.unused()
             let lines = [
                 "Port \(port)", "Listen 127.0.0.1", "Timeout 60", "MaxClients 20", "LogLevel Info",
                 "BasicAuth proxyuser proxypass", "ViaProxyName \"here\"",
             ]
             let file = try directory.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "proxy.conf")
-            let process = try Subprocess("tinyproxy", ["-d", "-c", file])
+            let process = try Subprocess("tinyproxy", arguments: ["-d", "-c", file])
             if await process.waitForOutput("Accepting connections") {
                 return ("http://proxyuser:proxypass@127.0.0.1:\(port)", process)
             }
         }
-        throw EideticError(.refused, "tinyproxy did not start")
+        throw EideticError(.refused, message: "tinyproxy did not start")
     }
 
     @Test(
@@ -53,18 +54,18 @@ struct RouteTests {
         .needsTinyproxy
     )
     func throughProxy() async throws {
-        let directory = try TemporaryDirectory("proxy")
+        let directory = try TemporaryDirectory(named: "proxy")
         let server = try await Nginx(.init(usesTLS: true))
         let secure = try #require(server.secureURL)
-        let plain = try server.put(Fixture.picture(100_000), at: "a.png")
-        let (url, process) = try await proxy(directory)
+        let plain = try server.addFile(Fixture.image(length: 100_000), at: "a.png")
+        let (url, process) = try await startProxy(in: directory)
         var configuration = Downloader.Configuration()
         configuration.proxy = .url(url)
-        configuration.caFile = server.authorityFile
+        configuration.certificateAuthorityFile = server.authorityFile
         let downloader = Downloader(configuration)
-        #expect(try await downloader.fetch(plain).headers["Via"]?.contains("here") == true)
-        let response = try await downloader.fetch(secure + "/a.png")
-        #expect(response.bytes == Fixture.picture(100_000))
+        #expect(try await downloader.fetch(url: plain).headers["Via"]?.contains("here") == true)
+        let response = try await downloader.fetch(url: secure + "/a.png")
+        #expect(response.bytes == Fixture.image(length: 100_000))
         #expect(response.headers["Via"] == nil)
         #expect(response.metrics.httpVersion == "HTTP/2")
         let log = process.outputSoFar + process.errorsSoFar
@@ -72,25 +73,27 @@ struct RouteTests {
         // The proxy's password is the proxy's alone.
         #expect(try await server.requests().allSatisfy { $0.headers["authorization"] == nil })
         process.kill()
-        _ = await process.finish()
-        let error = await failure { () async throws(EideticError) in try await Downloader(configuration).fetch(plain) }
+        _ = await process.waitUntilExit()
+        let error = await failure { () async throws(EideticError) in
+            try await Downloader(configuration).fetch(url: plain)
+        }
         #expect(error?.code == .connectionRefused)
     }
 
     @Test("L20 a proxy that does not let us through is no answer of the server's", .needsNginx, .needsTinyproxy)
     func refusedByProxy() async throws {
-        let directory = try TemporaryDirectory("proxy")
+        let directory = try TemporaryDirectory(named: "proxy")
         let server = try await Nginx(.init(usesTLS: true))
         let secure = try #require(server.secureURL)
-        try server.put(Fixture.picture(), at: "a.png")
-        let (url, process) = try await proxy(directory)
+        try server.addFile(Fixture.image(), at: "a.png")
+        let (url, process) = try await startProxy(in: directory)
         defer { process.kill() }
         var configuration = Downloader.Configuration()
         configuration.proxy = .url(url.replacing("proxypass", with: "wrong"))
-        configuration.caFile = server.authorityFile
+        configuration.certificateAuthorityFile = server.authorityFile
         let downloader = Downloader(configuration)
         for target in [server.url + "/a.png", secure + "/a.png"] {
-            let error = await failure { () async throws(EideticError) in try await downloader.fetch(target) }
+            let error = await failure { () async throws(EideticError) in try await downloader.fetch(url: target) }
             // Without a tunnel the proxy's answer is like any other; of the tunnel's refusal only the message tells.
             let isRefused = error?.code == .connectionRefused && error?.httpStatus == nil
             let isAnswer = error?.code == .httpStatus && [401, 407].contains(error?.httpStatus)
@@ -104,13 +107,13 @@ struct RouteTests {
         var configuration = Downloader.Configuration()
         configuration.proxy = .url("socks5h://127.0.0.1:1")
         let error = await failure { [configuration] () async throws(EideticError) in
-            try await Downloader(configuration).fetch("http://example.org/")
+            try await Downloader(configuration).fetch(url: "http://example.org/")
         }
         #expect(error?.code == .connectionRefused)
         let nowhere = try Relay(to: 1)
         configuration.proxy = .url("socks5h://127.0.0.1:\(nowhere.port)")
         let ended = await failure { [configuration] () async throws(EideticError) in
-            try await Downloader(configuration).fetch("http://example.org/")
+            try await Downloader(configuration).fetch(url: "http://example.org/")
         }
         #expect(ended?.code == .connectionRefused)
     }
@@ -118,25 +121,28 @@ struct RouteTests {
     // MARK: Private networks
 
     /// What a downloader with the guard did in a network in which 198.41.0.4, a public address, is this machine's.
-    private struct Guarded: Sendable {
+    private struct PublicPlace: Sendable {
         let origin: ScriptedOrigin
         let downloader: Downloader
     }
 
     @Test("L20 a public server is loaded from, and its redirect into a private network is not followed")
     func redirectIntoPrivateNetwork() async throws {
-        let made = await NetworkNamespace.run { () -> Guarded? in
+        let optionalPlace = await NetworkNamespace.run { () -> PublicPlace? in
             guard NetworkNamespace.bringUp(), NetworkNamespace.addAddress([198, 41, 0, 4]),
                 let origin = try? ScriptedOrigin(
                     on: .any,
-                    { request in
+                    script: { request in
                         let port = request.headers["host"]?.split(separator: ":").last ?? ""
                         switch request.path {
-                        case "/loopback": return [.answer(302, ["Location": "http://127.0.0.1:\(port)/secret"])]
-                        case "/mapped": return [.answer(302, ["Location": "http://[::ffff:127.0.0.1]:\(port)/secret"])]
-                        case "/decimal": return [.answer(302, ["Location": "http://2130706433:\(port)/secret"])]
-                        case "/again": return [.answer(302, ["Location": "/a.png"])]
-                        default: return [.answer(200, [:], Fixture.picture())]
+                        case "/loopback":
+                            return [.response(302, headers: ["Location": "http://127.0.0.1:\(port)/secret"])]
+                        case "/mapped":
+                            return [.response(302, headers: ["Location": "http://[::ffff:127.0.0.1]:\(port)/secret"])]
+                        case "/decimal":
+                            return [.response(302, headers: ["Location": "http://2130706433:\(port)/secret"])]
+                        case "/again": return [.response(302, headers: ["Location": "/a.png"])]
+                        default: return [.response(200, headers: [:], body: Fixture.image())]
                         }
                     }
                 )
@@ -145,15 +151,17 @@ struct RouteTests {
             configuration.refusesPrivateNetworks = true
             configuration.observesNetwork = false
             // Its engine's thread is started here, and so lives in this network.
-            return Guarded(origin: origin, downloader: Downloader(configuration))
+            return PublicPlace(origin: origin, downloader: Downloader(configuration))
         }
-        guard let made, let here = made else {
+        guard let optionalPlace, let here = optionalPlace else {
             return withKnownIssue("no network namespace here") { Issue.record() }
         }
         let base = "http://198.41.0.4:\(here.origin.port)"
-        for path in ["/a.png", "/again"] { #expect(try await here.downloader.fetch(base + path).status == 200) }
+        for path in ["/a.png", "/again"] { #expect(try await here.downloader.fetch(url: base + path).status == 200) }
         for path in ["/loopback", "/mapped", "/decimal"] {
-            let error = await failure { () async throws(EideticError) in try await here.downloader.fetch(base + path) }
+            let error = await failure { () async throws(EideticError) in
+                try await here.downloader.fetch(url: base + path)
+            }
             #expect(error?.code == .refused, "\(path): \(String(describing: error))")
         }
         #expect(!here.origin.requests.contains { $0.path == "/secret" })
@@ -163,6 +171,6 @@ struct RouteTests {
 extension Trait where Self == ConditionTrait {
     /// Skips a test, and says so, where tinyproxy is not installed.
     fileprivate static var needsTinyproxy: Self {
-        .enabled(if: Subprocess.find("tinyproxy") != nil, "tinyproxy is not installed")
+        .enabled(if: Subprocess.executablePath(for: "tinyproxy") != nil, "tinyproxy is not installed")
     }
 }

@@ -7,41 +7,41 @@ import Testing
 @Suite("Downloads into files", .timeLimit(.minutes(1)))
 struct SaveTests {
     private let directory: TemporaryDirectory
-    private let picture = Fixture.picture(200_000)
+    private let image = Fixture.image(length: 200_000)
 
-    init() throws { directory = try TemporaryDirectory("save") }
+    init() throws { directory = try TemporaryDirectory(named: "save") }
 
-    private var names: [String] { ((try? FileSystem().names(in: directory.path)) ?? []).sorted() }
+    private var names: [String] { ((try? FileSystem().entryNames(in: directory.path)) ?? []).sorted() }
 
-    private func save(_ url: String, _ downloader: Downloader = Downloader()) async throws(EideticError)
+    private func save(_ url: String, with downloader: Downloader = Downloader()) async throws(EideticError)
         -> FetchResponse
     {
-        try await downloader.save(FetchRequest(url: url), to: directory.path("a.png"))
+        try await downloader.save(FetchRequest(url: url), to: directory.path(of: "a.png"))
     }
 
     @Test("L02 a body goes to its file while it comes, which has its name once it is complete")
     func whileItComes() async throws {
-        let (gate, picture) = (Gate(), picture)
+        let (gate, image) = (Gate(), image)
         let origin = try ScriptedOrigin { request in
-            if request.path == "/moved" { return [.answer(302, ["Location": "/a.png"])] }
-            let half = picture.count / 2
+            if request.path == "/moved" { return [.response(302, headers: ["Location": "/a.png"])] }
+            let half = image.count / 2
             return [
-                .head(200, ["Content-Length": "\(picture.count)"]), .send(Array(picture[..<half])), .wait(gate),
-                .send(Array(picture[half...])),
+                .head(200, headers: ["Content-Length": "\(image.count)"]), .send(Array(image[..<half])), .wait(gate),
+                .send(Array(image[half...])),
             ]
         }
         let (files, path) = (FileSystem(), directory.path)
         let request = try FetchRequest(url: origin.url + "/moved")
-        let response = try await Downloader().save(request, to: directory.path("a.png")) { progress in
-            guard progress.received == picture.count / 2 else { return }
-            let names = (try? files.names(in: path)) ?? []
+        let response = try await Downloader().save(request, to: directory.path(of: "a.png")) { progress in
+            guard progress.received == image.count / 2 else { return }
+            let names = (try? files.entryNames(in: path)) ?? []
             let size = names.first.flatMap { try? files.status(of: "\(path)/\($0)") }?.size
-            #expect(names.count == 1 && names != ["a.png"] && size == picture.count / 2)
+            #expect(names.count == 1 && names != ["a.png"] && size == image.count / 2)
             gate.open()
         }
         #expect(response.status == 200 && response.bytes.isEmpty)
-        #expect(response.metrics.bodyBytes == picture.count)
-        #expect(try directory.contents(of: "a.png") == picture)
+        #expect(response.metrics.bodyBytes == image.count)
+        #expect(try directory.contents(of: "a.png") == image)
         #expect(names == ["a.png"])
     }
 
@@ -51,7 +51,7 @@ struct SaveTests {
         try directory.write([1, 2, 3], to: "a.png")
         var request = try FetchRequest(url: origin.url)
         request.byteLimit = .mebibytes(10)
-        let path = directory.path("a.png")
+        let path = directory.path(of: "a.png")
         let error = await failure { [request] () async throws(EideticError) in
             try await Downloader().save(request, to: path)
         }
@@ -67,68 +67,72 @@ struct SaveTests {
             (.write, ENOSPC, .diskFull), (.rename, EIO, .fileFailure),
         ]
     )
-    func fileFaults(_ call: SystemCall, _ number: Int32, _ code: EideticError.Code) async throws {
-        let (picture, plan) = (picture, FaultPlan())
-        let origin = try ScriptedOrigin { _ in [.answer(200, [:], picture)] }
+    func fileFaults(_ call: SystemCall, number: Int32, code: EideticError.Code) async throws {
+        let (image, plan) = (image, FaultPlan())
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: image)] }
         plan.fail(call, with: number)
         var configuration = Downloader.Configuration()
         configuration.fileSystem = FileSystem(observer: plan)
         let downloader = Downloader(configuration)
-        let error = await failure { () async throws(EideticError) in try await save(origin.url, downloader) }
+        let error = await failure { () async throws(EideticError) in try await save(origin.url, with: downloader) }
         #expect(error?.code == code)
-        #expect(error?.message.contains(directory.path("a.png")) == true)
+        #expect(error?.message.contains(directory.path(of: "a.png")) == true)
         #expect(names == [])
         // It is not the server's fault: it is asked again.
-        #expect(try await save(origin.url, downloader).status == 200)
-        #expect(try directory.contents(of: "a.png") == picture)
+        #expect(try await save(origin.url, with: downloader).status == 200)
+        #expect(try directory.contents(of: "a.png") == image)
     }
 
     @Test("L24 a download that broke off goes to its file from the beginning, or goes on from what was kept")
     func goesOn() async throws {
-        let (picture, count) = (picture, Counter())
+        let (image, count) = (image, Counter())
         let origin = try ScriptedOrigin { request in
             if request.headers["range"] != nil {
                 let range = "bytes 100000-199999/200000"
-                return [.answer(206, ["ETag": "\"v1\"", "Content-Range": range], Array(picture[100_000...]))]
+                return [
+                    .response(206, headers: ["ETag": "\"v1\"", "Content-Range": range], body: Array(image[100_000...]))
+                ]
             }
-            let head: ScriptedOrigin.Step = .head(200, ["ETag": "\"v1\"", "Content-Length": "200000"])
-            return count.next() < 2 ? [head, .send(Array(picture[..<100_000])), .close] : [head, .send(picture)]
+            let head: ScriptedOrigin.Step = .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "200000"])
+            return count.next() < 2 ? [head, .send(Array(image[..<100_000])), .close] : [head, .send(image)]
         }
         var configuration = Downloader.Configuration()
-        configuration.partialDirectory = directory.path("partial")
+        configuration.partialDirectory = directory.path(of: "partial")
         configuration.retryClock = ManualRetryClock()
         let error = await failure { [configuration] () async throws(EideticError) in
-            try await Downloader(configuration).fetch(origin.url)
+            try await Downloader(configuration).fetch(url: origin.url)
         }
         #expect(error?.code == .lengthMismatch)
-        #expect(try await save(origin.url, Downloader(configuration)).metrics.resumedBytes == 100_000)
-        #expect(try directory.contents(of: "a.png") == picture)
+        #expect(try await save(origin.url, with: Downloader(configuration)).metrics.resumedBytes == 100_000)
+        #expect(try directory.contents(of: "a.png") == image)
         configuration.alwaysRetries = true
-        #expect(try await save(origin.url, Downloader(configuration)).metrics.attempts == 2)
-        #expect(try directory.contents(of: "a.png") == picture)
+        #expect(try await save(origin.url, with: Downloader(configuration)).metrics.attemptCount == 2)
+        #expect(try directory.contents(of: "a.png") == image)
     }
 
     @Test("L24 a beginning on disk is still there when a file that goes on from it breaks off")
     func beginningStays() async throws {
-        let (picture, count) = (picture, Counter())
+        let (image, count) = (image, Counter())
         let origin = try ScriptedOrigin { request in
             let number = count.next()
             guard request.headers["range"] == "bytes=100000-" else {
-                let head: ScriptedOrigin.Step = .head(200, ["ETag": "\"v1\"", "Content-Length": "200000"])
-                return [head, .send(Array(picture[..<100_000])), .close]
+                let head: ScriptedOrigin.Step = .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "200000"])
+                return [head, .send(Array(image[..<100_000])), .close]
             }
             let range = "bytes 100000-199999/200000"
             let fields: KeyValuePairs = ["ETag": "\"v1\"", "Content-Range": range, "Content-Length": "100000"]
-            return [.head(206, fields), .send(Array(picture[100_000..<(number < 2 ? 150_000 : 200_000)])), .close]
+            return [
+                .head(206, headers: fields), .send(Array(image[100_000..<(number < 2 ? 150_000 : 200_000)])), .close,
+            ]
         }
         var configuration = Downloader.Configuration()
-        configuration.partialDirectory = directory.path("partial")
+        configuration.partialDirectory = directory.path(of: "partial")
         let downloader = Downloader(configuration)
-        _ = await failure { () async throws(EideticError) in try await downloader.fetch(origin.url) }
-        let error = await failure { () async throws(EideticError) in try await save(origin.url, downloader) }
+        _ = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
+        let error = await failure { () async throws(EideticError) in try await save(origin.url, with: downloader) }
         #expect(error?.code == .lengthMismatch)
-        #expect(try await save(origin.url, downloader).metrics.resumedBytes == 100_000)
-        #expect(try directory.contents(of: "a.png") == picture)
+        #expect(try await save(origin.url, with: downloader).metrics.resumedBytes == 100_000)
+        #expect(try directory.contents(of: "a.png") == image)
     }
 
     @Test("L02 callers who want the same file share one download, and nothing is left when they all leave")
@@ -136,14 +140,14 @@ struct SaveTests {
     func shares() async throws {
         let (gate, isThere) = (Gate(), Gate())
         let origin = try ScriptedOrigin { request in
-            if request.path == "/other" { return [.answer(200, [:], Fixture.picture())] }
+            if request.path == "/other" { return [.response(200, headers: [:], body: Fixture.image())] }
             return [
-                .head(200, ["Content-Length": "1000"]), .send(Fixture.picture(10)), .wait(gate),
-                .send(Fixture.rest(10)),
+                .head(200, headers: ["Content-Length": "1000"]), .send(Fixture.image(length: 10)), .wait(gate),
+                .send(Fixture.imageRemainder(from: 10)),
             ]
         }
         let (downloader, request) = (Downloader(), try FetchRequest(url: origin.url))
-        let first = directory.path("a.png"), second = directory.path("b.png")
+        let first = directory.path(of: "a.png"), second = directory.path(of: "b.png")
         let tasks = [first, first, second].map { path in
             Task.immediate {
                 try await downloader.save(request, to: path) { if $0.received > 0, path == second { isThere.open() } }
@@ -154,7 +158,7 @@ struct SaveTests {
         tasks[2].cancel()
         await #expect(throws: EideticError.self) { try await tasks[2].value }
         // What is answered now is answered after the engine has done all that was asked before.
-        _ = try await downloader.fetch(origin.url + "/other")
+        _ = try await downloader.fetch(url: origin.url + "/other")
         gate.open()
         for task in tasks[..<2] { #expect(try await task.value.status == 200) }
         #expect(names == ["a.png"])
@@ -163,41 +167,41 @@ struct SaveTests {
 
     @Test("L20 what hooks make of a body is what is in the file")
     func hooks() async throws {
-        let picture = picture
-        let origin = try ScriptedOrigin { _ in [.answer(200, [:], picture.map { $0 ^ 7 })] }
+        let image = image
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: image.map { $0 ^ 7 })] }
         var configuration = Downloader.Configuration()
         configuration.decryptor = { bytes, _ in bytes.map { $0 ^ 7 } }
-        #expect(try await save(origin.url, Downloader(configuration)).bytes == [])
-        #expect(try directory.contents(of: "a.png") == picture)
+        #expect(try await save(origin.url, with: Downloader(configuration)).bytes == [])
+        #expect(try directory.contents(of: "a.png") == image)
     }
 
     @Test("L02 what hooks made of a body takes no name once everybody has left")
     func leftWhileItIsWritten() async throws {
-        let (gate, leaver, picture) = (Gate(), Leaver(), picture)
-        let origin = try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], picture)] }
+        let (gate, observer, image) = (Gate(), CancellingObserver(), image)
+        let origin = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: image)] }
         var configuration = Downloader.Configuration()
         configuration.decryptor = { bytes, _ in bytes }
-        configuration.fileSystem = FileSystem(observer: leaver)
-        let (downloader, path) = (Downloader(configuration), directory.path("a.png"))
+        configuration.fileSystem = FileSystem(observer: observer)
+        let (downloader, path) = (Downloader(configuration), directory.path(of: "a.png"))
         let request = try FetchRequest(url: origin.url)
         try directory.write([1, 2, 3], to: "a.png")
         let task = Task { try await downloader.save(request, to: path) }
-        leaver.task.withLock { $0 = task }
+        observer.task.withLock { $0 = task }
         gate.open()
         let result = await task.result
         #expect(throws: EideticError.self) { try result.get() }
-        await leaver.end.wait()
-        #expect(leaver.last.withLock { $0 } == .unlink)
+        await observer.end.wait()
+        #expect(observer.last.withLock { $0 } == .unlink)
         #expect(try directory.contents(of: "a.png") == [1, 2, 3])
     }
 
     /// Leaves while a file is written, and sees what becomes of that.
-    private final class Leaver: SystemCallObserver {
+    private final class CancellingObserver: SystemCallObserver {
         let task = Guarded<Task<FetchResponse, any Error>?>(nil)
         let last = Guarded<SystemCall?>(nil)
         let end = Gate()
 
-        func willCall(_ call: SystemCall, path: String?) -> Int32? {
+        func willPerform(_ call: SystemCall, path: String?) -> Int32? {
             if call == .write { task.withLock { $0 }?.cancel() }
             guard call == .rename || call == .unlink else { return nil }
             last.withLock { $0 = call }

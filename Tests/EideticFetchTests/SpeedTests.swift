@@ -5,42 +5,42 @@ import Testing
 
 @Suite("Speeds of hosts", .timeLimit(.minutes(2)))
 struct SpeedTests {
-    private func metrics(_ bytes: Int, in seconds: Double) -> FetchMetrics {
+    private func makeMetrics(byteCount bytes: Int, seconds: Double) -> FetchMetrics {
         var metrics = FetchMetrics()
         metrics.bodyBytes = bytes
         metrics.total = .seconds(seconds)
         return metrics
     }
 
-    private func origin(_ host: String) throws -> Origin { try FetchRequest(url: "http://\(host)/").origin }
+    private func makeOrigin(host: String) throws -> Origin { try FetchRequest(url: "http://\(host)/").origin }
 
     @Test("L02 newer downloads weigh more, and what is older than five minutes counts no more")
     func fades() throws {
-        var speeds = HostSpeeds()
-        let host = try origin("a.example"), other = try origin("b.example")
+        var speeds = OriginSpeeds()
+        let host = try makeOrigin(host: "a.example"), other = try makeOrigin(host: "b.example")
         func speed(_ seconds: Int) -> Double? { speeds.bytesPerSecond(of: host, now: .seconds(seconds)) }
-        speeds.note(host, metrics(100_000, in: 1), now: .seconds(0))
+        speeds.recordDownload(from: host, metrics: makeMetrics(byteCount: 100_000, seconds: 1), now: .seconds(0))
         #expect(speed(0) == 100_000)
         #expect(speeds.bytesPerSecond(of: other, now: .seconds(0)) == nil)
-        speeds.note(host, metrics(1_000_000, in: 1), now: .seconds(0))
+        speeds.recordDownload(from: host, metrics: makeMetrics(byteCount: 1_000_000, seconds: 1), now: .seconds(0))
         #expect(speed(0) == (75_000 + 1_000_000) / 1.75)
         // Two minutes later the old ones weigh a quarter of three quarters.
-        speeds.note(host, metrics(1_000_000, in: 1), now: .seconds(120))
+        speeds.recordDownload(from: host, metrics: makeMetrics(byteCount: 1_000_000, seconds: 1), now: .seconds(120))
         #expect(speed(120) == (0.1875 * 1_075_000 + 1_000_000) / (0.1875 * 1.75 + 1))
         #expect(speed(419) != nil)
         // One that was noted late, by a thread that was held up: counted, and time does not run backwards.
-        speeds.note(host, metrics(1_000_000, in: 1), now: .seconds(2))
+        speeds.recordDownload(from: host, metrics: makeMetrics(byteCount: 1_000_000, seconds: 1), now: .seconds(2))
         #expect(speed(419) != nil)
         #expect(speed(420) == nil)
     }
 
     @Test("L02 small bodies say nothing; the network's change forgets all")
     func evidence() throws {
-        var speeds = HostSpeeds()
-        let host = try origin("a.example")
-        speeds.note(host, metrics(16_383, in: 1), now: .zero)
+        var speeds = OriginSpeeds()
+        let host = try makeOrigin(host: "a.example")
+        speeds.recordDownload(from: host, metrics: makeMetrics(byteCount: 16_383, seconds: 1), now: .zero)
         #expect(speeds.bytesPerSecond(of: host, now: .zero) == nil)
-        speeds.note(host, metrics(16_384, in: 1), now: .zero)
+        speeds.recordDownload(from: host, metrics: makeMetrics(byteCount: 16_384, seconds: 1), now: .zero)
         #expect(speeds.bytesPerSecond(of: host, now: .zero) == 16_384)
         speeds.reset()
         #expect(speeds.bytesPerSecond(of: host, now: .zero) == nil)
@@ -48,44 +48,51 @@ struct SpeedTests {
 
     @Test("L02 a thousand hosts and some are remembered, the newest of them")
     func bounded() throws {
-        var speeds = HostSpeeds()
+        var speeds = OriginSpeeds()
         for index in 0..<1_100 {
-            speeds.note(try origin("h\(index)"), metrics(20_000, in: 1), now: .milliseconds(index))
+            speeds.recordDownload(
+                from: try makeOrigin(host: "h\(index)"),
+                metrics: makeMetrics(byteCount: 20_000, seconds: 1),
+                now: .milliseconds(index)
+            )
         }
-        let known = try (0..<1_100).filter { speeds.bytesPerSecond(of: try origin("h\($0)"), now: .seconds(2)) != nil }
+        let known = try (0..<1_100).filter {
+            speeds.bytesPerSecond(of: try makeOrigin(host: "h\($0)"), now: .seconds(2)) != nil
+        }
         #expect(known == Array(76..<1_100))
     }
 
     @Test("L02 behind a redirect the speed counts for the origin that was asked, too")
     func redirected() async throws {
-        let picture = Fixture.picture(200_000)
-        let far = try ScriptedOrigin { _ in [.answer(200, [:], picture)] }
-        let near = try ScriptedOrigin { _ in [.answer(302, ["Location": "\(far.url)/a"], [])] }
+        let image = Fixture.image(length: 200_000)
+        let far = try ScriptedOrigin { _ in [.response(200, headers: [:], body: image)] }
+        let near = try ScriptedOrigin { _ in [.response(302, headers: ["Location": "\(far.url)/a"], body: [])] }
         let downloader = Downloader(), request = try FetchRequest(url: "\(near.url)/a")
-        let answer = try await downloader.fetch(request)
-        #expect(answer.bytes == picture)
+        let response = try await downloader.fetch(request)
+        #expect(response.bytes == image)
         let speed = try #require(downloader.speed(of: request.origin))
-        #expect(speed == downloader.speed(of: try FetchRequest(url: answer.effectiveURL).origin))
+        #expect(speed == downloader.speed(of: try FetchRequest(url: response.effectiveURL).origin))
     }
 
     @Test("L22 a download that was held back is not taken for a slow host")
     @MainActor
     func held() async throws {
-        let gate = Gate(), picture = Fixture.picture(200_000)
+        let gate = Gate(), image = Fixture.image(length: 200_000)
         let origin = try ScriptedOrigin { request in
             request.path == "/held"
-                ? [.wait(gate), .answer(200, [:], picture)] : [.answer(200, [:], Fixture.picture())]
+                ? [.wait(gate), .response(200, headers: [:], body: image)]
+                : [.response(200, headers: [:], body: Fixture.image())]
         }
         let downloader = Downloader(), request = try FetchRequest(url: "\(origin.url)/held")
         let held = Task.immediate { try await downloader.fetch(request, priority: .low) }
-        await origin.waitForRequests(1)
-        downloader.suspend(.low)
+        await origin.waitForRequests(count: 1)
+        downloader.suspend(upTo: .low)
         gate.open()
-        for number in 0..<5 { _ = try await downloader.fetch("\(origin.url)/urgent?\(number)") }
+        for number in 0..<5 { _ = try await downloader.fetch(url: "\(origin.url)/urgent?\(number)") }
         downloader.resume()
-        #expect(try await held.value.bytes == picture)
+        #expect(try await held.value.bytes == image)
         #expect(downloader.speed(of: request.origin) == nil)
-        _ = try await downloader.fetch("\(origin.url)/held")
+        _ = try await downloader.fetch(url: "\(origin.url)/held")
         #expect(try #require(downloader.speed(of: request.origin)) > 0)
     }
 }

@@ -9,10 +9,10 @@ struct StreamTests {
     func pieces() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in
-            if request.path == "/moved" { return [.answer(302, ["Location": "/a.png"])] }
+            if request.path == "/moved" { return [.response(302, headers: ["Location": "/a.png"])] }
             return [
-                .head(200, ["Content-Length": "100000"]), .send(Fixture.picture(500)), .wait(gate),
-                .send(Fixture.rest(500, of: 100_000)),
+                .head(200, headers: ["Content-Length": "100000"]), .send(Fixture.image(length: 500)), .wait(gate),
+                .send(Fixture.imageRemainder(from: 500, of: 100_000)),
             ]
         }
         let stream = try await Downloader().stream(FetchRequest(url: origin.url + "/moved"))
@@ -20,31 +20,31 @@ struct StreamTests {
         #expect(stream.expectedLength == 100_000)
         #expect(stream.effectiveURL == origin.url + "/a.png")
         var bytes: [UInt8] = []
-        for try await piece in stream {
-            bytes += piece
+        for try await chunk in stream {
+            bytes += chunk
             if bytes.count == 500 { gate.open() }
         }
-        #expect(bytes == Fixture.picture(100_000))
+        #expect(bytes == Fixture.image(length: 100_000))
     }
 
     @Test("L10 a reader that is behind holds the server back")
     func backPressure() async throws {
         let sent = Gate()
-        let piece = [UInt8](repeating: 7, count: 65_536)
+        let chunk = [UInt8](repeating: 7, count: 65_536)
         let origin = try ScriptedOrigin { request in
-            if request.path.hasPrefix("/small") { return [.answer(200, [:], Fixture.picture())] }
+            if request.path.hasPrefix("/small") { return [.response(200, headers: [:], body: Fixture.image())] }
             return [
-                .head(200, ["Content-Length": "\(1_000 * piece.count + 8)"]), .send(Fixture.picture(8)),
-                .sendRepeatedly(piece, times: 1_000), .reached(sent),
+                .head(200, headers: ["Content-Length": "\(1_000 * chunk.count + 8)"]), .send(Fixture.image(length: 8)),
+                .sendRepeatedly(chunk, times: 1_000), .open(sent),
             ]
         }
         let downloader = Downloader()
         let stream = try await downloader.stream(FetchRequest(url: origin.url + "/large"))
         var iterator = stream.makeAsyncIterator()
         var count = try await iterator.next()?.count ?? 0
-        for number in 0..<50 { _ = try await downloader.fetch("\(origin.url)/small?\(number)") }
+        for number in 0..<50 { _ = try await downloader.fetch(url: "\(origin.url)/small?\(number)") }
         #expect(!sent.isOpen)
-        while let piece = try await iterator.next() { count += piece.count }
+        while let chunk = try await iterator.next() { count += chunk.count }
         #expect(count == 1_000 * 65_536 + 8)
         await sent.wait()
     }
@@ -53,24 +53,25 @@ struct StreamTests {
     func paysOnce() async throws {
         let size = 8_000_000
         let origin = try ScriptedOrigin { request in
-            request.path == "/large" ? [.answer(200, [:], Fixture.picture(size))] : [.answer(304)]
+            request.path == "/large"
+                ? [.response(200, headers: [:], body: Fixture.image(length: size))] : [.response(304)]
         }
         let time = ManualTime()
         var configuration = Downloader.Configuration()
         configuration.time = time
         // What becomes free is enough for the body and little more; no more comes.
-        configuration.bytesPerSecond = 82_000_000
+        configuration.maximumBytesPerSecond = 82_000_000
         let downloader = Downloader(configuration)
         // The engine's clock begins to run, and then moves on.
-        _ = try await downloader.fetch(origin.url)
+        _ = try await downloader.fetch(url: origin.url)
         time.advance(by: .milliseconds(200))
         let stream = try await downloader.stream(FetchRequest(url: origin.url + "/large"))
         var iterator = stream.makeAsyncIterator()
         var count = 0
-        while let piece = try await iterator.next() {
-            count += piece.count
+        while let chunk = try await iterator.next() {
+            count += chunk.count
             // The engine goes round, and finds that the reader is behind.
-            for number in 0..<4 { _ = try await downloader.fetch("\(origin.url)/\(count).\(number)") }
+            for number in 0..<4 { _ = try await downloader.fetch(url: "\(origin.url)/\(count).\(number)") }
         }
         #expect(count == size)
     }
@@ -78,17 +79,19 @@ struct StreamTests {
     @Test("L10 what is no picture fails before the stream begins, what breaks later fails in it")
     func failures() async throws {
         let origin = try ScriptedOrigin { request in
-            if request.path == "/page" { return [.answer(200, ["Content-Type": "text/html"], Fixture.webPage)] }
-            return [.head(200, ["Content-Length": "1000"]), .send(Fixture.picture(500)), .close]
+            if request.path == "/page" {
+                return [.response(200, headers: ["Content-Type": "text/html"], body: Fixture.webPage)]
+            }
+            return [.head(200, headers: ["Content-Length": "1000"]), .send(Fixture.image(length: 500)), .close]
         }
         let downloader = Downloader()
         let page = try FetchRequest(url: origin.url + "/page")
         let error = await failure { () async throws(EideticError) in try await downloader.stream(page) }
-        #expect(error?.code == .notAPicture)
+        #expect(error?.code == .notAnImage)
         let stream = try await downloader.stream(FetchRequest(url: origin.url + "/cut"))
         var count = 0
         do {
-            for try await piece in stream { count += piece.count }
+            for try await chunk in stream { count += chunk.count }
             Issue.record("the stream ended as if it were complete")
         } catch {
             #expect(error.code == .lengthMismatch)
@@ -100,8 +103,8 @@ struct StreamTests {
     func leaving() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in
-            if request.path == "/small" { return [.answer(200, [:], Fixture.picture())] }
-            return [.head(200), .send(Fixture.picture()), .wait(gate)]
+            if request.path == "/small" { return [.response(200, headers: [:], body: Fixture.image())] }
+            return [.head(200), .send(Fixture.image()), .wait(gate)]
         }
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 1
@@ -110,14 +113,14 @@ struct StreamTests {
             let stream = try await downloader.stream(FetchRequest(url: origin.url + "/endless"))
             #expect(stream.status == 200)
         }
-        #expect(try await downloader.fetch(origin.url + "/small").status == 200)
+        #expect(try await downloader.fetch(url: origin.url + "/small").status == 200)
         let request = try FetchRequest(url: origin.url + "/endless")
         let task = Task {
             for try await _ in try await downloader.stream(request) {}
         }
-        await origin.waitForRequests(3)
+        await origin.waitForRequests(count: 3)
         task.cancel()
         await #expect(throws: EideticError.self) { try await task.value }
-        #expect(try await downloader.fetch(origin.url + "/small").status == 200)
+        #expect(try await downloader.fetch(url: origin.url + "/small").status == 200)
     }
 }

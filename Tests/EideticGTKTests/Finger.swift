@@ -11,7 +11,7 @@ enum TouchScreen {
     /// Whether all is there that it takes; only root may tell Xorg where its configuration is.
     static var isInstalled: Bool {
         let drivers = ["drivers/dummy", "input/inputtest"]
-        return geteuid() == 0 && Subprocess.find("Xorg") != nil
+        return geteuid() == 0 && Subprocess.executablePath(for: "Xorg") != nil
             && drivers.allSatisfy { access("/usr/lib/xorg/modules/\($0)_drv.so", R_OK) == 0 }
     }
 
@@ -68,7 +68,7 @@ enum TouchScreen {
 /// - SeeAlso: inputtest(4), and `xf86-input-inputtest-protocol.h` in Debian's `xserver-xorg-dev`.
 final class Finger: Sendable {
     private let socket: FileDescriptor
-    private let pool = WorkPool(name: "finger", width: 1)
+    private let pool = WorkPool(name: "finger", maximumThreadCount: 1)
 
     /// What the driver is told.
     private enum Message: UInt32 { case version = 0, waitForSync = 1, touch = 6 }
@@ -83,10 +83,10 @@ final class Finger: Sendable {
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket.number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                connect(socket.rawValue, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard result == 0 else { throw SystemError(.open, errno, path: path) }
+        guard result == 0 else { throw SystemError(.open, errorNumber: errno, path: path) }
         // Version 1.1 of the protocol.
         send(.version, bytes(UInt16(1)) + bytes(UInt16(1)))
         _ = answer(12)
@@ -123,12 +123,12 @@ final class Finger: Sendable {
     /// Sends a message: its length with these eight bytes, its type, what is in it.
     private func send(_ message: Message, _ content: [UInt8]) {
         let whole = bytes(UInt32(content.count + 8)) + bytes(message.rawValue) + content
-        #expect(write(socket.number, whole, whole.count) == whole.count)
+        #expect(write(socket.rawValue, whole, whole.count) == whole.count)
     }
 
     private func answer(_ count: Int) -> [UInt8] {
         var answer = [UInt8](repeating: 0, count: count)
-        #expect(recv(socket.number, &answer, count, Int32(MSG_WAITALL)) == count)
+        #expect(recv(socket.rawValue, &answer, count, Int32(MSG_WAITALL)) == count)
         return answer
     }
 

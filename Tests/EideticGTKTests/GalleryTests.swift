@@ -107,20 +107,20 @@ struct GalleryTests {
         let gallery = try await RunningGallery(pictures: 3)
         var reader = try await gallery.start()
         let small = try await gallery.usage()
-        #expect(small.entries >= 3 && small.logical.description.hasSuffix(" KB"), "\(small)")
-        try await gallery.until("\(small.logical)") { try await !reader.items("\(small.logical)").isEmpty }
+        #expect(small.entryCount >= 3 && small.logicalSize.description.hasSuffix(" KB"), "\(small)")
+        try await gallery.until("\(small.logicalSize)") { try await !reader.items("\(small.logicalSize)").isEmpty }
         try await gallery.quit()
         try gallery.putLarge("large.png")
         reader = try await gallery.start()
         let large = try await gallery.usage()
-        #expect(large.logical.description.hasSuffix(" MB"), "\(large)")
-        try await gallery.until("\(large.logical)") { try await !reader.items("\(large.logical)").isEmpty }
-        let figure = try #require(try await reader.items("\(large.logical)").first(where: \.isFocusable))
-        try await reader.press("\(large.logical)")
+        #expect(large.logicalSize.description.hasSuffix(" MB"), "\(large)")
+        try await gallery.until("\(large.logicalSize)") { try await !reader.items("\(large.logicalSize)").isEmpty }
+        let figure = try #require(try await reader.items("\(large.logicalSize)").first(where: \.isFocusable))
+        try await reader.press("\(large.logicalSize)")
         try await gallery.until("the button") { try await !reader.items("Clear cache").isEmpty }
         try await reader.press("Clear cache")
         try await gallery.until("nothing") { try await reader.name(of: figure) == "0 bytes" }
-        #expect(try await gallery.usage().entries == 0)
+        #expect(try await gallery.usage().entryCount == 0)
         // What is seen stays; when it is asked for again, it is loaded again, and counted.
         try await gallery.press("Escape", "F5")
         try await gallery.until("pictures again") { try await reader.name(of: figure).hasSuffix(" MB") }
@@ -133,7 +133,7 @@ struct GalleryTests {
         let reader = try await gallery.start()
         // Nothing but the grid's picture in memory is left of it.
         await gallery.server.stop()
-        _ = try await Subprocess.run("rm", ["-rf", gallery.directory.path("cache")])
+        _ = try await Subprocess.run("rm", arguments: ["-rf", gallery.directory.path(of: "cache")])
         let item = try #require(try await reader.items("1").last)
         try await gallery.click(try await gallery.middle(item, reader))
         try await gallery.until("the failure") {

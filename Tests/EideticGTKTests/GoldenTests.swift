@@ -9,8 +9,8 @@ struct GoldenTests {
         arguments: ["golden-fit", "golden-states", "golden-light", "golden-dark"]
     )
     func looks(_ name: String) async throws {
-        let directory = try TemporaryDirectory("golden")
-        try await Scene.play(name, environment: ["EIDETIC_SCREENSHOT": directory.path("screen.png")])
+        let directory = try TemporaryDirectory(named: "golden")
+        try await Scene.play(name, environment: ["EIDETIC_SCREENSHOT": directory.path(of: "screen.png")])
         try Golden(name).expect(try directory.contents(of: "screen.png"))
         // What is moved by two pixels, or by one across and down, would be found.
         let golden = try Golden(name).pixels()

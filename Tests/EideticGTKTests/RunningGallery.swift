@@ -15,16 +15,17 @@ final class RunningGallery {
 
     /// Whether all is there that it takes.
     static var canRun: Bool {
-        Scene.canPlay && ["xdotool", "dbus-daemon", "busctl", "jq"].allSatisfy { Subprocess.find($0) != nil }
-            && Subprocess.find("/usr/libexec/at-spi-bus-launcher") != nil
+        Scene.canPlay
+            && ["xdotool", "dbus-daemon", "busctl", "jq"].allSatisfy { Subprocess.executablePath(for: $0) != nil }
+            && Subprocess.executablePath(for: "/usr/libexec/at-spi-bus-launcher") != nil
     }
 
     init(pictures count: Int, hasTouch: Bool = false) async throws {
         server = try await Nginx(.init(server: "autoindex on;"))
-        directory = try TemporaryDirectory("gallery")
+        directory = try TemporaryDirectory(named: "gallery")
         screen = try await Screen(hasTouch: hasTouch)
         bus = try await screen.startBus()
-        for number in 0..<count { try server.put(try Self.picture(number), at: "\(number).png") }
+        for number in 0..<count { try server.addFile(try Self.picture(number), at: "\(number).png") }
     }
 
     /// The colour of a picture.
@@ -45,17 +46,21 @@ final class RunningGallery {
             for place in pixels.indices { pixels[place] = place % 4 == 3 ? 255 : UInt8.random(in: 0...255) }
         }
         let image = Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size)
-        try server.put(try ImageEncoder.encode(image, as: .png), at: name)
+        try server.addFile(try ImageEncoder.encode(image, as: .png), at: name)
     }
 
     // MARK: The program
 
     /// Starts it and waits until all pictures that can be seen are shown.
     func start() async throws -> ScreenReader {
-        let arguments = ["--report", "--cache", directory.path("cache"), server.url + "/"]
+        let arguments = ["--report", "--cache", directory.path(of: "cache"), server.url + "/"]
         // Its theme is the desktop's, which has a light and a dark form; the bus makes it known to screen readers.
         let changes = ["GTK_THEME": nil, "GTK_A11Y": nil, "DBUS_SESSION_BUS_ADDRESS": screen.busAddress]
-        process = try Subprocess(Scene.program("Gallery"), arguments, environment: screen.environment(changes))
+        process = try Subprocess(
+            Scene.program("Gallery"),
+            arguments: arguments,
+            environment: screen.environment(changes)
+        )
         await waits(for: "all shown")
         let found = try await xdotool("search", "--onlyvisible", "--name", "^Gallery$")
         window = found.split(separator: "\n").first.map(String.init) ?? ""
@@ -91,13 +96,13 @@ final class RunningGallery {
 
     func quit() async throws {
         try await press("ctrl+q")
-        let result = await process?.finish()
+        let result = await process?.waitUntilExit()
         #expect(result?.status == .exited(0), "\(result?.errorText ?? "")")
     }
 
     /// What its cache holds, as another program finds it.
     func usage() async throws -> DiskCache.Usage {
-        try await DiskCache(DiskCache.Configuration(directory: directory.path("cache"))).currentUsage()
+        try await DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache"))).currentUsage()
     }
 
     // MARK: Keys, mouse and eyes
@@ -126,14 +131,14 @@ final class RunningGallery {
     }
 
     private func xdotool(_ arguments: String...) async throws -> String {
-        try await Subprocess.run("xdotool", arguments, environment: screen.environment()).outputText
+        try await Subprocess.run("xdotool", arguments: arguments, environment: screen.environment()).outputText
     }
 
     /// The window as it is on the screen.
     func look() async throws -> PixelBuffer {
         let result = try await Subprocess.run(
             "import",
-            ["-window", window, "png:-"],
+            arguments: ["-window", window, "png:-"],
             environment: screen.environment()
         )
         return try ImageDecoder.decode(result.output).pixels

@@ -47,9 +47,9 @@ final class ScreenReader {
             unseen += answer?.quoted.filter { $0.hasPrefix("/") } ?? []
         }
         let cache = ["-j", "call", program, "/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems"]
-        let answer = try await Subprocess.run("busctl", ["--address=\(bus)"] + cache)
+        let answer = try await Subprocess.run("busctl", arguments: ["--address=\(bus)"] + cache)
         let filter = ".data[0][] | [.[0][1], .[2][1], .[6], (.[9][0] | tostring)] | join(\"\\t\")"
-        let lines = try await Subprocess.run("jq", ["-r", filter], input: answer.output)
+        let lines = try await Subprocess.run("jq", arguments: ["-r", filter], input: answer.output)
         return lines.outputText.split(separator: "\n").compactMap { line in
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             guard fields.count == 4, let states = Int(fields[3]) else { return nil }
@@ -93,9 +93,9 @@ final class ScreenReader {
     }
 
     private static func busctl(_ bus: String, _ arguments: [String]) async throws -> String {
-        let result = try await Subprocess.run("busctl", ["--address=\(bus)"] + arguments)
+        let result = try await Subprocess.run("busctl", arguments: ["--address=\(bus)"] + arguments)
         guard result.status == .exited(0) else {
-            throw EideticError(.corrupt, "\(arguments): \(result.errorText)")
+            throw EideticError(.corrupt, message: "\(arguments): \(result.errorText)")
         }
         return result.outputText
     }

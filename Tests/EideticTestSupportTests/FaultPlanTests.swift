@@ -11,11 +11,11 @@ struct FaultPlanTests {
         let plan = FaultPlan()
         plan.fail(.mkdir, with: ENOSPC, at: 2)
         let files = FileSystem(observer: plan)
-        try files.makeDirectory(directory.path("a"))
-        #expect(throws: SystemError(.mkdir, ENOSPC, path: directory.path("b"))) {
-            try files.makeDirectory(directory.path("b"))
+        try files.makeDirectory(directory.path(of: "a"))
+        #expect(throws: SystemError(.mkdir, errorNumber: ENOSPC, path: directory.path(of: "b"))) {
+            try files.makeDirectory(directory.path(of: "b"))
         }
-        try files.makeDirectory(directory.path("c"))
+        try files.makeDirectory(directory.path(of: "c"))
         #expect(plan.calls.map(\.failure) == [nil, ENOSPC, nil])
         #expect(plan.count(of: .mkdir) == 3)
     }
@@ -24,21 +24,21 @@ struct FaultPlanTests {
     func failsForEver() throws {
         let directory = try TemporaryDirectory()
         let plan = FaultPlan()
-        plan.fail(.mkdir, with: EIO, count: .max, pathPart: "bad")
+        plan.fail(.mkdir, with: EIO, count: .max, pathContaining: "bad")
         let files = FileSystem(observer: plan)
         for _ in 0..<3 {
-            #expect(throws: SystemError.self) { try files.makeDirectory(directory.path("bad")) }
+            #expect(throws: SystemError.self) { try files.makeDirectory(directory.path(of: "bad")) }
         }
-        try files.makeDirectory(directory.path("good"))
+        try files.makeDirectory(directory.path(of: "good"))
     }
 
     @Test("runs something just before a call")
     func runsBefore() throws {
         let directory = try TemporaryDirectory()
         let plan = FaultPlan()
-        let target = directory.path("a")
+        let target = directory.path(of: "a")
         plan.before(.mkdir) { mkdir(target, 0o700) }
-        #expect(throws: SystemError(.mkdir, EEXIST, path: target)) {
+        #expect(throws: SystemError(.mkdir, errorNumber: EEXIST, path: target)) {
             try FileSystem(observer: plan).makeDirectory(target)
         }
     }
@@ -51,8 +51,8 @@ struct FaultPlanTests {
             path = directory.path
             try directory.write([1, 2], to: "deep/er/file")
             #expect(try directory.contents(of: "deep/er/file") == [1, 2])
-            symlink("/usr", directory.path("link"))
-            chmod(directory.path("deep"), 0)
+            symlink("/usr", directory.path(of: "link"))
+            chmod(directory.path(of: "deep"), 0)
         }
         #expect(access(path, F_OK) != 0)
         #expect(access("/usr", F_OK) == 0)

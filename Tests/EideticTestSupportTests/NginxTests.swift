@@ -6,8 +6,8 @@ struct NginxTests {
     @Test("serves a file, and logs the request once")
     func serves() async throws {
         let server = try await Nginx()
-        let url = try server.put(Array("hello".utf8), at: "folder/a.txt")
-        let result = try await Subprocess.run("curl", ["-sS", "-A", "test", url])
+        let url = try server.addFile(Array("hello".utf8), at: "folder/a.txt")
+        let result = try await Subprocess.run("curl", arguments: ["-sS", "-A", "test", url])
         #expect(result.outputText == "hello")
         let requests = try await server.requests()
         #expect(requests.map(\.path) == ["/folder/a.txt"])
@@ -21,7 +21,7 @@ struct NginxTests {
         let server = try await Nginx(.init(server: "location /gone { return 410; }"))
         let result = try await Subprocess.run(
             "curl",
-            ["-sS", "-o", "/dev/null", "-w", "%{http_code}", "\(server.url)/gone"]
+            arguments: ["-sS", "-o", "/dev/null", "-w", "%{http_code}", "\(server.url)/gone"]
         )
         #expect(result.outputText == "410")
     }
@@ -29,11 +29,11 @@ struct NginxTests {
     @Test("speaks TLS and HTTP/2 with a certificate that only its own authority makes good")
     func speaksTLS() async throws {
         let server = try await Nginx(.init(usesTLS: true))
-        try server.put([65], at: "a.txt")
+        try server.addFile([65], at: "a.txt")
         let url = "\(try #require(server.secureURL))/a.txt"
         let authority = try #require(server.authorityFile)
-        #expect(try await Subprocess.run("curl", ["-sS", url]).status == .exited(60))
-        #expect(try await Subprocess.run("curl", ["-sS", "--cacert", authority, url]).outputText == "A")
+        #expect(try await Subprocess.run("curl", arguments: ["-sS", url]).status == .exited(60))
+        #expect(try await Subprocess.run("curl", arguments: ["-sS", "--cacert", authority, url]).outputText == "A")
         #expect(try await server.requests().map(\.version) == ["HTTP/2.0"])
     }
 
@@ -41,6 +41,6 @@ struct NginxTests {
     func stops() async throws {
         let server = try await Nginx()
         await server.stop()
-        #expect(try await Subprocess.run("curl", ["-sS", server.url]).status == .exited(7))
+        #expect(try await Subprocess.run("curl", arguments: ["-sS", server.url]).status == .exited(7))
     }
 }

@@ -3,32 +3,32 @@ import EideticTestSupport
 import Testing
 
 @Suite("Delivered without being decoded", .timeLimit(.minutes(2)))
-struct AvoidDecodeTests {
+struct DeferredDecodingTests {
     /// A request for bytes that somebody makes, which go to disk, and the number of times that they were made.
-    private func request(_ bytes: [UInt8], _ options: ImageOptions, calls: Counter = Counter()) -> ImageRequest {
-        let origin = ImageOrigin.provider(name: "made") { () throws(EideticError) in
-            calls.add()
+    private func makeRequest(for bytes: [UInt8], options: ImageOptions, calls: Counter = Counter()) -> ImageRequest {
+        let origin = ImageResource.provider(name: "made") { () throws(EideticError) in
+            calls.increment()
             return bytes
         }
         return ImageRequest(origin, options: options)
     }
 
-    private func pipeline(_ directory: TemporaryDirectory) throws -> ImagePipeline {
-        ImagePipeline(.init(diskCache: try DiskCache(.init(directory: directory.path("cache")))))
+    private func makePipeline(in directory: TemporaryDirectory) throws -> ImagePipeline {
+        ImagePipeline(.init(diskCache: try DiskCache(.init(directory: directory.path(of: "cache")))))
     }
 
     @Test("L06 avoidDecode delivers the bytes and what the head says; the first use decodes, once, for who holds it")
     func firstUse() async throws {
-        let pipeline = ImagePipeline(.init()), png = try Picture.png(width: 64, height: 48)
+        let pipeline = ImagePipeline(.init()), png = try TestImage.png(width: 64, height: 48)
         let request = request(png, .avoidDecode)
         let response = try await pipeline.response(for: request)
-        #expect(response.originalBytes == png)
+        #expect(response.encodedBytes == png)
         #expect(response.header?.size == PixelSize(width: 64, height: 48))
         #expect(response.image.size == PixelSize(width: 64, height: 48))
         #expect(!response.image.isDecoded)
         #expect(pipeline.cachedImage(for: request) == nil)
         #expect(pipeline.memoryUsage == .zero)
-        #expect(response.record.steps.last?.note == "left until it is used: png 64x48 to 64x48")
+        #expect(response.trace.steps.last?.detail == "left until it is used: png 64x48 to 64x48")
         #expect(response.image.pixels[3, 2] == SIMD4(3, 2, 7, 255))
         #expect(response.image.isDecoded)
         #expect(try await response.image.decoded().pixels === response.image.pixels)
@@ -44,24 +44,24 @@ struct AvoidDecodeTests {
 
     @Test("L06 C01 avoidDecode: a picture that was not used yet costs a cache what it will take, with its bytes")
     func cost() async throws {
-        let png = try Picture.png(width: 64, height: 48)
+        let png = try TestImage.png(width: 64, height: 48)
         let image = try await ImagePipeline(.init()).image(for: request(png, .avoidDecode))
         #expect(image.cost == ByteCount(64 * 48 * 4 + png.count))
         let memory = ImageMemoryCache(costLimit: image.cost)
         memory.insert(image, for: CacheKey("made"))
-        #expect(memory.pictures.totalCost == image.cost)
-        memory.enterBackground(.empty)
+        #expect(memory.images.totalCost == image.cost)
+        memory.enterBackground(behavior: .removeAll)
         #expect(!image.isDecoded)
     }
 
     @Test("L06 avoidDecode: many who use one picture at the same time decode it once", arguments: [false, true])
-    func manyUsers(atOnce: Bool) async throws {
+    func manyUsers(synchronously: Bool) async throws {
         let pipeline = ImagePipeline(.init())
-        let image = try await pipeline.image(for: request(try Picture.png(width: 300, height: 300), .avoidDecode))
+        let image = try await pipeline.image(for: request(try TestImage.png(width: 300, height: 300), .avoidDecode))
         let found = try await withThrowingTaskGroup(of: ObjectIdentifier.self) { group in
             for index in 0..<50 {
                 group.addTask {
-                    let isHere = atOnce || index.isMultiple(of: 2)
+                    let isHere = synchronously || index.isMultiple(of: 2)
                     return ObjectIdentifier(isHere ? image.pixels : try await image.decoded().pixels)
                 }
             }
@@ -71,19 +71,19 @@ struct AvoidDecodeTests {
     }
 
     @Test("L06 L02 avoidDecode: who joins without it has a decoded picture, from one download")
-    func joined() async throws {
-        let gate = Gate(), png = try Picture.png(width: 64, height: 48), pipeline = ImagePipeline(.init())
-        let origin = try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], png)] }
-        let request = try ImageRequest(origin.url + "/a", options: .avoidDecode)
+    func coalesced() async throws {
+        let gate = Gate(), png = try TestImage.png(width: 64, height: 48), pipeline = ImagePipeline(.init())
+        let server = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: png)] }
+        let request = try ImageRequest(server.url + "/a", options: .avoidDecode)
         let late = Task { try await pipeline.response(for: request) }
         let plain = Task { try await pipeline.response(for: request.with(options: [])) }
-        await until { pipeline.statistics.joined == 1 }
+        await waitUntil { pipeline.statistics.joined == 1 }
         gate.open()
         let decoded = try await plain.value
         #expect(decoded.image.isDecoded && decoded.header == nil)
         // What was decoded for the one is there for the other.
         #expect(try await late.value.image.decoded().pixels === decoded.image.pixels)
-        #expect(origin.requests.count == 1)
+        #expect(server.requests.count == 1)
     }
 
     @Test(
@@ -91,15 +91,15 @@ struct AvoidDecodeTests {
     )
     func sharedDecode() async throws {
         var configuration = ImagePipeline.Configuration()
-        configuration.decodeWidth = 1
-        let pipeline = ImagePipeline(configuration), begun = Gate(), goOn = Gate()
-        let lazy = request(try Picture.png(width: 64, height: 48), .avoidDecode)
+        configuration.maximumConcurrentDecodes = 1
+        let pipeline = ImagePipeline(configuration), started = Gate(), proceed = Gate()
+        let lazy = request(try TestImage.png(width: 64, height: 48), .avoidDecode)
         let image = try await pipeline.image(for: lazy)
         // The only thread that decodes is held.
-        let held = ImageRequest.Rendering(transform: Held(begun: begun, goOn: goOn))
-        let other = ImageRequest(.bytes(try Picture.png(width: 2, height: 2)), rendering: held)
-        let holding = Task { try await pipeline.image(for: other) }
-        await begun.wait()
+        let blockingRendering = ImageRequest.Rendering(transform: BlockingTransform(started: started, proceed: proceed))
+        let blocking = ImageRequest(.bytes(try TestImage.png(width: 2, height: 2)), rendering: blockingRendering)
+        let blockingTask = Task { try await pipeline.image(for: blocking) }
+        await started.wait()
         let joined = pipeline.statistics.joined
         let cancelled = Task { try await image.decoded() }
         cancelled.cancel()
@@ -107,9 +107,9 @@ struct AvoidDecodeTests {
         #expect(error?.code == .cancelled)
         let first = Task { try await image.decoded() }
         let second = Task { try await pipeline.image(for: lazy.with(options: [])) }
-        await until { pipeline.statistics.joined == joined + 1 }
-        goOn.open()
-        _ = try await holding.value
+        await waitUntil { pipeline.statistics.joined == joined + 1 }
+        proceed.open()
+        _ = try await blockingTask.value
         #expect(try await first.value.pixels === second.value.pixels)
         #expect(image.isDecoded)
     }
@@ -118,8 +118,8 @@ struct AvoidDecodeTests {
         "L06 F07 avoidDecode: what cannot be decoded says why each time, is transparent, and is asked for anew by a load"
     )
     func broken() async throws {
-        let directory = try TemporaryDirectory("lazy"), calls = Counter()
-        let png = try Picture.png(width: 64, height: 48), pipeline = try pipeline(directory)
+        let directory = try TemporaryDirectory(named: "lazy"), calls = Counter()
+        let png = try TestImage.png(width: 64, height: 48), pipeline = try pipeline(directory)
         let request = request(Array(png.prefix(png.count / 2)), [.avoidDecode, .waitStoreCache], calls: calls)
         let image = try await pipeline.image(for: request)
         #expect(image.size == PixelSize(width: 64, height: 48))
@@ -127,7 +127,7 @@ struct AvoidDecodeTests {
             let error = await #expect(throws: EideticError.self) { try await image.decoded() }
             #expect(error?.code == .truncated)
         }
-        #expect(throws: EideticError.self) { try image.decodedAtOnce() }
+        #expect(throws: EideticError.self) { try image.decodedSynchronously() }
         #expect(throws: EideticError.self) { try ImageEncoder.encode(image, as: .png) }
         #expect(image.pixels.size == image.size)
         #expect(image.pixels.withUnsafeBytes { $0.allSatisfy { $0 == 0 } })
@@ -141,30 +141,31 @@ struct AvoidDecodeTests {
     func refused() async throws {
         var configuration = ImagePipeline.Configuration()
         configuration.decodeLimits.pixels = 64 * 48 - 1
-        let large = request(try Picture.png(width: 64, height: 48), .avoidDecode)
+        let large = request(try TestImage.png(width: 64, height: 48), .avoidDecode)
         let pipeline = ImagePipeline(configuration)
         let tooLarge = await #expect(throws: EideticError.self) { try await pipeline.image(for: large) }
         #expect(tooLarge?.code == .limitExceeded)
         let page = ImageRequest(.bytes(Array("<html></html>".utf8)), options: .avoidDecode)
         let none = await #expect(throws: EideticError.self) { try await pipeline.image(for: page) }
-        #expect(none?.code == .notAPicture)
+        #expect(none?.code == .notAnImage)
     }
 
     @Test("L06 avoidDecode: what the head promises is what comes of it, in every format", .needsCorpus)
-    func promises() throws {
+    func headerMatchesImage() throws {
         var formats: Set<ImageFormat> = [], options = DecodeOptions()
-        for (index, name) in try Corpus.files().enumerated() where index.isMultiple(of: Torture.count(7, full: 1)) {
-            let bytes = try Corpus.bytes(name)
+        for (index, name) in try Corpus.files().enumerated() where index.isMultiple(of: Torture.repetitions(7, full: 1))
+        {
+            let bytes = try Corpus.bytes(of: name)
             guard bytes.count < 300_000 else { continue }
             options.size = index.isMultiple(of: 2) ? PixelSize(width: 50, height: 40) : nil
             guard let decoded = try? ImageDecoder.decode(bytes, options: options) else { continue }
-            let made = try ImageDecoder.deferred(bytes, options: options, limits: .standard) { _ in
+            let deferred = try ImageDecoder.makeDeferredImage(from: bytes, options: options, limits: .standard) { _ in
                 decoded
             } share: { _ in
                 decoded
             }
-            #expect(made.image.size == decoded.size && made.image.sourceSize == decoded.sourceSize, "\(name)")
-            #expect(made.image.format == decoded.format, "\(name)")
+            #expect(deferred.image.size == decoded.size && deferred.image.sourceSize == decoded.sourceSize, "\(name)")
+            #expect(deferred.image.format == decoded.format, "\(name)")
             formats.insert(decoded.format)
         }
         #expect(formats.isSuperset(of: [.jpeg, .png, .gif, .webp, .tiff, .bmp]))
@@ -172,14 +173,14 @@ struct AvoidDecodeTests {
 
     @Test("L06 avoidDecode changes nothing where pixels are asked for: transforms, all frames, refreshed bytes")
     func decodedAnyway() async throws {
-        let pipeline = ImagePipeline(.init()), png = ImageOrigin.bytes(try Picture.png(width: 8, height: 6))
+        let pipeline = ImagePipeline(.init()), png = ImageResource.bytes(try TestImage.png(width: 8, height: 6))
         let transformed = ImageRequest(
             png,
-            rendering: .init(transform: Counting(count: Counter())),
+            rendering: .init(transform: CountingTransform(count: Counter())),
             options: .avoidDecode
         )
         #expect(try await pipeline.image(for: transformed).isDecoded)
-        let animation = ImageOrigin.bytes(Picture.animatedGIF)
+        let animation = ImageResource.bytes(TestImage.animatedGIF)
         let frames = ImageRequest(animation, options: [.avoidDecode, .preloadAllFrames])
         #expect(try await pipeline.image(for: frames).frames.count == 2)
         let first = try await pipeline.response(for: ImageRequest(animation, options: .avoidDecode))
@@ -191,26 +192,26 @@ struct AvoidDecodeTests {
     @Test("L06 L12 avoidDecode: a slot shows what is decoded, by another thread")
     @MainActor
     func slot() async throws {
-        let display = LookingDisplay()
-        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
-        slot.set(request(try Picture.png(width: 8, height: 6), .avoidDecode))
-        await until { display.wasDecoded != nil }
+        let display = DecodingDisplay()
+        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        slot.load(request(try TestImage.png(width: 8, height: 6), .avoidDecode))
+        await waitUntil { display.wasDecoded != nil }
         #expect(display.wasDecoded == true)
         // Also where a processor of requests puts the option back.
         var configuration = ImagePipeline.Configuration()
         configuration.requestProcessors = [{ request in request.with(options: .avoidDecode) }]
         display.wasDecoded = nil
-        let other = ImageSlot(display, pipeline: ImagePipeline(configuration), gate: DisplayGate())
-        other.set(request(try Picture.png(width: 9, height: 6), []))
-        await until { display.wasDecoded != nil }
+        let secondSlot = ImageSlot(display: display, pipeline: ImagePipeline(configuration), gate: DisplayGate())
+        secondSlot.load(request(try TestImage.png(width: 9, height: 6), []))
+        await waitUntil { display.wasDecoded != nil }
         #expect(display.wasDecoded == true)
     }
 
     @Test("L06 avoidDecode, queryDiskDataSync: the head alone is read before the call returns")
     @MainActor
-    func fromDiskAtOnce() async throws {
-        let directory = try TemporaryDirectory("lazy")
-        let request = request(try Picture.png(width: 8, height: 6), [.avoidDecode, .waitStoreCache])
+    func fromDiskSynchronously() async throws {
+        let directory = try TemporaryDirectory(named: "lazy")
+        let request = request(try TestImage.png(width: 8, height: 6), [.avoidDecode, .waitStoreCache])
         _ = try await pipeline(directory).image(for: request)
         var found: ImageResponse?
         let again = request.with(options: [.avoidDecode, .queryDiskDataSync])
@@ -222,13 +223,13 @@ struct AvoidDecodeTests {
 
     @Test("L06 L11 avoidDecode: what is decoded late does not take the place of what memory has")
     func replaced() async throws {
-        let sizes = Counter(), pictures = try [8, 16].map { try Picture.png(width: $0, height: 6) }
-        let origin = try ScriptedOrigin { _ in
-            sizes.add()
-            return [.answer(200, [:], pictures[sizes.value - 1])]
+        let sizes = Counter(), images = try [8, 16].map { try TestImage.png(width: $0, height: 6) }
+        let server = try ScriptedOrigin { _ in
+            sizes.increment()
+            return [.response(200, headers: [:], body: images[sizes.value - 1])]
         }
         let pipeline = ImagePipeline(.init())
-        let request = try ImageRequest(origin.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
+        let request = try ImageRequest(server.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
         let first = try await pipeline.image(for: request)
         #expect(try await pipeline.image(for: request.with(options: .fromLoaderOnly)).pixels.size.width == 16)
         #expect(first.pixels.size.width == 8)
@@ -237,32 +238,32 @@ struct AvoidDecodeTests {
 
     @Test("L19 a prefetch to memory decodes, whatever the options say")
     func prefetched() async throws {
-        let pipeline = ImagePipeline(.init()), request = request(try Picture.png(width: 8, height: 6), .avoidDecode)
-        _ = await ImagePrefetcher(pipeline).prefetch([request]).finish()
+        let pipeline = ImagePipeline(.init()), request = request(try TestImage.png(width: 8, height: 6), .avoidDecode)
+        _ = await ImagePrefetcher(pipeline: pipeline).prefetch([request]).finish()
         #expect(pipeline.cachedImage(for: request)?.size.width == 8)
     }
 
     @Test("L06 avoidDecode: what a program itself put into memory undecoded is not given to others")
     func undecodedInMemory() async throws {
-        let pipeline = ImagePipeline(.init()), request = request(try Picture.png(width: 8, height: 6), .avoidDecode)
-        let lazy = try await pipeline.image(for: request), pictures = pipeline.cache.memory.pictures
+        let pipeline = ImagePipeline(.init()), request = request(try TestImage.png(width: 8, height: 6), .avoidDecode)
+        let lazy = try await pipeline.image(for: request), entries = pipeline.cache.memory.images
         _ = try await pipeline.image(for: request.with(options: []))
-        let key = try #require(pictures.entries.first?.key)
+        let key = try #require(entries.entries.first?.key)
         pipeline.removeAllFromMemory()
-        pictures.insert(lazy, for: key, cost: lazy.cost)
+        entries.insert(lazy, for: key, cost: lazy.cost)
         #expect(pipeline.cachedImage(for: request) == nil)
         #expect(try await pipeline.image(for: request.with(options: [])).isDecoded)
     }
 
     @Test("L06 L11 avoidDecode: a picture that the server has changed is decoded, and what was before it is not kept")
     func changed() async throws {
-        let sizes = Counter(), pictures = try [8, 16].map { try Picture.png(width: $0, height: 6) }
-        let origin = try ScriptedOrigin { _ in
-            sizes.add()
-            return [.answer(200, [:], pictures[sizes.value < 3 ? 0 : 1])]
+        let sizes = Counter(), images = try [8, 16].map { try TestImage.png(width: $0, height: 6) }
+        let server = try ScriptedOrigin { _ in
+            sizes.increment()
+            return [.response(200, headers: [:], body: images[sizes.value < 3 ? 0 : 1])]
         }
         let pipeline = ImagePipeline(.init())
-        let request = try ImageRequest(origin.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
+        let request = try ImageRequest(server.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
         let old = try await pipeline.image(for: request)
         #expect(try await pipeline.image(for: request.with(options: .fromLoaderOnly)).pixels.size.width == 8)
         let changed = try await pipeline.response(for: request.with(options: [.avoidDecode, .refreshCached]))
@@ -275,7 +276,7 @@ struct AvoidDecodeTests {
 
 /// Notes whether what it is given to show was decoded.
 @MainActor
-private final class LookingDisplay: ImageDisplay {
+private final class DecodingDisplay: ImageDisplay {
     var wasDecoded: Bool?
 
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {

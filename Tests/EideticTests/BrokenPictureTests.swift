@@ -3,18 +3,18 @@ import EideticTestSupport
 import Testing
 
 @Suite("Broken pictures", .timeLimit(.minutes(2)))
-struct BrokenPictureTests {
-    private func good() throws -> [UInt8] { try Picture.png(width: 20, height: 10) }
+struct BrokenImageTests {
+    private func validImage() throws -> [UInt8] { try TestImage.png(width: 20, height: 10) }
 
     /// The head of a picture, and little of the rest.
-    private func broken() throws -> [UInt8] { Array(try Picture.png(width: 64, height: 48).prefix(60)) }
+    private func brokenImage() throws -> [UInt8] { Array(try TestImage.png(width: 64, height: 48).prefix(60)) }
 
-    private func origin(_ bytes: [UInt8]) throws -> ScriptedOrigin {
-        try ScriptedOrigin { _ in [.answer(200, [:], bytes)] }
+    private func makeServer(sending bytes: [UInt8]) throws -> ScriptedOrigin {
+        try ScriptedOrigin { _ in [.response(200, headers: [:], body: bytes)] }
     }
 
     /// The codes with which so many loads failed.
-    private func failures(_ pipeline: ImagePipeline, _ requests: [ImageRequest]) async -> [EideticError.Code?] {
+    private func failures(of pipeline: ImagePipeline, in requests: [ImageRequest]) async -> [EideticError.Code?] {
         var codes: [EideticError.Code?] = []
         for request in requests {
             do throws(EideticError) {
@@ -28,51 +28,53 @@ struct BrokenPictureTests {
     }
 
     @Test("L07 a server that sends no picture, or one that is too large, is not asked again until told")
-    func asked() async throws {
-        let origin = try origin(try broken()), request = try ImageRequest(origin.url + "/a")
-        let told = request.with(options: .retryFailed)
-        #expect(await failures(.init(.init()), [request, request, told]) == [.truncated, .refused, .truncated])
-        #expect(origin.requests.count == 2)
+    func notRequestedAgain() async throws {
+        let server = try makeServer(sending: try brokenImage()), request = try ImageRequest(server.url + "/a")
+        let retrying = request.with(options: .retryFailed)
+        #expect(await failures(.init(.init()), [request, request, retrying]) == [.truncated, .refused, .truncated])
+        #expect(server.requests.count == 2)
         var configuration = ImagePipeline.Configuration()
         configuration.decodeLimits.pixels = 100
-        let large = try self.origin(try good()), pipeline = ImagePipeline(configuration)
-        let picture = try ImageRequest(large.url + "/a")
-        #expect(await failures(pipeline, [picture, picture]) == [.limitExceeded, .refused])
-        #expect(large.requests.count == 1)
+        let largeServer = try self.makeServer(sending: try validImage()), pipeline = ImagePipeline(configuration)
+        let largeRequest = try ImageRequest(largeServer.url + "/a")
+        #expect(await failures(pipeline, [largeRequest, largeRequest]) == [.limitExceeded, .refused])
+        #expect(largeServer.requests.count == 1)
     }
 
     @Test("L07 what fails for the wishes of one request alone is asked for again by another")
-    func wishes() async throws {
+    func requestSpecificFailures() async throws {
         var configuration = ImagePipeline.Configuration()
         configuration.decodeLimits.animationBytes = ByteCount(1)
-        let origin = try origin(Picture.animatedGIF), request = try ImageRequest(origin.url + "/a")
-        let all = request.with(options: .preloadAllFrames)
-        #expect(await failures(ImagePipeline(configuration), [all, request]) == [.limitExceeded, nil])
+        let server = try makeServer(sending: TestImage.animatedGIF), request = try ImageRequest(server.url + "/a")
+        let allFrames = request.with(options: .preloadAllFrames)
+        #expect(await failures(ImagePipeline(configuration), [allFrames, request]) == [.limitExceeded, nil])
     }
 
     @Test("L07 the same where a hook changes each request, and where the request has conditions", .needsNginx)
     func changedRequests() async throws {
-        let origin = try origin(try broken()), count = Counter()
-        var downloads = ImagePipeline.Configuration.standardDownloads
+        let server = try makeServer(sending: try brokenImage()), count = Counter()
+        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
         downloads.requestModifier = { request in
             var request = request
-            count.add()
+            count.increment()
             request.headers["X-Time"] = "\(count.value)"
             return request
         }
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
-        let request = try ImageRequest(origin.url + "/a")
+        let request = try ImageRequest(server.url + "/a")
         #expect(await failures(pipeline, [request, request]) == [.truncated, .refused])
-        let fixture = try await Fixture(), refreshing = try fixture.put(options: [.refreshCached, .waitStoreCache])
-        _ = try await fixture.pipeline.image(for: refreshing)
-        try fixture.server.put(try broken(), at: "a.png")
-        for _ in 0..<3 { _ = try await fixture.pipeline.image(for: refreshing) }
+        let fixture = try await PipelineFixture(),
+            revalidating = try fixture.put(options: [.refreshCached, .waitStoreCache])
+        _ = try await fixture.pipeline.image(for: revalidating)
+        try fixture.server.addFile(try brokenImage(), at: "a.png")
+        for _ in 0..<3 { _ = try await fixture.pipeline.image(for: revalidating) }
         #expect(try await fixture.server.requests().filter { $0.path == "/a.png" }.map(\.status) == [200, 200])
     }
 
     @Test("L02 L07 where the first of several servers sends a broken picture the next one is asked")
     func mirrors() async throws {
-        let first = try origin(try broken()), second = try origin(try broken()), third = try origin(try good())
+        let first = try makeServer(sending: try brokenImage()), second = try makeServer(sending: try brokenImage()),
+            third = try makeServer(sending: try validImage())
         let remotes = try [first, second, third].map { try FetchRequest(url: $0.url + "/a") }
         for options in [ImageOptions(), .retryFailed, .progressive] {
             let pipeline = ImagePipeline(.init()), request = ImageRequest(.firstOf(remotes), options: options)
@@ -86,14 +88,14 @@ struct BrokenPictureTests {
 
     @Test("C04 C18 a broken file in a bundle, which cannot be removed, does not stand before the server")
     func bundle() async throws {
-        let origin = try origin(try good()), request = try ImageRequest(origin.url + "/a.png")
-        let directory = try TemporaryDirectory("bundle")
+        let server = try makeServer(sending: try validImage()), request = try ImageRequest(server.url + "/a.png")
+        let directory = try TemporaryDirectory(named: "bundle")
         try directory.write(try broken(), to: "bundle/\(MD5.hexadecimal(Array(request.name.utf8))).png")
-        var disk = DiskCache.Configuration(directory: directory.path("cache"))
-        disk.bundles = [PictureBundle(directory: directory.path("bundle"))]
+        var disk = DiskCache.Configuration(directory: directory.path(of: "cache"))
+        disk.bundles = [ImageBundle(directory: directory.path(of: "bundle"))]
         let pipeline = ImagePipeline(.init(diskCache: try DiskCache(disk)))
         let offline = request.with(options: .fromCacheOnly)
         #expect(await failures(pipeline, [offline, request, request]) == [.cacheMiss, nil, nil])
-        #expect(origin.requests.count == 1)
+        #expect(server.requests.count == 1)
     }
 }

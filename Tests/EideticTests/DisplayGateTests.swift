@@ -6,7 +6,7 @@ import Testing
 @Suite("Display gate", .timeLimit(.minutes(2)), .needsNginx)
 struct DisplayGateTests {
     /// A display whose drawing makes something else happen.
-    private final class Chain: ImageDisplay {
+    private final class ChainedDisplay: ImageDisplay {
         var widths: [Int] = []
         var onDisplay: @MainActor () -> Void = {}
 
@@ -17,22 +17,22 @@ struct DisplayGateTests {
         }
     }
 
-    private func show(_ slot: ImageSlot, _ request: ImageRequest) async {
+    private func show(_ slot: ImageSlot, in request: ImageRequest) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            slot.set(request) { _ in continuation.resume() }
+            slot.load(request) { _ in continuation.resume() }
         }
     }
 
     @Test("L25 what is drawn during the return is not overwritten by what was held back")
     func newerThanHeld() async throws {
-        let fixture = try await Fixture(), gate = DisplayGate()
+        let fixture = try await PipelineFixture(), gate = DisplayGate()
         let old = try fixture.put("1.png", width: 10, height: 10), new = try fixture.put("2.png", width: 20, height: 20)
         _ = try await fixture.pipeline.image(for: new)
-        let first = Chain(), second = Chain()
-        let slots = [first, second].map { ImageSlot($0, pipeline: fixture.pipeline, gate: gate) }
+        let first = ChainedDisplay(), second = ChainedDisplay()
+        let slots = [first, second].map { ImageSlot(display: $0, pipeline: fixture.pipeline, gate: gate) }
         gate.hold()
         for slot in slots { await show(slot, old) }
-        first.onDisplay = { slots[1].set(new) }
+        first.onDisplay = { slots[1].load(new) }
         gate.release()
         #expect(first.widths == [10])
         #expect(second.widths == [20])
@@ -40,10 +40,10 @@ struct DisplayGateTests {
 
     @Test("L25 what is held again during the return stays held")
     func heldAgain() async throws {
-        let fixture = try await Fixture(), gate = DisplayGate()
+        let fixture = try await PipelineFixture(), gate = DisplayGate()
         let request = try fixture.put("1.png", width: 10, height: 10)
-        let first = Chain(), second = Chain()
-        let slots = [first, second].map { ImageSlot($0, pipeline: fixture.pipeline, gate: gate) }
+        let first = ChainedDisplay(), second = ChainedDisplay()
+        let slots = [first, second].map { ImageSlot(display: $0, pipeline: fixture.pipeline, gate: gate) }
         gate.hold()
         for slot in slots { await show(slot, request) }
         first.onDisplay = { gate.hold() }

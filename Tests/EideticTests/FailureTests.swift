@@ -6,9 +6,9 @@ import Testing
 struct FailureTests {
     /// Loads and expects a failure; afterwards nothing may be on disk.
     private func failure(
-        _ fixture: Fixture,
-        _ request: ImageRequest,
-        _ location: SourceLocation = #_sourceLocation
+        of fixture: PipelineFixture,
+        in request: ImageRequest,
+        location: SourceLocation = #_sourceLocation
     ) async throws -> EideticError? {
         let error = await #expect(throws: EideticError.self, sourceLocation: location) {
             try await fixture.pipeline.image(for: request)
@@ -23,13 +23,13 @@ struct FailureTests {
 
     @Test("L07 each failure of the network has its own code, and nothing of it is cached")
     func network() async throws {
-        let fixture = try await Fixture(.init(server: "location /broken { return 500; }"))
+        let fixture = try await PipelineFixture(.init(server: "location /broken { return 500; }"))
         let missing = try await failure(fixture, try ImageRequest(fixture.server.url + "/missing.png"))
         #expect(missing?.code == .httpStatus)
         #expect(missing?.httpStatus == 404)
         let broken = try await failure(fixture, try ImageRequest(fixture.server.url + "/broken"))
         #expect(broken?.httpStatus == 500)
-        let port = try LoopbackPort.free()
+        let port = try LoopbackPort.unused()
         let refused = try await failure(fixture, try ImageRequest("http://127.0.0.1:\(port)/a.png"))
         #expect(refused?.code == .connectionRefused)
         let unknown = try await failure(fixture, try ImageRequest("http://nobody.invalid/a.png"))
@@ -38,30 +38,30 @@ struct FailureTests {
 
     @Test("F01 a web page with status 200 is no picture, and is not cached")
     func html() async throws {
-        let fixture = try await Fixture()
-        let url = try fixture.server.put(
+        let fixture = try await PipelineFixture()
+        let url = try fixture.server.addFile(
             Array("<!DOCTYPE html><html><body>Not a picture</body></html>".utf8),
             at: "a.png"
         )
-        #expect(try await failure(fixture, try ImageRequest(url))?.code == .notAPicture)
+        #expect(try await failure(fixture, try ImageRequest(url))?.code == .notAnImage)
     }
 
     @Test("F07 a truncated picture is an error, and is not cached", arguments: [20, 40, 60, 80, 99])
     func truncated(_ percent: Int) async throws {
-        let fixture = try await Fixture()
-        let bytes = try Picture.png(width: 200, height: 200)
-        let url = try fixture.server.put(Array(bytes.prefix(bytes.count * percent / 100)), at: "a.png")
+        let fixture = try await PipelineFixture()
+        let bytes = try TestImage.png(width: 200, height: 200)
+        let url = try fixture.server.addFile(Array(bytes.prefix(bytes.count * percent / 100)), at: "a.png")
         #expect(try await failure(fixture, try ImageRequest(url))?.code == .truncated)
     }
 
     @Test("F07 a picture of 50,000 × 50,000 pixels is refused before memory is taken")
     func bomb() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         // Width and height in the header chunk, behind the signature of 8 bytes.
         let header: [UInt8] = [0, 0, 0xc3, 0x50, 0, 0, 0xc3, 0x50, 8, 6, 0, 0, 0]
-        let picture = try Picture.png(width: 1, height: 1)
-        let bytes = picture.prefix(8) + Picture.chunk("IHDR", header) + picture.dropFirst(33)
-        let url = try fixture.server.put(Array(bytes), at: "bomb.png")
+        let onePixel = try TestImage.png(width: 1, height: 1)
+        let bytes = onePixel.prefix(8) + TestImage.chunk(named: "IHDR", data: header) + onePixel.dropFirst(33)
+        let url = try fixture.server.addFile(Array(bytes), at: "bomb.png")
         let error = try await failure(fixture, try ImageRequest(url))
         #expect(error?.code == .limitExceeded)
         #expect(error?.message.contains("50000") == true)

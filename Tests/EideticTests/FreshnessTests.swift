@@ -6,29 +6,30 @@ import Testing
 struct FreshnessTests {
     private let directory: TemporaryDirectory
 
-    init() throws { directory = try TemporaryDirectory("freshness") }
+    init() throws { directory = try TemporaryDirectory(named: "freshness") }
 
     /// A pipeline over the same directory, which asks the server as RFC 9111 says.
     private func pipeline() throws -> ImagePipeline {
-        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path("cache")))
+        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         var configuration = ImagePipeline.Configuration(diskCache: disk)
         configuration.freshness = .http()
         return ImagePipeline(configuration)
     }
 
     /// A server that gives an old picture with these fields, and confirms what it gave.
-    private func origin(_ control: String, _ vary: String = "Accept") throws -> ScriptedOrigin {
-        let png = try Picture.png(width: 8, height: 6)
+    private func makeServer(cacheControl control: String, vary: String = "Accept") throws -> ScriptedOrigin {
+        let png = try TestImage.png(width: 8, height: 6)
         let fields: KeyValuePairs = [
             "Cache-Control": control, "Vary": vary, "ETag": "\"1\"", "Last-Modified": "Mon, 01 Jan 2024 00:00:00 GMT",
         ]
         return try ScriptedOrigin { request in
-            request.headers["if-none-match"] == nil ? [.answer(200, fields, png)] : [.answer(304, fields, [])]
+            request.headers["if-none-match"] == nil
+                ? [.response(200, headers: fields, body: png)] : [.response(304, headers: fields, body: [])]
         }
     }
 
     /// What a load told, in short.
-    private func events(_ pipeline: ImagePipeline, _ request: ImageRequest) async -> [String] {
+    private func events(of pipeline: ImagePipeline, in request: ImageRequest) async -> [String] {
         var events: [String] = []
         for await event in pipeline.events(for: request) {
             switch event {
@@ -52,11 +53,11 @@ struct FreshnessTests {
     func refresh() async throws {
         let request: ImageRequest
         do {
-            let origin = try origin("no-cache")
-            request = try ImageRequest(origin.url + "/a", options: [.refreshCached, .waitStoreCache])
+            let server = try makeServer(cacheControl: "no-cache")
+            request = try ImageRequest(server.url + "/a", options: [.refreshCached, .waitStoreCache])
             #expect(await events(try pipeline(), request) == ["finished"])
             #expect(await events(try pipeline(), request) == ["cached", "unchanged"])
-            #expect(origin.requests.count == 2)
+            #expect(server.requests.count == 2)
         }
         #expect(await events(try pipeline(), request) == ["cached", "kept, connectionRefused"])
     }
@@ -64,33 +65,33 @@ struct FreshnessTests {
     @Test("L06 C20 fromCacheOnly gives what is fresh, and asks no server about what is stale")
     func fromCacheOnly() async throws {
         for (control, outcome) in [("max-age=3600", "finished"), ("no-cache", "cacheMiss")] {
-            let origin = try origin(control)
-            let request = try ImageRequest(origin.url + "/a", options: .waitStoreCache)
+            let server = try makeServer(cacheControl: control)
+            let request = try ImageRequest(server.url + "/a", options: .waitStoreCache)
             _ = try await pipeline().image(for: request)
             for options in [ImageOptions.fromCacheOnly, [.fromCacheOnly, .refreshCached]] {
                 #expect(await events(try pipeline(), request.with(options: options)) == [outcome])
             }
-            #expect(origin.requests.count == 1)
+            #expect(server.requests.count == 1)
         }
     }
 
     @Test("C20 no-store: nothing is kept, in memory neither, however old the picture says it is")
     func noStore() async throws {
-        let origin = try origin("no-store")
-        let request = try ImageRequest(origin.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
+        let server = try makeServer(cacheControl: "no-store")
+        let request = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
         for _ in 0..<3 { #expect(try await pipeline.response(for: request).source == .network) }
-        #expect(origin.requests.count == 3)
-        #expect(pipeline.configuration.diskCache?.usage.entries == 0)
+        #expect(server.requests.count == 3)
+        #expect(pipeline.configuration.diskCache?.usage.entryCount == 0)
     }
 
     @Test("C20 no-cache holds also for what the cache itself has brought to memory")
     func noCache() async throws {
-        let origin = try origin("no-cache")
-        let request = try ImageRequest(origin.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
+        let server = try makeServer(cacheControl: "no-cache")
+        let request = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
         _ = try await pipeline.image(for: request)
         #expect(try await pipeline.cache.image(for: ImageCache.Key(request)) != nil)
         _ = try await pipeline.image(for: request)
-        #expect(origin.requests.count == 2)
+        #expect(server.requests.count == 2)
     }
 
     @Test(
@@ -98,13 +99,13 @@ struct FreshnessTests {
     )
     func cookies() async throws {
         for (vary, count) in [("Accept", 1), ("Accept, cookie", 2)] {
-            let origin = try origin("max-age=3600", vary)
-            let plain = try ImageRequest(origin.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
-            let mine = plain.with(options: [.handleCookies, .waitStoreCache])
-            for _ in 0..<2 { _ = try await pipeline.image(for: mine) }
-            #expect(origin.requests.count == count)
+            let server = try makeServer(cacheControl: "max-age=3600", vary: vary)
+            let plain = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
+            let personal = plain.with(options: [.handleCookies, .waitStoreCache])
+            for _ in 0..<2 { _ = try await pipeline.image(for: personal) }
+            #expect(server.requests.count == count)
             for _ in 0..<2 { _ = try await pipeline.image(for: plain) }
-            #expect(origin.requests.count == count + 1)
+            #expect(server.requests.count == count + 1)
         }
     }
 }

@@ -6,17 +6,17 @@ import Testing
 @Suite("Processors and interceptors", .timeLimit(.minutes(2)))
 struct InterceptorTests {
     /// A server that notes what it is asked, and a pipeline with a disk cache of its own.
-    private struct Place {
+    private struct InterceptorFixture {
         let directory: TemporaryDirectory
-        let origin: ScriptedOrigin
+        let server: ScriptedOrigin
         let pipeline: ImagePipeline
 
         init(_ change: (inout ImagePipeline.Configuration) -> Void) throws {
-            let png = try Picture.png(width: 8, height: 6)
-            origin = try ScriptedOrigin { _ in [.answer(200, [:], png)] }
-            directory = try TemporaryDirectory("interceptors")
+            let png = try TestImage.png(width: 8, height: 6)
+            server = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
+            directory = try TemporaryDirectory(named: "interceptors")
             var configuration = ImagePipeline.Configuration(
-                diskCache: try DiskCache(.init(directory: directory.path("cache")))
+                diskCache: try DiskCache(.init(directory: directory.path(of: "cache")))
             )
             change(&configuration)
             pipeline = ImagePipeline(configuration)
@@ -26,15 +26,16 @@ struct InterceptorTests {
     @Test("L19 L20 a prefetch goes through the interceptors, is found by loads, and is counted")
     func prefetch() async throws {
         for destination in [ImagePrefetcher.Destination.disk, .memory] {
-            let place = try Place { $0.interceptors = [Signing()] }, pipeline = place.pipeline
-            let requests = try ["a", "forbidden"].map { try ImageRequest("\(place.origin.url)/\($0)") }
-            let group = ImagePrefetcher(pipeline, destination: destination).prefetch(requests)
+            let fixture = try InterceptorFixture { $0.interceptors = [SigningInterceptor()] },
+                pipeline = fixture.pipeline
+            let requests = try ["a", "forbidden"].map { try ImageRequest("\(fixture.origin.url)/\($0)") }
+            let group = ImagePrefetcher(pipeline: pipeline, destination: destination).prefetch(requests)
             #expect(await group.finish().skipped == 1)
-            #expect(place.origin.requests.map(\.path) == ["/a"])
-            #expect(place.origin.requests.first?.headers["authorization"] == "Bearer 42")
+            #expect(fixture.origin.requests.map(\.path) == ["/a"])
+            #expect(fixture.origin.requests.first?.headers["authorization"] == "Bearer 42")
             let statistics = pipeline.statistics
             #expect(statistics.loads == 2 && statistics.networkLoads == 1 && statistics.failures == 1)
-            await until { pipeline.isIdle }
+            await waitUntil { pipeline.isIdle }
             let source = try await pipeline.response(for: requests[0].with(options: .fromCacheOnly)).source
             #expect(source == (destination == .disk ? .disk : .memory))
         }
@@ -43,13 +44,14 @@ struct InterceptorTests {
     @Test("L19 L22 a prefetch stays at low priority, whatever processors say")
     func prefetchPriority() async throws {
         for destination in [ImagePrefetcher.Destination.disk, .memory] {
-            let place = try Place { $0.requestProcessors = [{ ImageRequest($0.origin) }] }, pipeline = place.pipeline
+            let fixture = try InterceptorFixture { $0.requestProcessors = [{ ImageRequest($0.resource) }] },
+                pipeline = fixture.pipeline
             pipeline.isUserInteracting = true
-            let group = ImagePrefetcher(pipeline, destination: destination)
-                .prefetch([try ImageRequest(place.origin.url + "/later")])
-            await until { pipeline.statistics.loads == 1 }
-            _ = try await pipeline.image(for: ImageRequest(place.origin.url + "/now"))
-            #expect(place.origin.requests.map(\.path) == ["/now"])
+            let group = ImagePrefetcher(pipeline: pipeline, destination: destination)
+                .prefetch([try ImageRequest(fixture.origin.url + "/later")])
+            await waitUntil { pipeline.statistics.loads == 1 }
+            _ = try await pipeline.image(for: ImageRequest(fixture.origin.url + "/now"))
+            #expect(fixture.origin.requests.map(\.path) == ["/now"])
             pipeline.isUserInteracting = false
             #expect(await group.finish().skipped == 0)
         }
@@ -57,67 +59,68 @@ struct InterceptorTests {
 
     @Test("L05 L22 the priority that a processor or an interceptor gives is the load's", arguments: [true, false])
     func priority(byProcessor: Bool) async throws {
-        let place = try Place { configuration in
+        let fixture = try InterceptorFixture { configuration in
             if byProcessor {
-                configuration.requestProcessors = [lessUrgent]
+                configuration.requestProcessors = [lowered]
             } else {
-                configuration.interceptors = [Lowering()]
+                configuration.interceptors = [LoweringInterceptor()]
             }
         }
-        let pipeline = place.pipeline
+        let pipeline = fixture.pipeline
         pipeline.isUserInteracting = true
-        let later = Task { try await pipeline.image(for: ImageRequest(place.origin.url + "/later")) }
-        await until { pipeline.statistics.loads == 1 }
-        _ = try await pipeline.image(for: ImageRequest(place.origin.url + "/now"))
-        #expect(place.origin.requests.map(\.path) == ["/now"])
+        let later = Task { try await pipeline.image(for: ImageRequest(fixture.origin.url + "/later")) }
+        await waitUntil { pipeline.statistics.loads == 1 }
+        _ = try await pipeline.image(for: ImageRequest(fixture.origin.url + "/now"))
+        #expect(fixture.origin.requests.map(\.path) == ["/now"])
         pipeline.isUserInteracting = false
         #expect(try await later.value.size.width == 8)
     }
 
     @Test("L20 an interceptor answers itself, and nothing else is asked")
     func answersItself() async throws {
-        let image = try Picture.image(), place = try Place { $0.interceptors = [Answering(image: image)] }
-        let response = try await place.pipeline.response(for: ImageRequest(place.origin.url + "/a"))
+        let image = try TestImage.image(),
+            fixture = try InterceptorFixture { $0.interceptors = [RespondingInterceptor(image: image)] }
+        let response = try await fixture.pipeline.response(for: ImageRequest(fixture.origin.url + "/a"))
         #expect(response.image.size == image.size && response.source == .memory && response.byteCount.bytes == 3)
-        #expect(place.origin.requests.isEmpty)
+        #expect(fixture.origin.requests.isEmpty)
     }
 }
 
 @Sendable
-private func lessUrgent(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+private func lowered(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
     request.name.hasSuffix("/later") ? request.with(priority: .low) : request
 }
 
-private struct Lowering: ImageInterceptor {
+private struct LoweringInterceptor: ImageInterceptor {
     func intercept(
         _ request: ImageRequest,
         next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
     ) async throws(EideticError) -> ImageResponse {
-        try await next(try lessUrgent(request))
+        try await next(try lowered(request))
     }
 }
 
 /// Puts a key into each request, and refuses some.
-private struct Signing: ImageInterceptor {
+private struct SigningInterceptor: ImageInterceptor {
     func intercept(
         _ request: ImageRequest,
         next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
     ) async throws(EideticError) -> ImageResponse {
-        guard case .remote(var remote) = request.origin, !remote.url.hasSuffix("/forbidden") else {
-            throw EideticError(.refused, "not there")
+        guard case .remote(var remote) = request.resource, !remote.url.hasSuffix("/forbidden") else {
+            throw EideticError(.refused, message: "not there")
         }
         remote.headers = ["Authorization": "Bearer 42"]
         return try await next(ImageRequest(.remote(remote), priority: .high, options: request.options))
     }
 }
 
-private struct Answering: ImageInterceptor {
+private struct RespondingInterceptor: ImageInterceptor {
     let image: Image
 
     func intercept(
         _ request: ImageRequest,
         next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
     ) async throws(EideticError) -> ImageResponse {
-        ImageResponse(image, source: .memory, originalBytes: [1, 2, 3])
+        ImageResponse(image, source: .memory, encodedBytes: [1, 2, 3])
     }
 }

@@ -6,55 +6,57 @@ import Testing
 struct OptionTests {
     @Test("L06 continueInBackground: a background task stands around the load; at its expiry the load ends cancelled")
     func background() async throws {
-        let environment = BackgroundEnvironment(), png = try Picture.png(width: 8, height: 6)
+        let environment = BackgroundTaskEnvironment(), png = try TestImage.png(width: 8, height: 6)
         // One that never opens: a load that is to be cancelled must not come to its end before.
-        let gate = Gate(), shut = Gate()
+        let gate = Gate(), closed = Gate()
         var configuration = ImagePipeline.Configuration()
         configuration.environment = environment
         let pipeline = ImagePipeline(configuration)
-        func request(_ name: String, _ gate: Gate) -> ImageRequest {
-            let origin = ImageOrigin.provider(name: name) { () throws(EideticError) in
+        func makeRequest(named name: String, waitingFor gate: Gate) -> ImageRequest {
+            let origin = ImageResource.provider(name: name) { () throws(EideticError) in
                 await gate.wait()
                 return png
             }
             return ImageRequest(origin, options: .continueInBackground)
         }
-        let expired = Task { try await pipeline.image(for: request("one", shut)) }
-        await until { environment.open.count == 1 }
+        let expired = Task { try await pipeline.image(for: makeRequest(named: "one", waitingFor: closed)) }
+        await waitUntil { environment.open.count == 1 }
         environment.expire()
         let error = await #expect(throws: EideticError.self) { try await expired.value }
         #expect(error?.code == .cancelled)
         #expect(environment.open.isEmpty)
         gate.open()
-        #expect(try await pipeline.image(for: request("two", gate)).size.width == 8)
+        #expect(try await pipeline.image(for: makeRequest(named: "two", waitingFor: gate)).size.width == 8)
         #expect(environment.open.isEmpty)
-        environment.refuses = true
-        let refused = await #expect(throws: EideticError.self) { try await pipeline.image(for: request("three", shut)) }
+        environment.refusesTasks = true
+        let refused = await #expect(throws: EideticError.self) {
+            try await pipeline.image(for: makeRequest(named: "three", waitingFor: closed))
+        }
         #expect(refused?.code == .cancelled)
         // Without the option no task is asked for.
-        let plain = request("four", gate).with(options: [])
+        let plain = makeRequest(named: "four", waitingFor: gate).with(options: [])
         #expect(try await pipeline.image(for: plain).size.width == 8)
-        #expect(environment.begun == ["one", "two", "three"].map { "load \($0)" })
+        #expect(environment.startedNames == ["one", "two", "three"].map { "load \($0)" })
     }
 
     @Test("L06 L14 avoidAutoCancel: the slot's earlier load goes on and says how it ended, and is not seen")
     @MainActor
     func avoidAutoCancel() async throws {
-        let gate = Gate(), png = try Picture.png(width: 8, height: 6), display = RecordingDisplay()
+        let gate = Gate(), png = try TestImage.png(width: 8, height: 6), display = RecordingDisplay()
         let slow = ImageRequest(
             .provider(name: "slow") { () throws(EideticError) in
                 await gate.wait()
                 return png
             }
         )
-        let next = ImageRequest(.bytes(try Picture.png(width: 4, height: 3)), options: .avoidAutoCancel)
-        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
-        var ends: [String] = []
-        slot.set(slow) { result in ends.append((try? result.get()) == nil ? "slow failed" : "slow") }
-        slot.set(next) { _ in ends.append("next") }
-        await until { ends == ["next"] }
+        let next = ImageRequest(.bytes(try TestImage.png(width: 4, height: 3)), options: .avoidAutoCancel)
+        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        var outcomes: [String] = []
+        slot.load(slow) { result in outcomes.append((try? result.get()) == nil ? "slow failed" : "slow") }
+        slot.load(next) { _ in outcomes.append("next") }
+        await waitUntil { outcomes == ["next"] }
         gate.open()
-        await until { ends == ["next", "slow"] }
+        await waitUntil { outcomes == ["next", "slow"] }
         #expect(display.images.last == .image(PixelSize(width: 4, height: 3), hasTransition: false))
         guard case .shown = slot.state else { Issue.record("\(slot.state)"); return }
     }
@@ -62,53 +64,53 @@ struct OptionTests {
     @Test("L06 L05 highPriority goes to the head of the queue, lowPriority to its end")
     @MainActor
     func priorities() async throws {
-        let gate = Gate(), png = try Picture.png(width: 8, height: 6)
-        let origin = try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], png)] }
-        var downloads = ImagePipeline.Configuration.standardDownloads
+        let gate = Gate(), png = try TestImage.png(width: 8, height: 6)
+        let server = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: png)] }
+        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
         downloads.maximumConcurrent = 1
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         let completions = Counter()
-        func load(_ name: String, _ options: ImageOptions) throws {
-            pipeline.load(try ImageRequest("\(origin.url)/\(name)", options: options)) { _ in completions.add() }
+        func startLoad(_ name: String, options: ImageOptions) throws {
+            pipeline.load(try ImageRequest("\(server.url)/\(name)", options: options)) { _ in completions.increment() }
         }
-        try load("first", [])
-        await origin.waitForRequests(1)
-        try load("low", .lowPriority)
-        try load("normal", [])
-        try load("high", .highPriority)
-        await until { pipeline.configuration.downloader.counts.waiting == 3 }
+        try startLoad("first", options: [])
+        await server.waitForRequests(count: 1)
+        try startLoad("low", options: .lowPriority)
+        try startLoad("normal", options: [])
+        try startLoad("high", options: .highPriority)
+        await waitUntil { pipeline.configuration.downloader.counts.waiting == 3 }
         gate.open()
-        await until { completions.value == 4 }
-        #expect(origin.requests.map(\.path) == ["/first", "/high", "/normal", "/low"])
+        await waitUntil { completions.value == 4 }
+        #expect(server.requests.map(\.path) == ["/first", "/high", "/normal", "/low"])
     }
 
     @Test("L06 handleCookies sends what was set before; without it nothing is kept or sent")
     func cookies() async throws {
-        let png = try Picture.png(width: 8, height: 6)
-        let origin = try ScriptedOrigin { _ in [.answer(200, ["Set-Cookie": "a=1; Path=/"], png)] }
+        let png = try TestImage.png(width: 8, height: 6)
+        let server = try ScriptedOrigin { _ in [.response(200, headers: ["Set-Cookie": "a=1; Path=/"], body: png)] }
         let pipeline = ImagePipeline(.init())
         for (name, options) in [("1", ImageOptions.handleCookies), ("2", .handleCookies), ("3", [])] {
-            _ = try await pipeline.image(for: ImageRequest("\(origin.url)/\(name)", options: options))
+            _ = try await pipeline.image(for: ImageRequest("\(server.url)/\(name)", options: options))
         }
-        #expect(origin.requests.map { $0.headers["cookie"] } == [nil, "a=1", nil])
+        #expect(server.requests.map { $0.headers["cookie"] } == [nil, "a=1", nil])
     }
 }
 
 /// An environment whose background tasks a test sees, and brings to their expiry.
-private final class BackgroundEnvironment: ApplicationEnvironment {
+private final class BackgroundTaskEnvironment: ApplicationEnvironment {
     private struct State {
-        var last: UInt64 = 0
-        var refuses = false
-        var open: [BackgroundTaskIdentifier: @Sendable () -> Void] = [:]
-        var begun: [String] = []
+        var lastIdentifier: UInt64 = 0
+        var refusesTasks = false
+        var openTasks: [BackgroundTaskIdentifier: @Sendable () -> Void] = [:]
+        var startedNames: [String] = []
     }
 
     private let state = Guarded(State())
 
-    var open: [BackgroundTaskIdentifier] { state.withLock { Array($0.open.keys) } }
-    var begun: [String] { state.withLock { $0.begun } }
+    var openTasks: [BackgroundTaskIdentifier] { state.withLock { Array($0.open.keys) } }
+    var startedNames: [String] { state.withLock { $0.begun } }
 
-    var refuses: Bool {
+    var refusesTasks: Bool {
         get { state.withLock { $0.refuses } }
         set { state.withLock { $0.refuses = newValue } }
     }

@@ -6,37 +6,37 @@ import Testing
 struct PipelineTests {
     @Test("L09 the first answer comes from the network, the next from memory, and the next run's from disk")
     func sources() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
         let first = try await fixture.pipeline.response(for: request)
         #expect(first.source == .network)
         #expect(first.storeError == nil)
         // That it was looked at when the disk had it is no use that anybody made of it.
-        #expect(fixture.pipeline.cache.memory.pictures.statistics.hits == 0)
+        #expect(fixture.pipeline.cache.memory.images.statistics.hits == 0)
         #expect(first.image.size == PixelSize(width: 64, height: 48))
         #expect(first.image.pixels[63, 47] == SIMD4(63, 47, 7, 255))
         #expect(try await fixture.pipeline.response(for: request).source == .memory)
         let second = try await fixture.nextRun().response(for: request)
         #expect(second.source == .disk)
         #expect(second.image.pixels[63, 47] == SIMD4(63, 47, 7, 255))
-        #expect(try await fixture.server.requestCount("/a.png") == 1)
+        #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
     @Test("L02 one hundred callers of one URL: one request, one hundred pictures")
     func oneHundredCallers() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(), pipeline = fixture.pipeline
         let sizes = try await withThrowingTaskGroup(of: PixelSize.self) { group in
             for _ in 0..<100 { group.addTask { try await pipeline.image(for: request).size } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(sizes == Array(repeating: PixelSize(width: 64, height: 48), count: 100))
-        #expect(try await fixture.server.requestCount("/a.png") == 1)
+        #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
     @Test("L02 one URL in ten sizes at once: one request, ten right sizes")
     func tenSizes() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let original = try fixture.put(width: 640, height: 480), pipeline = fixture.pipeline
         let widths = try await withThrowingTaskGroup(of: Int.self) { group in
             for width in 1...10 {
@@ -47,34 +47,34 @@ struct PipelineTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(widths.sorted() == (1...10).map { $0 * 10 })
-        #expect(try await fixture.server.requestCount("/a.png") == 1)
+        #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
     @Test("C02 a smaller size is made from a larger picture in memory, without disk or network")
     func largerDecode() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let full = try fixture.put(width: 640, height: 480), pipeline = fixture.pipeline
         _ = try await pipeline.image(for: full)
-        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path("cache")))
+        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache")))
         try disk.removeAll()
         let response = try await pipeline.response(for: full.with(rendering: .init(size: .init(width: 64, height: 64))))
         #expect(response.source == .memory)
         #expect(response.image.size == PixelSize(width: 64, height: 48))
         #expect(response.image.sourceSize == PixelSize(width: 640, height: 480))
-        #expect(response.record.steps.map(\.stage) == [.memory, .decode])
-        #expect(try await fixture.server.requestCount("/a.png") == 1)
+        #expect(response.trace.steps.map(\.stage) == [.memory, .decode])
+        #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
     @Test("C21 going into the background empties the memory cache")
     func background() async throws {
-        let request = ImageRequest(.bytes(try Picture.png(width: 4, height: 4)))
+        let request = ImageRequest(.bytes(try TestImage.png(width: 4, height: 4)))
         let environment = PressureEnvironment()
         var configuration = ImagePipeline.Configuration()
         configuration.environment = environment
         let pipeline = ImagePipeline(configuration)
         _ = try await pipeline.image(for: request)
         // A look that comes while the load still holds the picture brings it back: so once more, until it is gone.
-        await until {
+        await waitUntil {
             environment.enterBackground()
             return pipeline.cachedImage(for: request) == nil
         }
@@ -82,27 +82,27 @@ struct PipelineTests {
 
     @Test("L02 two users with different headers never share a picture")
     func headersAreIdentity() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let url = try fixture.put().name
-        func request(_ user: String) throws -> ImageRequest {
+        func makeRequest(for user: String) throws -> ImageRequest {
             var source = try FetchRequest(url: url)
             source.headers = ["Authorization": "Bearer \(user)"]
             return ImageRequest(.remote(source))
         }
-        let one = try request("one"), two = try request("two")
+        let one = try makeRequest(for: "one"), two = try makeRequest(for: "two")
         #expect(one != two)
         async let first = fixture.pipeline.response(for: one)
         async let second = fixture.pipeline.response(for: two)
         #expect(try await first.source == .network)
         #expect(try await second.source == .network)
         #expect(fixture.pipeline.cachedImage(for: one) != nil)
-        #expect(fixture.pipeline.cachedImage(for: try request("three")) == nil)
-        #expect(try await fixture.server.requestCount("/a.png") == 2)
+        #expect(fixture.pipeline.cachedImage(for: try makeRequest(for: "three")) == nil)
+        #expect(try await fixture.server.requestCount(for: "/a.png") == 2)
     }
 
     @Test("L15 a picture in memory is delivered synchronously")
     func synchronousHit() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put()
         #expect(fixture.pipeline.cachedImage(for: request) == nil)
         _ = try await fixture.pipeline.image(for: request)
@@ -113,7 +113,7 @@ struct PipelineTests {
 
     @Test("L21 events end with exactly one terminal event, after progress")
     func events() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(width: 300, height: 300)
         var terminal = 0, received = 0
         for await event in fixture.pipeline.events(for: request) {
@@ -131,44 +131,44 @@ struct PipelineTests {
 
     @Test("L21 a task that is cancelled while it waits for events gets one terminal event: cancelled")
     func cancelledEvents() async throws {
-        let fixture = try await Fixture(.init(server: "limit_rate 1k;"))
+        let fixture = try await PipelineFixture(.init(server: "limit_rate 1k;"))
         let request = try fixture.put(width: 300, height: 300), pipeline = fixture.pipeline
         let task = Task {
-            var ends: [EideticError.Code] = []
+            var codes: [EideticError.Code] = []
             for await event in pipeline.events(for: request) {
-                if case .failed(let error) = event { ends.append(error.code) }
+                if case .failed(let error) = event { codes.append(error.code) }
                 if case .progress = event { withUnsafeCurrentTask { $0?.cancel() } }
             }
-            return ends
+            return codes
         }
         #expect(await task.value == [.cancelled])
-        await until { pipeline.statistics.cancelled == 1 }
+        await waitUntil { pipeline.statistics.cancelled == 1 }
     }
 
     @Test("L06 fromCacheOnly never asks the network: a miss is cacheMiss")
     func fromCacheOnly() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let online = try fixture.put(options: .waitStoreCache)
         let offline = online.with(options: .fromCacheOnly)
         let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: offline) }
         #expect(error?.code == .cacheMiss)
         _ = try await fixture.pipeline.image(for: online)
         #expect(try await fixture.nextRun().response(for: offline).source == .disk)
-        #expect(try await fixture.server.requestCount("/a.png") == 1)
+        #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
     @Test("L06 fromLoaderOnly asks no cache but stores")
     func fromLoaderOnly() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: [.fromLoaderOnly, .waitStoreCache])
         for _ in 0..<2 { #expect(try await fixture.pipeline.response(for: request).source == .network) }
         #expect(try await fixture.nextRun().response(for: request.with(options: [])).source == .disk)
-        #expect(try await fixture.server.requestCount("/a.png") == 2)
+        #expect(try await fixture.server.requestCount(for: "/a.png") == 2)
     }
 
     @Test("L06 cacheMemoryOnly stores nothing on disk")
     func cacheMemoryOnly() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: [.cacheMemoryOnly, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
         #expect(try await fixture.pipeline.response(for: request).source == .memory)
@@ -177,7 +177,7 @@ struct PipelineTests {
 
     @Test("L06 scaleDownLargeImages limits the decoded bytes and is part of the identity")
     func scaleDown() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let full = try fixture.put(width: 400, height: 300)
         var configuration = ImagePipeline.Configuration()
         configuration.scaleDownLimit = ByteCount(200 * 150 * 4)
@@ -191,15 +191,15 @@ struct PipelineTests {
 
     @Test("C18 an entry on disk that cannot be decoded goes, and the network is asked once")
     func brokenEntry() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
-        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path("cache")))
-        let good = try Picture.png(width: 64, height: 48)
+        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache")))
+        let good = try TestImage.png(width: 64, height: 48)
         try await disk.insert(Array(good.prefix(good.count / 2)), for: request.name)
         let response = try await fixture.pipeline.response(for: request)
         #expect(response.source == .network)
         #expect(try await fixture.nextRun().response(for: request).source == .disk)
-        #expect(try await fixture.server.requestCount("/a.png") == 1)
+        #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
     @Test("C02 memory pressure shrinks the memory cache")
@@ -208,11 +208,11 @@ struct PipelineTests {
         var configuration = ImagePipeline.Configuration()
         configuration.environment = environment
         let pipeline = ImagePipeline(configuration)
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put()
         _ = try await pipeline.image(for: request)
         // A look that comes while the load still holds the picture brings it back: so once more, until it is gone.
-        await until {
+        await waitUntil {
             environment.send(.critical)
             return pipeline.cachedImage(for: request) == nil
         }
@@ -220,7 +220,7 @@ struct PipelineTests {
 
     @Test("L26 statistics count every answer once")
     func statistics() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put()
         _ = try await fixture.pipeline.image(for: request)
         _ = try await fixture.pipeline.image(for: request)

@@ -6,10 +6,10 @@ import Testing
 struct PrefetcherTests {
     @Test("L19 a list is prefetched: progress counts, failures are skipped, the end always comes")
     func prefetches() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         var requests = try (0..<20).map { try fixture.put("\($0).png") }
         requests.append(try ImageRequest(fixture.server.url + "/missing.png"))
-        let group = ImagePrefetcher(fixture.pipeline).prefetch(requests)
+        let group = ImagePrefetcher(pipeline: fixture.pipeline).prefetch(requests)
         var last: PrefetchProgress?
         for await progress in group.progress { last = progress }
         #expect(last == PrefetchProgress(finished: 21, skipped: 1, total: 21))
@@ -19,9 +19,9 @@ struct PrefetcherTests {
 
     @Test("L19 to disk only: nothing is decoded into memory, and the next run needs no network")
     func toDisk() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put()
-        let result = await ImagePrefetcher(fixture.pipeline, destination: .disk).prefetch([request]).finish()
+        let result = await ImagePrefetcher(pipeline: fixture.pipeline, destination: .disk).prefetch([request]).finish()
         #expect(result == PrefetchProgress(finished: 1, skipped: 0, total: 1))
         #expect(fixture.pipeline.cachedImage(for: request) == nil)
         #expect(try await fixture.nextRun().response(for: request).source == .disk)
@@ -29,42 +29,43 @@ struct PrefetcherTests {
 
     @Test("L19 a cancelled group ends, and its pictures count as skipped")
     func cancels() async throws {
-        let fixture = try await Fixture(.init(server: "limit_rate 1k;"))
+        let fixture = try await PipelineFixture(.init(server: "limit_rate 1k;"))
         let requests = try (0..<9).map { try fixture.put("\($0).png", width: 200, height: 200) }
-        let group = ImagePrefetcher(fixture.pipeline).prefetch(requests)
+        let group = ImagePrefetcher(pipeline: fixture.pipeline).prefetch(requests)
         group.cancel()
         #expect(await group.finish() == PrefetchProgress(finished: 9, skipped: 9, total: 9))
     }
 
     @Test("L19 a paused prefetcher begins nothing until it goes on")
     func pauses() async throws {
-        let fixture = try await Fixture()
-        let prefetcher = ImagePrefetcher(fixture.pipeline)
+        let fixture = try await PipelineFixture()
+        let prefetcher = ImagePrefetcher(pipeline: fixture.pipeline)
         prefetcher.isPaused = true
         let request = try fixture.put()
         let group = prefetcher.prefetch([request])
         for _ in 0..<1_000 { await Task.yield() }
-        #expect(try await fixture.server.requestCount("/a.png") == 0)
+        #expect(try await fixture.server.requestCount(for: "/a.png") == 0)
         prefetcher.isPaused = false
         #expect(await group.finish().skipped == 0)
     }
 
     @Test("L19 pictures are brought in the order of the list")
     func order() async throws {
-        let png = try Picture.png(width: 4, height: 3), origin = try ScriptedOrigin { _ in [.answer(200, [:], png)] }
-        let requests = try (0..<100).map { try ImageRequest("\(origin.url)/\($0)") }
-        let group = ImagePrefetcher(ImagePipeline(.init()), width: 1).prefetch(requests)
+        let png = try TestImage.png(width: 4, height: 3),
+            server = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
+        let requests = try (0..<100).map { try ImageRequest("\(server.url)/\($0)") }
+        let group = ImagePrefetcher(pipeline: ImagePipeline(.init()), maximumConcurrent: 1).prefetch(requests)
         #expect(await group.finish().skipped == 0)
-        #expect(origin.requests.map(\.path) == (0..<100).map { "/\($0)" })
+        #expect(server.requests.map(\.path) == (0..<100).map { "/\($0)" })
     }
 
     @Test("L19 to disk only: what its server forbids to store is no success")
     func forbidden() async throws {
-        let png = try Picture.png(width: 4, height: 3)
-        let origin = try ScriptedOrigin { _ in [.answer(200, ["Cache-Control": "no-store"], png)] }
-        let fixture = try await Fixture(), codes = Guarded<[EideticError.Code?]>([])
-        let prefetcher = ImagePrefetcher(fixture.pipeline, destination: .disk)
-        let group = prefetcher.prefetch([try ImageRequest(origin.url + "/a"), try fixture.put()]) { _, result in
+        let png = try TestImage.png(width: 4, height: 3)
+        let server = try ScriptedOrigin { _ in [.response(200, headers: ["Cache-Control": "no-store"], body: png)] }
+        let fixture = try await PipelineFixture(), codes = Guarded<[EideticError.Code?]>([])
+        let prefetcher = ImagePrefetcher(pipeline: fixture.pipeline, destination: .disk)
+        let group = prefetcher.prefetch([try ImageRequest(server.url + "/a"), try fixture.put()]) { _, result in
             if case .failure(let error) = result { codes.withLock { $0.append(error.code) } }
         }
         #expect(await group.finish().skipped == 1)
@@ -73,17 +74,18 @@ struct PrefetcherTests {
 
     @Test("L19 to disk only: what is stored nowhere is no success, and what is local is one")
     func nowhere() async throws {
-        let png = try Picture.png(width: 4, height: 3), fixture = try await Fixture()
-        func skipped(_ pipeline: ImagePipeline, _ origin: ImageOrigin, _ options: ImageOptions = []) async -> Int {
+        let png = try TestImage.png(width: 4, height: 3), fixture = try await PipelineFixture()
+        func skippedCount(_ pipeline: ImagePipeline, in origin: ImageResource, options: ImageOptions = []) async -> Int
+        {
             let request = ImageRequest(origin, options: options)
-            return await ImagePrefetcher(pipeline, destination: .disk).prefetch([request]).finish().skipped
+            return await ImagePrefetcher(pipeline: pipeline, destination: .disk).prefetch([request]).finish().skipped
         }
-        let made = ImageOrigin.provider(name: "made") { () throws(EideticError) in png }
-        #expect(await skipped(ImagePipeline(.init()), made) == 1)
-        #expect(await skipped(fixture.pipeline, made, .cacheMemoryOnly) == 1)
-        #expect(await skipped(fixture.pipeline, made) == 0)
-        #expect(await skipped(fixture.pipeline, made) == 0)
-        #expect(await skipped(fixture.pipeline, .bytes(png)) == 0)
+        let provided = ImageResource.provider(name: "made") { () throws(EideticError) in png }
+        #expect(await skippedCount(ImagePipeline(.init()), in: provided) == 1)
+        #expect(await skippedCount(fixture.pipeline, in: provided, options: .cacheMemoryOnly) == 1)
+        #expect(await skippedCount(fixture.pipeline, in: provided) == 0)
+        #expect(await skippedCount(fixture.pipeline, in: provided) == 0)
+        #expect(await skippedCount(fixture.pipeline, in: .bytes(png)) == 0)
         // Only the second prefetch found something in a cache.
         let statistics = fixture.pipeline.statistics
         #expect(statistics.diskHits == 1 && statistics.savedBytes == png.count)
@@ -91,8 +93,8 @@ struct PrefetcherTests {
 
     @Test("L19 nothing to do ends at once")
     func empty() async throws {
-        let fixture = try await Fixture()
-        #expect(await ImagePrefetcher(fixture.pipeline).prefetch([]).finish().total == 0)
+        let fixture = try await PipelineFixture()
+        #expect(await ImagePrefetcher(pipeline: fixture.pipeline).prefetch([]).finish().total == 0)
     }
 }
 
@@ -100,28 +102,28 @@ struct PrefetcherTests {
 struct InteractionTests {
     @Test("L22 while the user scrolls, loads of low priority wait; a visible one goes on, and takes its twin along")
     func waits() async throws {
-        let fixture = try await Fixture(), pipeline = fixture.pipeline
+        let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
         let one = try fixture.put("1.png").with(priority: .low), two = try fixture.put("2.png").with(priority: .low)
         pipeline.isUserInteracting = true
         let first = Task { try await pipeline.response(for: one) }
         let second = Task { try await pipeline.response(for: two) }
-        await until { pipeline.statistics.loads == 2 }
+        await waitUntil { pipeline.statistics.loads == 2 }
         #expect(try await pipeline.response(for: two.with(priority: .normal)).source == .network)
         #expect(try await second.value.image.size == PixelSize(width: 64, height: 48))
-        #expect(try await fixture.server.requestCount("/1.png") == 0)
+        #expect(try await fixture.server.requestCount(for: "/1.png") == 0)
         pipeline.isUserInteracting = false
         #expect(try await first.value.source == .network)
     }
 
     @Test("L22 while the user scrolls, what is on disk is not read for loads of low priority")
     func disk() async throws {
-        let fixture = try await Fixture(), next = try fixture.nextRun()
+        let fixture = try await PipelineFixture(), next = try fixture.nextRun()
         let one = try fixture.put("1.png", options: .waitStoreCache)
         let two = try fixture.put("2.png", options: .waitStoreCache)
         for request in [one, two] { _ = try await fixture.pipeline.image(for: request) }
         next.isUserInteracting = true
         let low = Task { try await next.response(for: one.with(priority: .low)) }
-        await until { next.statistics.loads == 1 }
+        await waitUntil { next.statistics.loads == 1 }
         #expect(try await next.response(for: two).source == .disk)
         // What had been read by now would be shown all the same.
         let disk = try #require(next.configuration.diskCache)
@@ -132,11 +134,11 @@ struct InteractionTests {
 
     @Test("L22 who waits can be cancelled")
     func cancels() async throws {
-        let fixture = try await Fixture(), pipeline = fixture.pipeline
+        let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
         let request = try fixture.put().with(priority: .low)
         pipeline.isUserInteracting = true
         let task = Task { try await pipeline.response(for: request) }
-        await until { pipeline.statistics.loads == 1 }
+        await waitUntil { pipeline.statistics.loads == 1 }
         task.cancel()
         await #expect(throws: EideticError.self) { try await task.value }
     }
@@ -146,84 +148,85 @@ extension InteractionTests {
     @Test("L22 a caller's function is not called while its load is held back; one that becomes urgent goes on")
     @MainActor
     func becomesUrgent() async throws {
-        let calls = Counter(), completions = Counter(), png = try Picture.png(width: 4, height: 3)
+        let calls = Counter(), completions = Counter(), png = try TestImage.png(width: 4, height: 3)
         let pipeline = ImagePipeline(.init())
-        let origin = ImageOrigin.provider(name: "made") { () throws(EideticError) in
-            calls.add()
+        let resource = ImageResource.provider(name: "made") { () throws(EideticError) in
+            calls.increment()
             return png
         }
         pipeline.isUserInteracting = true
-        let load = pipeline.load(ImageRequest(origin, priority: .low)) { _ in completions.add() }
+        let load = pipeline.load(ImageRequest(resource, priority: .low)) { _ in completions.increment() }
         for _ in 0..<1_000 { await Task.yield() }
         #expect(calls.value == 0)
         load.priority = .high
-        await until { completions.value == 1 }
+        await waitUntil { completions.value == 1 }
         #expect(calls.value == 1)
     }
 
     @Test("L22 the end of a scroll resumes neither what the application suspended nor what another's scroll holds")
     func reasons() async throws {
-        let png = try Picture.png(width: 4, height: 3), origin = try ScriptedOrigin { _ in [.answer(200, [:], png)] }
+        let png = try TestImage.png(width: 4, height: 3),
+            server = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
         let downloader = Downloader()
-        let one = ImagePipeline(.init(downloader: downloader)), request = try ImageRequest(origin.url + "/a")
+        let one = ImagePipeline(.init(downloader: downloader)), request = try ImageRequest(server.url + "/a")
         var two: ImagePipeline? = ImagePipeline(.init(downloader: downloader))
-        downloader.suspend(.normal)
+        downloader.suspend(upTo: .normal)
         one.isUserInteracting = true
         one.isUserInteracting = false
         let normal = Task { try await one.image(for: request) }
-        await until { downloader.counts == (waiting: 1, running: 0) }
+        await waitUntil { downloader.counts == (waiting: 1, running: 0) }
         for _ in 0..<2 { two?.isUserInteracting = true }
         downloader.resume()
         #expect(try await normal.value.size.width == 4)
         one.isUserInteracting = true
         one.isUserInteracting = false
-        let low = Task { try await downloader.fetch(FetchRequest(url: origin.url + "/b"), priority: .low) }
-        await until { downloader.counts == (waiting: 1, running: 0) }
+        let low = Task { try await downloader.fetch(FetchRequest(url: server.url + "/b"), priority: .low) }
+        await waitUntil { downloader.counts == (waiting: 1, running: 0) }
         // A pipeline that goes away scrolls no more.
         two = nil
         #expect(try await low.value.status == 200)
-        #expect(origin.requests.map(\.path) == ["/a", "/b"])
+        #expect(server.requests.map(\.path) == ["/a", "/b"])
     }
 
     @Test("L22 the engine hears of suspensions in their order: at the end of many at once a download goes on")
     func order() async throws {
-        let gates = (0..<200).map { _ in Gate() }, piece = Array(try Picture.png(width: 4, height: 3).prefix(40))
-        let origin = try ScriptedOrigin { _ in
-            let head = ScriptedOrigin.Step.head(200, ["Transfer-Encoding": "chunked"])
-            return [head, .chunk(piece)] + gates.flatMap { [.wait($0), .chunk(piece)] } + [.chunk([])]
+        let gates = (0..<200).map { _ in Gate() }, chunk = Array(try TestImage.png(width: 4, height: 3).prefix(40))
+        let server = try ScriptedOrigin { _ in
+            let head = ScriptedOrigin.Step.head(200, headers: ["Transfer-Encoding": "chunked"])
+            return [head, .chunk(chunk)] + gates.flatMap { [.wait($0), .chunk(chunk)] } + [.chunk([])]
         }
         let downloader = Downloader()
-        let stream = try await downloader.stream(FetchRequest(url: origin.url + "/a"), priority: .low)
-        var pieces = stream.makeAsyncIterator()
-        #expect(try await pieces.next()?.count == piece.count)
+        let stream = try await downloader.stream(FetchRequest(url: server.url + "/a"), priority: .low)
+        var chunks = stream.makeAsyncIterator()
+        #expect(try await chunks.next()?.count == chunk.count)
         for gate in gates {
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<2 {
                     group.addTask {
                         for _ in 0..<20 {
-                            downloader.interactionBegan()
-                            downloader.interactionEnded()
+                            downloader.beginInteraction()
+                            downloader.endInteraction()
                         }
                     }
                 }
             }
             gate.open()
             // Where the engine took an old message for the newest, nothing comes any more.
-            #expect(try await pieces.next()?.count == piece.count)
+            #expect(try await chunks.next()?.count == chunk.count)
         }
     }
 
     @Test("L22 while the user scrolls, a low-priority download that runs takes no bytes; it goes on afterwards")
     func pauses() async throws {
-        let png = try Picture.png(width: 300, height: 300), sent = Gate(), goOn = Gate()
-        let first = Array(png.prefix(10_000)), rest = Array(png.dropFirst(10_000))
-        let origin = try ScriptedOrigin { request in
-            guard request.path == "/slow" else { return [.answer(200, [:], png)] }
-            let head = ScriptedOrigin.Step.head(200, ["Content-Length": "\(png.count)"])
-            return [head, .send(first), .wait(goOn), .send(rest), .reached(sent)]
+        let png = try TestImage.png(width: 300, height: 300), sent = Gate(), proceed = Gate()
+        let first = Array(png.prefix(10_000)), remaining = Array(png.dropFirst(10_000))
+        let server = try ScriptedOrigin { request in
+            guard request.path == "/slow" else { return [.response(200, headers: [:], body: png)] }
+            let head = ScriptedOrigin.Step.head(200, headers: ["Content-Length": "\(png.count)"])
+            return [head, .send(first), .wait(proceed), .send(remaining), .open(sent)]
         }
         let pipeline = ImagePipeline(.init()), received = Guarded(0)
-        let request = try ImageRequest(origin.url + "/slow", priority: .low)
+        let request = try ImageRequest(server.url + "/slow", priority: .low)
         let task = Task {
             for await event in pipeline.events(for: request) {
                 if case .progress(let progress) = event { received.withLock { $0 = progress.received } }
@@ -231,13 +234,13 @@ extension InteractionTests {
             }
             return 0
         }
-        await until { received.withLock { $0 } == 10_000 }
+        await waitUntil { received.withLock { $0 } == 10_000 }
         pipeline.isUserInteracting = true
         // The engine takes its commands in their order: when another download is done, it has paused this one.
-        _ = try await pipeline.image(for: ImageRequest("\(origin.url)/first"))
-        goOn.open()
+        _ = try await pipeline.image(for: ImageRequest("\(server.url)/first"))
+        proceed.open()
         // Others go on: the engine has looked at its connections many times meanwhile.
-        for index in 0..<20 { _ = try await pipeline.image(for: ImageRequest("\(origin.url)/\(index)")) }
+        for index in 0..<20 { _ = try await pipeline.image(for: ImageRequest("\(server.url)/\(index)")) }
         #expect(received.withLock { $0 } == 10_000)
         pipeline.isUserInteracting = false
         #expect(await task.value == png.count)

@@ -5,21 +5,26 @@ import Testing
 @Suite("While the bytes come", .timeLimit(.minutes(2)))
 struct ProgressiveTests {
     /// A server that sends the first part of a picture, and the rest when the gate is open.
-    private func origin(_ bytes: [UInt8], part: Double, _ gate: Gate, hasLength: Bool = true) throws -> ScriptedOrigin {
+    private func makeServer(sending bytes: [UInt8], part: Double, gate: Gate, hasLength: Bool = true) throws
+        -> ScriptedOrigin
+    {
         let count = Int(Double(bytes.count) * part)
-        let first = Array(bytes.prefix(count)), rest = Array(bytes.dropFirst(count))
+        let first = Array(bytes.prefix(count)), remaining = Array(bytes.dropFirst(count))
         return try ScriptedOrigin { _ in
             if hasLength {
-                return [.head(200, ["Content-Length": "\(bytes.count)"]), .send(first), .wait(gate), .send(rest)]
+                return [
+                    .head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(first), .wait(gate),
+                    .send(remaining),
+                ]
             }
-            let head = ScriptedOrigin.Step.head(200, ["Transfer-Encoding": "chunked"])
-            return [head, .chunk(first), .wait(gate), .chunk(rest), .chunk([])]
+            let head = ScriptedOrigin.Step.head(200, headers: ["Transfer-Encoding": "chunked"])
+            return [head, .chunk(first), .wait(gate), .chunk(remaining), .chunk([])]
         }
     }
 
-    private func picture(_ format: ImageFormat) throws -> [UInt8] {
-        let pixels = try Picture.pixels(width: 200, height: 160)
-        if format == .png { return try Picture.png(width: 200, height: 160) }
+    private func encodedImage(_ format: ImageFormat) throws -> [UInt8] {
+        let pixels = try TestImage.pixels(width: 200, height: 160)
+        if format == .png { return try TestImage.png(width: 200, height: 160) }
         let image = Image(frames: [.init(pixels: pixels)], format: format, sourceSize: pixels.size)
         return try ImageEncoder.encode(image, as: format)
     }
@@ -27,8 +32,8 @@ struct ProgressiveTests {
     @Test("L10 L06 progressive: a partial picture is seen while the rest is still to come", arguments: [true, false])
     func previews(hasLength: Bool) async throws {
         for format in [ImageFormat.png, .jpeg, .gif, .webp] {
-            let gate = Gate(), origin = try origin(try picture(format), part: 0.7, gate, hasLength: hasLength)
-            let request = try ImageRequest(origin.url + "/a", options: .progressive)
+            let gate = Gate(), server = try origin(try picture(format), part: 0.7, gate, hasLength: hasLength)
+            let request = try ImageRequest(server.url + "/a", options: .progressive)
             var events: [String] = []
             for await event in ImagePipeline(.init()).events(for: request) {
                 switch event {
@@ -50,39 +55,40 @@ struct ProgressiveTests {
 
     @Test("L10 L02 each who waits sees previews of the size they want, from one download; who wants none sees none")
     func sizes() async throws {
-        let gate = Gate(), origin = try origin(try picture(.png), part: 0.7, gate), pipeline = ImagePipeline(.init())
-        let full = try ImageRequest(origin.url + "/a", options: .progressive)
+        let gate = Gate(), server = try origin(try picture(.png), part: 0.7, gate), pipeline = ImagePipeline(.init())
+        let full = try ImageRequest(server.url + "/a", options: .progressive)
         let small = full.with(rendering: .init(size: PixelSize(width: 20, height: 20)))
-        func previews(_ request: ImageRequest, seen: Gate) -> Task<Set<PixelSize>, Never> {
+        func previewSizes(of request: ImageRequest, opening: Gate) -> Task<Set<PixelSize>, Never> {
             Task {
                 var sizes: Set<PixelSize> = []
                 for await event in pipeline.events(for: request) {
                     guard case .preview(let image) = event else { continue }
                     sizes.insert(image.size)
-                    seen.open()
+                    opening.open()
                 }
                 return sizes
             }
         }
         let seen = [Gate(), Gate(), Gate()]
-        let first = previews(full, seen: seen[0])
+        let first = previewSizes(of: full, opening: seen[0])
         await seen[0].wait()
-        let second = previews(small, seen: seen[1]), none = previews(full.with(options: []), seen: seen[2])
+        let second = previewSizes(of: small, opening: seen[1]),
+            none = previewSizes(of: full.with(options: []), opening: seen[2])
         await seen[1].wait()
-        await until { pipeline.statistics.loads == 3 }
+        await waitUntil { pipeline.statistics.loads == 3 }
         gate.open()
         #expect(await first.value == [PixelSize(width: 200, height: 160)])
         #expect(await second.value == [PixelSize(width: 20, height: 16)])
         #expect(await none.value.isEmpty)
-        #expect(origin.requests.count == 1)
+        #expect(server.requests.count == 1)
     }
 
     @Test("L10 a transform changes previews too, and no preview is kept")
     func transformed() async throws {
-        let gate = Gate(), origin = try origin(try picture(.png), part: 0.7, gate), pipeline = ImagePipeline(.init())
+        let gate = Gate(), server = try origin(try picture(.png), part: 0.7, gate), pipeline = ImagePipeline(.init())
         let calls = Counter()
-        let request = try ImageRequest(origin.url + "/a", options: .progressive)
-            .with(rendering: .init(transform: Counting(count: calls)))
+        let request = try ImageRequest(server.url + "/a", options: .progressive)
+            .with(rendering: .init(transform: CountingTransform(count: calls)))
         let task = Task {
             for await event in pipeline.events(for: request) {
                 guard case .preview = event else { continue }
@@ -92,42 +98,43 @@ struct ProgressiveTests {
         }
         await task.value
         gate.open()
-        await until { pipeline.isIdle }
+        await waitUntil { pipeline.isIdle }
         #expect(pipeline.cachedImage(for: request) == nil)
     }
 
     @Test("L10 a slot shows previews, and then the picture")
     @MainActor
     func slot() async throws {
-        let gate = Gate(), origin = try origin(try picture(.png), part: 0.7, gate), display = RecordingDisplay()
-        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        let gate = Gate(), server = try origin(try picture(.png), part: 0.7, gate), display = RecordingDisplay()
+        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         let completions = Counter()
-        slot.set(try ImageRequest(origin.url + "/a", options: .progressive)) { _ in completions.add() }
-        await until { display.images.count >= 2 }
+        slot.load(try ImageRequest(server.url + "/a", options: .progressive)) { _ in completions.increment() }
+        await waitUntil { display.images.count >= 2 }
         gate.open()
-        await until { completions.value == 1 }
-        let picture = RecordingDisplay.Seen.image(PixelSize(width: 200, height: 160), hasTransition: false)
+        await waitUntil { completions.value == 1 }
+        let preview = RecordingDisplay.Shown.image(PixelSize(width: 200, height: 160), hasTransition: false)
         #expect(display.images.first == .nothing)
         #expect(display.images.count >= 3)
-        #expect(display.images.dropFirst().allSatisfy { $0 == picture })
+        #expect(display.images.dropFirst().allSatisfy { $0 == preview })
     }
 
     @Test("L10 a load that fails after previews leaves what was seen before, and no part of a picture")
     @MainActor
     func slotFailure() async throws {
         let png = try picture(.png), gate = Gate(), display = RecordingDisplay()
-        let origin = try ScriptedOrigin { _ in
-            let head = ScriptedOrigin.Step.head(200, ["Content-Length": "\(png.count)"])
+        let server = try ScriptedOrigin { _ in
+            let head = ScriptedOrigin.Step.head(200, headers: ["Content-Length": "\(png.count)"])
             return [head, .send(Array(png.prefix(png.count / 2))), .wait(gate), .reset]
         }
-        let pixels = try Picture.pixels(width: 1, height: 1)
+        let pixels = try TestImage.pixels(width: 1, height: 1)
         let placeholder = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
-        let slot = ImageSlot(display, pipeline: ImagePipeline(.init()), gate: DisplayGate()), completions = Counter()
-        let request = try ImageRequest(origin.url + "/a", options: .progressive)
-        slot.set(request, .init(placeholder: placeholder)) { _ in completions.add() }
-        await until { display.images.count == 2 }
+        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate()),
+            completions = Counter()
+        let request = try ImageRequest(server.url + "/a", options: .progressive)
+        slot.load(request, presentation: .init(placeholder: placeholder)) { _ in completions.increment() }
+        await waitUntil { display.images.count == 2 }
         gate.open()
-        await until { completions.value == 1 }
+        await waitUntil { completions.value == 1 }
         guard case .failed = slot.state else { Issue.record("\(slot.state)"); return }
         #expect(display.images.last == .image(pixels.size, hasTransition: false))
     }
@@ -135,12 +142,12 @@ struct ProgressiveTests {
     @Test("L10 L07 a connection that breaks while previews are shown: with retryFailed the download begins anew")
     func broken() async throws {
         let png = try picture(.png), tries = Counter()
-        let origin = try ScriptedOrigin { _ in
-            tries.add()
-            guard tries.value == 1 else { return [.answer(200, [:], png)] }
-            return [.head(200, ["Content-Length": "\(png.count)"]), .send(Array(png.prefix(1_000))), .reset]
+        let server = try ScriptedOrigin { _ in
+            tries.increment()
+            guard tries.value == 1 else { return [.response(200, headers: [:], body: png)] }
+            return [.head(200, headers: ["Content-Length": "\(png.count)"]), .send(Array(png.prefix(1_000))), .reset]
         }
-        let request = try ImageRequest(origin.url + "/a", options: [.progressive, .retryFailed])
+        let request = try ImageRequest(server.url + "/a", options: [.progressive, .retryFailed])
         #expect(try await ImagePipeline(.init()).image(for: request).size.width == 200)
         #expect(tries.value == 2)
     }
@@ -148,45 +155,45 @@ struct ProgressiveTests {
     @Test("L07 L10 a downloader that always retries does so also where partial pictures are shown")
     func retries() async throws {
         let png = try picture(.png), tries = Counter()
-        let origin = try ScriptedOrigin { _ in
-            tries.add()
-            return [tries.value == 1 ? .answer(503) : .answer(200, [:], png)]
+        let server = try ScriptedOrigin { _ in
+            tries.increment()
+            return [tries.value == 1 ? .response(503) : .response(200, headers: [:], body: png)]
         }
-        var downloads = ImagePipeline.Configuration.standardDownloads
+        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
         downloads.alwaysRetries = true
-        let request = try ImageRequest(origin.url + "/a", options: .progressive)
+        let request = try ImageRequest(server.url + "/a", options: .progressive)
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         #expect(try await pipeline.image(for: request).size.width == 200)
         #expect(tries.value == 2)
     }
 
     @Test("L07 L10 a download that is shown while it comes is told at its end, and leaves the list of failures")
-    func tellsEnd() async throws {
-        let png = try picture(.png), tries = Counter(), ends = Guarded<[Int?]>([])
-        let origin = try ScriptedOrigin { _ in
-            tries.add()
-            return [tries.value == 1 ? .answer(404) : .answer(200, [:], png)]
+    func reportsEnd() async throws {
+        let png = try picture(.png), tries = Counter(), outcomes = Guarded<[Int?]>([])
+        let server = try ScriptedOrigin { _ in
+            tries.increment()
+            return [tries.value == 1 ? .response(404) : .response(200, headers: [:], body: png)]
         }
-        var downloads = ImagePipeline.Configuration.standardDownloads
-        downloads.onFinish = { _, result in ends.withLock { $0.append(try? result.get().metrics.bodyBytes) } }
+        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        downloads.onFinish = { _, result in outcomes.withLock { $0.append(try? result.get().metrics.bodyBytes) } }
         let downloader = Downloader(downloads), pipeline = ImagePipeline(.init(downloader: downloader))
-        let request = try ImageRequest(origin.url + "/a", options: .progressive)
+        let request = try ImageRequest(server.url + "/a", options: .progressive)
         await #expect(throws: EideticError.self) { try await pipeline.image(for: request) }
         #expect(downloader.failures.entries.count == 1)
         _ = try await pipeline.image(for: request.with(options: [.progressive, .retryFailed]))
         #expect(downloader.failures.entries.isEmpty)
-        #expect(ends.withLock { $0 } == [nil, png.count])
+        #expect(outcomes.withLock { $0 } == [nil, png.count])
     }
 
     @Test("L08 L10 progress comes no more often than the minimum interval, also with partial pictures")
     func throttled() async throws {
-        let gate = Gate(), bytes = try picture(.png), origin = try origin(bytes, part: 0.7, gate)
-        var downloads = ImagePipeline.Configuration.standardDownloads
+        let gate = Gate(), bytes = try picture(.png), server = try origin(bytes, part: 0.7, gate)
+        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
         downloads.minimumProgressInterval = .seconds(1)
         downloads.time = ManualTime()
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         var received: [Int] = []
-        for await event in pipeline.events(for: try ImageRequest(origin.url + "/a", options: .progressive)) {
+        for await event in pipeline.events(for: try ImageRequest(server.url + "/a", options: .progressive)) {
             if case .progress(let progress) = event { received.append(progress.received) }
             if case .preview = event { gate.open() }
         }
@@ -196,19 +203,19 @@ struct ProgressiveTests {
 
     @Test("L10 where the first of two servers breaks off, the next one's previews are made by another decoder")
     func anotherServer() async throws {
-        let jpeg = try picture(.jpeg), pixels = try Picture.pixels(width: 200, height: 160)
+        let jpeg = try picture(.jpeg), pixels = try TestImage.pixels(width: 200, height: 160)
         let inverted = try PixelBuffer(size: pixels.size, alpha: .opaque) { target, _ in
             pixels.withUnsafeBytes { source in
                 for index in source.indices { target[index] = index % 4 == 3 ? 255 : 255 - source[index] }
             }
         }
-        let other = Image(frames: [.init(pixels: inverted)], format: .jpeg, sourceSize: pixels.size)
+        let invertedImage = Image(frames: [.init(pixels: inverted)], format: .jpeg, sourceSize: pixels.size)
         let gate = Gate(), seen = Gate()
         let first = try ScriptedOrigin { _ in
-            let head = ScriptedOrigin.Step.head(200, ["Content-Length": "\(jpeg.count)"])
+            let head = ScriptedOrigin.Step.head(200, headers: ["Content-Length": "\(jpeg.count)"])
             return [head, .send(Array(jpeg.dropLast(jpeg.count / 4))), .wait(seen), .reset]
         }
-        let second = try origin(try ImageEncoder.encode(other, as: .jpeg), part: 0.9, gate)
+        let second = try origin(try ImageEncoder.encode(invertedImage, as: .jpeg), part: 0.9, gate)
         let urls = [try FetchRequest(url: first.url + "/a"), try FetchRequest(url: second.url + "/a")]
         let request = ImageRequest(.firstOf(urls), options: .progressive)
         var isBright: [Bool] = []

@@ -26,39 +26,39 @@ import Testing
 /// | a cancelled load ends late | its successor is still joined | `lateEnd` |
 @Suite("Races", .timeLimit(.minutes(2)))
 struct RaceTests {
-    private func png() throws -> [UInt8] { try Picture.png(width: 8, height: 6) }
+    private func png() throws -> [UInt8] { try TestImage.png(width: 8, height: 6) }
 
     /// A server whose answers wait for a gate; it has seen a request when `waitForRequests` returns.
-    private func origin(_ gate: Gate) throws -> ScriptedOrigin {
+    private func makeServer(gate: Gate) throws -> ScriptedOrigin {
         let png = try png()
-        return try ScriptedOrigin { _ in [.wait(gate), .answer(200, [:], png)] }
+        return try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: png)] }
     }
 
     @Test("L02 of two callers of one URL the first cancels, and the second has its picture")
     func firstLeaves() async throws {
-        let gate = Gate(), origin = try origin(gate), pipeline = ImagePipeline(.init())
-        let request = try ImageRequest(origin.url + "/a.png")
+        let gate = Gate(), server = try makeServer(gate: gate), pipeline = ImagePipeline(.init())
+        let request = try ImageRequest(server.url + "/a.png")
         let first = Task { try await pipeline.image(for: request) }
         let second = Task { try await pipeline.image(for: request) }
-        await until { pipeline.statistics.joined == 1 }
-        await origin.waitForRequests(1)
+        await waitUntil { pipeline.statistics.joined == 1 }
+        await server.waitForRequests(count: 1)
         first.cancel()
         let error = await #expect(throws: EideticError.self) { try await first.value }
         #expect(error?.code == .cancelled)
         gate.open()
         #expect(try await second.value.size.width == 8)
-        #expect(origin.requests.count == 1)
+        #expect(server.requests.count == 1)
     }
 
     @Test("L02 cancelled and asked again at once: a new download, and a picture")
     func askedAgain() async throws {
-        let gate = Gate(), origin = try origin(gate), pipeline = ImagePipeline(.init())
-        let request = try ImageRequest(origin.url + "/a.png")
+        let gate = Gate(), server = try makeServer(gate: gate), pipeline = ImagePipeline(.init())
+        let request = try ImageRequest(server.url + "/a.png")
         let first = Task { try await pipeline.image(for: request) }
-        await origin.waitForRequests(1)
+        await server.waitForRequests(count: 1)
         first.cancel()
         let second = Task { try await pipeline.image(for: request) }
-        await origin.waitForRequests(2)
+        await server.waitForRequests(count: 2)
         gate.open()
         #expect(try await second.value.size.width == 8)
         await #expect(throws: EideticError.self) { try await first.value }
@@ -66,107 +66,107 @@ struct RaceTests {
 
     @Test("L21 two hundred loads at once: two hundred answers", .needsNginx)
     func twoHundred() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let requests = try (0..<20).map { try fixture.put("\($0).png") }
-        let completions = Counter(), pictures = Counter()
+        let completions = Counter(), images = Counter()
         await MainActor.run {
             for index in 0..<200 {
                 fixture.pipeline.load(requests[index % 20]) { result in
-                    completions.add()
-                    if case .success = result { pictures.add() }
+                    completions.increment()
+                    if case .success = result { images.increment() }
                 }
             }
         }
-        await until { completions.value == 200 }
-        #expect(pictures.value == 200)
-        for index in 0..<20 { #expect(try await fixture.server.requestCount("/\(index).png") == 1) }
+        await waitUntil { completions.value == 200 }
+        #expect(images.value == 200)
+        for index in 0..<20 { #expect(try await fixture.server.requestCount(for: "/\(index).png") == 1) }
     }
 
     @Test("L21 cancelled during the read from disk: one answer, and it is cancelled", .needsNginx)
     func duringDisk() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
-        let next = try fixture.nextRun(), answers = Counter(), cancellations = Counter()
+        let next = try fixture.nextRun(), completions = Counter(), cancellations = Counter()
         for _ in 0..<50 {
             let load = await MainActor.run {
                 next.removeAllFromMemory()
                 return next.load(request) { result in
-                    answers.add()
-                    if case .failure(let error) = result, error.code == .cancelled { cancellations.add() }
+                    completions.increment()
+                    if case .failure(let error) = result, error.code == .cancelled { cancellations.increment() }
                 }
             }
             await MainActor.run { load.cancel() }
         }
-        await until { next.isIdle }
-        #expect(answers.value == 50)
+        await waitUntil { next.isIdle }
+        #expect(completions.value == 50)
         #expect(cancellations.value > 0)
     }
 
     @Test("L21 L02 cancelled during decode or transform: answered at once, once; the next caller is served")
     func duringTransform() async throws {
-        let begun = Gate(), goOn = Gate(), pipeline = ImagePipeline(.init())
-        let rendering = ImageRequest.Rendering(transform: Held(begun: begun, goOn: goOn))
+        let started = Gate(), proceed = Gate(), pipeline = ImagePipeline(.init())
+        let rendering = ImageRequest.Rendering(transform: BlockingTransform(started: started, proceed: proceed))
         let request = ImageRequest(.bytes(try png()), rendering: rendering)
         let task = Task {
-            var ends: [String] = []
+            var outcomes: [String] = []
             for await event in pipeline.events(for: request) {
-                if case .failed(let error) = event { ends.append("\(error.code)") }
-                if case .finished = event { ends.append("finished") }
+                if case .failed(let error) = event { outcomes.append("\(error.code)") }
+                if case .finished = event { outcomes.append("finished") }
             }
-            return ends
+            return outcomes
         }
-        await begun.wait()
+        await started.wait()
         task.cancel()
         // The transform still runs, and nobody waits for it.
         #expect(await task.value == ["\(EideticError.Code.cancelled)"])
         #expect(pipeline.cachedImage(for: request) == nil)
-        goOn.open()
+        proceed.open()
         #expect(try await pipeline.image(for: request).size.width == 8)
     }
 
     @Test("L02 bytes that a slow transform still holds serve who asks meanwhile, without another request")
     func heldBytes() async throws {
-        let begun = Gate(), goOn = Gate(), isOpen = Gate()
+        let started = Gate(), proceed = Gate(), isOpen = Gate()
         isOpen.open()
         var configuration = ImagePipeline.Configuration()
-        configuration.decodeWidth = 2
-        let origin = try origin(isOpen), pipeline = ImagePipeline(configuration)
-        let request = try ImageRequest(origin.url + "/a")
-        let held = request.with(rendering: .init(transform: Held(begun: begun, goOn: goOn)))
-        let first = Task { try await pipeline.image(for: held) }
-        await begun.wait()
+        configuration.maximumConcurrentDecodes = 2
+        let server = try makeServer(gate: isOpen), pipeline = ImagePipeline(configuration)
+        let request = try ImageRequest(server.url + "/a")
+        let blocking = request.with(rendering: .init(transform: BlockingTransform(started: started, proceed: proceed)))
+        let first = Task { try await pipeline.image(for: blocking) }
+        await started.wait()
         #expect(try await pipeline.image(for: request).size.width == 8)
-        goOn.open()
+        proceed.open()
         _ = try await first.value
-        #expect(origin.requests.count == 1)
+        #expect(server.requests.count == 1)
     }
 
     @Test("L21 L06 cancelled while it waits for the store: one answer, cancelled; the picture is stored", .needsNginx)
     func duringStore() async throws {
-        let fixture = try await Fixture(), answers = Counter()
+        let fixture = try await PipelineFixture(), completions = Counter()
         let request = try fixture.put(options: .waitStoreCache)
-        let load = await MainActor.run { fixture.pipeline.load(request) { _ in answers.add() } }
-        await until { fixture.pipeline.cachedImage(for: request) != nil }
+        let load = await MainActor.run { fixture.pipeline.load(request) { _ in completions.increment() } }
+        await waitUntil { fixture.pipeline.cachedImage(for: request) != nil }
         await MainActor.run { load.cancel() }
-        #expect(answers.value == 1)
-        let disk = try DiskCache(.init(directory: fixture.directory.path("cache")))
+        #expect(completions.value == 1)
+        let disk = try DiskCache(.init(directory: fixture.directory.path(of: "cache")))
         while try !disk.contains(request.name) { await Task.yield() }
-        #expect(answers.value == 1)
+        #expect(completions.value == 1)
     }
 
     @Test("L17 L21 cancel on the main actor calls back within, where all may be called; later it does nothing")
     @MainActor
     func cancelCallsBack() async throws {
-        let gate = Gate(), origin = try origin(gate), pipeline = ImagePipeline(.init())
-        let request = try ImageRequest(origin.url + "/a.png"), other = ImageRequest(.bytes(try png()))
-        _ = try await pipeline.image(for: other)
+        let gate = Gate(), server = try makeServer(gate: gate), pipeline = ImagePipeline(.init())
+        let request = try ImageRequest(server.url + "/a.png"), otherRequest = ImageRequest(.bytes(try png()))
+        _ = try await pipeline.image(for: otherRequest)
         var order: [String] = []
         let load = pipeline.load(request) { _ in
             order.append("cancelled")
             _ = pipeline.cachedImage(for: request)
             pipeline.removeAllFromMemory()
-            pipeline.load(other) { _ in order.append("other") }
+            pipeline.load(otherRequest) { _ in order.append("other") }
         }
         load.cancel()
         order.append("returned")
@@ -174,11 +174,11 @@ struct RaceTests {
         load.cancel()
         #expect(order.count { $0 == "cancelled" } == 1)
         gate.open()
-        await until { order.contains("other") }
-        var ends = 0
-        let again = pipeline.load(other) { _ in ends += 1 }
+        await waitUntil { order.contains("other") }
+        var completions = 0
+        let again = pipeline.load(otherRequest) { _ in completions += 1 }
         again.cancel()
-        #expect(ends == 1)
+        #expect(completions == 1)
     }
 
     @Test(
@@ -186,20 +186,20 @@ struct RaceTests {
         .needsNginx,
         arguments: [ImageOptions.refreshCached, .fromLoaderOnly]
     )
-    func replaced(_ how: ImageOptions) async throws {
-        let fixture = try await Fixture(), begun = Gate(), goOn = Gate()
+    func replaced(byLoadWith how: ImageOptions) async throws {
+        let fixture = try await PipelineFixture(), started = Gate(), proceed = Gate()
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
-        configuration.decodeWidth = 4
+        configuration.maximumConcurrentDecodes = 4
         let pipeline = ImagePipeline(configuration)
         let request = try fixture.put(options: [how, .waitStoreCache])
         _ = try await pipeline.image(for: request)
-        let rendering = ImageRequest.Rendering(transform: Held(begun: begun, goOn: goOn))
+        let rendering = ImageRequest.Rendering(transform: BlockingTransform(started: started, proceed: proceed))
         let slow = request.with(rendering: rendering, options: [])
         let old = Task { try await pipeline.image(for: slow).size }
-        await begun.wait()
-        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        await started.wait()
+        try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         #expect(try await pipeline.image(for: request).size == PixelSize(width: 20, height: 10))
-        goOn.open()
+        proceed.open()
         #expect(try await old.value == PixelSize(width: 64, height: 48))
         #expect(pipeline.cachedImage(for: slow) == nil)
         #expect(try await pipeline.image(for: slow).size == PixelSize(width: 20, height: 10))
@@ -210,26 +210,26 @@ struct RaceTests {
         .needsNginx
     )
     func replacedLater() async throws {
-        let fixture = try await Fixture(), plan = FaultPlan(), writes = Gate(), goOn = Gate()
-        let directory = DiskCache.Configuration(directory: fixture.directory.path("cache"))
+        let fixture = try await PipelineFixture(), plan = FaultPlan(), writing = Gate(), proceed = Gate()
+        let directory = DiskCache.Configuration(directory: fixture.directory.path(of: "cache"))
         let disk = try DiskCache(directory, fileSystem: FileSystem(observer: plan))
         let pipeline = ImagePipeline(.init(diskCache: disk)), request = try fixture.put(options: .waitStoreCache)
         _ = try await pipeline.image(for: request)
-        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         plan.before(.rename) {
-            writes.open()
-            goOn.block()
+            writing.open()
+            proceed.block()
         }
         let new = try await pipeline.image(for: request.with(options: .refreshCached))
-        await writes.wait()
+        await writing.wait()
         // Brought in another way, so that the bytes that are written are not found.
-        let other = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)), options: .retryFailed)
+        let otherKey = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)), options: .retryFailed)
         pipeline.removeAllFromMemory()
-        #expect(try await pipeline.image(for: other).sourceSize != new.sourceSize)
-        goOn.open()
-        await until { pipeline.isIdle }
-        #expect(pipeline.cachedImage(for: other) == nil)
-        #expect(try await pipeline.image(for: other).sourceSize == new.sourceSize)
+        #expect(try await pipeline.image(for: otherKey).sourceSize != new.sourceSize)
+        proceed.open()
+        await waitUntil { pipeline.isIdle }
+        #expect(pipeline.cachedImage(for: otherKey) == nil)
+        #expect(try await pipeline.image(for: otherKey).sourceSize == new.sourceSize)
     }
 
     @Test(
@@ -237,42 +237,45 @@ struct RaceTests {
         .needsNginx
     )
     func heldByTransform() async throws {
-        let fixture = try await Fixture(.init(server: "add_header Cache-Control no-cache;"))
+        let fixture = try await PipelineFixture(.init(server: "add_header Cache-Control no-cache;"))
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
-        (configuration.decodeWidth, configuration.freshness) = (4, .http())
-        let pipeline = ImagePipeline(configuration), begun = Gate(), goOn = Gate()
+        (configuration.maximumConcurrentDecodes, configuration.freshness) = (4, .http())
+        let pipeline = ImagePipeline(configuration), started = Gate(), proceed = Gate()
         let request = try fixture.put(options: .waitStoreCache)
-        let slow = request.with(rendering: .init(transform: Held(begun: begun, goOn: goOn)), options: [])
+        let slow = request.with(
+            rendering: .init(transform: BlockingTransform(started: started, proceed: proceed)),
+            options: []
+        )
         let task = Task { try await pipeline.image(for: slow).size }
-        await begun.wait()
+        await started.wait()
         _ = try await pipeline.image(for: request)
         let before = try await fixture.server.requests().map(\.status)
         pipeline.removeAllFromMemory()
         _ = try await pipeline.image(for: request)
         #expect(try await fixture.server.requests().map(\.status) == before + [304])
-        goOn.open()
+        proceed.open()
         #expect(try await task.value == PixelSize(width: 64, height: 48))
     }
 
     @Test("L02 a cancelled load that ends late does not take its successor's place: a third one joins that")
     func lateEnd() async throws {
         let calls = Counter(), first = Gate(), second = Gate(), png = try png()
-        let origin = ImageOrigin.provider(name: "late") { () throws(EideticError) in
-            calls.add()
+        let resource = ImageResource.provider(name: "late") { () throws(EideticError) in
+            calls.increment()
             await (calls.value == 1 ? first : second).wait()
             return png
         }
-        let pipeline = ImagePipeline(.init()), request = ImageRequest(origin)
+        let pipeline = ImagePipeline(.init()), request = ImageRequest(resource)
         let one = Task { try await pipeline.image(for: request) }
-        await until { calls.value == 1 }
+        await waitUntil { calls.value == 1 }
         one.cancel()
         await #expect(throws: EideticError.self) { try await one.value }
         let two = Task { try await pipeline.image(for: request) }
-        await until { calls.value == 2 }
+        await waitUntil { calls.value == 2 }
         first.open()
         let joined = pipeline.statistics.joined
         let three = Task { try await pipeline.image(for: request) }
-        await until { pipeline.statistics.joined > joined }
+        await waitUntil { pipeline.statistics.joined > joined }
         second.open()
         _ = try await (two.value, three.value)
         #expect(calls.value == 2)
@@ -281,28 +284,28 @@ struct RaceTests {
     @Test("L02 L19 ten priorities are changed live: the downloads follow, and a prefetch that is promoted overtakes")
     @MainActor
     func priority() async throws {
-        let gate = Gate(), origin = try origin(gate)
-        var downloads = ImagePipeline.Configuration.standardDownloads
+        let gate = Gate(), server = try makeServer(gate: gate)
+        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
         downloads.maximumConcurrent = 1
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         func request(_ name: Int) throws -> ImageRequest {
-            try ImageRequest("\(origin.url)/\(name)", priority: .low)
+            try ImageRequest("\(server.url)/\(name)", priority: .low)
         }
         let completions = Counter()
-        var loads = [pipeline.load(try request(0)) { _ in completions.add() }]
-        await origin.waitForRequests(1)
-        for name in 1..<10 { loads.append(pipeline.load(try request(name)) { _ in completions.add() }) }
-        await until { pipeline.configuration.downloader.counts.waiting == 9 }
+        var loads = [pipeline.load(try request(0)) { _ in completions.increment() }]
+        await server.waitForRequests(count: 1)
+        for name in 1..<10 { loads.append(pipeline.load(try request(name)) { _ in completions.increment() }) }
+        await waitUntil { pipeline.configuration.downloader.counts.waiting == 9 }
         for (name, priority) in [(7, LoadPriority.high), (3, .normal), (5, .high), (5, .normal)] {
             loads[name].priority = priority
         }
         // What is prefetched, and now becomes visible.
-        let visible = pipeline.load(try request(9).with(priority: .high)) { _ in completions.add() }
-        await until { pipeline.statistics.joined == 1 }
+        let visible = pipeline.load(try request(9).with(priority: .high)) { _ in completions.increment() }
+        await waitUntil { pipeline.statistics.joined == 1 }
         gate.open()
-        await until { completions.value == 11 }
+        await waitUntil { completions.value == 11 }
         #expect(visible.result != nil)
-        let order = origin.requests.map(\.path)
+        let order = server.requests.map(\.path)
         #expect(order[..<3] == ["/0", "/7", "/9"] || order[..<3] == ["/0", "/9", "/7"])
         #expect(Set(order[3..<5]) == ["/3", "/5"])
         #expect(Set(order[5...]) == ["/1", "/2", "/4", "/6", "/8"])

@@ -3,9 +3,9 @@ import EideticTestSupport
 import Testing
 
 @Suite("Revalidation", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
-struct RefreshTests {
+struct RevalidationTests {
     /// What a load told, in short.
-    private func events(_ pipeline: ImagePipeline, _ request: ImageRequest) async -> [String] {
+    private func events(of pipeline: ImagePipeline, in request: ImageRequest) async -> [String] {
         var events: [String] = []
         for await event in pipeline.events(for: request) {
             switch event {
@@ -26,7 +26,7 @@ struct RefreshTests {
 
     @Test("L11 C20 an unchanged picture: the cached one, a conditional request, status 304, and no second picture")
     func unchanged() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
         #expect(await events(fixture.pipeline, request) == ["finished 64x48"])
         #expect(await events(fixture.pipeline, request) == ["cached 64x48", "unchanged 64x48"])
@@ -36,10 +36,10 @@ struct RefreshTests {
 
     @Test("L11 a changed picture: the cached one, then the new one, which replaces it in memory and on disk")
     func changed() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
-        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         #expect(await events(fixture.pipeline, request) == ["cached 64x48", "changed 20x10"])
         #expect(fixture.pipeline.cachedImage(for: request)?.size == PixelSize(width: 20, height: 10))
         let plain = request.with(options: .fromCacheOnly)
@@ -48,7 +48,7 @@ struct RefreshTests {
 
     @Test("L11 a server that cannot be asked: the cached picture stays, and the answer says why")
     func unreachable() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
         await fixture.server.stop()
@@ -57,10 +57,10 @@ struct RefreshTests {
 
     @Test("L11 somebody else refreshed the disk before: the old picture in memory is found to have changed")
     func otherRun() async throws {
-        let fixture = try await Fixture(), other = try fixture.nextRun()
+        let fixture = try await PipelineFixture(), other = try fixture.nextRun()
         let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
         _ = try await (fixture.pipeline.image(for: request), other.image(for: request))
-        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         #expect(await events(fixture.pipeline, request) == ["cached 64x48", "changed 20x10"])
         #expect(await events(other, request) == ["cached 64x48", "changed 20x10"])
         #expect(await events(other, request) == ["cached 20x10", "unchanged 20x10"])
@@ -68,21 +68,21 @@ struct RefreshTests {
 
     @Test("L11 another size was refreshed before: it is seen at once, made of the new bytes")
     func otherSize() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let full = try fixture.put(options: [.refreshCached, .waitStoreCache])
         let other = full.with(rendering: .init(transform: TransformChain([])))
         _ = try await (fixture.pipeline.image(for: full), fixture.pipeline.image(for: other))
-        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         #expect(await events(fixture.pipeline, full) == ["cached 64x48", "changed 20x10"])
         #expect(await events(fixture.pipeline, other) == ["cached 20x10", "unchanged 20x10"])
     }
 
     @Test("L11 C02 a picture that is shown while memory is emptied is still known to be the server's: no second one")
     func shownAndEmptied() async throws {
-        let fixture = try await Fixture(), pipeline = fixture.pipeline
+        let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
         let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
         let shown = try await pipeline.image(for: request)
-        pipeline.cache.memory.enterBackground(.empty)
+        pipeline.cache.memory.enterBackground(behavior: .removeAll)
         #expect(await events(pipeline, request) == ["cached 64x48", "unchanged 64x48"])
         #expect(try await pipeline.response(for: request.with(options: [])).byteCount == shown.encodedSize)
         #expect(shown.pixels.size.width == 64)
@@ -90,7 +90,7 @@ struct RefreshTests {
 
     @Test("L11 without a disk cache an unchanged body is no second picture")
     func withoutDisk() async throws {
-        let fixture = try await Fixture(), pipeline = ImagePipeline(.init())
+        let fixture = try await PipelineFixture(), pipeline = ImagePipeline(.init())
         let request = try fixture.put(options: .refreshCached)
         _ = try await pipeline.image(for: request)
         #expect(await events(pipeline, request) == ["cached 64x48", "unchanged 64x48"])
@@ -98,16 +98,17 @@ struct RefreshTests {
 
     @Test("L26 saved bytes are those that the network did not bring: with 304, and not with the same body again")
     func savedBytes() async throws {
-        let png = try Picture.png(width: 8, height: 6)
-        let origin = try ScriptedOrigin { request in
+        let png = try TestImage.png(width: 8, height: 6)
+        let server = try ScriptedOrigin { request in
             request.headers["if-none-match"] == nil
-                ? [.answer(200, request.path == "/tag" ? ["ETag": "\"1\""] : [:], png)] : [.answer(304)]
+                ? [.response(200, headers: request.path == "/tag" ? ["ETag": "\"1\""] : [:], body: png)]
+                : [.response(304)]
         }
-        let directory = try TemporaryDirectory("saved")
+        let directory = try TemporaryDirectory(named: "saved")
         for (path, saved) in [("tag", png.count), ("plain", 0)] {
-            let disk = try DiskCache(.init(directory: directory.path(path)))
+            let disk = try DiskCache(.init(directory: directory.path(of: path)))
             let pipeline = ImagePipeline(.init(diskCache: disk))
-            let request = try ImageRequest("\(origin.url)/\(path)", options: [.refreshCached, .waitStoreCache])
+            let request = try ImageRequest("\(server.url)/\(path)", options: [.refreshCached, .waitStoreCache])
             #expect(await events(pipeline, request) == ["finished 8x6"])
             #expect(await events(pipeline, request) == ["cached 8x6", "unchanged 8x6"])
             #expect(pipeline.statistics.savedBytes == saved)
@@ -116,64 +117,64 @@ struct RefreshTests {
 
     @Test("L26 L11 the record of a refresh that failed says why")
     func failedRecord() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
         await fixture.server.stop()
-        let steps = try await fixture.pipeline.response(for: request).record.steps
+        let steps = try await fixture.pipeline.response(for: request).trace.steps
         #expect(steps.map(\.stage) == [.memory, .network])
-        #expect(steps.last?.note.hasPrefix("failed: connectionRefused") == true)
+        #expect(steps.last?.detail.hasPrefix("failed: connectionRefused") == true)
     }
 
     @Test("L06 fromCacheOnly asks no server, also with refreshCached")
     func fromCacheOnly() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         let offline = request.with(options: [.refreshCached, .fromCacheOnly])
         #expect(await events(fixture.pipeline, offline) == ["finished 64x48"])
-        #expect(try await fixture.server.requestCount("/a.png") == 1)
+        #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
     @Test("C20 what the server forbids to store is not on disk")
     func noStore() async throws {
-        let fixture = try await Fixture(.init(server: "add_header Cache-Control \"private, No-Store\";"))
+        let fixture = try await PipelineFixture(.init(server: "add_header Cache-Control \"private, No-Store\";"))
         let request = try fixture.put(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         #expect(try await fixture.nextRun().response(for: request).source == .network)
     }
 
     /// A pipeline that asks the server as RFC 9111 says, over the fixture's directory.
-    private func pipeline(_ fixture: Fixture) throws -> ImagePipeline {
-        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path("cache")))
+    private func makePipeline(for fixture: PipelineFixture) throws -> ImagePipeline {
+        let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache")))
         var configuration = ImagePipeline.Configuration(diskCache: disk)
         configuration.freshness = .http()
         return ImagePipeline(configuration)
     }
 
     /// The statuses with which the server answered for a picture.
-    private func statuses(_ fixture: Fixture) async throws -> [Int] {
+    private func statuses(in fixture: PipelineFixture) async throws -> [Int] {
         try await fixture.server.requests().filter { $0.path == "/a.png" }.map(\.status)
     }
 
     @Test("C20 a fresh entry is served without asking: Cache-Control max-age")
     func fresh() async throws {
-        let fixture = try await Fixture(.init(server: "add_header Cache-Control max-age=3600;"))
+        let fixture = try await PipelineFixture(.init(server: "add_header Cache-Control max-age=3600;"))
         let request = try fixture.put(options: .waitStoreCache)
         _ = try await pipeline(fixture).image(for: request)
         #expect(try await pipeline(fixture).response(for: request).source == .disk)
-        #expect(try await statuses(fixture) == [200])
+        #expect(try await statuses(in: fixture) == [200])
     }
 
     @Test("C20 a stale entry is revalidated before it is served, in this run and the next: 304 each time")
     func stale() async throws {
-        let fixture = try await Fixture(.init(server: "add_header Cache-Control no-cache;"))
+        let fixture = try await PipelineFixture(.init(server: "add_header Cache-Control no-cache;"))
         let request = try fixture.put(options: .waitStoreCache), pipeline = try pipeline(fixture)
         _ = try await pipeline.image(for: request)
         #expect(try await pipeline.response(for: request).source == .disk)
         #expect(try await self.pipeline(fixture).response(for: request).source == .disk)
-        #expect(try await statuses(fixture) == [200, 304, 304])
-        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        #expect(try await statuses(in: fixture) == [200, 304, 304])
+        try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         let changed = try await pipeline.response(for: request)
         #expect(changed.source == .network)
         #expect(changed.image.size == PixelSize(width: 20, height: 10))
@@ -181,41 +182,42 @@ struct RefreshTests {
 
     @Test("C20 what the server has confirmed is fresh again for as long as it says, in the next run too")
     func confirmed() async throws {
-        let png = try Picture.png(width: 8, height: 6)
-        let origin = try ScriptedOrigin { request in
+        let png = try TestImage.png(width: 8, height: 6)
+        let server = try ScriptedOrigin { request in
             request.headers["if-none-match"] == nil
-                ? [.answer(200, ["ETag": "\"1\"", "Cache-Control": "no-cache"], png)]
-                : [.answer(304, ["ETag": "\"1\"", "Cache-Control": "max-age=3600"], [])]
+                ? [.response(200, headers: ["ETag": "\"1\"", "Cache-Control": "no-cache"], body: png)]
+                : [.response(304, headers: ["ETag": "\"1\"", "Cache-Control": "max-age=3600"], body: [])]
         }
-        let fixture = try await Fixture(), request = try ImageRequest(origin.url + "/a", options: .waitStoreCache)
+        let fixture = try await PipelineFixture(),
+            request = try ImageRequest(server.url + "/a", options: .waitStoreCache)
         for _ in 0..<4 { #expect(try await pipeline(fixture).image(for: request).size.width == 8) }
-        #expect(origin.requests.count == 2)
+        #expect(server.requests.count == 2)
     }
 
     @Test("L06 C20 queryDiskDataSync: what is to be revalidated is not delivered before the call returns")
     @MainActor
     func staleAtOnce() async throws {
         let server = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"
-        let fixture = try await Fixture(.init(server: server)), completions = Counter()
+        let fixture = try await PipelineFixture(.init(server: server)), completions = Counter()
         let request = try fixture.put(options: .waitStoreCache), pipeline = try pipeline(fixture)
         _ = try await self.pipeline(fixture).image(for: request)
-        let load = pipeline.load(request.with(options: .queryDiskDataSync)) { _ in completions.add() }
+        let load = pipeline.load(request.with(options: .queryDiskDataSync)) { _ in completions.increment() }
         #expect(load.result == nil)
-        await until { completions.value == 1 }
-        while try await statuses(fixture) != [200, 304] { await Task.yield() }
+        await waitUntil { completions.value == 1 }
+        while try await statuses(in: fixture) != [200, 304] { await Task.yield() }
     }
 
     @Test("C20 stale-while-revalidate serves the stale picture at once and asks once beside it")
     func staleWhileRevalidate() async throws {
         let server = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"
-        let fixture = try await Fixture(.init(server: server))
+        let fixture = try await PipelineFixture(.init(server: server))
         let request = try fixture.put(options: .waitStoreCache)
         _ = try await pipeline(fixture).image(for: request)
-        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         let second = try pipeline(fixture)
         #expect(try await second.image(for: request).size == PixelSize(width: 64, height: 48))
-        while try await statuses(fixture) != [200, 200] { await Task.yield() }
-        await until { second.isIdle }
+        while try await statuses(in: fixture) != [200, 200] { await Task.yield() }
+        await waitUntil { second.isIdle }
         let next = request.with(options: .fromCacheOnly)
         #expect(try await pipeline(fixture).image(for: next).size == PixelSize(width: 20, height: 10))
     }
@@ -223,7 +225,7 @@ struct RefreshTests {
     @Test("C20 stale-if-error serves the stale picture when the server fails, and without it the error is told")
     func staleIfError() async throws {
         for (control, isServed) in [("max-age=0, stale-if-error=600", true), ("max-age=0, must-revalidate", false)] {
-            let fixture = try await Fixture(.init(server: "add_header Cache-Control \"\(control)\";"))
+            let fixture = try await PipelineFixture(.init(server: "add_header Cache-Control \"\(control)\";"))
             let request = try fixture.put(options: .waitStoreCache)
             _ = try await pipeline(fixture).image(for: request)
             await fixture.server.stop()
@@ -233,31 +235,31 @@ struct RefreshTests {
     }
 }
 
-extension RefreshTests {
+extension RevalidationTests {
     /// The status and the bytes of each answer for the picture.
-    private func exchanges(_ fixture: Fixture) async throws -> [[Int]] {
+    private func exchanges(in fixture: PipelineFixture) async throws -> [[Int]] {
         try await fixture.server.requests().filter { $0.path == "/a.png" }.map { [$0.status, $0.bodyBytes] }
     }
 
     @Test("L11 C20 refreshCached makes exactly these requests, of so many bytes, and delivers exactly these pictures")
     func exactRefresh() async throws {
-        let fixture = try await Fixture(), old = try Picture.png(width: 64, height: 48).count
+        let fixture = try await PipelineFixture(), old = try TestImage.png(width: 64, height: 48).count
         let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
-        var told = await events(fixture.pipeline, request)
-        told += await events(fixture.pipeline, request)
-        let png = try Picture.png(width: 20, height: 10)
-        try fixture.server.put(png, at: "a.png")
-        for _ in 0..<2 { told += await events(fixture.pipeline, request) }
-        let pictures = [
+        var reported = await events(fixture.pipeline, request)
+        reported += await events(fixture.pipeline, request)
+        let png = try TestImage.png(width: 20, height: 10)
+        try fixture.server.addFile(png, at: "a.png")
+        for _ in 0..<2 { reported += await events(fixture.pipeline, request) }
+        let expectedEvents = [
             "cached 64x48", "unchanged 64x48", "cached 64x48", "changed 20x10", "cached 20x10", "unchanged 20x10",
         ]
-        #expect(told == ["finished 64x48"] + pictures)
-        #expect(try await exchanges(fixture) == [[200, old], [304, 0], [200, png.count], [304, 0]])
+        #expect(reported == ["finished 64x48"] + expectedEvents)
+        #expect(try await exchanges(in: fixture) == [[200, old], [304, 0], [200, png.count], [304, 0]])
         #expect(fixture.pipeline.statistics.stages[.decode]?.count == 2)
     }
 
-    private func storedBytes(_ fixture: Fixture, _ request: ImageRequest) throws -> [UInt8]? {
-        try DiskCache(DiskCache.Configuration(directory: fixture.directory.path("cache"))).read(request.name)?.bytes
+    private func storedBytes(for fixture: PipelineFixture, in request: ImageRequest) throws -> [UInt8]? {
+        try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache"))).read(request.name)?.bytes
     }
 
     @Test(
@@ -265,40 +267,41 @@ extension RefreshTests {
     )
     func exactStale() async throws {
         let control = "add_header Cache-Control \"max-age=0, stale-while-revalidate=600\";"
-        let fixture = try await Fixture(.init(server: control)), old = try Picture.png(width: 64, height: 48).count
+        let fixture = try await PipelineFixture(.init(server: control)),
+            old = try TestImage.png(width: 64, height: 48).count
         let request = try fixture.put(options: .waitStoreCache), pipeline = try pipeline(fixture)
-        let png = try Picture.png(width: 20, height: 10)
-        var told: [String] = [], expected = [[200, old]]
+        let png = try TestImage.png(width: 20, height: 10)
+        var reported: [String] = [], expected = [[200, old]]
         func load() async throws {
-            told += await events(pipeline, request)
-            while try await exchanges(fixture).count < expected.count { await Task.yield() }
-            await until { pipeline.isIdle }
+            reported += await events(pipeline, request)
+            while try await exchanges(in: fixture).count < expected.count { await Task.yield() }
+            await waitUntil { pipeline.isIdle }
         }
         try await load()
         expected.append([304, 0])
         try await load()
-        try fixture.server.put(png, at: "a.png")
+        try fixture.server.addFile(png, at: "a.png")
         expected.append([200, png.count])
         try await load()
         #expect(try storedBytes(fixture, request) == png)
         expected.append([304, 0])
         try await load()
-        #expect(told == ["finished 64x48", "finished 64x48", "finished 64x48", "finished 20x10"])
-        #expect(try await exchanges(fixture) == expected)
+        #expect(reported == ["finished 64x48", "finished 64x48", "finished 64x48", "finished 20x10"])
+        #expect(try await exchanges(in: fixture) == expected)
     }
 
     @Test(
         "L11 L13 a changed picture: sizes and transforms that were made of the old one go from memory with it",
         arguments: [ImageOptions.refreshCached, .fromLoaderOnly]
     )
-    func derived(_ how: ImageOptions) async throws {
-        let fixture = try await Fixture(), pipeline = fixture.pipeline
+    func renditions(replacedWith how: ImageOptions) async throws {
+        let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
         let full = try fixture.put(options: [how, .waitStoreCache])
         let small = full.with(rendering: .init(size: PixelSize(width: 8, height: 8)), options: [])
-        let transformed = full.with(rendering: .init(transform: Counting(count: Counter())), options: [])
+        let transformed = full.with(rendering: .init(transform: CountingTransform(count: Counter())), options: [])
         let flags = full.with(options: .scaleDownLargeImages)
         for request in [full, small, transformed, flags] { _ = try await pipeline.image(for: request) }
-        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
+        try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         #expect(try await pipeline.image(for: full).size == PixelSize(width: 20, height: 10))
         for request in [small, transformed, flags] { #expect(pipeline.cachedImage(for: request) == nil) }
         #expect(try await pipeline.image(for: transformed).size == PixelSize(width: 20, height: 10))
@@ -306,11 +309,11 @@ extension RefreshTests {
 
     @Test("L11 a changed picture that cannot be decoded: the old one stays, in memory and on disk")
     func brokenChange() async throws {
-        let fixture = try await Fixture(), pipeline = fixture.pipeline
+        let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
         let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
         _ = try await pipeline.image(for: request)
-        let broken = try Picture.png(width: 20, height: 10)
-        try fixture.server.put(Array(broken.prefix(60)), at: "a.png")
+        let broken = try TestImage.png(width: 20, height: 10)
+        try fixture.server.addFile(Array(broken.prefix(60)), at: "a.png")
         let response = try await pipeline.response(for: request)
         guard case .failed? = response.revalidation else { Issue.record("not failed"); return }
         #expect(response.image.size == PixelSize(width: 64, height: 48))
@@ -323,45 +326,45 @@ extension RefreshTests {
         "L06 L11 matchAnimatedImage: a cached picture that is none is no answer, and a new one that is none is not shown"
     )
     func animated() async throws {
-        let fixture = try await Fixture(), still = try Picture.png(width: 20, height: 10)
+        let fixture = try await PipelineFixture(), stillImage = try TestImage.png(width: 20, height: 10)
         let request = try fixture.put(options: [.preloadAllFrames, .waitStoreCache])
         let animated = request.with(options: [.refreshCached, .matchAnimatedImage, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
-        try fixture.server.put(Picture.animatedGIF, at: "a.png")
+        try fixture.server.addFile(TestImage.animatedGIF, at: "a.png")
         #expect(await events(fixture.pipeline, animated) == ["finished 1x1"])
         #expect(await events(fixture.pipeline, animated) == ["cached 1x1", "unchanged 1x1"])
-        try fixture.server.put(still, at: "a.png")
+        try fixture.server.addFile(stillImage, at: "a.png")
         #expect(await events(fixture.pipeline, animated) == ["cached 1x1", "kept 1x1 unsupportedFormat"])
-        await until { fixture.pipeline.isIdle }
+        await waitUntil { fixture.pipeline.isIdle }
         #expect(await events(try fixture.nextRun(), animated) == ["failed unsupportedFormat"])
     }
 
     @Test("L11 L06 an unchanged picture that the disk has lost is stored again, before the answer where that is asked")
     func storedAgain() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
         try #require(fixture.pipeline.configuration.diskCache).removeAll()
         let response = try await fixture.pipeline.response(for: request)
         guard case .unchanged = response.revalidation else { Issue.record("\(response)"); return }
-        #expect(try DiskCache(.init(directory: fixture.directory.path("cache"))).contains(request.name))
+        #expect(try DiskCache(.init(directory: fixture.directory.path(of: "cache"))).contains(request.name))
     }
 
     @Test("L11 L14 a slot shows a confirmed picture once, and a changed one after the cached one")
     @MainActor
     func slot() async throws {
-        let fixture = try await Fixture(), display = RecordingDisplay()
+        let fixture = try await PipelineFixture(), display = RecordingDisplay()
         let request = try fixture.put(options: [.refreshCached, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
-        let slot = ImageSlot(display, pipeline: fixture.pipeline, gate: DisplayGate())
+        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         let completions = Counter()
-        slot.set(request) { _ in completions.add() }
-        await until { completions.value == 1 }
-        let old = RecordingDisplay.Seen.image(PixelSize(width: 64, height: 48), hasTransition: false)
+        slot.load(request) { _ in completions.increment() }
+        await waitUntil { completions.value == 1 }
+        let old = RecordingDisplay.Shown.image(PixelSize(width: 64, height: 48), hasTransition: false)
         #expect(display.images == [old])
-        try fixture.server.put(try Picture.png(width: 20, height: 10), at: "a.png")
-        slot.set(request) { _ in completions.add() }
-        await until { completions.value == 2 }
+        try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
+        slot.load(request) { _ in completions.increment() }
+        await waitUntil { completions.value == 2 }
         #expect(display.images == [old, old, .image(PixelSize(width: 20, height: 10), hasTransition: false)])
     }
 }

@@ -14,21 +14,24 @@ struct RequestTests {
         #expect(plain != plain.with(options: .scaleDownLargeImages))
         let fit = try ImageRequest(url, size: PixelSize(width: 10, height: 10))
         #expect(try fit != ImageRequest(url, size: PixelSize(width: 10, height: 10), contentMode: .fill))
-        #expect(plain != plain.with(rendering: .init(transform: Negative())))
+        #expect(plain != plain.with(rendering: .init(transform: InvertingTransform())))
     }
 
     @Test("L02 C02 options that change no pixel where they are given leave the picture's key as it is")
     func sameKeys() throws {
         let plain = try ImageRequest(url)
-        func key(_ options: ImageOptions, _ rendering: ImageRequest.Rendering = .init()) -> ImageCache.Key {
+        func key(options: ImageOptions, rendering: ImageRequest.Rendering = .init()) -> ImageCache.Key {
             ImageCache.Key(plain.with(rendering: rendering, options: options))
         }
         for options in [ImageOptions.firstFrameOnly, [.firstFrameOnly, .preloadAllFrames], .transformAnimatedImage] {
-            #expect(key(options) == key([]))
+            #expect(key(options: options) == key(options: []))
         }
-        #expect(key(.transformVectorImage) == key([]))
-        #expect(key(.preloadAllFrames) != key([]))
-        #expect(key(.transformAnimatedImage, .init(transform: Negative())) != key([], .init(transform: Negative())))
+        #expect(key(options: .transformVectorImage) == key(options: []))
+        #expect(key(options: .preloadAllFrames) != key(options: []))
+        #expect(
+            key(options: .transformAnimatedImage, rendering: .init(transform: InvertingTransform()))
+                != key(options: [], rendering: .init(transform: InvertingTransform()))
+        )
     }
 
     @Test("L05 a request made of another is as urgent, unless new options or a priority say otherwise")
@@ -66,9 +69,9 @@ struct RequestTests {
             ("https://a.b/c.png?sig=1&id=4", "https://a.b/c.png?id=4&sig=2"),
         ]
     )
-    func signedURLs(_ one: String, _ two: String) throws {
+    func signedURLs(first one: String, second two: String) throws {
         let ignored: Set = ["X-Amz-*", "sig"]
-        let requests = try [one, two].map { ImageRequest(try ImageOrigin(url: $0), ignoredQueryItems: ignored) }
+        let requests = try [one, two].map { ImageRequest(try ImageResource(url: $0), ignoredQueryItems: ignored) }
         #expect(requests[0] == requests[1])
         #expect(requests.map(\.name) == [one, two])
         #expect(try ImageRequest(one) != ImageRequest(two))
@@ -76,10 +79,10 @@ struct RequestTests {
 
     @Test("L18 a data URL's picture is decoded, in base64 and in percent signs")
     func dataURLs() async throws {
-        let png = try Picture.png(width: 3, height: 2)
+        let png = try TestImage.png(width: 3, height: 2)
         let pipeline = ImagePipeline(.init())
         let percent = png.map { "%" + String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
-        for text in ["data:image/png;base64,\(Base64.of(png))", "data:,\(percent)"] {
+        for text in ["data:image/png;base64,\(Base64.encode(png))", "data:,\(percent)"] {
             #expect(try await pipeline.image(for: ImageRequest(text)).size == PixelSize(width: 3, height: 2))
         }
     }
@@ -92,12 +95,12 @@ struct RequestTests {
 
     @Test("L18 a file's picture is loaded, and a changed file is another picture")
     func files() async throws {
-        let directory = try TemporaryDirectory("files"), pipeline = ImagePipeline(.init())
-        try directory.write(try Picture.png(width: 3, height: 2), to: "a b.png")
-        let url = "file://" + directory.path("a%20b.png")
+        let directory = try TemporaryDirectory(named: "files"), pipeline = ImagePipeline(.init())
+        try directory.write(try TestImage.png(width: 3, height: 2), to: "a b.png")
+        let url = "file://" + directory.path(of: "a%20b.png")
         let first = try ImageRequest(url)
         #expect(try await pipeline.response(for: first).source == .disk)
-        try directory.write(try Picture.png(width: 5, height: 4), to: "a b.png")
+        try directory.write(try TestImage.png(width: 5, height: 4), to: "a b.png")
         let second = try ImageRequest(url)
         #expect(first != second)
         #expect(try await pipeline.image(for: second).size == PixelSize(width: 5, height: 4))
@@ -107,7 +110,7 @@ struct RequestTests {
 
     @Test("L18 a caller's function is asked once for all who want its picture")
     func providers() async throws {
-        let calls = Guarded(0), png = try Picture.png(width: 3, height: 2), pipeline = ImagePipeline(.init())
+        let calls = Guarded(0), png = try TestImage.png(width: 3, height: 2), pipeline = ImagePipeline(.init())
         let request = ImageRequest(
             .provider(name: "chart") { () throws(EideticError) in
                 calls.withLock { $0 += 1 }
@@ -122,10 +125,14 @@ struct RequestTests {
 
     @Test("L13 a transform runs once, after decoding, and its result has a key of its own")
     func transforms() async throws {
-        let directory = try TemporaryDirectory("files"), pipeline = ImagePipeline(.init())
-        try directory.write(try Picture.png(width: 3, height: 2), to: "a.png")
-        let plain = try ImageRequest("file://" + directory.path("a.png"))
-        let changed = plain.with(rendering: .init(transform: TransformChain([Negative(), Negative(), Negative()])))
+        let directory = try TemporaryDirectory(named: "files"), pipeline = ImagePipeline(.init())
+        try directory.write(try TestImage.png(width: 3, height: 2), to: "a.png")
+        let plain = try ImageRequest("file://" + directory.path(of: "a.png"))
+        let changed = plain.with(
+            rendering: .init(
+                transform: TransformChain([InvertingTransform(), InvertingTransform(), InvertingTransform()])
+            )
+        )
         #expect(try await pipeline.image(for: changed).pixels[2, 1] == SIMD4(253, 254, 248, 255))
         #expect(try await pipeline.image(for: plain).pixels[2, 1] == SIMD4(2, 1, 7, 255))
         #expect(pipeline.cachedImage(for: changed)?.pixels[2, 1] == SIMD4(253, 254, 248, 255))
@@ -133,10 +140,10 @@ struct RequestTests {
 
     @Test("C15 a picture has the scale that its name says")
     func scale() async throws {
-        let directory = try TemporaryDirectory("files"), pipeline = ImagePipeline(.init())
+        let directory = try TemporaryDirectory(named: "files"), pipeline = ImagePipeline(.init())
         for (name, scale) in [("a.png", 1.0), ("a@2x.png", 2), ("a%403x.png", 3)] {
-            try directory.write(try Picture.png(width: 3, height: 2), to: name.replacing("%40", with: "@"))
-            let image = try await pipeline.image(for: ImageRequest("file://" + directory.path(name)))
+            try directory.write(try TestImage.png(width: 3, height: 2), to: name.replacing("%40", with: "@"))
+            let image = try await pipeline.image(for: ImageRequest("file://" + directory.path(of: name)))
             #expect(image.scale == scale)
         }
     }
@@ -144,7 +151,7 @@ struct RequestTests {
     @Test("L20 a request processor changes what is loaded, or refuses")
     func processors() async throws {
         var configuration = ImagePipeline.Configuration()
-        configuration.requestProcessors = [onlySecure]
+        configuration.requestProcessors = [requireHTTPS]
         let pipeline = ImagePipeline(configuration)
         let error = await #expect(throws: EideticError.self) {
             try await pipeline.image(for: ImageRequest("http://example.org/a.png"))
@@ -154,24 +161,24 @@ struct RequestTests {
 
     @Test("L18 a load explains its steps")
     func explains() async throws {
-        let directory = try TemporaryDirectory("files"), pipeline = ImagePipeline(.init())
-        try directory.write(try Picture.png(width: 3, height: 2), to: "a.png")
-        let request = try ImageRequest("file://" + directory.path("a.png"))
-        let first = try await pipeline.response(for: request).record
+        let directory = try TemporaryDirectory(named: "files"), pipeline = ImagePipeline(.init())
+        try directory.write(try TestImage.png(width: 3, height: 2), to: "a.png")
+        let request = try ImageRequest("file://" + directory.path(of: "a.png"))
+        let first = try await pipeline.response(for: request).trace
         #expect(first.steps.map(\.stage) == [.memory, .origin, .decode])
-        #expect(first.steps.map(\.note).first == "miss")
-        #expect(try await pipeline.response(for: request).record.steps.map(\.note) == ["hit"])
+        #expect(first.steps.map(\.detail).first == "miss")
+        #expect(try await pipeline.response(for: request).trace.steps.map(\.detail) == ["hit"])
     }
 }
 
 @Sendable
-private func onlySecure(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
-    guard request.name.hasPrefix("https:") else { throw EideticError(.refused, "https only") }
+private func requireHTTPS(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+    guard request.name.hasPrefix("https:") else { throw EideticError(.refused, message: "https only") }
     return request
 }
 
 /// Turns every colour into its opposite.
-private struct Negative: ImageTransform {
+private struct InvertingTransform: ImageTransform {
     let key = "negative"
 
     func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
@@ -184,7 +191,7 @@ private struct Negative: ImageTransform {
 }
 
 private enum Base64 {
-    static func of(_ bytes: [UInt8]) -> String {
+    static func encode(_ bytes: [UInt8]) -> String {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
         var text = ""
         for start in stride(from: 0, to: bytes.count, by: 3) {

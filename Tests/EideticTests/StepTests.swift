@@ -29,37 +29,37 @@ import Testing
 struct StepTests {
     @Test("L18 L07 step 2: a URL on the list of failures fails as before, without a request, until retryFailed")
     func listed() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try ImageRequest(fixture.server.url + "/late.png")
         for _ in 0..<2 {
             let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: request) }
             #expect(error?.httpStatus == 404)
         }
-        #expect(try await fixture.server.requestCount("/late.png") == 1)
+        #expect(try await fixture.server.requestCount(for: "/late.png") == 1)
         _ = try fixture.put("late.png")
-        let insisting = request.with(options: .retryFailed)
-        #expect(try await fixture.pipeline.response(for: insisting).source == .network)
+        let retrying = request.with(options: .retryFailed)
+        #expect(try await fixture.pipeline.response(for: retrying).source == .network)
     }
 
     @Test("L18 C07 step 4: a disk hit fills memory")
     func diskHit() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         let next = try fixture.nextRun()
         let response = try await next.response(for: request)
         #expect(response.source == .disk)
-        #expect(response.record.steps.map(\.stage) == [.memory, .disk, .decode])
+        #expect(response.trace.steps.map(\.stage) == [.memory, .disk, .decode])
         #expect(next.cachedImage(for: request) != nil)
     }
 
     @Test("L18 step 5: twins that miss at the same time read and decode once")
-    func twins() async throws {
-        let fixture = try await Fixture()
+    func simultaneousMisses() async throws {
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         let next = try fixture.nextRun(), decodes = Counter()
-        let counted = request.with(rendering: .init(transform: Counting(count: decodes)))
+        let counted = request.with(rendering: .init(transform: CountingTransform(count: decodes)))
         async let one = next.response(for: counted)
         async let two = next.response(for: counted)
         _ = try await (one, two)
@@ -68,11 +68,11 @@ struct StepTests {
 
     @Test("L18 L13 step 6: what is derived is made of the cached original, without network")
     func derived() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         await fixture.server.stop()
-        let transformed = request.with(rendering: .init(transform: Counting(count: Counter())))
+        let transformed = request.with(rendering: .init(transform: CountingTransform(count: Counter())))
         #expect(try await fixture.pipeline.response(for: transformed).source == .disk)
         let small = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
         #expect(try await fixture.nextRun().response(for: small).image.size == PixelSize(width: 8, height: 6))
@@ -80,16 +80,16 @@ struct StepTests {
 
     @Test("L08 step 12: progress counts the bytes of what is expected, and where that is unknown it says so")
     func progress() async throws {
-        let png = try Picture.png(width: 100, height: 100)
-        let origin = try ScriptedOrigin { request in
-            let body = Array(png.prefix(20_000)), rest = Array(png.dropFirst(20_000))
-            if request.path == "/known.png" { return [.answer(200, [:], png)] }
-            return [.head(200, ["Transfer-Encoding": "chunked"]), .chunk(body), .chunk(rest), .chunk([])]
+        let png = try TestImage.png(width: 100, height: 100)
+        let server = try ScriptedOrigin { request in
+            let body = Array(png.prefix(20_000)), remaining = Array(png.dropFirst(20_000))
+            if request.path == "/known.png" { return [.response(200, headers: [:], body: png)] }
+            return [.head(200, headers: ["Transfer-Encoding": "chunked"]), .chunk(body), .chunk(remaining), .chunk([])]
         }
         let pipeline = ImagePipeline(.init())
         for (path, expected) in [("known", Int?.some(png.count)), ("unknown", nil)] {
             var last: FetchProgress?
-            for await event in pipeline.events(for: try ImageRequest("\(origin.url)/\(path).png")) {
+            for await event in pipeline.events(for: try ImageRequest("\(server.url)/\(path).png")) {
                 if case .progress(let progress) = event { last = progress }
             }
             #expect(last == FetchProgress(received: png.count, expected: expected))
@@ -98,12 +98,12 @@ struct StepTests {
 
     @Test("L13 L06 step 16: a transform leaves animated pictures alone, unless transformAnimatedImage is given")
     func animated() async throws {
-        let gif = Picture.animatedGIF
+        let gif = TestImage.animatedGIF
         for (options, count) in [(ImageOptions(), 0), (.transformAnimatedImage, 2)] {
             let calls = Counter()
             let request = ImageRequest(
                 .bytes(gif),
-                rendering: .init(transform: Counting(count: calls)),
+                rendering: .init(transform: CountingTransform(count: calls)),
                 options: options.union(.preloadAllFrames)
             )
             #expect(try await ImagePipeline(.init()).image(for: request).frames.count == 2)
@@ -113,7 +113,7 @@ struct StepTests {
 
     @Test("L06 firstFrameOnly, preloadAllFrames and matchAnimatedImage")
     func frames() async throws {
-        let pipeline = ImagePipeline(.init()), gif = ImageOrigin.bytes(Picture.animatedGIF)
+        let pipeline = ImagePipeline(.init()), gif = ImageResource.bytes(TestImage.animatedGIF)
         func count(_ options: ImageOptions) async throws -> Int {
             try await pipeline.image(for: ImageRequest(gif, options: options)).frames.count
         }
@@ -122,7 +122,7 @@ struct StepTests {
         #expect(try await count([.preloadAllFrames, .firstFrameOnly]) == 1)
         #expect(try await count([.preloadAllFrames, .matchAnimatedImage]) == 2)
         #expect(try await count(.matchAnimatedImage) == 2)
-        let still = ImageRequest(.bytes(try Picture.png(width: 2, height: 2)), options: .matchAnimatedImage)
+        let still = ImageRequest(.bytes(try TestImage.png(width: 2, height: 2)), options: .matchAnimatedImage)
         for _ in 0..<2 {
             let error = await #expect(throws: EideticError.self) { try await pipeline.image(for: still) }
             #expect(error?.code == .unsupportedFormat)
@@ -131,28 +131,28 @@ struct StepTests {
 
     @Test("L18 step 17: memory is filled and the caller has the answer while the disk still writes")
     func storeAfterAnswer() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put()
         let response = try await fixture.pipeline.response(for: request)
-        #expect(!response.record.steps.contains { $0.stage == .store })
+        #expect(!response.trace.steps.contains { $0.stage == .store })
         #expect(fixture.pipeline.cachedImage(for: request) != nil)
         let waiting = try fixture.put("b.png", options: .waitStoreCache)
         let stored = try await fixture.pipeline.response(for: waiting)
-        #expect(stored.record.steps.map(\.stage) == [.memory, .disk, .network, .decode, .store])
-        #expect(try DiskCache(.init(directory: fixture.directory.path("cache"))).contains(waiting.name))
+        #expect(stored.trace.steps.map(\.stage) == [.memory, .disk, .network, .decode, .store])
+        #expect(try DiskCache(.init(directory: fixture.directory.path(of: "cache"))).contains(waiting.name))
     }
 
     @Test("L26 a miss on disk says whether there was nothing, or something too old or damaged")
     func diskMissReasons() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
-        let disk = try DiskCache(.init(directory: fixture.directory.path("cache")))
+        let disk = try DiskCache(.init(directory: fixture.directory.path(of: "cache")))
         func missNote() async throws -> String? {
-            let record = try await fixture.nextRun().response(for: request).record
-            return record.steps.first { $0.stage == .disk }?.note
+            let record = try await fixture.nextRun().response(for: request).trace
+            return record.steps.first { $0.stage == .disk }?.detail
         }
         #expect(try await missNote() == "miss")
-        try disk.write([1], for: request.name, metadata: .init(expires: Timestamp(nanoseconds: 1)))
+        try disk.write([1], for: request.name, metadata: .init(expirationTime: Timestamp(nanoseconds: 1)))
         #expect(try await missNote() == "miss: expired")
         #expect(truncate(disk.path(for: request.name), 20) == 0)
         #expect(try await missNote()?.hasPrefix("miss: damaged, 20 bytes are too few") == true)
@@ -160,30 +160,30 @@ struct StepTests {
 
     @Test("L26 a miss says why the picture is not there any more, and the statistics count hits by tier")
     func missReasons() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache), pipeline = fixture.pipeline
-        #expect(try await pipeline.response(for: request).record.steps.first?.note == "miss")
-        #expect(try await pipeline.response(for: request).record.steps.first?.note == "hit")
+        #expect(try await pipeline.response(for: request).trace.steps.first?.detail == "miss")
+        #expect(try await pipeline.response(for: request).trace.steps.first?.detail == "hit")
         pipeline.removeAllFromMemory()
-        #expect(try await pipeline.response(for: request).record.steps.first?.note == "miss: removed")
+        #expect(try await pipeline.response(for: request).trace.steps.first?.detail == "miss: removed")
         let statistics = pipeline.statistics
         #expect(statistics.memoryHitRatio == 1 / 3.0)
         #expect(statistics.diskHitRatio == 0.5)
-        #expect(statistics.savedBytes == 2 * (try Picture.png(width: 64, height: 48)).count)
+        #expect(statistics.savedBytes == 2 * (try TestImage.png(width: 64, height: 48)).count)
         #expect(statistics.stages[.decode]?.count == 2)
         let lines = statistics.prometheusText.split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(lines.contains("eidetic_loads_total 3"))
         #expect(lines.contains("eidetic_hit_ratio{tier=\"disk\"} 0.5"))
         #expect(lines.allSatisfy { Double($0.split(separator: " ").last ?? "") != nil })
-        #expect(expositionFlaw(statistics.prometheusText) == nil)
+        #expect(firstFlaw(inExposition: statistics.prometheusText) == nil)
     }
 
     @Test("L20 an interceptor stands around the load: changes it, answers itself, tries again")
     func interceptors() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let good = try fixture.put(), bad = try ImageRequest(fixture.server.url + "/missing.png")
         var configuration = ImagePipeline.Configuration()
-        configuration.interceptors = [Fallback(instead: good)]
+        configuration.interceptors = [FallbackInterceptor(instead: good)]
         #expect(try await ImagePipeline(configuration).response(for: bad).source == .network)
         #expect(try await fixture.server.requests().map(\.path) == ["/missing.png", "/a.png"])
     }
@@ -191,9 +191,9 @@ struct StepTests {
     @Test("L15 L20 with request processors a memory hit is synchronous all the same, under the processed identity")
     func processedHit() async throws {
         var configuration = ImagePipeline.Configuration()
-        configuration.requestProcessors = [shrunk]
+        configuration.requestProcessors = [thumbnail]
         let pipeline = ImagePipeline(configuration)
-        let request = ImageRequest(.bytes(try Picture.png(width: 64, height: 48)))
+        let request = ImageRequest(.bytes(try TestImage.png(width: 64, height: 48)))
         _ = try await pipeline.image(for: request)
         #expect(pipeline.cachedImage(for: request)?.size == PixelSize(width: 8, height: 6))
         let isDone = await MainActor.run { pipeline.load(request) { _ in }.result != nil }
@@ -202,49 +202,49 @@ struct StepTests {
 
     @Test("C15 L13 the scale that a name says is that of the picture, also of one made smaller or transformed")
     func scale() async throws {
-        let directory = try TemporaryDirectory("scale"), pipeline = ImagePipeline(.init())
-        try directory.write(try Picture.png(width: 64, height: 48), to: "a@2x.png")
-        let request = try ImageRequest("file://" + directory.path("a@2x.png"))
+        let directory = try TemporaryDirectory(named: "scale"), pipeline = ImagePipeline(.init())
+        try directory.write(try TestImage.png(width: 64, height: 48), to: "a@2x.png")
+        let request = try ImageRequest("file://" + directory.path(of: "a@2x.png"))
         #expect(try await pipeline.image(for: request).scale == 2)
         let small = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
         #expect(try await pipeline.image(for: small).scale == 2)
-        let transformed = request.with(rendering: .init(transform: Counting(count: Counter())))
+        let transformed = request.with(rendering: .init(transform: CountingTransform(count: Counter())))
         #expect(try await pipeline.image(for: transformed).scale == 2)
     }
 
     @Test("L06 queryMemoryData brings the bytes with a memory hit; queryMemoryDataSync in the same turn")
     func memoryData() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
-        let bytes = try await fixture.pipeline.response(for: request).originalBytes
-        #expect(try await fixture.pipeline.response(for: request).originalBytes == nil)
-        let asked = request.with(options: .queryMemoryData)
-        #expect(try await fixture.pipeline.response(for: asked).originalBytes == bytes)
-        let pipeline = fixture.pipeline, atOnce = request.with(options: .queryMemoryDataSync)
-        let result = try await MainActor.run { try pipeline.load(atOnce) { _ in }.result?.get() }
+        let bytes = try await fixture.pipeline.response(for: request).encodedBytes
+        #expect(try await fixture.pipeline.response(for: request).encodedBytes == nil)
+        let withBytes = request.with(options: .queryMemoryData)
+        #expect(try await fixture.pipeline.response(for: withBytes).encodedBytes == bytes)
+        let pipeline = fixture.pipeline, synchronous = request.with(options: .queryMemoryDataSync)
+        let result = try await MainActor.run { try pipeline.load(synchronous) { _ in }.result?.get() }
         #expect(result?.source == .memory)
-        #expect(result?.originalBytes == bytes)
+        #expect(result?.encodedBytes == bytes)
     }
 
     @Test("L06 waitStoreCache waits also where memory has the picture while its original is still written")
     func waitsForWrites() async throws {
-        let directory = try TemporaryDirectory("waits"), plan = FaultPlan(), goOn = Gate(), begun = Gate()
-        let settings = DiskCache.Configuration(directory: directory.path("cache"))
+        let directory = try TemporaryDirectory(named: "waits"), plan = FaultPlan(), proceed = Gate(), started = Gate()
+        let settings = DiskCache.Configuration(directory: directory.path(of: "cache"))
         let disk = try DiskCache(settings, fileSystem: FileSystem(observer: plan))
-        let pipeline = ImagePipeline(.init(diskCache: disk)), png = try Picture.png(width: 8, height: 6)
-        let made = ImageOrigin.provider(name: "made") { () throws(EideticError) in png }
+        let pipeline = ImagePipeline(.init(diskCache: disk)), png = try TestImage.png(width: 8, height: 6)
+        let resource = ImageResource.provider(name: "made") { () throws(EideticError) in png }
         plan.before(.write) {
-            begun.open()
-            goOn.block()
+            started.open()
+            proceed.block()
         }
         plan.fail(.write, with: ENOSPC, count: .max)
-        _ = try await pipeline.image(for: ImageRequest(made))
-        await begun.wait()
-        let waiting = ImageRequest(made, options: [.waitStoreCache, .queryDiskDataSync]), isOver = Counter()
-        let load = await MainActor.run { pipeline.load(waiting) { _ in isOver.add() } }
-        #expect(isOver.value == 0)
-        goOn.open()
-        await until { isOver.value == 1 }
+        _ = try await pipeline.image(for: ImageRequest(resource))
+        await started.wait()
+        let waiting = ImageRequest(resource, options: [.waitStoreCache, .queryDiskDataSync]), completions = Counter()
+        let load = await MainActor.run { pipeline.load(waiting) { _ in completions.increment() } }
+        #expect(completions.value == 0)
+        proceed.open()
+        await waitUntil { completions.value == 1 }
         let response = try #require(try await load.result?.get())
         #expect(response.source == .memory)
         #expect(response.storeError != nil)
@@ -252,46 +252,48 @@ struct StepTests {
 
     @Test("L26 the record names the servers that failed before another one answered")
     func failedServers() async throws {
-        let png = try Picture.png(width: 8, height: 6)
-        let origin = try ScriptedOrigin { [$0.path == "/c" ? .answer(200, [:], png) : .answer(404)] }
-        let urls = try ["a", "b", "c"].map { try FetchRequest(url: "\(origin.url)/\($0)") }
-        let record = try await ImagePipeline(.init()).response(for: ImageRequest(.firstOf(urls))).record
-        let note = try #require(record.steps.first { $0.stage == .network }?.note)
+        let png = try TestImage.png(width: 8, height: 6)
+        let server = try ScriptedOrigin { [$0.path == "/c" ? .response(200, headers: [:], body: png) : .response(404)] }
+        let urls = try ["a", "b", "c"].map { try FetchRequest(url: "\(server.url)/\($0)") }
+        let record = try await ImagePipeline(.init()).response(for: ImageRequest(.firstOf(urls))).trace
+        let note = try #require(record.steps.first { $0.stage == .network }?.detail)
         #expect(note.hasPrefix("200, ") && note.contains("\(urls[0].url): ") && note.contains("\(urls[1].url): "))
     }
 
     @Test("L13 L21 a transform of many frames ends between two of them when nobody waits for it")
     func cancelledFrames() async throws {
         var configuration = ImagePipeline.Configuration()
-        configuration.decodeWidth = 1
-        let pipeline = ImagePipeline(configuration), begun = Gate(), goOn = Gate(), calls = Counter()
-        let changes = TransformChain([Counting(count: calls), Held(begun: begun, goOn: goOn)])
+        configuration.maximumConcurrentDecodes = 1
+        let pipeline = ImagePipeline(configuration), started = Gate(), proceed = Gate(), calls = Counter()
+        let changes = TransformChain([
+            CountingTransform(count: calls), BlockingTransform(started: started, proceed: proceed),
+        ])
         let request = ImageRequest(
-            .bytes(Picture.animatedGIF),
+            .bytes(TestImage.animatedGIF),
             rendering: .init(transform: changes),
             options: [.preloadAllFrames, .transformAnimatedImage]
         )
         let task = Task { try await pipeline.image(for: request) }
-        await begun.wait()
+        await started.wait()
         task.cancel()
         _ = await task.result
-        goOn.open()
+        proceed.open()
         // The thread of the decoder is free again.
-        _ = try await pipeline.image(for: ImageRequest(.bytes(try Picture.png(width: 2, height: 2))))
+        _ = try await pipeline.image(for: ImageRequest(.bytes(try TestImage.png(width: 2, height: 2))))
         #expect(calls.value == 1)
     }
 
     @Test("L06 queryDiskDataSync delivers a picture on disk before the call returns")
     func diskDataSync() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
-        let next = try fixture.nextRun(), atOnce = request.with(options: .queryDiskDataSync)
+        let next = try fixture.nextRun(), synchronous = request.with(options: .queryDiskDataSync)
         let later = await MainActor.run { next.load(request.with(options: .fromCacheOnly)) { _ in }.result == nil }
         #expect(later)
-        await until { next.isIdle }
+        await waitUntil { next.isIdle }
         next.removeAllFromMemory()
-        let result = try await MainActor.run { try next.load(atOnce) { _ in }.result?.get() }
+        let result = try await MainActor.run { try next.load(synchronous) { _ in }.result?.get() }
         #expect(result?.source == .disk)
         #expect(result?.image.size == PixelSize(width: 64, height: 48))
         #expect(next.cachedImage(for: request) != nil)
@@ -299,27 +301,27 @@ struct StepTests {
 
     @Test("L06 L02 what came over an unverified connection is not given to who wants it verified")
     func unverified() async throws {
-        let fixture = try await Fixture(.init(usesTLS: true))
+        let fixture = try await PipelineFixture(.init(usesTLS: true))
         _ = try fixture.put()
         let url = try #require(fixture.server.secureURL) + "/a.png"
-        let lax = try ImageRequest(url, options: [.allowInvalidCertificates, .waitStoreCache])
-        _ = try await fixture.pipeline.image(for: lax)
-        let strict = try ImageRequest(url, options: .fromCacheOnly)
-        #expect(fixture.pipeline.cachedImage(for: strict) == nil)
-        let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: strict) }
+        let unverified = try ImageRequest(url, options: [.allowInvalidCertificates, .waitStoreCache])
+        _ = try await fixture.pipeline.image(for: unverified)
+        let verified = try ImageRequest(url, options: .fromCacheOnly)
+        #expect(fixture.pipeline.cachedImage(for: verified) == nil)
+        let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: verified) }
         #expect(error?.code == .cacheMiss)
-        #expect(try await fixture.nextRun().response(for: lax).source == .disk)
+        #expect(try await fixture.nextRun().response(for: unverified).source == .disk)
     }
 }
 
 @Sendable
-private func shrunk(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+private func thumbnail(of request: ImageRequest) throws(EideticError) -> ImageRequest {
     request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
 }
 
 /// Loads something else where the first thing fails.
-private struct Fallback: ImageInterceptor {
-    let instead: ImageRequest
+private struct FallbackInterceptor: ImageInterceptor {
+    let fallback: ImageRequest
 
     func intercept(
         _ request: ImageRequest,
@@ -330,7 +332,7 @@ private struct Fallback: ImageInterceptor {
 }
 
 /// What breaks the text format of Prometheus: each family has its help, then its type, then its samples, once.
-private func expositionFlaw(_ text: String) -> String? {
+private func firstFlaw(inExposition text: String) -> String? {
     guard text.hasSuffix("\n") else { return "the last line has no end" }
     var families: [String] = [], kind: Substring = "", helped: Substring = "", seen: Set<Substring> = []
     for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {

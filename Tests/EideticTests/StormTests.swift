@@ -6,63 +6,63 @@ import Testing
 struct StormTests {
     @Test("L21 loads with random cancels, failures, joins and priorities: every one has exactly one terminal event")
     func inProcess() async throws {
-        let png = try Picture.png(width: 4, height: 3)
+        let png = try TestImage.png(width: 4, height: 3)
         var configuration = ImagePipeline.Configuration()
         configuration.memoryLimit = 4_000
         let pipeline = ImagePipeline(configuration)
-        let count = Torture.count(10_000, full: 1_000_000), width = 64
+        let count = Torture.repetitions(10_000, full: 1_000_000), width = 64
         var random = Seeded(seed: 42)
-        let plans = (0..<count).map { _ in Plan(&random) }
-        let ends = try await withThrowingTaskGroup(of: Ends.self) { group in
+        let loads = (0..<count).map { _ in RandomLoad(using: &random) }
+        let outcomes = try await withThrowingTaskGroup(of: Outcomes.self) { group in
             for worker in 0..<width {
                 group.addTask {
-                    var ends = Ends()
+                    var ends = Outcomes()
                     for index in stride(from: worker, to: count, by: width) {
-                        ends.add(await plans[index].run(pipeline, png))
+                        ends.add(await loads[index].run(pipeline, png))
                     }
                     return ends
                 }
             }
-            return try await group.reduce(into: Ends()) { $0.merge($1) }
+            return try await group.reduce(into: Outcomes()) { $0.merge($1) }
         }
-        #expect(ends.wrong == 0)
-        #expect(ends.finished + ends.failed + ends.cancelled == count)
-        #expect(ends.finished > 0 && ends.failed > 0 && ends.cancelled > 0)
+        #expect(outcomes.wrong == 0)
+        #expect(outcomes.finished + outcomes.failed + outcomes.cancelled == count)
+        #expect(outcomes.finished > 0 && outcomes.failed > 0 && outcomes.cancelled > 0)
         // A caller who is cancelled has its answer before the load itself has noticed.
-        await until { pipeline.isIdle && pipeline.statistics.loads == count }
+        await waitUntil { pipeline.isIdle && pipeline.statistics.loads == count }
         #expect(pipeline.statistics.joined > 0)
     }
 
     @Test("L21 L04 L07 the same over nginx, with time-outs, broken pictures and all kinds of options", .needsNginx)
     func overNginx() async throws {
-        let fixture = try await Fixture(.init(server: "location /hang/ { limit_rate 1; }"))
-        let bytes = try Picture.png(width: 40, height: 30)
+        let fixture = try await PipelineFixture(.init(server: "location /hang/ { limit_rate 1; }"))
+        let bytes = try TestImage.png(width: 40, height: 30)
         for index in 0..<40 {
-            try fixture.server.put(bytes, at: "\(index).png")
-            try fixture.server.put(Array(bytes.prefix(bytes.count - 100)), at: "broken/\(index).png")
+            try fixture.server.addFile(bytes, at: "\(index).png")
+            try fixture.server.addFile(Array(bytes.prefix(bytes.count - 100)), at: "broken/\(index).png")
         }
-        try fixture.server.put(bytes, at: "hang/0.png")
+        try fixture.server.addFile(bytes, at: "hang/0.png")
         let url = fixture.server.url, pipeline = fixture.pipeline
-        let count = Torture.count(600, full: 10_000), width = 32
+        let count = Torture.repetitions(600, full: 10_000), width = 32
         var random = Seeded(seed: 7)
-        let plans = (0..<count).map { _ in ServerPlan(&random) }
-        let ends = try await withThrowingTaskGroup(of: Ends.self) { group in
+        let loads = (0..<count).map { _ in RandomServerLoad(using: &random) }
+        let outcomes = try await withThrowingTaskGroup(of: Outcomes.self) { group in
             for worker in 0..<width {
                 group.addTask {
-                    var ends = Ends()
+                    var ends = Outcomes()
                     for index in stride(from: worker, to: count, by: width) {
                         if index % 50 == 0 { pipeline.removeAllFromMemory() }
-                        ends.add(try await plans[index].run(pipeline, url))
+                        ends.add(try await loads[index].run(pipeline, url))
                     }
                     return ends
                 }
             }
-            return try await group.reduce(into: Ends()) { $0.merge($1) }
+            return try await group.reduce(into: Outcomes()) { $0.merge($1) }
         }
-        #expect(ends.wrong == 0)
-        #expect(ends.finished + ends.failed + ends.cancelled == count)
-        #expect(ends.finished > 0 && ends.failed > 0 && ends.cancelled > 0)
-        await until { pipeline.isIdle && pipeline.configuration.downloader.counts == (waiting: 0, running: 0) }
+        #expect(outcomes.wrong == 0)
+        #expect(outcomes.finished + outcomes.failed + outcomes.cancelled == count)
+        #expect(outcomes.finished > 0 && outcomes.failed > 0 && outcomes.cancelled > 0)
+        await waitUntil { pipeline.isIdle && pipeline.configuration.downloader.counts == (waiting: 0, running: 0) }
         // Whatever happened before, what can be loaded is loaded now.
         let plain = ImageRequest(.remote(try FetchRequest(url: "\(url)/0.png")), options: .retryFailed)
         #expect(try await pipeline.image(for: plain).size == PixelSize(width: 40, height: 30))
@@ -70,48 +70,52 @@ struct StormTests {
 }
 
 /// What becomes of one load.
-private struct Plan: Sendable {
-    let picture: Int
+private struct RandomLoad: Sendable {
+    let number: Int
     let fails: Bool
     let yields: Int
     let cancelsAfter: Int?
     let priority: LoadPriority
 
-    init(_ random: inout Seeded) {
-        picture = Int.random(in: 0..<50, using: &random)
-        fails = picture % 7 == 0
+    init(using random: inout Seeded) {
+        number = Int.random(in: 0..<50, using: &random)
+        fails = number % 7 == 0
         yields = Int.random(in: 0..<6, using: &random)
         cancelsAfter = Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 0..<8, using: &random) : nil
         priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
     }
 
     /// Runs the load; gives its terminal events.
-    func run(_ pipeline: ImagePipeline, _ png: [UInt8]) async -> [ImageEvent] {
+    func run(in pipeline: ImagePipeline, png: [UInt8]) async -> [ImageTaskEvent] {
         let (fails, yields) = (fails, yields)
-        let origin = ImageOrigin.provider(name: "\(picture)") { () throws(EideticError) in
+        let resource = ImageResource.provider(name: "\(picture)") { () throws(EideticError) in
             for _ in 0..<yields { await Task.yield() }
-            if fails { throw EideticError(.connectionLost, "as planned") }
+            if fails { throw EideticError(.connectionLost, message: "as planned") }
             return png
         }
-        return await ends(of: ImageRequest(origin, priority: priority), pipeline, cancelledAfter: cancelsAfter)
+        return await terminalEvents(
+            of: ImageRequest(resource, priority: priority),
+            in: pipeline,
+            cancelledAfter: cancelsAfter
+        )
     }
 }
 
 /// What becomes of one load from the server.
-private struct ServerPlan: Sendable {
+private struct RandomServerLoad: Sendable {
     let path: String
     let options: ImageOptions
     let width: Int?
     let cancelsAfter: Int?
     let priority: LoadPriority
 
-    init(_ random: inout Seeded) {
-        let picture = Int.random(in: 0..<40, using: &random)
+    init(using random: inout Seeded) {
+        let number = Int.random(in: 0..<40, using: &random)
         switch Int.random(in: 0..<40, using: &random) {
         case 0: path = "hang/0.png"
-        case 1...3: path = "broken/\(picture).png"
-        case 4...6: path = "missing/\(picture).png"
-        default: path = "\(picture).png"
+        case 1...3: path = "broken/\(number).png"
+        case 4...6: path = "missing/\(number).png"
+        default: path = "\(number).png"
         }
         let all: [ImageOptions] = [
             [], [], .refreshCached, .cacheMemoryOnly, .fromCacheOnly, .fromLoaderOnly, .progressive, .waitStoreCache,
@@ -124,7 +128,7 @@ private struct ServerPlan: Sendable {
     }
 
     /// Runs the load; gives its terminal events.
-    func run(_ pipeline: ImagePipeline, _ url: String) async throws -> [ImageEvent] {
+    func run(in pipeline: ImagePipeline, baseURL url: String) async throws -> [ImageTaskEvent] {
         var remote = try FetchRequest(url: "\(url)/\(path)")
         if path.hasPrefix("hang") { remote.timeout = .milliseconds(150) }
         let request = ImageRequest(
@@ -133,20 +137,20 @@ private struct ServerPlan: Sendable {
             priority: priority,
             options: options
         )
-        return await ends(of: request, pipeline, cancelledAfter: cancelsAfter)
+        return await terminalEvents(of: request, in: pipeline, cancelledAfter: cancelsAfter)
     }
 }
 
 /// The terminal events of a load that is cancelled after so many turns, or left alone.
-private func ends(
+private func terminalEvents(
     of request: ImageRequest,
-    _ pipeline: ImagePipeline,
+    in pipeline: ImagePipeline,
     cancelledAfter turns: Int?
-) async -> [ImageEvent] {
+) async -> [ImageTaskEvent] {
     let task = Task {
-        var ends: [ImageEvent] = []
-        for await event in pipeline.events(for: request) where event.isTerminal { ends.append(event) }
-        return ends
+        var events: [ImageTaskEvent] = []
+        for await event in pipeline.events(for: request) where event.isTerminal { events.append(event) }
+        return events
     }
     if let turns {
         for _ in 0..<turns { await Task.yield() }
@@ -156,29 +160,29 @@ private func ends(
 }
 
 /// How the loads ended.
-private struct Ends: Sendable {
+private struct Outcomes: Sendable {
     var finished = 0
     var failed = 0
     var cancelled = 0
-    var wrong = 0
+    var invalid = 0
 
-    mutating func add(_ events: [ImageEvent]) {
+    mutating func add(_ events: [ImageTaskEvent]) {
         guard events.count == 1 else {
-            wrong += 1
+            invalid += 1
             return
         }
         switch events[0] {
         case .finished: finished += 1
         case .failed(let error): if error.code == .cancelled { cancelled += 1 } else { failed += 1 }
-        case .progress, .preview, .cached: wrong += 1
+        case .progress, .preview, .cached: invalid += 1
         }
     }
 
-    mutating func merge(_ other: Ends) {
+    mutating func merge(_ other: Outcomes) {
         finished += other.finished
         failed += other.failed
         cancelled += other.cancelled
-        wrong += other.wrong
+        invalid += other.invalid
     }
 }
 

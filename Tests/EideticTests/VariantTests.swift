@@ -3,13 +3,13 @@ import EideticTestSupport
 import Testing
 
 @Suite("Pictures in several files", .timeLimit(.minutes(2)))
-struct VariantTests {
+struct CandidateTests {
     private static let small = PixelSize(width: 50, height: 40)
     private static let middle = PixelSize(width: 200, height: 160)
     private static let large = PixelSize(width: 800, height: 640)
 
-    private func variant(_ size: PixelSize, _ host: String = "a.example") throws -> ImageVariant {
-        try ImageVariant("http://\(host)/\(size.width).png", size: size)
+    private func makeCandidate(_ size: PixelSize, host: String = "a.example") throws -> ImageCandidate {
+        try ImageCandidate("http://\(host)/\(size.width).png", size: size)
     }
 
     @Test(
@@ -34,24 +34,28 @@ struct VariantTests {
             (.some(.init(width: 100, height: 100)), .fit, nil, 50, [200, 800, 50]),
         ]
     )
-    func choice(_ wanted: PixelSize?, _ mode: ContentMode, _ speed: Double?, _ cached: Int, _ order: [Int]) throws {
+    func selection(requestedSize wanted: PixelSize?, mode: ContentMode, speed: Double?, cached: Int, order: [Int])
+        throws
+    {
         let files = try [Self.large, Self.small, Self.middle].map { try variant($0) }
         let rendering = ImageRequest.Rendering(size: wanted, contentMode: mode)
-        let choice = VariantChoice(files, rendering, limit: .seconds(1)) { _ in speed }
-        #expect(choice.order { $0.size.width == cached }.map(\.size.width) == order)
+        let selection = CandidateSelection(among: files, for: rendering, timeLimit: .seconds(1)) { _ in speed }
+        #expect(selection.order { $0.size.width == cached }.map(\.size.width) == order)
     }
 
     @Test("L02 a smaller file is no way out where its own host is slower")
     func slowerHost() throws {
         let files = [try variant(Self.small, "slow.example"), try variant(Self.middle, "fast.example")]
-        let choice = VariantChoice(files, .init(), limit: .seconds(1)) { $0.host == "slow.example" ? 10 : 5_000 }
-        #expect(choice.order { _ in false }.map(\.size.width) == [200, 50])
+        let selection = CandidateSelection(among: files, for: .init(), timeLimit: .seconds(1)) {
+            $0.host == "slow.example" ? 10 : 5_000
+        }
+        #expect(selection.order { _ in false }.map(\.size.width) == [200, 50])
     }
 
     /// A fast host with the small and the large file, and a slow one with the middle one.
     private struct Hosts {
         let fast: Nginx, slow: Nginx
-        let files: [ImageVariant]
+        let files: [ImageCandidate]
         let time = ManualTime()
         let downloader: Downloader
 
@@ -59,24 +63,24 @@ struct VariantTests {
             fast = try await Nginx()
             slow = try await Nginx(.init(server: "limit_rate 100k;"))
             files = try [(fast, small), (slow, middle), (fast, large)].map { server, size in
-                let png = try Picture.png(width: size.width, height: size.height)
-                let url = try server.put(png, at: "\(size.width).png")
-                return try ImageVariant(url, size: size, byteCount: ByteCount(png.count))
+                let png = try TestImage.png(width: size.width, height: size.height)
+                let url = try server.addFile(png, at: "\(size.width).png")
+                return try ImageCandidate(url, size: size, byteCount: ByteCount(png.count))
             }
             var downloads = Downloader.Configuration()
             downloads.time = time
             downloader = Downloader(downloads)
         }
 
-        func pipeline(_ disk: DiskCache? = nil) -> ImagePipeline {
+        func makePipeline(disk: DiskCache? = nil) -> ImagePipeline {
             var configuration = ImagePipeline.Configuration(diskCache: disk, downloader: downloader)
-            configuration.variantWait = .milliseconds(300)
+            configuration.candidateTimeLimit = .milliseconds(300)
             return ImagePipeline(configuration)
         }
 
-        func request(_ width: Int, _ options: ImageOptions = []) -> ImageRequest {
+        func makeRequest(width: Int, options: ImageOptions = []) -> ImageRequest {
             let size = PixelSize(width: width, height: width)
-            return ImageRequest(.variants(files), rendering: .init(size: size), options: options)
+            return ImageRequest(.candidates(files), rendering: .init(size: size), options: options)
         }
     }
 
@@ -87,13 +91,13 @@ struct VariantTests {
     @MainActor
     func slowHost() async throws {
         let hosts = try await Hosts(), request = hosts.request(100)
-        let directory = try TemporaryDirectory("variants")
-        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path("cache")))
+        let directory = try TemporaryDirectory(named: "variants")
+        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         let first = hosts.pipeline(disk)
         // Nobody knows yet.
         let response = try await first.response(for: request.with(options: .waitStoreCache))
         #expect(response.image.sourceSize == Self.middle)
-        #expect(response.record.steps.first?.note == "200x160 of 3, its host not measured")
+        #expect(response.trace.steps.first?.detail == "200x160 of 3, its host not measured")
         // A cached better one is used, from memory in the same turn, and from disk in the next run.
         #expect(first.cachedImage(for: request)?.sourceSize == Self.middle)
         #expect(first.cachedPreview(for: request)?.sourceSize == Self.middle)
@@ -101,7 +105,7 @@ struct VariantTests {
         #expect(try await hosts.pipeline(disk).response(for: request).source == .disk)
         // Also where the caller wants it in the same turn, with its bytes or from disk.
         let hit = first.load(request.with(options: .queryMemoryDataSync)) { _ in }
-        #expect(try hit.result?.get().originalBytes != nil)
+        #expect(try hit.result?.get().encodedBytes != nil)
         let read = hosts.pipeline(disk).load(request.with(options: .queryDiskDataSync)) { _ in }
         #expect(try read.result?.get().source == .disk)
         // Without a cache the small one comes from the fast host, and is found as long as it would be asked for.
@@ -109,8 +113,8 @@ struct VariantTests {
         let other = try await pipeline.response(for: request)
         #expect(other.image.sourceSize == Self.small)
         #expect(pipeline.cachedImage(for: request)?.sourceSize == Self.small)
-        #expect(other.record.steps.first?.note.hasPrefix("50x40 of 3") == true)
-        #expect(try await hosts.slow.requestCount("/200.png") == 1)
+        #expect(other.trace.steps.first?.detail.hasPrefix("50x40 of 3") == true)
+        #expect(try await hosts.slow.requestCount(for: "/200.png") == 1)
         hosts.time.advance(by: .seconds(301))
         #expect(try await hosts.pipeline().image(for: request).sourceSize == Self.middle)
     }
@@ -121,34 +125,34 @@ struct VariantTests {
     )
     func failures() async throws {
         let hosts = try await Hosts(), request = hosts.request(100)
-        try hosts.slow.remove("200.png")
+        try hosts.slow.removeFile(at: "200.png")
         #expect(try await hosts.pipeline().image(for: request).sourceSize == Self.large)
-        try hosts.fast.remove("800.png")
+        try hosts.fast.removeFile(at: "800.png")
         let pipeline = hosts.pipeline()
         let standIn = try await pipeline.response(for: request.with(options: .retryFailed))
         #expect(standIn.image.sourceSize == Self.small)
         // The record says which were tried before.
-        let choices = standIn.record.steps.filter { $0.stage == .choice }.map(\.note)
+        let choices = standIn.trace.steps.filter { $0.stage == .choice }.map(\.detail)
         #expect(
             choices.count == 3 && choices.dropFirst().allSatisfy { $0.contains("failed: httpStatus") },
             "\(choices)"
         )
         #expect(try await pipeline.image(for: request.with(options: .fromCacheOnly)).sourceSize == Self.small)
-        try hosts.fast.remove("50.png")
+        try hosts.fast.removeFile(at: "50.png")
         let error = await #expect(throws: EideticError.self) { try await hosts.pipeline().image(for: request) }
         #expect(error?.httpStatus == 404)
-        let none = ImageRequest(.variants([]))
+        let none = ImageRequest(.candidates([]))
         let refusal = await #expect(throws: EideticError.self) { try await hosts.pipeline().image(for: none) }
         #expect(refusal?.code == .invalidArgument)
     }
 
     @Test("L02 L19 the file that is chosen is prefetched to disk", .needsNginx)
     func prefetch() async throws {
-        let hosts = try await Hosts(), directory = try TemporaryDirectory("variants")
-        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path("cache")))
-        let prefetcher = ImagePrefetcher(hosts.pipeline(disk), destination: .disk)
+        let hosts = try await Hosts(), directory = try TemporaryDirectory(named: "variants")
+        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
+        let prefetcher = ImagePrefetcher(pipeline: hosts.pipeline(disk), destination: .disk)
         #expect(await prefetcher.prefetch([hosts.request(20)]).finish().skipped == 0)
-        #expect(disk.usage.entries == 1)
+        #expect(disk.usage.entryCount == 1)
         #expect(try await hosts.pipeline(disk).response(for: hosts.request(20, .fromCacheOnly)).source == .disk)
         #expect(try await hosts.fast.requests().map(\.path) == ["/50.png"])
     }

@@ -2,25 +2,25 @@ import LifecycleCore
 import Testing
 
 /// One row of the table of states: from where, what happens, where it leads, what is done.
-struct Row: Sendable, CustomTestStringConvertible {
+struct Transition: Sendable, CustomTestStringConvertible {
     let name: String
     var rules = LifecycleRules()
-    let given: [Step]
+    let setup: [Step]
     let steps: [Step]
-    let stage: Stage
+    let expectedState: LifecycleState
     /// Effects of the last step, in this order, among others.
-    let effects: @Sendable (Duration) -> [LifecycleEffect]
+    let expectedEffects: @Sendable (Duration) -> [LifecycleEffect]
 
     init(
         _ name: String,
-        _ given: [Step],
-        _ steps: [Step],
-        _ stage: Stage,
+        from given: [Step],
+        on steps: [Step],
+        to stage: LifecycleState,
         rules: LifecycleRules = LifecycleRules(),
-        _ effects: @escaping @Sendable (Duration) -> [LifecycleEffect] = { _ in [] }
+        effects: @escaping @Sendable (Duration) -> [LifecycleEffect] = { _ in [] }
     ) {
-        (self.name, self.given, self.steps, self.stage) = (name, given, steps, stage)
-        (self.rules, self.effects) = (rules, effects)
+        (self.name, self.setup, self.steps, self.expectedState) = (name, given, steps, stage)
+        (self.rules, self.expectedEffects) = (rules, effects)
     }
 
     var testDescription: String { name }
@@ -32,337 +32,415 @@ struct Row: Sendable, CustomTestStringConvertible {
     }
 }
 
-let fetch = WakeReason(.fetch, id: 7)
-let session = WakeReason(.session, id: 8)
+let fetchWake = WakeReason(.fetch, id: 7)
+let sessionWake = WakeReason(.session, id: 8)
 
-extension Row {
-    static let all: [Row] = starting + presenting + timing + suspending + resuming + ending
+extension Transition {
+    static let all: [Transition] = launching + presenting + timing + suspending + resuming + ending
 
-    static let starting: [Row] = [
-        Row("not running, launch", [], Way.launching, .launching) { now in
+    static let launching: [Transition] = [
+        Transition("not running, launch", from: [], on: Path.launching, to: .launching) { now in
             [
-                .spawn, .phase(.foreground, deadline: nil),
+                .spawnProcess, .setTaskPhase(.foreground, deadline: nil),
                 .deliver(.launch(.user), deadline: now + .seconds(20)),
             ]
         },
-        Row("not running, wake", [], [.now(.wake(fetch, allowance: .seconds(60)))], .launching) { now in
-            [.spawn, .deliver(.launchInBackground, deadline: now + .seconds(20))]
+        Transition("not running, wake", from: [], on: [.now(.wake(fetchWake, allowance: .seconds(60)))], to: .launching)
+        { now in
+            [.spawnProcess, .deliver(.launchInBackground, deadline: now + .seconds(20))]
         },
-        Row(
+        Transition(
             "not running, wake of a mode that is not declared",
-            [],
-            [.now(.wake(fetch, allowance: .seconds(60)))],
-            .notRunning,
-            rules: rules { $0.modes = [.push] }
+            from: [],
+            on: [.now(.wake(fetchWake, allowance: .seconds(60)))],
+            to: .notRunning,
+            rules: rules { $0.declaredWakeKinds = [.push] }
         ) { _ in [.refuse(.undeclaredMode)] },
-        Row("not running, wake without allowance", [], [.now(.wake(fetch, allowance: .zero))], .notRunning) { _ in
-            [.refuse(.allowanceSpent)]
+        Transition(
+            "not running, wake without allowance",
+            from: [],
+            on: [.now(.wake(fetchWake, allowance: .zero))],
+            to: .notRunning
+        ) { _ in
+            [.refuse(.allowanceExhausted)]
         },
-        Row(
+        Transition(
             "not running, wake after a force-quit",
-            Way.active + [.now(.forceQuit)],
-            [.now(.wake(fetch, allowance: .seconds(60)))],
-            .notRunning
+            from: Path.active + [.now(.forceQuit)],
+            on: [.now(.wake(fetchWake, allowance: .seconds(60)))],
+            to: .notRunning
         ) { _ in [.refuse(.forceQuit)] },
-        Row(
+        Transition(
             "not running, wake after four crashes during launch",
-            Array(
-                repeating: [Step.now(.wake(fetch, allowance: .seconds(60))), .now(.exited(status: 6))],
+            from: Array(
+                repeating: [Step.now(.wake(fetchWake, allowance: .seconds(60))), .now(.processExited(status: 6))],
                 count: 4
             ).flatMap(\.self),
-            [.now(.wake(fetch, allowance: .seconds(60)))],
-            .notRunning
-        ) { _ in [.refuse(.launchCrashes)] },
-        Row("launching for the user, acknowledged", Way.launching, [.ack(.launch(.user))], .active) { now in
+            on: [.now(.wake(fetchWake, allowance: .seconds(60)))],
+            to: .notRunning
+        ) { _ in [.refuse(.repeatedLaunchCrashes)] },
+        Transition(
+            "launching for the user, acknowledged",
+            from: Path.launching,
+            on: [.acknowledge(.launch(.user))],
+            to: .active
+        ) { now in
             [.deliver(.didBecomeActive, deadline: now + .seconds(10))]
         },
-        Row(
+        Transition(
             "launching for a URL, acknowledged",
-            [.now(.openURL("a:b")), .ack(.launch(.url("a:b")))],
-            [.ack(.openURL("a:b"))],
-            .active
+            from: [.now(.openURL("a:b")), .acknowledge(.launch(.url("a:b")))],
+            on: [.acknowledge(.openURL("a:b"))],
+            to: .active
         ) { now in [.deliver(.didBecomeActive, deadline: now + .seconds(10))] },
-        Row(
+        Transition(
             "launching in the background, acknowledged",
-            [.now(.wake(fetch, allowance: .seconds(60)))],
-            [.ack(.launchInBackground)],
-            .background
-        ) { now in [.deliver(.wake(fetch), deadline: now + .seconds(30))] },
-        Row("launching, too slow", Way.launching, [.after(.seconds(20))], .notRunning) { _ in
-            [.kill(.watchdog(.launch(.user))), .deleteArchive]
+            from: [.now(.wake(fetchWake, allowance: .seconds(60)))],
+            on: [.acknowledge(.launchInBackground)],
+            to: .background
+        ) { now in [.deliver(.wake(fetchWake), deadline: now + .seconds(30))] },
+        Transition("launching, too slow", from: Path.launching, on: [.after(.seconds(20))], to: .notRunning) { _ in
+            [.killProcess(.watchdog(.launch(.user))), .deleteArchive]
         },
-        Row("launching, exit", Way.launching, [.now(.exited(status: 11))], .notRunning) { _ in
+        Transition("launching, exit", from: Path.launching, on: [.now(.processExited(status: 11))], to: .notRunning) {
+            _ in
             [
                 .deleteArchive,
-                .report(ExitReport(status: 11, reason: nil, duringLaunch: true, openTasks: 0)),
+                .reportExit(ExitReport(status: 11, killReason: nil, wasLaunching: true, openTasks: 0)),
             ]
         },
     ]
 
-    static let presenting: [Row] = [
-        Row("active, deactivate", Way.active, [.now(.deactivate)], .active) { now in
+    static let presenting: [Transition] = [
+        Transition("active, deactivate", from: Path.active, on: [.now(.deactivate)], to: .active) { now in
             [.deliver(.willResignActive, deadline: now + .seconds(10))]
         },
-        Row("active, deactivated", Way.active, [.now(.deactivate), .ack(.willResignActive)], .inactive),
-        Row("inactive, activate", Way.inactive, [.now(.activate)], .active) { now in
+        Transition(
+            "active, deactivated",
+            from: Path.active,
+            on: [.now(.deactivate), .acknowledge(.willResignActive)],
+            to: .inactive
+        ),
+        Transition("inactive, activate", from: Path.inactive, on: [.now(.activate)], to: .active) { now in
             [.deliver(.didBecomeActive, deadline: now + .seconds(10))]
         },
-        Row("active, enter background", Way.active, [.now(.enterBackground)], .active) { now in
+        Transition("active, enter background", from: Path.active, on: [.now(.enterBackground)], to: .active) { now in
             [.deliver(.willResignActive, deadline: now + .seconds(10))]
         },
-        Row("inactive, enter background", Way.inactive, [.now(.enterBackground)], .background) { now in
+        Transition("inactive, enter background", from: Path.inactive, on: [.now(.enterBackground)], to: .background) {
+            now in
             [
-                .phase(.background, deadline: now + .seconds(600)),
+                .setTaskPhase(.background, deadline: now + .seconds(600)),
                 .deliver(.didEnterBackground, deadline: now + .seconds(5)),
             ]
         },
-        Row(
+        Transition(
             "entering the background, acknowledged",
-            Way.enteringBackground,
-            [.ack(.didEnterBackground)],
-            .background
+            from: Path.enteringBackground,
+            on: [.acknowledge(.didEnterBackground)],
+            to: .background
         ) { _ in [.saveArchive] },
-        Row("entering the background, too slow", Way.enteringBackground, [.after(.seconds(5))], .notRunning) { _ in
-            [.kill(.watchdog(.didEnterBackground))]
+        Transition(
+            "entering the background, too slow",
+            from: Path.enteringBackground,
+            on: [.after(.seconds(5))],
+            to: .notRunning
+        ) { _ in
+            [.killProcess(.watchdog(.didEnterBackground))]
         },
-        Row("active, open URL", Way.active, [.now(.openURL("a:b"))], .active) { now in
+        Transition("active, open URL", from: Path.active, on: [.now(.openURL("a:b"))], to: .active) { now in
             [.deliver(.openURL("a:b"), deadline: now + .seconds(10))]
         },
-        Row("background, enter foreground", Way.background, [.now(.enterForeground)], .background) { now in
+        Transition("background, enter foreground", from: Path.background, on: [.now(.enterForeground)], to: .background)
+        { now in
             [
-                .phase(.foreground, deadline: nil),
+                .setTaskPhase(.foreground, deadline: nil),
                 .deliver(.willEnterForeground, deadline: now + .seconds(10)),
             ]
         },
-        Row(
+        Transition(
             "background, back to active",
-            Way.background,
-            [.now(.enterForeground), .ack(.willEnterForeground)],
-            .active
+            from: Path.background,
+            on: [.now(.enterForeground), .acknowledge(.willEnterForeground)],
+            to: .active
         ) { now in [.deliver(.didBecomeActive, deadline: now + .seconds(10))] },
     ]
 
-    static let timing: [Row] = [
-        Row(
+    static let timing: [Transition] = [
+        Transition(
             "background, nothing open, 250 ms",
-            Way.background,
-            [.now(.tasks(0)), .after(.milliseconds(250))],
-            .suspending
-        ) { _ in [.freeze] },
-        Row(
+            from: Path.background,
+            on: [.now(.openTaskCountChanged(0)), .after(.milliseconds(250))],
+            to: .suspending
+        ) { _ in [.freezeProcess] },
+        Transition(
             "background, nothing open, before 250 ms",
-            Way.background,
-            [.now(.tasks(0)), .after(.milliseconds(249))],
-            .background
+            from: Path.background,
+            on: [.now(.openTaskCountChanged(0)), .after(.milliseconds(249))],
+            to: .background
         ),
-        Row("background, budget spent", Way.background, [.after(.seconds(600))], .background) { now in
-            [.phase(.expiring, deadline: now), .expireTasks(deadline: now + .seconds(5))]
+        Transition("background, budget spent", from: Path.background, on: [.after(.seconds(600))], to: .background) {
+            now in
+            [.setTaskPhase(.expiring, deadline: now), .expireTasks(deadline: now + .seconds(5))]
         },
-        Row("background, called in", Way.background, [.now(.callIn)], .background) { now in
-            [.phase(.expiring, deadline: now), .expireTasks(deadline: now + .seconds(5))]
+        Transition("background, called in", from: Path.background, on: [.now(.backgroundTimeRevoked)], to: .background)
+        { now in
+            [.setTaskPhase(.expiring, deadline: now), .expireTasks(deadline: now + .seconds(5))]
         },
-        Row("expiring, the last task ends", Way.expiring, [.now(.tasks(0))], .suspending) { _ in [.freeze] },
-        Row("expiring, still open after 5 s", Way.expiring, [.after(.seconds(5))], .notRunning) { _ in
-            [.kill(.backgroundTask)]
+        Transition(
+            "expiring, the last task ends",
+            from: Path.expiring,
+            on: [.now(.openTaskCountChanged(0))],
+            to: .suspending
+        ) { _ in [.freezeProcess] },
+        Transition("expiring, still open after 5 s", from: Path.expiring, on: [.after(.seconds(5))], to: .notRunning) {
+            _ in
+            [.killProcess(.backgroundTask)]
         },
-        Row("expiring, enter foreground", Way.expiring, [.now(.enterForeground)], .background) { _ in
-            [.phase(.foreground, deadline: nil)]
+        Transition("expiring, enter foreground", from: Path.expiring, on: [.now(.enterForeground)], to: .background) {
+            _ in
+            [.setTaskPhase(.foreground, deadline: nil)]
         },
-        Row(
+        Transition(
             "background, fetch not completed",
-            Way.background + [.now(.wake(fetch, allowance: .seconds(60))), .ack(.wake(fetch))],
-            [.after(.seconds(30))],
-            .background
-        ) { now in [.penalize(fetch), .expireTasks(deadline: now + .seconds(5))] },
-        Row(
+            from: Path.background + [.now(.wake(fetchWake, allowance: .seconds(60))), .acknowledge(.wake(fetchWake))],
+            on: [.after(.seconds(30))],
+            to: .background
+        ) { now in [.penalizeWake(fetchWake), .expireTasks(deadline: now + .seconds(5))] },
+        Transition(
             "background, fetch never completed",
-            Way.background + [.now(.wake(fetch, allowance: .seconds(60))), .ack(.wake(fetch)), .after(.seconds(30))],
-            [.after(.seconds(5))],
-            .notRunning
-        ) { _ in [.kill(.wake)] },
-        Row(
+            from: Path.background + [
+                .now(.wake(fetchWake, allowance: .seconds(60))), .acknowledge(.wake(fetchWake)), .after(.seconds(30)),
+            ],
+            on: [.after(.seconds(5))],
+            to: .notRunning
+        ) { _ in [.killProcess(.wake)] },
+        Transition(
             "background, session never completed",
-            Way.background + [.now(.wake(session, allowance: .seconds(9))), .ack(.wake(session)), .after(.seconds(9))],
-            [.after(.seconds(5))],
-            .notRunning
-        ) { _ in [.kill(.session)] },
-        Row(
+            from: Path.background + [
+                .now(.wake(sessionWake, allowance: .seconds(9))), .acknowledge(.wake(sessionWake)), .after(.seconds(9)),
+            ],
+            on: [.after(.seconds(5))],
+            to: .notRunning
+        ) { _ in [.killProcess(.session)] },
+        Transition(
             "background, second wake",
-            Way.background + [.now(.wake(fetch, allowance: .seconds(60))), .ack(.wake(fetch)), .after(.seconds(20))],
-            [.now(.wake(session, allowance: .seconds(60)))],
-            .background
-        ) { now in [.deliver(.wake(session), deadline: now + .seconds(30))] },
+            from: Path.background + [
+                .now(.wake(fetchWake, allowance: .seconds(60))), .acknowledge(.wake(fetchWake)), .after(.seconds(20)),
+            ],
+            on: [.now(.wake(sessionWake, allowance: .seconds(60)))],
+            to: .background
+        ) { now in [.deliver(.wake(sessionWake), deadline: now + .seconds(30))] },
     ]
 
-    static let suspending: [Row] = [
-        Row(
+    static let suspending: [Transition] = [
+        Transition(
             "suspending, frozen with nothing open",
-            Way.suspending,
-            [.now(.frozen(openTasks: 0, blocksOthers: false))],
-            .suspended
+            from: Path.suspending,
+            on: [.now(.processFrozen(openTasks: 0, blocksOthers: false))],
+            to: .suspended
         ) { _ in [.commitSuspension] },
-        Row(
+        Transition(
             "suspending, frozen inside a task",
-            Way.suspending,
-            [.now(.frozen(openTasks: 1, blocksOthers: false))],
-            .background
-        ) { _ in [.thaw] },
-        Row(
+            from: Path.suspending,
+            on: [.now(.processFrozen(openTasks: 1, blocksOthers: false))],
+            to: .background
+        ) { _ in [.thawProcess] },
+        Transition(
             "suspending, frozen with a lock that others wait for",
-            Way.suspending,
-            [.now(.frozen(openTasks: 0, blocksOthers: true))],
-            .background
-        ) { _ in [.warnOfLocks, .thaw] },
-        Row(
+            from: Path.suspending,
+            on: [.now(.processFrozen(openTasks: 0, blocksOthers: true))],
+            to: .background
+        ) { _ in [.warnAboutLocks, .thawProcess] },
+        Transition(
             "suspending, the same again within 5 s",
-            Way.suspending + [.now(.frozen(openTasks: 0, blocksOthers: true)), .after(.milliseconds(250))],
-            [.now(.frozen(openTasks: 0, blocksOthers: true))],
-            .notRunning
-        ) { _ in [.kill(.lockHeld)] },
-        Row("suspending, not frozen in 2 s", Way.suspending, [.after(.seconds(2))], .background) { _ in
-            [.thaw, .throttle]
+            from: Path.suspending + [
+                .now(.processFrozen(openTasks: 0, blocksOthers: true)), .after(.milliseconds(250)),
+            ],
+            on: [.now(.processFrozen(openTasks: 0, blocksOthers: true))],
+            to: .notRunning
+        ) { _ in [.killProcess(.lockHeld)] },
+        Transition("suspending, not frozen in 2 s", from: Path.suspending, on: [.after(.seconds(2))], to: .background) {
+            _ in
+            [.thawProcess, .throttleProcess]
         },
-        Row(
+        Transition(
             "throttled, tried again after 60 s",
-            Way.suspending + [.after(.seconds(2))],
-            [.after(.seconds(60))],
-            .suspending
-        ) { _ in [.freeze] },
-        Row("suspending, enter foreground", Way.suspending, [.now(.enterForeground)], .background) { now in
-            [.thaw, .deliver(.willEnterForeground, deadline: now + .seconds(10))]
+            from: Path.suspending + [.after(.seconds(2))],
+            on: [.after(.seconds(60))],
+            to: .suspending
+        ) { _ in [.freezeProcess] },
+        Transition("suspending, enter foreground", from: Path.suspending, on: [.now(.enterForeground)], to: .background)
+        { now in
+            [.thawProcess, .deliver(.willEnterForeground, deadline: now + .seconds(10))]
         },
-        Row(
+        Transition(
             "background, an application that exits instead",
-            Way.active + [.now(.enterBackground), .ack(.willResignActive)],
-            [.ack(.didEnterBackground)],
-            .terminating,
-            rules: rules { $0.suspension = .ends }
+            from: Path.active + [.now(.enterBackground), .acknowledge(.willResignActive)],
+            on: [.acknowledge(.didEnterBackground)],
+            to: .terminating,
+            rules: rules { $0.suspensionPolicy = .terminate }
         ) { now in [.deliver(.willTerminate, deadline: now + .seconds(5))] },
-        Row(
+        Transition(
             "background, where nothing suspends",
-            Way.background,
-            [.now(.tasks(0)), .after(.seconds(1))],
-            .background,
-            rules: rules { $0.suspension = .staysRunning }
+            from: Path.background,
+            on: [.now(.openTaskCountChanged(0)), .after(.seconds(1))],
+            to: .background,
+            rules: rules { $0.suspensionPolicy = .keepRunning }
         ),
-        Row(
+        Transition(
             "stopped as a job of a shell",
-            Way.active + [.now(.suspend(within: .seconds(5))), .ack(.willResignActive)],
-            [.ack(.didEnterBackground)],
-            .suspending,
-            rules: rules { $0.suspension = .staysRunning }
-        ) { _ in [.saveArchive, .freeze] },
-        Row(
+            from: Path.active + [.now(.suspend(within: .seconds(5))), .acknowledge(.willResignActive)],
+            on: [.acknowledge(.didEnterBackground)],
+            to: .suspending,
+            rules: rules { $0.suspensionPolicy = .keepRunning }
+        ) { _ in [.saveArchive, .freezeProcess] },
+        Transition(
             "stopped as a job of a shell, with a task",
-            Way.background + [.now(.suspend(within: .seconds(5)))],
-            [.after(.seconds(5))],
-            .background
+            from: Path.background + [.now(.suspend(within: .seconds(5)))],
+            on: [.after(.seconds(5))],
+            to: .background
         ) { now in [.expireTasks(deadline: now + .seconds(5))] },
     ]
 
-    static let resuming: [Row] = [
-        Row("suspended, enter foreground", Way.suspended, [.now(.enterForeground)], .background) { now in
+    static let resuming: [Transition] = [
+        Transition("suspended, enter foreground", from: Path.suspended, on: [.now(.enterForeground)], to: .background) {
+            now in
             [
-                .thaw, .deliverNotices, .phase(.foreground, deadline: nil),
+                .thawProcess, .deliverNotices, .setTaskPhase(.foreground, deadline: nil),
                 .deliver(.willEnterForeground, deadline: now + .seconds(10)),
             ]
         },
-        Row(
+        Transition(
             "suspended, open URL",
-            Way.suspended + [.now(.openURL("a:b")), .ack(.willEnterForeground)],
-            [.ack(.openURL("a:b"))],
-            .active
+            from: Path.suspended + [.now(.openURL("a:b")), .acknowledge(.willEnterForeground)],
+            on: [.acknowledge(.openURL("a:b"))],
+            to: .active
         ) { now in [.deliver(.didBecomeActive, deadline: now + .seconds(10))] },
-        Row("suspended, wake", Way.suspended, [.now(.wake(fetch, allowance: .seconds(60)))], .background) { now in
-            [.thaw, .deliverNotices, .deliver(.wake(fetch), deadline: now + .seconds(30))]
+        Transition(
+            "suspended, wake",
+            from: Path.suspended,
+            on: [.now(.wake(fetchWake, allowance: .seconds(60)))],
+            to: .background
+        ) { now in
+            [.thawProcess, .deliverNotices, .deliver(.wake(fetchWake), deadline: now + .seconds(30))]
         },
-        Row("suspended, continued as a job", Way.suspended, [.now(.continueInBackground)], .background) { _ in
-            [.thaw, .deliverNotices]
+        Transition(
+            "suspended, continued as a job",
+            from: Path.suspended,
+            on: [.now(.resumeInBackground)],
+            to: .background
+        ) { _ in
+            [.thawProcess, .deliverNotices]
         },
-        Row("suspended, memory critical", Way.suspended, [.now(.jettison)], .notRunning) { _ in [.kill(.memory)] },
-        Row("active, memory warning", Way.active, [.now(.memoryWarning(level: 2))], .active) { _ in
-            [.memoryWarning(level: 2)]
+        Transition("suspended, memory critical", from: Path.suspended, on: [.now(.memoryExhausted)], to: .notRunning) {
+            _ in [.killProcess(.memory)]
         },
-        Row(
+        Transition("active, memory warning", from: Path.active, on: [.now(.memoryWarning(level: 2))], to: .active) {
+            _ in
+            [.deliverMemoryWarning(level: 2)]
+        },
+        Transition(
             "a new supervisor finds it in the background",
-            [],
-            [.now(.adopted(.background, openTasks: 1))],
-            .background
-        ) { now in [.phase(.background, deadline: now + .seconds(600))] },
-        Row("a new supervisor finds it frozen", [], [.now(.adopted(.suspended, openTasks: 0))], .suspended),
-        Row("a new supervisor finds it seen", [], [.now(.adopted(.foreground, openTasks: 0))], .active),
+            from: [],
+            on: [.now(.processAdopted(.background, openTasks: 1))],
+            to: .background
+        ) { now in [.setTaskPhase(.background, deadline: now + .seconds(600))] },
+        Transition(
+            "a new supervisor finds it frozen",
+            from: [],
+            on: [.now(.processAdopted(.suspended, openTasks: 0))],
+            to: .suspended
+        ),
+        Transition(
+            "a new supervisor finds it seen",
+            from: [],
+            on: [.now(.processAdopted(.foreground, openTasks: 0))],
+            to: .active
+        ),
     ]
 
-    static let ending: [Row] = [
-        Row("active, terminate", Way.active, [.now(.terminate(grace: .seconds(25)))], .terminating) { now in
-            [.extendStop(by: .seconds(2)), .deliver(.willResignActive, deadline: now + .seconds(10))]
+    static let ending: [Transition] = [
+        Transition(
+            "active, terminate",
+            from: Path.active,
+            on: [.now(.terminate(grace: .seconds(25)))],
+            to: .terminating
+        ) { now in
+            [.extendStopTimeout(by: .seconds(2)), .deliver(.willResignActive, deadline: now + .seconds(10))]
         },
-        Row(
+        Transition(
             "active, terminate, second callback",
-            Way.active + [.now(.terminate(grace: .seconds(25)))],
-            [.ack(.willResignActive)],
-            .terminating
+            from: Path.active + [.now(.terminate(grace: .seconds(25)))],
+            on: [.acknowledge(.willResignActive)],
+            to: .terminating
         ) { now in
             [
-                .phase(.background, deadline: now + .seconds(25)),
+                .setTaskPhase(.background, deadline: now + .seconds(25)),
                 .deliver(.didEnterBackground, deadline: now + .seconds(5)),
             ]
         },
-        Row(
+        Transition(
             "background with a task, terminate, grace spent",
-            Way.background + [.now(.terminate(grace: .seconds(25)))],
-            [.after(.seconds(25))],
-            .terminating
+            from: Path.background + [.now(.terminate(grace: .seconds(25)))],
+            on: [.after(.seconds(25))],
+            to: .terminating
         ) { now in [.expireTasks(deadline: now + .seconds(5))] },
-        Row(
+        Transition(
             "background with a task, asked to terminate twice",
-            Way.background + [.now(.terminate(grace: .seconds(25)))],
-            [.now(.terminate(grace: .seconds(25)))],
-            .terminating
+            from: Path.background + [.now(.terminate(grace: .seconds(25)))],
+            on: [.now(.terminate(grace: .seconds(25)))],
+            to: .terminating
         ) { now in [.expireTasks(deadline: now + .seconds(5))] },
-        Row(
+        Transition(
             "terminating, still open after its expiry",
-            Way.background + [.now(.terminate(grace: .seconds(25))), .after(.seconds(25))],
-            [.after(.seconds(5))],
-            .notRunning
-        ) { _ in [.kill(.backgroundTask)] },
-        Row(
+            from: Path.background + [.now(.terminate(grace: .seconds(25))), .after(.seconds(25))],
+            on: [.after(.seconds(5))],
+            to: .notRunning
+        ) { _ in [.killProcess(.backgroundTask)] },
+        Transition(
             "terminating, the last task ends",
-            Way.background + [.now(.terminate(grace: .seconds(25)))],
-            [.now(.tasks(0))],
-            .terminating
+            from: Path.background + [.now(.terminate(grace: .seconds(25)))],
+            on: [.now(.openTaskCountChanged(0))],
+            to: .terminating
         ) { now in
             [
-                .phase(.terminating, deadline: now),
+                .setTaskPhase(.terminating, deadline: now),
                 .deliver(.willTerminate, deadline: now + .seconds(5)),
             ]
         },
-        Row(
+        Transition(
             "terminating, willTerminate acknowledged",
-            Way.background + [.now(.tasks(0)), .now(.terminate(grace: .seconds(25)))],
-            [.ack(.willTerminate)],
-            .terminating
-        ) { _ in [.finish] },
-        Row(
+            from: Path.background + [.now(.openTaskCountChanged(0)), .now(.terminate(grace: .seconds(25)))],
+            on: [.acknowledge(.willTerminate)],
+            to: .terminating
+        ) { _ in [.exitProcess] },
+        Transition(
             "terminating, willTerminate too slow",
-            Way.background + [.now(.tasks(0)), .now(.terminate(grace: .seconds(25)))],
-            [.after(.seconds(5))],
-            .notRunning
-        ) { _ in [.kill(.watchdog(.willTerminate))] },
-        Row("suspended, terminate", Way.suspended, [.now(.terminate(grace: .seconds(25)))], .notRunning) { _ in
-            [.kill(.terminatedWhileSuspended)]
+            from: Path.background + [.now(.openTaskCountChanged(0)), .now(.terminate(grace: .seconds(25)))],
+            on: [.after(.seconds(5))],
+            to: .notRunning
+        ) { _ in [.killProcess(.watchdog(.willTerminate))] },
+        Transition(
+            "suspended, terminate",
+            from: Path.suspended,
+            on: [.now(.terminate(grace: .seconds(25)))],
+            to: .notRunning
+        ) { _ in
+            [.killProcess(.terminatedWhileSuspended)]
         },
-        Row("background, force-quit", Way.background, [.now(.forceQuit)], .notRunning) { _ in
-            [.kill(.userForceQuit), .deleteArchive, .cancelTransfers]
+        Transition("background, force-quit", from: Path.background, on: [.now(.forceQuit)], to: .notRunning) { _ in
+            [.killProcess(.userForceQuit), .deleteArchive, .cancelTransfers]
         },
-        Row("background, exit", Way.background, [.now(.exited(status: 9))], .notRunning) { _ in
-            [.report(ExitReport(status: 9, reason: nil, duringLaunch: false, openTasks: 1))]
+        Transition("background, exit", from: Path.background, on: [.now(.processExited(status: 9))], to: .notRunning) {
+            _ in
+            [.reportExit(ExitReport(status: 9, killReason: nil, wasLaunching: false, openTasks: 1))]
         },
-        Row(
+        Transition(
             "killed, then gone",
-            Way.expiring + [.after(.seconds(5))],
-            [.now(.exited(status: 9))],
-            .notRunning
-        ) { _ in [.report(ExitReport(status: 9, reason: .backgroundTask, duringLaunch: false, openTasks: 1))] },
+            from: Path.expiring + [.after(.seconds(5))],
+            on: [.now(.processExited(status: 9))],
+            to: .notRunning
+        ) { _ in [.reportExit(ExitReport(status: 9, killReason: .backgroundTask, wasLaunching: false, openTasks: 1))] },
     ]
 }

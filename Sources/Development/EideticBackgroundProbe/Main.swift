@@ -7,16 +7,16 @@ import Glibc
 struct Main {
     static func main() async {
         do throws(EideticError) {
-            try await Probe(Plan(CommandLine.arguments.dropFirst())).run()
+            try await Probe(plan: ProbePlan(arguments: CommandLine.arguments.dropFirst())).run()
         } catch {
-            say("error \(error)")
+            printLine("error \(error)")
             exit(2)
         }
     }
 }
 
 /// Writes a line, at once and whole.
-func say(_ line: String) {
+func printLine(_ line: String) {
     let text = line + "\n"
     _ = text.withCString { write(STDOUT_FILENO, $0, strlen($0)) }
 }

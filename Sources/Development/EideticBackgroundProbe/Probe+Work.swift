@@ -9,29 +9,29 @@ import Synchronization
 extension Probe {
     /// Says what it is told of memory and by notices; takes memory while it is not critical.
     @MainActor
-    func observe(_ application: Application) {
+    func observeSystem(for application: Application) {
         let pressure = application.memoryPressure
-        let growth = Growth(plan.growth)
+        let growth = MemoryGrowth(mebibytesPerSecond: plan.memoryGrowth)
         Task {
             for await level in pressure {
-                say("pressure \(level)")
+                printLine("pressure \(level)")
                 if level == .critical { growth.stop() }
             }
         }
-        for (name, behavior) in plan.observed {
-            let notices = application.observe(name, behavior: behavior)
-            say("observes \(name.rawValue)")
+        for (name, behavior) in plan.observedNotices {
+            let notices = application.notices(named: name, suspensionBehavior: behavior)
+            printLine("observes \(name.rawValue)")
             Task {
                 for await notice in notices {
                     let payload = notice.payload.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-                    say("notice \(name.rawValue) \(notice.object)\(payload) count \(notice.count)")
+                    printLine("notice \(name.rawValue) \(notice.object)\(payload) count \(notice.coalescedCount)")
                 }
             }
         }
     }
 
     /// Loads a picture through a pipeline that follows the application, and says what became of it.
-    func load(_ application: Application, _ cache: DiskCache?) {
+    func startLoad(in application: Application, cache: DiskCache?) {
         guard let url = plan.url else { return }
         Task.detached { [self] in
             do throws(EideticError) {
@@ -44,16 +44,16 @@ extension Probe {
                 for await state in application.states where state == .background {
                     // Whoever was told of a state holds the process until it asks for the next one.
                     while pipeline.cachedImage(for: request) != nil { await Task.yield() }
-                    say("memory is empty in the background")
+                    printLine("memory is empty in the background")
                 }
             } catch {
-                say("not loaded: \(error.code)")
+                printLine("not loaded: \(error.code)")
             }
         }
     }
 
     /// Loads the same bytes on several connections without a pause, whatever becomes of them.
-    func loadStorm(_ application: Application) {
+    func startLoadStorm(in application: Application) {
         guard let url = plan.stormURL else { return }
         var configuration = ImagePipeline.Configuration(diskCache: nil)
         configuration.environment = application
@@ -65,34 +65,34 @@ extension Probe {
                     let request = try ImageRequest("\(url)?\(number).\(round)", options: .allowInvalidCertificates)
                     do {
                         _ = try await pipeline.response(for: request)
-                        say("storm \(round)")
-                    } catch { say("storm failed \(error)") }
+                        printLine("storm \(round)")
+                    } catch { printLine("storm failed \(error)") }
                 }
             }
         }
     }
 
     /// The picture is gone when this returns: one that is still in use stays findable.
-    private func show(_ request: ImageRequest, _ pipeline: ImagePipeline) async throws(EideticError) {
+    private func loadImage(for request: ImageRequest, pipeline: ImagePipeline) async throws(EideticError) {
         let response = try await pipeline.response(for: request)
-        say("loaded \(response.image.size.width) from \(response.source)")
-        say("in memory \(pipeline.cachedImage(for: request) != nil)")
+        printLine("loaded \(response.image.size.width) from \(response.source)")
+        printLine("in memory \(pipeline.cachedImage(for: request) != nil)")
     }
 
     /// Listens until it is sent to the background, and then keeps the stream without ever asking again.
-    func keepStates(_ application: Application) async {
+    func abandonStateStream(of application: Application) async {
         for await state in application.states where state == .background {
-            say("listens no more")
-            await application.waitForEnd()
+            printLine("listens no more")
+            await application.waitUntilTerminated()
         }
     }
 }
 
 /// Takes memory at a steady pace, on a thread of its own, and gives it all back when it is stopped.
-private final class Growth: Sendable {
+private final class MemoryGrowth: Sendable {
     private let isStopped = Atomic<Bool>(false)
 
-    init(_ mebibytesPerSecond: Int) {
+    init(mebibytesPerSecond: Int) {
         guard mebibytesPerSecond > 0 else { return }
         Thread.start(name: "growth") {
             var blocks: [UnsafeMutableRawPointer] = []
@@ -104,7 +104,7 @@ private final class Growth: Sendable {
                 usleep(UInt32(1_000_000 / mebibytesPerSecond))
             }
             for block in blocks { munmap(block, 1 << 20) }
-            say("gave back \(blocks.count) MiB")
+            printLine("gave back \(blocks.count) MiB")
         }
     }
 
@@ -112,21 +112,21 @@ private final class Growth: Sendable {
 }
 
 /// Tasks that begin and end on several threads; counts the threads that are inside one.
-final class Storm: Sendable {
-    let inside = Atomic<Int>(0)
+final class TaskStorm: Sendable {
+    let openTaskCount = Atomic<Int>(0)
 
-    func begin(_ threads: Int, _ application: Application) {
-        for _ in 0..<threads { Thread.start(name: "storm") { self.run(application) } }
+    func start(threadCount threads: Int, application: Application) {
+        for _ in 0..<threads { Thread.start(name: "storm") { self.run(in: application) } }
     }
 
-    private func run(_ application: Application) {
+    private func run(in application: Application) {
         var pause = 0
         while true {
             let task = application.beginBackgroundTask(withName: "storm")
             if task != .invalid {
-                inside.add(1, ordering: .sequentiallyConsistent)
+                openTaskCount.add(1, ordering: .sequentiallyConsistent)
                 sched_yield()
-                inside.subtract(1, ordering: .sequentiallyConsistent)
+                openTaskCount.subtract(1, ordering: .sequentiallyConsistent)
                 application.endBackgroundTask(task)
             }
             pause = (pause + 7) % 100

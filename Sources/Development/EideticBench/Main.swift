@@ -6,7 +6,7 @@ struct Main {
     static func main() async {
         do {
             if CommandLine.arguments.dropFirst().first == MeasuredProcess.helperOption {
-                return try MeasuredProcess.writeMemory(of: Array(CommandLine.arguments.dropFirst(2)))
+                return try MeasuredProcess.printPeakMemory(of: Array(CommandLine.arguments.dropFirst(2)))
             }
             let request = try BenchRequest(arguments: Array(CommandLine.arguments.dropFirst()))
             exit(await request.perform())

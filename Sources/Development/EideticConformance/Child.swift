@@ -1,16 +1,16 @@
 import Glibc
 
 /// One run of this program in a process of its own.
-struct Child {
+struct ChildProcess {
     private var output: [UInt8] = []
     private var status: Int32 = 0
-    private var timedOut = false
+    private var hasTimedOut = false
     private var seconds = 0.0
     private var residentMebibytes = 0
 
     /// Runs this program with `arguments` and waits for its end, or kills it after `timeout`.
-    static func run(arguments: [String], timeout: Duration) -> Child {
-        var child = Child()
+    static func run(arguments: [String], timeout: Duration) -> ChildProcess {
+        var child = ChildProcess()
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { return child }
         let start = ContinuousClock.now
@@ -30,12 +30,12 @@ struct Child {
     func json(path: String) -> String {
         let cost = "\"t\":\(seconds),\"rss\":\(residentMebibytes)}"
         let head = "{\"path\":\(FileReport.quoted(path)),"
-        if timedOut { return head + "\"st\":\"timeout\"," + cost }
-        let answer = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-        guard status == 0, answer.hasPrefix("{"), answer.hasSuffix("}") else {
+        if hasTimedOut { return head + "\"st\":\"timeout\"," + cost }
+        let report = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        guard status == 0, report.hasPrefix("{"), report.hasSuffix("}") else {
             return head + "\"st\":\"crash\",\"msg\":\"wait status \(status)\"," + cost
         }
-        return head + answer.dropFirst().dropLast() + "," + cost
+        return head + report.dropFirst().dropLast() + "," + cost
     }
 
     private static func spawn(_ arguments: [String], output: Int32) -> pid_t {
@@ -54,10 +54,10 @@ struct Child {
     private mutating func read(_ pipe: Int32, until deadline: ContinuousClock.Instant, killing process: pid_t) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let left = deadline - .now
+            let remaining = deadline - .now
             var request = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
-            guard left > .zero, poll(&request, 1, Int32(left.components.seconds * 1_000 + 1)) > 0 else {
-                timedOut = true
+            guard remaining > .zero, poll(&request, 1, Int32(remaining.components.seconds * 1_000 + 1)) > 0 else {
+                hasTimedOut = true
                 kill(process, SIGKILL)
                 return
             }

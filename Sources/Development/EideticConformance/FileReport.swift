@@ -45,23 +45,23 @@ struct FileReport {
         let image = try ImageDecoder.decode(bytes, options: plain)
         guard let header = try ImageDecoder.header(of: bytes) else { return }
         fields = [("st", Self.quoted("ok")), ("w", "\(header.size.width)"), ("h", "\(header.size.height)")]
-        add("grid", image.pixels)
+        addGrid("grid", of: image.pixels)
         fields.append(("orientation", "\(header.orientation.rawValue)"))
         var managed = plain
         managed.convertsToSRGB = true
-        add("grid_srgb", try ImageDecoder.decode(bytes, options: managed).pixels)
+        addGrid("grid_srgb", of: try ImageDecoder.decode(bytes, options: managed).pixels)
         if header.orientation != .up {
             var upright = plain
             upright.appliesOrientation = true
-            add("grid_upright", try ImageDecoder.decode(bytes, options: upright).pixels)
+            addGrid("grid_upright", of: try ImageDecoder.decode(bytes, options: upright).pixels)
         }
-        try addAnimation(bytes, header, plain)
+        try addAnimation(of: bytes, header: header, options: plain)
     }
 
     private mutating func addAnimation(
-        _ bytes: [UInt8],
-        _ header: ImageHeader,
-        _ options: DecodeOptions
+        of bytes: [UInt8],
+        header: ImageHeader,
+        options: DecodeOptions
     ) throws(EideticError) {
         fields.append(("frames", "\(header.frameCount)"))
         guard header.frameCount > 1 else { return }
@@ -71,10 +71,10 @@ struct FileReport {
             return "\(Double(seconds) * 1_000 + Double(attoseconds) / 1e15)"
         }
         fields.append(("durations_ms", "[" + milliseconds.joined(separator: ",") + "]"))
-        var all = options
-        all.frames = .all
-        let frames = try ImageDecoder.decode(bytes, options: all).frames
-        let means = frames.prefix(40).map { Self.quoted(PixelGrid.hex(PixelGrid.mean($0.pixels))) }
+        var allFrames = options
+        allFrames.frames = .all
+        let frames = try ImageDecoder.decode(bytes, options: allFrames).frames
+        let means = frames.prefix(40).map { Self.quoted(PixelGrid.hex(PixelGrid.mean(of: $0.pixels))) }
         fields.append(("frame_means", "[" + means.joined(separator: ",") + "]"))
     }
 
@@ -85,7 +85,7 @@ struct FileReport {
         return count == 1 ? "null" : "\(count - 1)"
     }
 
-    private mutating func add(_ name: String, _ pixels: PixelBuffer) {
-        fields.append((name, Self.quoted(PixelGrid.hex(PixelGrid.cells(pixels)))))
+    private mutating func addGrid(_ name: String, of pixels: PixelBuffer) {
+        fields.append((name, Self.quoted(PixelGrid.hex(PixelGrid.cells(of: pixels)))))
     }
 }

@@ -14,19 +14,19 @@ struct Main {
             print(FileReport(path: arguments[2]).json)
             return
         }
-        guard let directory = value(of: "--dir", arguments) else {
+        guard let directory = value(of: "--dir", in: arguments) else {
             let usage = "usage: eidetic-conformance --dir DIR [--timeout SECONDS]\n"
             write(2, usage, usage.utf8.count)
             exit(64)
         }
-        let timeout = value(of: "--timeout", arguments).flatMap(Int.init) ?? 30
+        let timeout = value(of: "--timeout", in: arguments).flatMap(Int.init) ?? 30
         for path in files(below: directory) {
-            let outcome = Child.run(arguments: ["--one", directory + "/" + path], timeout: .seconds(timeout))
+            let outcome = ChildProcess.run(arguments: ["--one", directory + "/" + path], timeout: .seconds(timeout))
             print(outcome.json(path: path))
         }
     }
 
-    private static func value(of option: String, _ arguments: [String]) -> String? {
+    private static func value(of option: String, in arguments: [String]) -> String? {
         guard let index = arguments.firstIndex(of: option), index + 1 < arguments.count else { return nil }
         return arguments[index + 1]
     }
@@ -43,7 +43,7 @@ struct Main {
     private static func files(below directory: String, prefix: String = "") -> [String] {
         let system = FileSystem()
         var found: [String] = []
-        for name in (try? system.names(in: directory + "/" + prefix)) ?? [] where !name.hasPrefix(".") {
+        for name in (try? system.entryNames(in: directory + "/" + prefix)) ?? [] where !name.hasPrefix(".") {
             switch try? system.linkStatus(of: directory + "/" + prefix + name).kind {
             case .directory: found += files(below: directory, prefix: prefix + name + "/")
             case .regular: found.append(prefix + name)

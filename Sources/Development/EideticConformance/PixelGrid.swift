@@ -3,14 +3,14 @@ import EideticCore
 /// Means of premultiplied colours over parts of a picture, by which decoders are compared.
 enum PixelGrid {
     /// The means of 8 x 8 cells, row by row, four bytes each.
-    static func cells(_ pixels: PixelBuffer) -> [UInt8] {
-        let rows = edges(pixels.size.height), columns = edges(pixels.size.width)
-        return rows.flatMap { row in columns.flatMap { mean(pixels, columns: $0, rows: row) } }
+    static func cells(of pixels: PixelBuffer) -> [UInt8] {
+        let rows = cellRanges(length: pixels.size.height), columns = cellRanges(length: pixels.size.width)
+        return rows.flatMap { row in columns.flatMap { mean(of: pixels, columns: $0, rows: row) } }
     }
 
     /// The mean of the whole picture.
-    static func mean(_ pixels: PixelBuffer) -> [UInt8] {
-        mean(pixels, columns: 0..<pixels.size.width, rows: 0..<pixels.size.height)
+    static func mean(of pixels: PixelBuffer) -> [UInt8] {
+        mean(of: pixels, columns: 0..<pixels.size.width, rows: 0..<pixels.size.height)
     }
 
     static func hex(_ bytes: [UInt8]) -> String {
@@ -18,23 +18,23 @@ enum PixelGrid {
         return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 
-    private static func edges(_ length: Int) -> [Range<Int>] {
+    private static func cellRanges(length: Int) -> [Range<Int>] {
         (0..<8).map { index in
             let start = index * length / 8
             return start..<max(start + 1, (index + 1) * length / 8)
         }
     }
 
-    private static func mean(_ pixels: PixelBuffer, columns: Range<Int>, rows: Range<Int>) -> [UInt8] {
+    private static func mean(of pixels: PixelBuffer, columns: Range<Int>, rows: Range<Int>) -> [UInt8] {
         let factor: Double = pixels.alpha == .straight ? 255 : 1
         var sums = [Int](repeating: 0, count: 4)
         pixels.withUnsafeBytes { bytes in
             for y in rows {
                 for x in columns {
-                    let at = y * pixels.bytesPerRow + 4 * x
-                    let weight = pixels.alpha == .straight ? Int(bytes[at + 3]) : 1
-                    for channel in 0..<3 { sums[channel] += Int(bytes[at + channel]) * weight }
-                    sums[3] += Int(bytes[at + 3])
+                    let offset = y * pixels.bytesPerRow + 4 * x
+                    let weight = pixels.alpha == .straight ? Int(bytes[offset + 3]) : 1
+                    for channel in 0..<3 { sums[channel] += Int(bytes[offset + channel]) * weight }
+                    sums[3] += Int(bytes[offset + 3])
                 }
             }
         }

@@ -3,15 +3,15 @@ package import EideticStore
 import Glibc
 
 /// What the proof by kills does: its settings, in the order in which they stand on a worker's command line.
-package struct KillSettings {
+package struct CrashTestSettings {
     package let directory: String
     package let journal: String
     package let limit: Int
     package let worker: Int
     package let seed: UInt64
 
-    package static let keys = 96
-    package static let workers = 2
+    package static let keyCount = 96
+    package static let workerCount = 2
 
     package var arguments: [String] { ["kill", directory, journal, "\(limit)", "\(worker)", "\(seed)"] }
 
@@ -27,7 +27,7 @@ package struct KillSettings {
     }
 
     /// The cache as every process of the proof opens it.
-    package func cache() throws -> DiskCache {
+    package func openCache() throws -> DiskCache {
         var configuration = DiskCache.Configuration(directory: directory)
         configuration.sizeLimit = ByteCount(limit)
         configuration.minimumFreeSpace = .zero
@@ -51,43 +51,48 @@ package struct SeededGenerator: RandomNumberGenerator {
 }
 
 /// The one value that belongs to a key and a version, so that every answer can be checked byte for byte.
-package enum KillValue {
+package enum CrashTestValue {
     package static func bytes(key: Int, version: UInt32) -> [UInt8] {
         var generator = SeededGenerator(seed: UInt64(key) << 32 | UInt64(version))
         let size = version % 7 == 0 ? Int(generator.next() % 200_000) : Int(generator.next() % 9_000)
         return (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 131 ^ key ^ Int(version) &* 7) }
     }
 
-    package static func name(_ key: Int) -> String { "https://example.org/\(key).jpeg" }
+    package static func key(_ key: Int) -> String { "https://example.org/\(key).jpeg" }
 }
 
 /// For each key what was done last and what is being done: what a worker promised before it was killed.
-package final class KillJournal {
+package final class CrashTestJournal {
     /// A version; 0 stands for "removed".
-    package struct Slot: Equatable {
-        package var done: UInt32
-        package var doing: UInt32
+    package struct Record: Equatable {
+        package var committedVersion: UInt32
+        package var pendingVersion: UInt32
 
-        package init(done: UInt32 = 0, doing: UInt32 = 0) { (self.done, self.doing) = (done, doing) }
+        package init(committedVersion: UInt32 = 0, pendingVersion: UInt32 = 0) {
+            (self.committedVersion, self.pendingVersion) = (committedVersion, pendingVersion)
+        }
     }
 
     private let file: FileDescriptor
     private let files = FileSystem()
 
     package init(_ path: String) throws {
-        file = try files.open(path, O_RDWR | O_CREAT)
-        try files.truncate(file, to: KillSettings.keys * 8)
+        file = try files.open(path, flags: O_RDWR | O_CREAT)
+        try files.truncate(file, to: CrashTestSettings.keyCount * 8)
     }
 
-    package func slot(_ key: Int) throws -> Slot {
+    package func record(for key: Int) throws -> Record {
         var bytes: UInt64 = 0
         let count = try withUnsafeMutableBytes(of: &bytes) { try files.read(file, at: key * 8, into: $0) }
-        guard count == 8 else { throw EideticError(.truncated, "journal") }
-        return Slot(done: UInt32(truncatingIfNeeded: bytes), doing: UInt32(truncatingIfNeeded: bytes >> 32))
+        guard count == 8 else { throw EideticError(.truncated, message: "journal") }
+        return Record(
+            committedVersion: UInt32(truncatingIfNeeded: bytes),
+            pendingVersion: UInt32(truncatingIfNeeded: bytes >> 32)
+        )
     }
 
-    package func set(_ key: Int, _ slot: Slot) throws {
-        let bytes = UInt64(slot.done) | UInt64(slot.doing) << 32
+    package func setRecord(_ key: Int, to slot: Record) throws {
+        let bytes = UInt64(slot.committedVersion) | UInt64(slot.pendingVersion) << 32
         try withUnsafeBytes(of: bytes) { try files.write($0, to: file, at: key * 8) }
     }
 }

@@ -3,27 +3,27 @@ package import EideticStore
 import Glibc
 
 /// What the proof by random operations does, in the order in which it stands on a worker's command line.
-package struct StormSettings: Sendable {
+package struct StressTestSettings: Sendable {
     package let directory: String
     package let limit: Int
     /// Tells the workers of one directory apart.
     package let worker: Int
     package let seed: UInt64
     /// Operations of each thread at least.
-    package let steps: Int
+    package let stepCount: Int
     /// How long it goes on at least.
     package let seconds: Int
 
-    package static let threads = 8
-    package static let workers = 2
+    package static let threadCount = 8
+    package static let workerCount = 2
 
     package var arguments: [String] {
-        ["storm", directory] + ["\(limit)", "\(worker)", "\(seed)", "\(steps)", "\(seconds)"]
+        ["storm", directory] + ["\(limit)", "\(worker)", "\(seed)", "\(stepCount)", "\(seconds)"]
     }
 
     package init(directory: String, limit: Int, worker: Int, seed: UInt64, steps: Int, seconds: Int) {
         (self.directory, self.limit, self.worker) = (directory, limit, worker)
-        (self.seed, self.steps, self.seconds) = (seed, steps, seconds)
+        (self.seed, self.stepCount, self.seconds) = (seed, steps, seconds)
     }
 
     package init?(_ arguments: [String]) {
@@ -36,7 +36,7 @@ package struct StormSettings: Sendable {
     /// Whether entries may go by themselves.
     var evicts: Bool { limit < 1 << 26 }
 
-    package func cache() throws(EideticError) -> DiskCache {
+    package func openCache() throws(EideticError) -> DiskCache {
         var configuration = DiskCache.Configuration(directory: directory)
         configuration.sizeLimit = ByteCount(limit)
         configuration.minimumFreeSpace = .zero
@@ -48,74 +48,74 @@ package struct StormSettings: Sendable {
 ///
 /// Each thread has keys of its own, so that it knows what may be found there; of the others' keys it knows which bytes
 /// belong to which version.
-package final class StormProof: Sendable {
-    private let settings: StormSettings
+package final class StressTest: Sendable {
+    private let settings: StressTestSettings
     private let cache: DiskCache
-    private let mistakes = Guarded<[String]>([])
+    private let failures = Guarded<[String]>([])
     private let running: Monitor<Int>
 
-    package init(_ settings: StormSettings) throws(EideticError) {
+    package init(_ settings: StressTestSettings) throws(EideticError) {
         self.settings = settings
-        cache = try settings.cache()
-        running = Monitor(StormSettings.threads)
+        cache = try settings.openCache()
+        running = Monitor(StressTestSettings.threadCount)
     }
 
     /// Runs to the end; gives what was wrong.
     package func run() -> [String] {
         let end = SystemTime().uptime + .seconds(settings.seconds)
-        for thread in 0..<StormSettings.threads {
+        for thread in 0..<StressTestSettings.threadCount {
             Thread.start(name: "storm") { [self] in
-                var work = StormThread(thread, settings, cache)
+                var work = StressTestThread(number: thread, settings: settings, cache: cache)
                 var steps = 0
-                while steps < settings.steps || SystemTime().uptime < end {
+                while steps < settings.stepCount || SystemTime().uptime < end {
                     steps += 1
-                    if let mistake = work.step() { mistakes.withLock { $0.append(mistake) } }
+                    if let mistake = work.step() { failures.withLock { $0.append(mistake) } }
                 }
                 running.withLock { $0 -= 1 }
                 running.broadcast()
             }
         }
         running.wait { $0 == 0 ? () : nil }
-        return mistakes.withLock { $0 }
+        return failures.withLock { $0 }
     }
 }
 
 /// One thread of the proof, with its model of what its keys hold.
-private struct StormThread {
-    private static let keysEach = 6
+private struct StressTestThread {
+    private static let keysPerThread = 6
 
     private let number: Int
-    private let settings: StormSettings
+    private let settings: StressTestSettings
     private let cache: DiskCache
     private var generator: SeededGenerator
     /// The version of each own key; `nil` where it was removed.
     private var versions: [Int: UInt32] = [:]
-    private var last: UInt32 = 0
+    private var latestVersion: UInt32 = 0
 
-    init(_ thread: Int, _ settings: StormSettings, _ cache: DiskCache) {
-        number = settings.worker * StormSettings.threads + thread
+    init(number thread: Int, settings: StressTestSettings, cache: DiskCache) {
+        number = settings.worker * StressTestSettings.threadCount + thread
         self.settings = settings
         self.cache = cache
         generator = SeededGenerator(seed: settings.seed &+ UInt64(thread) &* 7_919)
     }
 
-    private static var all: Int { StormSettings.threads * StormSettings.workers * keysEach }
+    private static var keyCount: Int { StressTestSettings.threadCount * StressTestSettings.workerCount * keysPerThread }
 
     /// Makes one operation; gives what was wrong with its answer.
     mutating func step() -> String? {
-        let key = number * Self.keysEach + Int.random(in: 0..<Self.keysEach, using: &generator)
+        let key = number * Self.keysPerThread + Int.random(in: 0..<Self.keysPerThread, using: &generator)
         do throws(EideticError) {
             switch Int.random(in: 0..<100, using: &generator) {
             case 0..<30: return try write(key)
             case 30..<40: return try remove(key)
-            case 40..<70: return check(key, try cache.read(StormValue.name(key))?.bytes)
-            case 70..<90: return try foreign(Int.random(in: 0..<Self.all, using: &generator))
-            case 90..<95: return try describe(key)
+            case 40..<70: return verify(key: key, bytes: try cache.read(StressTestValue.key(key))?.bytes)
+            case 70..<90: return try checkForeignKey(Int.random(in: 0..<Self.keyCount, using: &generator))
+            case 90..<95: return try checkInfo(of: key)
             case 95: try cache.removeExpired()
-            case 96: if settings.evicts { try cache.trim(to: ByteCount(settings.limit / 2)) }
-            case 97: return try listed()
+            case 96: if settings.evicts { try cache.trim(toSize: ByteCount(settings.limit / 2)) }
+            case 97: return try checkEntryCount()
             default:
-                let used = cache.usage.allocated.bytes
+                let used = cache.usage.allocatedSize.bytes
                 if used > settings.limit { return "\(used) bytes are used, above the limit" }
             }
             return nil
@@ -125,49 +125,50 @@ private struct StormThread {
     }
 
     private mutating func write(_ key: Int) throws(EideticError) -> String? {
-        last += 1
-        try cache.write(StormValue.bytes(key: key, version: last), for: StormValue.name(key))
-        versions[key] = last
+        latestVersion += 1
+        try cache.write(StressTestValue.bytes(key: key, version: latestVersion), for: StressTestValue.key(key))
+        versions[key] = latestVersion
         return nil
     }
 
     private mutating func remove(_ key: Int) throws(EideticError) -> String? {
-        let wasThere = try cache.remove(StormValue.name(key))
+        let existed = try cache.remove(StressTestValue.key(key))
         defer { versions[key] = nil }
-        guard wasThere != (versions[key] != nil), !(settings.evicts && !wasThere) else { return nil }
-        return "removing key \(key) told that it was \(wasThere ? "" : "not ")there"
+        guard existed != (versions[key] != nil), !(settings.evicts && !existed) else { return nil }
+        return "removing key \(key) told that it was \(existed ? "" : "not ")there"
     }
 
     /// What is read of an own key is what was written last, or nothing where it may have been evicted.
-    private func check(_ key: Int, _ bytes: [UInt8]?) -> String? {
+    private func verify(key: Int, bytes: [UInt8]?) -> String? {
         guard let bytes else {
             return versions[key] == nil || settings.evicts ? nil : "key \(key) is lost"
         }
         guard let version = versions[key] else { return "key \(key) was removed and is there" }
-        return bytes == StormValue.bytes(key: key, version: version) ? nil : "key \(key) has other bytes"
+        return bytes == StressTestValue.bytes(key: key, version: version) ? nil : "key \(key) has other bytes"
     }
 
-    private func foreign(_ key: Int) throws(EideticError) -> String? {
-        guard let entry = try cache.read(StormValue.name(key)) else { return nil }
-        guard entry.key == StormValue.name(key) else { return "key \(key) gave \(entry.key)" }
-        return StormValue.isValue(entry.bytes, key) ? nil : "key \(key) of another thread has bytes of no version"
+    private func checkForeignKey(_ key: Int) throws(EideticError) -> String? {
+        guard let entry = try cache.read(StressTestValue.key(key)) else { return nil }
+        guard entry.key == StressTestValue.key(key) else { return "key \(key) gave \(entry.key)" }
+        return StressTestValue.isValue(entry.bytes, of: key)
+            ? nil : "key \(key) of another thread has bytes of no version"
     }
 
-    private func describe(_ key: Int) throws(EideticError) -> String? {
-        guard let info = try cache.info(for: StormValue.name(key)) else { return nil }
+    private func checkInfo(of key: Int) throws(EideticError) -> String? {
+        guard let info = try cache.info(for: StressTestValue.key(key)) else { return nil }
         guard let version = versions[key] else { return "key \(key) was removed and is described" }
-        let size = StormValue.bytes(key: key, version: version).count
+        let size = StressTestValue.bytes(key: key, version: version).count
         return info.size.bytes == size ? nil : "key \(key) is described with \(info.size.bytes) bytes, not \(size)"
     }
 
-    private func listed() throws(EideticError) -> String? {
-        try cache.entries().count > Self.all ? "more entries than keys" : nil
+    private func checkEntryCount() throws(EideticError) -> String? {
+        try cache.entries().count > Self.keyCount ? "more entries than keys" : nil
     }
 }
 
 /// The one value that belongs to a key and a version, which it names itself.
-private enum StormValue {
-    static func name(_ key: Int) -> String { "https://example.org/storm/\(key).webp" }
+private enum StressTestValue {
+    static func key(_ key: Int) -> String { "https://example.org/storm/\(key).webp" }
 
     static func bytes(key: Int, version: UInt32) -> [UInt8] {
         var generator = SeededGenerator(seed: UInt64(key) << 32 | UInt64(version))
@@ -177,7 +178,7 @@ private enum StormValue {
         return bytes
     }
 
-    static func isValue(_ value: [UInt8], _ key: Int) -> Bool {
+    static func isValue(_ value: [UInt8], of key: Int) -> Bool {
         guard value.count >= 4 else { return false }
         let version = value.prefix(4).enumerated().reduce(UInt32(0)) {
             $0 | UInt32($1.element) << UInt32(8 * $1.offset)

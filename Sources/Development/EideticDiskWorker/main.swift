@@ -2,7 +2,7 @@ import EideticCore
 import Glibc
 
 // Works at a disk cache as another process: the other side of the proofs in EideticStoreTests.
-func report(_ line: String) -> Never {
+func fail(_ line: String) -> Never {
     let bytes = Array("eidetic-disk-worker: \(line)\n".utf8)
     _ = write(2, bytes, bytes.count)
     exit(1)
@@ -11,17 +11,17 @@ func report(_ line: String) -> Never {
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
     switch arguments.first {
-    case "kill": if let settings = KillSettings(arguments) { try KillWorker(settings: settings).run() }
+    case "kill": if let settings = CrashTestSettings(arguments) { try CrashTestWorker(settings: settings).run() }
     case "storm":
-        if let settings = StormSettings(arguments) {
-            let mistakes = try StormProof(settings).run()
+        if let settings = StressTestSettings(arguments) {
+            let mistakes = try StressTest(settings).run()
             if mistakes.isEmpty { exit(0) }
-            report("\(mistakes.count) mistakes: \(mistakes.prefix(20).joined(separator: "; "))")
+            fail("\(mistakes.count) mistakes: \(mistakes.prefix(20).joined(separator: "; "))")
         }
-    case "look": if arguments.count == 2 { exit(LookWorker(directory: arguments[1]).run()) }
+    case "look": if arguments.count == 2 { exit(PermissionWorker(directory: arguments[1]).run()) }
     default: break
     }
-    report("arguments: kill|storm|look DIRECTORY …")
+    fail("arguments: kill|storm|look DIRECTORY …")
 } catch {
-    report("\(error)")
+    fail("\(error)")
 }

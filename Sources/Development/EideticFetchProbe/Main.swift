@@ -23,17 +23,21 @@ struct Main {
 
     private static func load() async throws {
         let arguments = CommandLine.arguments.dropFirst()
-        guard let mode = arguments.first, let parallel = arguments.dropFirst().first.flatMap({ Int($0) }) else {
-            throw EideticError(.invalidArgument, "usage: EideticFetchProbe save|fetch PARALLEL [CA-FILE] < LIST")
+        guard let mode = arguments.first, let maximumConcurrent = arguments.dropFirst().first.flatMap({ Int($0) })
+        else {
+            throw EideticError(
+                .invalidArgument,
+                message: "usage: EideticFetchProbe save|fetch PARALLEL [CA-FILE] < LIST"
+            )
         }
         var configuration = Downloader.Configuration()
-        configuration.maximumConcurrent = parallel
-        configuration.caFile = arguments.dropFirst(2).first
+        configuration.maximumConcurrent = maximumConcurrent
+        configuration.certificateAuthorityFile = arguments.dropFirst(2).first
         let downloader = Downloader(configuration)
         // Twice as many tasks as downloads run at once: there is always one that waits for its turn.
         try await withThrowingTaskGroup(of: Void.self) { group in
-            let list = List()
-            for _ in 0..<2 * parallel {
+            let list = RequestList()
+            for _ in 0..<2 * maximumConcurrent {
                 group.addTask {
                     while let (request, path) = try list.next() {
                         if mode == "save" {
@@ -49,13 +53,13 @@ struct Main {
     }
 
     /// What is still to be loaded.
-    private final class List: Sendable {
+    private final class RequestList: Sendable {
         private let lock = Guarded(())
 
         func next() throws(EideticError) -> (request: FetchRequest, path: String)? {
             guard let line = lock.withLock({ _ in readLine() }) else { return nil }
             guard let space = line.utf8.firstIndex(of: UInt8(ascii: " ")) else {
-                throw EideticError(.invalidArgument, "\(line): a line is \"URL FILE\"")
+                throw EideticError(.invalidArgument, message: "\(line): a line is \"URL FILE\"")
             }
             return (try FetchRequest(url: String(line[..<space])), String(line[line.utf8.index(after: space)...]))
         }
@@ -63,7 +67,7 @@ struct Main {
 
     private static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
         let files = FileSystem()
-        let file = try files.open(path, O_WRONLY | O_CREAT | O_TRUNC)
+        let file = try files.open(path, flags: O_WRONLY | O_CREAT | O_TRUNC)
         try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
             try files.write(UnsafeRawBufferPointer(bytes), to: file)
         }

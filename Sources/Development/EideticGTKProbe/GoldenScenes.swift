@@ -98,7 +98,7 @@ extension Image {
 extension Stage {
     /// Puts a picture on the server.
     func put(_ name: String, _ image: Image) throws -> String {
-        try server.put(try ImageEncoder.encode(image, as: .png), at: name)
+        try server.addFile(try ImageEncoder.encode(image, as: .png), at: name)
     }
 
     /// Saves what the display server shows where the test asked for it.

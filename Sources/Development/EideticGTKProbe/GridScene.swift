@@ -91,9 +91,11 @@ private final class NumberedOrigin: Sendable {
             usleep(30_000)
             let number = Self.number(request.path)
             guard let image = try? Numbered.image(number), let bytes = try? ImageEncoder.encode(image, as: .png) else {
-                return [.answer(500), .close]
+                return [.response(500), .close]
             }
-            return [.answer(200, ["Content-Type": "image/png", "Connection": "close"], bytes), .close]
+            return [
+                .response(200, headers: ["Content-Type": "image/png", "Connection": "close"], body: bytes), .close,
+            ]
         }
     }
 

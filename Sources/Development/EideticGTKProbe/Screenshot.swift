@@ -29,9 +29,9 @@ struct Screenshot {
 
     /// Takes the window, as the display server shows it.
     static func take() async throws -> Screenshot {
-        let result = try await Subprocess.run("import", ["-window", windowName, "-depth", "8", "ppm:-"])
+        let result = try await Subprocess.run("import", arguments: ["-window", windowName, "-depth", "8", "ppm:-"])
         guard let picture = Screenshot(ppm: result.output) else {
-            throw EideticError(.corrupt, "no screenshot: \(result.errorText)")
+            throw EideticError(.corrupt, message: "no screenshot: \(result.errorText)")
         }
         return picture
     }

@@ -90,10 +90,10 @@ extension Scenes {
     /// A thing that is no widget of GTK shows pictures through a slot and a display of its own.
     static func ownDisplay(_ stage: Stage) async throws {
         let title = TitleDisplay(stage)
-        let slot = ImageSlot(title, pipeline: stage.pipeline)
+        let slot = ImageSlot(display: title, pipeline: stage.pipeline)
         await stage.present()
         let request = try ImageRequest(try stage.put("red.png", .red))
-        _ = await withCheckedContinuation { continuation in slot.set(request) { continuation.resume(returning: $0) } }
+        _ = await withCheckedContinuation { continuation in slot.load(request) { continuation.resume(returning: $0) } }
         stage.expect(title.shown == "64x64", "\(title.shown)")
     }
 }

@@ -17,10 +17,10 @@ final class Stage {
 
     init(_ configuration: Nginx.Configuration = .init(server: Stage.slowPlaces)) async throws {
         server = try await Nginx(configuration)
-        directory = try TemporaryDirectory("gtk")
+        directory = try TemporaryDirectory(named: "gtk")
         pipeline = try Self.pipeline(directory)
         guard let window = gtk_window_new(), let area = gtk_fixed_new() else {
-            throw EideticError(.outOfMemory, "no window")
+            throw EideticError(.outOfMemory, message: "no window")
         }
         self.window = OpaquePointer(UnsafeMutableRawPointer(window))
         self.area = area
@@ -39,7 +39,7 @@ final class Stage {
         """
 
     static func pipeline(_ directory: TemporaryDirectory) throws -> ImagePipeline {
-        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path("cache")))
+        let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         return ImagePipeline(ImagePipeline.Configuration(diskCache: disk))
     }
 
@@ -96,7 +96,7 @@ final class Stage {
 
     /// Puts a picture of one colour on the server.
     func put(_ name: String, _ colour: Colour, width: Int = 64, height: Int = 64) throws -> String {
-        try server.put(try ImageEncoder.encode(.plain(colour, width: width, height: height), as: .png), at: name)
+        try server.addFile(try ImageEncoder.encode(.plain(colour, width: width, height: height), as: .png), at: name)
     }
 
     /// Puts a picture on the server that takes many seconds to come: its pixels cannot be compressed.
@@ -106,7 +106,7 @@ final class Stage {
             for place in pixels.indices { pixels[place] = place % 4 == 3 ? 255 : UInt8.random(in: 0...255) }
         }
         let image = Image(frames: [Image.Frame(pixels: noise)], format: .png, sourceSize: size)
-        return try server.put(try ImageEncoder.encode(image, as: .png), at: name)
+        return try server.addFile(try ImageEncoder.encode(image, as: .png), at: name)
     }
 
     /// Puts an animation on the server, a frame for each colour.
@@ -116,7 +116,7 @@ final class Stage {
             frames.append(Image.Frame(pixels: try .plain(colour, width: 64, height: 64), duration: duration))
         }
         let image = Image(frames: frames, loopCount: loops, format: .gif, sourceSize: frames[0].pixels.size)
-        return try server.put(try ImageEncoder.encode(image, as: .gif), at: name)
+        return try server.addFile(try ImageEncoder.encode(image, as: .gif), at: name)
     }
 
     func request(_ url: String, side: Int = 64, options: ImageOptions = []) throws -> ImageRequest {

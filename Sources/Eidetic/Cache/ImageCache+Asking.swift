@@ -20,8 +20,8 @@ extension ImageCache {
     /// - Complexity: O(1); takes no lock for long, allocates nothing for a key of its own.
     public func memoryImage(for key: Key) -> Image? {
         let key = resolved(key)
-        guard let base = key.base else { return memory.image(for: key.picture) }
-        return memory.image(for: key.picture, base: base, size: key.rendering.size, mode: key.rendering.contentMode)
+        guard let base = key.baseKey else { return memory.image(for: key.imageKey) }
+        return memory.image(for: key.imageKey, base: base, size: key.rendering.size, mode: key.rendering.contentMode)
     }
 
     /// The picture if it is in memory now; see `memoryImage(for:)`.
@@ -34,7 +34,12 @@ extension ImageCache {
     public func storedImage(for key: Key, in tiers: Tiers = .all) throws(EideticError) -> Image? {
         if tiers.contains(.memory), let image = memoryImage(for: key) { return image }
         guard tiers.contains(.disk), let stored = try stored(resolved(key)) else { return nil }
-        return try made(stored, resolved(key), fillsMemory: tiers.contains(.memory), WorkContext())?.image
+        return try makeHit(
+            from: stored,
+            for: resolved(key),
+            fillsMemory: tiers.contains(.memory),
+            context: JobContext()
+        )?.image
     }
 
     /// The picture from memory, else from disk, read and decoded on threads of the caches.
@@ -42,7 +47,7 @@ extension ImageCache {
     /// - Returns: `nil` where no tier that may be asked has it.
     /// - Throws: `cancelled` as soon as the task is cancelled, and what reading and decoding throw.
     public func image(for key: Key, in tiers: Tiers = .all) async throws(EideticError) -> Image? {
-        try await hit(for: key, in: tiers)?.image
+        try await lookup(key, in: tiers)?.image
     }
 
     /// The picture and where it was.
@@ -58,23 +63,23 @@ extension ImageCache {
     ///   - priority: How urgent it is.
     /// - Returns: `nil` where no tier that may be asked has it.
     /// - Throws: `cancelled` as soon as the task is cancelled, and what reading and decoding throw.
-    public func hit(
-        for key: Key,
+    public func lookup(
+        _ key: Key,
         in tiers: Tiers = .all,
-        bringsBytes: Bool = false,
+        includingData: Bool = false,
         priority: LoadPriority = .normal
     ) async throws(EideticError) -> Hit? {
         let key = resolved(key)
         if tiers.contains(.memory), let image = memoryImage(for: key) {
-            let entry = bringsBytes ? try await storedLater(key) : nil
+            let entry = includingData ? try await storedLater(key) : nil
             return Hit(image: image, source: .memory, bytes: entry?.bytes, metadata: entry?.metadata)
         }
         guard tiers.contains(.disk), disk != nil else { return nil }
-        let job = Job(picture: key.picture, fillsMemory: tiers.contains(.memory))
-        return try await jobs.value(for: job, priority: priority) { work throws(EideticError) in
+        let job = LookupKey(picture: key.imageKey, fillsMemory: tiers.contains(.memory))
+        return try await lookups.value(for: job, priority: priority) { work throws(EideticError) in
             guard let stored = try await self.storedLater(key) else { return nil }
-            return try await self.pool.run(work.context) { context throws(EideticError) in
-                try self.made(stored, key, fillsMemory: job.fillsMemory, context)
+            return try await self.pool.run(in: work.context) { context throws(EideticError) in
+                try self.makeHit(from: stored, for: key, fillsMemory: job.fillsMemory, context: context)
             }
         }
     }
@@ -91,7 +96,7 @@ extension ImageCache {
     private func stored(_ key: Key) throws(EideticError) -> DiskCache.Entry? {
         guard let disk else { return nil }
         for name in key.names {
-            if let entry = try disk.read(name) { return try deserialized(entry, name) }
+            if let entry = try disk.read(name) { return try deserialized(entry, key: name) }
         }
         return nil
     }
@@ -99,49 +104,49 @@ extension ImageCache {
     private func storedLater(_ key: Key) async throws(EideticError) -> DiskCache.Entry? {
         guard let disk else { return nil }
         for name in key.names {
-            if let entry = try await disk.value(for: name) { return try deserialized(entry, name) }
+            if let entry = try await disk.value(for: name) { return try deserialized(entry, key: name) }
         }
         return nil
     }
 
-    private func deserialized(_ entry: DiskCache.Entry, _ name: String) throws(EideticError) -> DiskCache.Entry {
+    private func deserialized(_ entry: DiskCache.Entry, key name: String) throws(EideticError) -> DiskCache.Entry {
         guard let decode = configuration.serializer.decode else { return entry }
         return DiskCache.Entry(key: entry.key, bytes: try decode(entry.bytes, name), metadata: entry.metadata)
     }
 
     /// Decodes what was read, and fills the memory.
-    private func made(
-        _ entry: DiskCache.Entry,
-        _ key: Key,
+    private func makeHit(
+        from entry: DiskCache.Entry,
+        for key: Key,
         fillsMemory: Bool,
-        _ context: WorkContext
+        context: JobContext
     ) throws(EideticError) -> Hit? {
         guard configuration.decodesOnRead else {
             return Hit(image: nil, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
         }
         // A twin may have made it since the memory was asked.
-        if fillsMemory, let image = memory.image(for: key.picture) {
+        if fillsMemory, let image = memory.image(for: key.imageKey) {
             return Hit(image: image, source: .memory, bytes: entry.bytes, metadata: entry.metadata)
         }
-        let image = try decoded(entry, key, context)
+        let image = try decode(entry, for: key, context: context)
         if fillsMemory, configuration.keepsInMemory {
             // A smaller picture that was stored by itself does not know how large its original was.
-            let base = entry.key == key.text ? key.base : nil
-            memory.insertFromDisk(image, for: key.picture, base: base, timeToLive: freshness(entry.metadata))
+            let base = entry.key == key.text ? key.baseKey : nil
+            memory.insertFromDisk(image, for: key.imageKey, base: base, timeToLive: timeToLive(entry.metadata))
         }
         return Hit(image: image, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
     }
 
-    private func decoded(
+    private func decode(
         _ entry: DiskCache.Entry,
-        _ key: Key,
-        _ context: WorkContext
+        for key: Key,
+        context: JobContext
     ) throws(EideticError) -> Image {
         // What was stored as the picture itself has been transformed already.
         let isDone = entry.key != key.text
         let rendering = isDone ? ImageRequest.Rendering(convertsToSRGB: key.rendering.convertsToSRGB) : key.rendering
         var options = rendering.decodeOptions(key.options, byteLimit: configuration.scaleDownLimit)
-        options.scale = ImageScale.named(key.text)
+        options.scale = ImageScale.scale(fromName: key.text)
         let limits = configuration.decodeLimits
         let image = try entry.bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
             let bytes = UnsafeRawBufferPointer(bytes)
@@ -149,12 +154,12 @@ extension ImageCache {
         }
         guard let transform = rendering.transform, !image.isAnimated || key.options.contains(.transformAnimatedImage),
             image.format != .svg || key.options.contains(.transformVectorImage)
-        else { return image.noting(entry.bytes) }
-        return try transform.apply(to: image, context).noting(entry.bytes)
+        else { return image.recordingChecksum(of: entry.bytes) }
+        return try transform.apply(to: image, context: context).recordingChecksum(of: entry.bytes)
     }
 }
 
 extension ImageCache.Key {
     /// The keys under which the disk may have it, in the order in which they are tried.
-    fileprivate var names: [String] { isOriginal ? [text] : [ownText, text] }
+    fileprivate var names: [String] { isFullImage ? [text] : [renditionText, text] }
 }

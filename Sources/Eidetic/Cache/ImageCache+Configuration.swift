@@ -28,7 +28,7 @@ extension ImageCache {
         public var scaleDownLimit: ByteCount = 60_000_000
 
         /// How many pictures are decoded or encoded at once; the number of processors by default, at least 1.
-        public var decodeWidth: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        public var maximumConcurrentDecodes: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
         /// Creates a configuration with the defaults.
         public init() {}

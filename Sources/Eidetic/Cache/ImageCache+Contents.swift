@@ -5,20 +5,20 @@ extension ImageCache {
     /// The tiers that have a picture, or what it can be made of; blocks on file work where the disk is asked.
     ///
     /// The disk's entry is not verified for this.
-    public func tiers(with key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
+    public func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
         var found = Tiers.none
         if tiers.contains(.memory), memoryImage(for: key) != nil { found.insert(.memory) }
         if tiers.contains(.disk), let disk {
             let key = resolved(key)
             if try disk.contains(key.text) { found.insert(.disk) }
-            if !key.isOriginal, try disk.contains(key.ownText) { found.insert(.disk) }
+            if !key.isFullImage, try disk.contains(key.renditionText) { found.insert(.disk) }
         }
         return found
     }
 
     /// Whether one of the tiers has a picture; blocks on file work where the disk is asked.
     public func contains(_ key: Key, in tiers: Tiers = .all) throws(EideticError) -> Bool {
-        try !self.tiers(with: key, among: tiers).isEmpty
+        try !self.tiers(containing: key, among: tiers).isEmpty
     }
 
     /// Whether one of the tiers has a picture, asked on a thread of the cache where the disk is asked.
@@ -48,10 +48,10 @@ extension ImageCache {
     }
 
     /// The bytes of all pictures in memory.
-    public var memoryCost: ByteCount { memory.pictures.totalCost }
+    public var memoryCost: ByteCount { memory.images.totalCost }
 
     /// The number of pictures in memory.
-    public var memoryCount: Int { memory.pictures.count }
+    public var memoryCount: Int { memory.images.count }
 }
 
 // MARK: Removing
@@ -60,37 +60,37 @@ extension ImageCache {
     ///
     /// From memory in all its sizes; from disk its original, and the picture itself where it was stored apart.
     public func remove(_ key: Key, from tiers: Tiers = .all) throws(EideticError) {
-        if tiers.contains(.memory) { forget(key) }
+        if tiers.contains(.memory) { removeFromMemory(key) }
         guard tiers.contains(.disk), let disk else { return }
         let key = resolved(key)
         _ = try disk.remove(key.text)
-        if !key.isOriginal { _ = try disk.remove(key.ownText) }
+        if !key.isFullImage { _ = try disk.remove(key.renditionText) }
     }
 
     /// Removes a picture: from memory at once, from disk on a thread of the disk cache.
     public func removeImage(for key: Key, from tiers: Tiers = .all) async throws(EideticError) {
-        if tiers.contains(.memory) { forget(key) }
+        if tiers.contains(.memory) { removeFromMemory(key) }
         guard tiers.contains(.disk), let disk else { return }
         let key = resolved(key)
         try await disk.removeValue(for: key.text)
-        if !key.isOriginal { try await disk.removeValue(for: key.ownText) }
+        if !key.isFullImage { try await disk.removeValue(for: key.renditionText) }
     }
 
     /// Removes all pictures; blocks on file work where the disk is concerned.
     public func removeAll(from tiers: Tiers = .all) throws(EideticError) {
-        if tiers.contains(.memory) { memory.pictures.removeAll() }
+        if tiers.contains(.memory) { memory.images.removeAll() }
         if tiers.contains(.disk) { try disk?.removeAll() }
     }
 
     /// Removes all pictures: from memory at once, from disk on a thread of the disk cache.
     public func removeAllImages(from tiers: Tiers = .all) async throws(EideticError) {
-        if tiers.contains(.memory) { memory.pictures.removeAll() }
+        if tiers.contains(.memory) { memory.images.removeAll() }
         if tiers.contains(.disk), let disk { try await disk.removeAllValues() }
     }
 
-    private func forget(_ key: Key) {
+    private func removeFromMemory(_ key: Key) {
         let key = resolved(key)
-        memory.pictures.remove(key.picture)
-        if let base = key.base { memory.removeAll(base: base) }
+        memory.images.remove(key.imageKey)
+        if let base = key.baseKey { memory.removeAll(forBase: base) }
     }
 }

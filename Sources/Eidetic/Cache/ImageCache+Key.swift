@@ -15,17 +15,17 @@ extension ImageCache {
         public let options: ImageOptions
 
         /// The identity of the decoded picture.
-        package let picture: CacheKey
+        package let imageKey: CacheKey
 
         /// The identity of the picture in whatever size; `nil` where other sizes say nothing about this one.
-        let base: CacheKey?
+        let baseKey: CacheKey?
 
         /// Whether the key hook may change the text.
-        let isText: Bool
+        let isFromText: Bool
 
         /// The key of a picture that is made in some way of what `text` names.
         public init(_ text: String, rendering: ImageRequest.Rendering = .init(), options: ImageOptions = []) {
-            self.init(text, rendering, options, isText: true)
+            self.init(text, rendering: rendering, options: options, isFromText: true)
         }
 
         /// The key of the picture that a pipeline makes for a request.
@@ -33,41 +33,43 @@ extension ImageCache {
         /// Where the picture is there in several files (``ImageOrigin/variants(_:)``) each file has a key of its own, that
         /// of a request for it; this one names none of them.
         public init(_ request: ImageRequest) {
-            self.init(request.originalKey, request.rendering, request.options, isText: false)
+            self.init(request.resourceKey, rendering: request.rendering, options: request.options, isFromText: false)
         }
 
         /// The key that a literal stands for.
         public init(stringLiteral text: String) { self.init(text) }
 
-        private init(_ text: String, _ rendering: ImageRequest.Rendering, _ options: ImageOptions, isText: Bool) {
-            (self.text, self.rendering, self.isText) = (text, rendering, isText)
-            self.options = options.intersection(.ofIdentity)
-            picture = rendering.identity(of: text, options)
-            base = rendering.transform == nil ? rendering.anySize.identity(of: text, options) : nil
+        private init(_ text: String, rendering: ImageRequest.Rendering, options: ImageOptions, isFromText: Bool) {
+            (self.text, self.rendering, self.isFromText) = (text, rendering, isFromText)
+            self.options = options.intersection(.affectingIdentity)
+            imageKey = rendering.cacheKey(for: text, options: options)
+            baseKey = rendering.transform == nil ? rendering.atFullSize.cacheKey(for: text, options: options) : nil
         }
 
         /// Keys are equal when they stand for the same picture.
-        public static func == (left: Key, right: Key) -> Bool { left.picture == right.picture }
+        public static func == (left: Key, right: Key) -> Bool { left.imageKey == right.imageKey }
 
         /// Feeds the identity to `hasher`.
-        public func hash(into hasher: inout Hasher) { hasher.combine(picture) }
+        public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
 
         /// The key under which the picture itself is on disk, apart from its original.
-        var ownText: String { rendering.name(of: text, options) }
+        var renditionText: String { rendering.cacheKeyText(for: text, options: options) }
 
         /// Whether it stands for the original as it is.
-        var isOriginal: Bool { ownText == text }
+        var isFullImage: Bool { renditionText == text }
 
         /// The same original, made in another way.
-        func with(_ rendering: ImageRequest.Rendering) -> Key { Key(text, rendering, options, isText: isText) }
+        func with(rendering: ImageRequest.Rendering) -> Key {
+            Key(text, rendering: rendering, options: options, isFromText: isFromText)
+        }
 
         /// The key after the hook.
-        func hooked(_ hook: (@Sendable (String) -> String)?) -> Key {
-            guard isText, let hook else { return self }
-            return Key(hook(text), rendering, options, isText: false)
+        func applying(_ hook: (@Sendable (String) -> String)?) -> Key {
+            guard isFromText, let hook else { return self }
+            return Key(hook(text), rendering: rendering, options: options, isFromText: false)
         }
     }
 
     /// The key as it is used here.
-    func resolved(_ key: Key) -> Key { key.hooked(configuration.keyHook) }
+    func resolved(_ key: Key) -> Key { key.applying(configuration.keyHook) }
 }

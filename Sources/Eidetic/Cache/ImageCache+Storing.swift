@@ -27,10 +27,14 @@ extension ImageCache {
         metadata: DiskCache.Metadata = .init()
     ) throws(EideticError) {
         // Memory holds what is decoded.
-        let image = try image.decodedAtOnce()
-        let place = try keep(image, for: key, bytes: bytes, tiers, metadata)
+        let image = try image.decodedSynchronously()
+        let place = try insertIntoMemory(image, for: key, bytes: bytes, tiers: tiers, metadata: metadata)
         guard tiers.contains(.disk), let disk else { return }
-        try disk.write(try serialized(image, bytes, place), for: place.name, metadata: place.metadata)
+        try disk.write(
+            try serialize(image, bytes: bytes, destination: place),
+            for: place.name,
+            metadata: place.metadata
+        )
     }
 
     /// Keeps the encoded bytes of a picture on disk; blocks on file work.
@@ -41,8 +45,8 @@ extension ImageCache {
         for key: Key,
         metadata: DiskCache.Metadata = .init()
     ) throws(EideticError) {
-        let place = Place(name: resolved(key).text, metadata: metadata)
-        try disk?.write(try serialized(nil, bytes, place), for: place.name, metadata: metadata)
+        let place = Destination(name: resolved(key).text, metadata: metadata)
+        try disk?.write(try serialize(nil, bytes: bytes, destination: place), for: place.name, metadata: metadata)
     }
 
     /// Keeps a picture, encoding and writing on threads of the caches; see `store`.
@@ -56,9 +60,11 @@ extension ImageCache {
         metadata: DiskCache.Metadata = .init()
     ) async throws(EideticError) {
         let image = try await image.decoded()
-        let place = try keep(image, for: key, bytes: bytes, tiers, metadata)
+        let place = try insertIntoMemory(image, for: key, bytes: bytes, tiers: tiers, metadata: metadata)
         guard tiers.contains(.disk), let disk else { return }
-        let encoded = try await pool.run { _ throws(EideticError) in try self.serialized(image, bytes, place) }
+        let encoded = try await pool.run { _ throws(EideticError) in
+            try self.serialize(image, bytes: bytes, destination: place)
+        }
         try await disk.insert(encoded, for: place.name, metadata: place.metadata)
     }
 
@@ -68,46 +74,50 @@ extension ImageCache {
         for key: Key,
         metadata: DiskCache.Metadata = .init()
     ) async throws(EideticError) {
-        let place = Place(name: resolved(key).text, metadata: metadata)
-        let encoded = try await pool.run { _ throws(EideticError) in try self.serialized(nil, bytes, place) }
+        let place = Destination(name: resolved(key).text, metadata: metadata)
+        let encoded = try await pool.run { _ throws(EideticError) in
+            try self.serialize(nil, bytes: bytes, destination: place)
+        }
         try await disk?.insert(encoded, for: place.name, metadata: metadata)
     }
 
     /// Where something goes on disk.
-    private struct Place: Sendable {
+    private struct Destination: Sendable {
         let name: String
         let metadata: DiskCache.Metadata
     }
 
     /// Puts a picture into memory, and says where it goes on disk.
-    private func keep(
+    private func insertIntoMemory(
         _ image: Image,
         for key: Key,
         bytes: [UInt8]?,
-        _ tiers: Tiers,
-        _ metadata: DiskCache.Metadata
-    ) throws(EideticError) -> Place {
+        tiers: Tiers,
+        metadata: DiskCache.Metadata
+    ) throws(EideticError) -> Destination {
         guard !image.isPartial else {
-            throw EideticError(.invalidArgument, "\(key.text): a partial picture is not stored")
+            throw EideticError(.invalidArgument, message: "\(key.text): a partial picture is not stored")
         }
         var key = resolved(key)
-        if key.rendering.size == nil, image.isReduced {
+        if key.rendering.size == nil, image.isDownscaled {
             var rendering = key.rendering
             rendering.size = image.size
-            key = key.with(rendering)
+            key = key.with(rendering: rendering)
         }
         if tiers.contains(.memory), configuration.keepsInMemory {
-            let life = metadata.expires.map { max(.zero, $0 - SystemTime().now) }
-            memory.insert(image.noting(bytes), for: key.picture, base: key.base, timeToLive: life)
+            let life = metadata.expirationTime.map { max(.zero, $0 - SystemTime().now) }
+            memory.insert(image.recordingChecksum(of: bytes), for: key.imageKey, base: key.baseKey, timeToLive: life)
         }
-        guard bytes == nil else { return Place(name: key.text, metadata: metadata) }
+        guard bytes == nil else { return Destination(name: key.text, metadata: metadata) }
         var metadata = metadata
-        if !key.isOriginal { metadata.kind = .derived }
-        return Place(name: key.ownText, metadata: metadata)
+        if !key.isFullImage { metadata.kind = .derived }
+        return Destination(name: key.renditionText, metadata: metadata)
     }
 
     /// The bytes that go to disk.
-    private func serialized(_ image: Image?, _ bytes: [UInt8]?, _ place: Place) throws(EideticError) -> [UInt8] {
+    private func serialize(_ image: Image?, bytes: [UInt8]?, destination place: Destination) throws(EideticError)
+        -> [UInt8]
+    {
         // Only what proved to be a picture is stored.
         if let bytes { _ = try ImageDecoder.header(of: bytes) }
         if let encode = configuration.serializer.encode { return try encode(image, bytes, place.name) }
@@ -119,13 +129,13 @@ extension ImageCache {
 
 extension Image {
     /// Whether it has fewer pixels than its original.
-    var isReduced: Bool { size.pixelCount < sourceSize.pixelCount }
+    var isDownscaled: Bool { size.pixelCount < sourceSize.pixelCount }
 
     /// Whether a pixel may be transparent.
     private var hasAlpha: Bool { frames.contains { $0.pixels.alpha != .opaque } }
 
     /// The format in which it is stored when its bytes are not at hand.
-    var storedFormat: ImageFormat {
+    var storageFormat: ImageFormat {
         if isAnimated { return .gif }
         guard ImageEncoder.supportedFormats.contains(format) else { return hasAlpha ? .png : .jpeg }
         // What a transform made transparent is not a JPEG any more.
@@ -133,11 +143,11 @@ extension Image {
     }
 
     /// The picture with what is known of its bytes.
-    func noting(_ bytes: [UInt8]?) -> Image {
+    func recordingChecksum(of bytes: [UInt8]?) -> Image {
         guard let bytes else { return self }
         var image = self
         image.encodedSize = ByteCount(bytes.count)
-        image.encodedChecksum = bytes.withUnsafeBytes { Checksum.of($0) }
+        image.encodedChecksum = bytes.withUnsafeBytes { Checksum.value(of: $0) }
         return image
     }
 }

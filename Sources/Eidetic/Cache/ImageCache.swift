@@ -30,12 +30,12 @@ public final class ImageCache: Sendable {
     public let configuration: Configuration
 
     let pool: WorkPool
-    package let jobs = SharedWork<Job, Int, Hit?>()
+    package let lookups = TaskCoalescer<LookupKey, Int, Hit?>()
     /// How long a picture made of an entry stays fresh in memory; `nil` for as long as it is there.
-    let freshness: @Sendable (DiskCache.Metadata) -> Duration?
+    let timeToLive: @Sendable (DiskCache.Metadata) -> Duration?
 
     /// What two queries must have in common to be answered by one read and one decode.
-    package struct Job: Hashable, Sendable {
+    package struct LookupKey: Hashable, Sendable {
         let picture: CacheKey
         let fillsMemory: Bool
     }
@@ -61,13 +61,13 @@ public final class ImageCache: Sendable {
         namespace: String,
         in directory: String? = nil,
         configuration: Configuration = Configuration(),
-        environment: any ApplicationEnvironment = ForegroundOnly()
+        environment: any ApplicationEnvironment = ForegroundEnvironment()
     ) throws(EideticError) {
         let own = directory.map { "\($0)/\(DiskCache.directoryName(of: namespace))" }
         let place = own ?? DiskCache.defaultDirectory(namespace: namespace)
         let disk = try DiskCache(DiskCache.Configuration(directory: place), environment: environment)
         let memory = ImageMemoryCache()
-        memory.follow(environment)
+        memory.observe(environment)
         self.init(memory: memory, disk: disk, configuration: configuration)
     }
 
@@ -80,8 +80,8 @@ public final class ImageCache: Sendable {
         self.memory = memory
         self.disk = disk
         self.configuration = configuration
-        self.freshness = freshness
-        pool = WorkPool(name: "eidetic cache", width: configuration.decodeWidth)
+        self.timeToLive = freshness
+        pool = WorkPool(name: "eidetic cache", maximumThreadCount: configuration.maximumConcurrentDecodes)
     }
 }
 
@@ -90,10 +90,10 @@ extension ImagePipeline {
     /// there, on disk as far as it is an original.
     ///
     /// Each call makes another object over the same tiers.
-    public var cache: ImageCache { cache(ImageCache.Configuration()) }
+    public var cache: ImageCache { makeCache(configuration: ImageCache.Configuration()) }
 
     /// The tiers of this pipeline as a cache that works in another way.
-    public func cache(_ configuration: ImageCache.Configuration) -> ImageCache {
+    public func makeCache(configuration: ImageCache.Configuration) -> ImageCache {
         var configuration = configuration
         configuration.decodeLimits = self.configuration.decodeLimits
         configuration.scaleDownLimit = self.configuration.scaleDownLimit

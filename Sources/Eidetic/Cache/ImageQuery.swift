@@ -12,7 +12,7 @@ public final class ImageQuery: Sendable {
 
     private let state: Guarded<State>
 
-    package init(_ completion: @escaping Completion) { state = Guarded(State(completion: completion)) }
+    package init(completion: @escaping Completion) { state = Guarded(State(completion: completion)) }
 
     /// Whether the answer was given.
     public var isFinished: Bool { state.withLock { $0.completion == nil } }
@@ -20,11 +20,11 @@ public final class ImageQuery: Sendable {
     /// Gives the query up: unless it was answered already, it is answered `cancelled` before this returns.
     public func cancel() {
         let task = state.withLock { $0.task }
-        answer(.failure(.cancelled))
+        finish(with: .failure(.cancelled))
         task?.cancel()
     }
 
-    func answer(_ result: Result<ImageCache.Hit?, EideticError>) {
+    func finish(with result: Result<ImageCache.Hit?, EideticError>) {
         let completion = state.withLock { state in
             defer { (state.completion, state.task) = (nil, nil) }
             return state.completion
@@ -32,7 +32,7 @@ public final class ImageQuery: Sendable {
         completion?(result)
     }
 
-    func run(_ task: Task<Void, Never>) {
+    func attach(_ task: Task<Void, Never>) {
         let isOver = state.withLock { state in
             if state.completion != nil { state.task = task }
             return state.completion == nil
@@ -52,34 +52,34 @@ extension ImageCache {
     public func query(
         _ key: Key,
         in tiers: Tiers = .all,
-        bringsBytes: Bool = false,
+        includingData: Bool = false,
         priority: LoadPriority = .normal,
         completion: @escaping ImageQuery.Completion
     ) -> ImageQuery {
-        let query = ImageQuery(completion)
-        start(query, key, tiers, bringsBytes: bringsBytes, priority)
+        let query = ImageQuery(completion: completion)
+        start(query, for: key, in: tiers, includingData: includingData, priority: priority)
         return query
     }
 
     /// Answers a query: at once, or by a task.
     package func start(
         _ query: ImageQuery,
-        _ key: Key,
-        _ tiers: Tiers = .all,
-        bringsBytes: Bool = false,
-        _ priority: LoadPriority = .normal
+        for key: Key,
+        in tiers: Tiers = .all,
+        includingData: Bool = false,
+        priority: LoadPriority = .normal
     ) {
-        if !bringsBytes, tiers.contains(.memory), let image = memoryImage(for: key) {
-            return query.answer(.success(Hit(image: image, source: .memory, bytes: nil, metadata: nil)))
+        if !includingData, tiers.contains(.memory), let image = memoryImage(for: key) {
+            return query.finish(with: .success(Hit(image: image, source: .memory, bytes: nil, metadata: nil)))
         }
         let task = Task.detached { [self] in
             do throws(EideticError) {
-                let hit = try await hit(for: key, in: tiers, bringsBytes: bringsBytes, priority: priority)
-                query.answer(.success(hit))
+                let hit = try await lookup(key, in: tiers, includingData: includingData, priority: priority)
+                query.finish(with: .success(hit))
             } catch {
-                query.answer(.failure(error))
+                query.finish(with: .failure(error))
             }
         }
-        query.run(task)
+        query.attach(task)
     }
 }

@@ -2,7 +2,7 @@ public import EideticCore
 public import EideticFetch
 
 /// What happens while a picture is loaded.
-public enum ImageEvent: Sendable {
+public enum ImageTaskEvent: Sendable {
     /// So many bytes have come.
     case progress(FetchProgress)
 

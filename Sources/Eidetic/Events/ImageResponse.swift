@@ -18,7 +18,7 @@ public struct ImageResponse: Sendable {
     public let byteCount: ByteCount
 
     /// The encoded original; `nil` for a picture from memory, unless `queryMemoryData` asked for it and a cache has it.
-    public internal(set) var originalBytes: [UInt8]?
+    public internal(set) var encodedBytes: [UInt8]?
 
     /// Why the original could not be stored on disk; known with `waitStoreCache` only.
     public internal(set) var storeError: EideticError?
@@ -27,7 +27,7 @@ public struct ImageResponse: Sendable {
     public internal(set) var revalidation: Revalidation?
 
     /// How the load went, step by step.
-    public internal(set) var record: LoadRecord
+    public internal(set) var trace: LoadTrace
 
     /// Whether a server sent the bytes although they were those of the cached picture.
     var isTransferred = false
@@ -37,13 +37,13 @@ extension ImageResponse {
     /// Creates an answer, for an ``ImageInterceptor`` that answers itself.
     ///
     /// `byteCount` is the number of `originalBytes`, else what the picture knows of its own.
-    public init(_ image: Image, source: ImageSource, originalBytes: [UInt8]? = nil) {
+    public init(_ image: Image, source: ImageSource, encodedBytes: [UInt8]? = nil) {
         self.init(
             image: image,
             source: source,
-            byteCount: originalBytes.map { ByteCount($0.count) } ?? image.encodedSize,
-            originalBytes: originalBytes,
-            record: LoadRecord(steps: [])
+            byteCount: encodedBytes.map { ByteCount($0.count) } ?? image.encodedSize,
+            originalBytes: encodedBytes,
+            record: LoadTrace(steps: [])
         )
     }
 }

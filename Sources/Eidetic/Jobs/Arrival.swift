@@ -2,18 +2,18 @@ import EideticCore
 import EideticFetch
 
 /// How far an original is on its way.
-struct Arrival: Sendable {
+struct DataChunk: Sendable {
     let progress: FetchProgress
     /// Whether it is long enough after the last report to be told (L08).
     var isReported = true
     /// What is there of it; only where somebody wants to see it while it comes.
-    var bytes: ArrivingBytes?
+    var bytes: PartialData?
 }
 
 /// The beginning of an original whose rest is still to come.
 ///
 /// Who reads gets a copy: nobody decodes from memory to which the network still adds.
-final class ArrivingBytes: Sendable {
+final class PartialData: Sendable {
     private let bytes: Guarded<[UInt8]>
 
     init(expected: Int?, limit: ByteCount) {

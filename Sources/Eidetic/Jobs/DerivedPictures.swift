@@ -4,7 +4,7 @@ import EideticStore
 /// Which pictures in memory were made of which original: in all sizes, with all transforms.
 ///
 /// A hint, like an index: what it names may be gone, and the cache is asked.
-final class DerivedPictures: Sendable {
+final class RenditionIndex: Sendable {
     /// The loads of one original that are under way.
     private struct Loads {
         var count = 0
@@ -50,15 +50,15 @@ final class DerivedPictures: Sendable {
         since start: UInt64
     ) {
         guard life != .zero, !isReplaced(request, image, start) else { return }
-        let (key, base) = (request.pictureKey, request.baseKey)
+        let (key, base) = (request.imageKey, request.baseKey)
         if source == .disk {
             memory.insertFromDisk(image, for: key, base: base, timeToLive: life)
         } else {
             memory.insert(image, for: key, base: base, timeToLive: life)
         }
-        note(key, of: request.originalKey)
+        note(key, of: request.resourceKey)
         // Who replaced it meanwhile may have looked for it too early.
-        if isReplaced(request, image, start) { memory.pictures.remove(key) }
+        if isReplaced(request, image, start) { memory.images.remove(key) }
     }
 
     /// Says that an original has the bytes of this checksum from now on: what was made of others goes from memory.
@@ -68,17 +68,17 @@ final class DerivedPictures: Sendable {
     func replace(_ request: ImageRequest, by checksum: UInt64, isAgain: Bool = false) {
         let keys = state.withLock { state in
             state.now += 1
-            state.loads[request.originalKey]?.replaced = (state.now, checksum)
-            return state.keys[request.originalKey] ?? []
+            state.loads[request.resourceKey]?.replaced = (state.now, checksum)
+            return state.keys[request.resourceKey] ?? []
         }
         // Another size may have been made of the new bytes already.
         func isOld(_ image: Image?) -> Bool { image?.encodedChecksum.map { $0 != checksum } ?? !isAgain }
-        for key in keys where isOld(memory.pictures.peek(key)) { memory.pictures.remove(key) }
-        if let base = request.baseKey { memory.removeAll(base: base, where: isOld) }
+        for key in keys where isOld(memory.images.peek(key)) { memory.images.remove(key) }
+        if let base = request.baseKey { memory.removeAll(forBase: base, where: isOld) }
     }
 
     private func isReplaced(_ request: ImageRequest, _ image: Image, _ start: UInt64) -> Bool {
-        guard let last = state.withLock({ $0.loads[request.originalKey]?.replaced }) else { return false }
+        guard let last = state.withLock({ $0.loads[request.resourceKey]?.replaced }) else { return false }
         return last.moment > start && last.checksum != image.encodedChecksum
     }
 
@@ -89,7 +89,7 @@ final class DerivedPictures: Sendable {
             return state.keys.count >= state.sweepsAt ? state.keys : nil
         }
         guard let known else { return }
-        let gone = known.mapValues { $0.filter { !memory.pictures.contains($0) } }
+        let gone = known.mapValues { $0.filter { !memory.images.contains($0) } }
         state.withLock { state in
             for (original, keys) in gone {
                 state.keys[original]?.subtract(keys)

@@ -3,10 +3,10 @@ import EideticCore
 /// Holds low-priority work back while the user scrolls or drags (L22).
 final class InteractionGate: Sendable {
     private final class Place: Sendable {
-        let context: WorkContext
+        let context: JobContext
         private let continuation = Guarded<CheckedContinuation<Void, Never>?>(nil)
 
-        init(_ context: WorkContext) { self.context = context }
+        init(_ context: JobContext) { self.context = context }
 
         func wait(_ waiting: CheckedContinuation<Void, Never>) { continuation.withLock { $0 = waiting } }
 
@@ -35,10 +35,10 @@ final class InteractionGate: Sendable {
     }
 
     /// Waits while the gate is closed and the work has low priority; throws `cancelled` where the task is.
-    func pass(_ context: WorkContext) async throws(EideticError) {
+    func pass(_ context: JobContext) async throws(EideticError) {
         guard isHeld(context) else { return }
         let place = Place(context)
-        context.observePriority(place) { [weak self] in self?.letThrough() }
+        context.addPriorityObserver(place) { [weak self] in self?.letThrough() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 place.wait(continuation)
@@ -49,11 +49,11 @@ final class InteractionGate: Sendable {
         } onCancel: {
             leave(place)
         }
-        context.stopObserving(place)
+        context.removePriorityObserver(place)
         if Task.isCancelled { throw .cancelled }
     }
 
-    private func isHeld(_ context: WorkContext) -> Bool { isClosed && context.priority == .low }
+    private func isHeld(_ context: JobContext) -> Bool { isClosed && context.priority == .low }
 
     private func letThrough() {
         let free = state.withLock { state in

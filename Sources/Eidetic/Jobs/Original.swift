@@ -2,7 +2,7 @@ import EideticCore
 import EideticFetch
 
 /// The encoded bytes of a picture, on their way from where they came from to the disk.
-final class Original: Sendable {
+final class EncodedImage: Sendable {
     /// Told the checksum of new bytes, and whether it was told of them before.
     typealias Announcement = @Sendable (_ checksum: UInt64, _ isAgain: Bool) -> Void
 
@@ -10,7 +10,7 @@ final class Original: Sendable {
     /// By which the bytes are told from others.
     let checksum: UInt64
     let source: ImageSource
-    let steps: [LoadRecord.Step]
+    let steps: [LoadTrace.Step]
     /// How long the server's answer is fresh; `nil` where its server is not asked.
     let freshFor: Duration?
     /// Whether the server is to be asked while the picture is shown.
@@ -59,7 +59,7 @@ final class Original: Sendable {
     init(
         bytes: [UInt8],
         source: ImageSource,
-        steps: [LoadRecord.Step],
+        steps: [LoadTrace.Step],
         freshFor: Duration? = nil,
         needsRevalidation: Bool = false,
         remote: FetchRequest? = nil,
@@ -67,7 +67,7 @@ final class Original: Sendable {
         store: (@Sendable () async throws(EideticError) -> Void)? = nil
     ) {
         self.bytes = bytes
-        checksum = bytes.withUnsafeBytes { Checksum.of($0) }
+        checksum = bytes.withUnsafeBytes { Checksum.value(of: $0) }
         self.source = source
         self.steps = steps
         self.freshFor = freshFor
@@ -78,7 +78,7 @@ final class Original: Sendable {
     }
 
     /// The same bytes, which no cache finds by this.
-    var copy: Original { Original(bytes: bytes, source: source, steps: steps, freshFor: freshFor) }
+    var copy: EncodedImage { EncodedImage(bytes: bytes, source: source, steps: steps, freshFor: freshFor) }
 
     /// Starts to store the bytes, once, however many ask; called when they have proved to be a picture.
     func storeOnce() {
@@ -89,7 +89,7 @@ final class Original: Sendable {
         Task.detached { [self] in
             var failure: EideticError?
             do throws(EideticError) { try await store() } catch {
-                Log.write(.warning, .store, "not stored: \(error)")
+                Log.write(.warning, category: .store, message: "not stored: \(error)")
                 failure = error
             }
             // Until now the disk had what was there before, of which more may have been made.
@@ -130,7 +130,7 @@ final class Original: Sendable {
     }
 }
 
-extension Original.Writing {
+extension EncodedImage.Writing {
     fileprivate var isDone: Bool { if case .some(.none) = outcome { true } else { false } }
 
     fileprivate mutating func begin() -> Bool {

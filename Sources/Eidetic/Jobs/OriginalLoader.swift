@@ -3,9 +3,9 @@ import EideticFetch
 import EideticStore
 
 /// Brings the encoded bytes of a picture from disk, else from where they come from, once for all who want them.
-final class OriginalLoader: Sendable {
+final class ImageDataLoader: Sendable {
     /// Which caches may be asked; a caller who may not use the network joins nobody who does.
-    enum Route: Hashable {
+    enum CachePolicy: Hashable {
         case cacheThenOrigin, cacheOnly, originOnly
         /// The cache only, and what it has however stale: the server is asked about it afterwards.
         case anyCached
@@ -19,38 +19,38 @@ final class OriginalLoader: Sendable {
     }
 
     private struct Key: Hashable {
-        let transfer: ImageRequest.Transfer
-        let route: Route
+        let transfer: ImageRequest.DataKey
+        let route: CachePolicy
     }
 
-    private struct WeakOriginal { weak var value: Original? }
+    private struct WeakOriginal { weak var value: EncodedImage? }
 
     let disk: DiskCache?
     let policy: ImagePipeline.Configuration.Freshness
-    private let sources: OriginReader
+    private let sources: ImageDataSource
     private let gate: InteractionGate
-    private let pool = WorkPool(name: "eidetic store", width: 1)
-    private let jobs = SharedWork<Key, Arrival, Original>()
-    private let inUse = Guarded<[ImageRequest.Transfer: WeakOriginal]>([:])
-    let derived: DerivedPictures
+    private let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1)
+    private let jobs = TaskCoalescer<Key, DataChunk, EncodedImage>()
+    private let inUse = Guarded<[ImageRequest.DataKey: WeakOriginal]>([:])
+    let derived: RenditionIndex
 
-    init(_ configuration: ImagePipeline.Configuration, _ gate: InteractionGate, _ derived: DerivedPictures) {
+    init(_ configuration: ImagePipeline.Configuration, _ gate: InteractionGate, _ derived: RenditionIndex) {
         self.gate = gate
         self.derived = derived
         disk = configuration.diskCache
         policy = configuration.freshness
-        sources = OriginReader(configuration)
+        sources = ImageDataSource(configuration)
     }
 
     /// `route` is the one of the request's options unless another is given.
     func original(
         for request: ImageRequest,
-        route: Route? = nil,
-        context: WorkContext,
-        onProgress: (@Sendable (Arrival) -> Void)?
-    ) async throws(EideticError) -> Original {
-        let route = route ?? Route(request.options)
-        let key = Key(transfer: request.transfer, route: route)
+        route: CachePolicy? = nil,
+        context: JobContext,
+        onProgress: (@Sendable (DataChunk) -> Void)?
+    ) async throws(EideticError) -> EncodedImage {
+        let route = route ?? CachePolicy(request.options)
+        let key = Key(transfer: request.dataKey, route: route)
         return try await jobs.value(for: key, context: context, onProgress: onProgress) {
             job throws(EideticError) in
             try await self.find(request, route, job.context, job.report)
@@ -58,7 +58,7 @@ final class OriginalLoader: Sendable {
     }
 
     /// Jobs that are under way.
-    var running: Int { jobs.count }
+    var running: Int { jobs.activeJobCount }
 
     /// Originals on their way to the disk.
     var storing: Int { inUse.withLock { $0.values.count { $0.value?.isBeingStored == true } } }
@@ -69,15 +69,15 @@ final class OriginalLoader: Sendable {
     /// The bytes that a cache has, read by the calling thread.
     func cachedBytesAtOnce(for request: ImageRequest) -> [UInt8]? {
         if let held = held(request) { return held.bytes }
-        if case .bytes(let bytes) = request.origin { return bytes }
-        return try? disk?.read(request.originalKey, allowingExpired: true)?.bytes
+        if case .bytes(let bytes) = request.resource { return bytes }
+        return try? disk?.read(request.resourceKey, allowingExpired: true)?.bytes
     }
 
     /// The bytes that a cache has; for a picture that was in memory.
     func cachedBytes(for request: ImageRequest) async -> [UInt8]? {
         if let held = held(request) { return held.bytes }
-        if case .bytes(let bytes) = request.origin { return bytes }
-        switch await stored(request, WorkContext(priority: request.priority)) {
+        if case .bytes(let bytes) = request.resource { return bytes }
+        switch await stored(request, JobContext(priority: request.priority)) {
         case .usable(let original): return original.bytes
         case .stale(let entry): return entry.bytes
         case .nothing: return nil
@@ -85,45 +85,45 @@ final class OriginalLoader: Sendable {
     }
 
     /// Forgets the bytes of a picture that proved to be broken, and only these: others may be there by now.
-    func discard(_ original: Original, _ request: ImageRequest) async {
+    func discard(_ original: EncodedImage, _ request: ImageRequest) async {
         letGo(original, request)
         guard let disk else { return }
         _ = try? await pool.run { _ throws(EideticError) in
-            guard try disk.read(request.originalKey, allowingExpired: true)?.bytes == original.bytes else { return }
-            _ = try disk.remove(request.originalKey)
+            guard try disk.read(request.resourceKey, allowingExpired: true)?.bytes == original.bytes else { return }
+            _ = try disk.remove(request.resourceKey)
         }
     }
 
     /// Gives bytes under way to nobody any more.
-    private func letGo(_ original: Original, _ request: ImageRequest) {
+    private func letGo(_ original: EncodedImage, _ request: ImageRequest) {
         inUse.withLock { inUse in
-            if inUse[request.transfer]?.value === original { inUse[request.transfer] = nil }
+            if inUse[request.dataKey]?.value === original { inUse[request.dataKey] = nil }
         }
     }
 
     private func find(
         _ request: ImageRequest,
-        _ route: Route,
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (Arrival) -> Void
-    ) async throws(EideticError) -> Original {
+        _ route: CachePolicy,
+        _ context: JobContext,
+        _ report: @escaping @Sendable (DataChunk) -> Void
+    ) async throws(EideticError) -> EncodedImage {
         let timer = StepTimer()
-        var steps: [LoadRecord.Step] = [], stale: DiskCache.Entry?
-        if route != .originOnly, request.origin.isStored {
+        var steps: [LoadTrace.Step] = [], stale: DiskCache.Entry?
+        if route != .originOnly, request.resource.isStoredOnDisk {
             if let original = held(request) { return original }
             try await gate.pass(context)
             switch await stored(request, context) {
             case .usable(let original): return original
             case .stale(let entry) where route == .anyCached:
-                let step = timer.step(.disk, "hit, \(ByteCount(entry.bytes.count)), stale")
-                return Original(bytes: entry.bytes, source: .disk, steps: [step], freshFor: .zero)
+                let step = timer.step(.disk, detail: "hit, \(ByteCount(entry.bytes.count)), stale")
+                return EncodedImage(bytes: entry.bytes, source: .disk, steps: [step], freshFor: .zero)
             case .stale(let entry):
                 stale = entry
-                steps.append(timer.step(.disk, "stale"))
-            case .nothing(let reason): steps.append(timer.step(.disk, reason))
+                steps.append(timer.step(.disk, detail: "stale"))
+            case .nothing(let reason): steps.append(timer.step(.disk, detail: reason))
             }
         }
-        guard route.asksOrigin || !request.origin.isStored else { throw Self.miss(request) }
+        guard route.asksOrigin || !request.resource.isStoredOnDisk else { throw Self.miss(request) }
         try context.checkCancellation()
         try await gate.pass(context)
         return try await fetched(request, stale, after: steps, context, report)
@@ -131,11 +131,11 @@ final class OriginalLoader: Sendable {
 
     /// What is thrown where no cache has a picture.
     static func miss(_ request: ImageRequest) -> EideticError {
-        EideticError(.cacheMiss, "no cache has \(request.name), and the network may not be asked")
+        EideticError(.cacheMiss, message: "no cache has \(request.name), and the network may not be asked")
     }
 
     /// Remembers that what a server sends for a picture is none, so that it is left alone for a while (L07).
-    func note(_ error: EideticError, of original: Original, _ request: ImageRequest) {
+    func note(_ error: EideticError, of original: EncodedImage, _ request: ImageRequest) {
         letGo(original, request)
         if let remote = original.remote { sources.note(error, of: remote, request.options) }
     }
@@ -144,23 +144,27 @@ final class OriginalLoader: Sendable {
     private func fetched(
         _ request: ImageRequest,
         _ stale: DiskCache.Entry?,
-        after steps: [LoadRecord.Step],
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (Arrival) -> Void
-    ) async throws(EideticError) -> Original {
+        after steps: [LoadTrace.Step],
+        _ context: JobContext,
+        _ report: @escaping @Sendable (DataChunk) -> Void
+    ) async throws(EideticError) -> EncodedImage {
         let timer = StepTimer()
         do throws(EideticError) {
             let answer = try await ask(request, stale, context, report)
             if let bytes = answer.bytes { return original(bytes, answer, request, after: steps) }
             guard let stale else {
-                throw EideticError(.badResponse, "\(request.name): status 304 without a condition", httpStatus: 304)
+                throw EideticError(
+                    .badResponse,
+                    message: "\(request.name): status 304 without a condition",
+                    httpStatus: 304
+                )
             }
             await keepOn(stale, answer.fields, request)
             return confirmed(stale, answer, request, after: steps)
         } catch {
             guard let stale, mayServe(stale, after: error) else { throw error }
-            let kept = steps + [timer.step(.network, "stale, because of \(error)")]
-            return Original(bytes: stale.bytes, source: .disk, steps: kept, freshFor: .zero)
+            let kept = steps + [timer.step(.network, detail: "stale, because of \(error)")]
+            return EncodedImage(bytes: stale.bytes, source: .disk, steps: kept, freshFor: .zero)
         }
     }
 
@@ -168,9 +172,9 @@ final class OriginalLoader: Sendable {
     func ask(
         _ request: ImageRequest,
         _ entry: DiskCache.Entry?,
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (Arrival) -> Void
-    ) async throws(EideticError) -> OriginAnswer {
+        _ context: JobContext,
+        _ report: @escaping @Sendable (DataChunk) -> Void
+    ) async throws(EideticError) -> ImageDataSourceResponse {
         let fields = entry.map { Validators($0.metadata.headers).conditionalFields } ?? []
         let conditions = HTTPHeaders(fields.map { .init(name: $0.name, value: $0.value) })
         return try await sources.answer(for: request, conditions: conditions, context, report)
@@ -179,12 +183,12 @@ final class OriginalLoader: Sendable {
     /// The bytes of an entry that the server has confirmed.
     func confirmed(
         _ entry: DiskCache.Entry,
-        _ answer: OriginAnswer,
+        _ answer: ImageDataSourceResponse,
         _ request: ImageRequest,
-        after steps: [LoadRecord.Step] = []
-    ) -> Original {
+        after steps: [LoadTrace.Step] = []
+    ) -> EncodedImage {
         let merged = NotModified.merge(answer.fields, into: entry.metadata.headers)
-        return Original(
+        return EncodedImage(
             bytes: entry.bytes,
             source: answer.isTransferred ? .network : .disk,
             steps: steps + [answer.step],
@@ -194,18 +198,18 @@ final class OriginalLoader: Sendable {
     }
 
     /// Has what was made of other bytes go from memory.
-    private func announcement(_ request: ImageRequest) -> Original.Announcement {
+    private func announcement(_ request: ImageRequest) -> EncodedImage.Announcement {
         { [derived] in derived.replace(request, by: $0, isAgain: $1) }
     }
 
     /// The bytes that came, found by all who ask from now on until they are on disk, where they may be kept.
     func original(
         _ bytes: [UInt8],
-        _ answer: OriginAnswer,
+        _ answer: ImageDataSourceResponse,
         _ request: ImageRequest,
-        after steps: [LoadRecord.Step] = []
-    ) -> Original {
-        let original = Original(
+        after steps: [LoadTrace.Step] = []
+    ) -> EncodedImage {
+        let original = EncodedImage(
             bytes: bytes,
             source: answer.step.stage == .network ? .network : .disk,
             steps: steps + [answer.step],
@@ -215,7 +219,7 @@ final class OriginalLoader: Sendable {
             store: writer(request, bytes, answer.fields)
         )
         // What is neither kept nor fresh belongs to those alone who waited for it.
-        if original.belongsOnDisk || original.freshFor != .zero { hold(original, for: request.transfer) }
+        if original.belongsOnDisk || original.freshFor != .zero { hold(original, for: request.dataKey) }
         return original
     }
 
@@ -224,25 +228,25 @@ final class OriginalLoader: Sendable {
         _ bytes: [UInt8],
         _ fields: [HTTPField]
     ) -> (@Sendable () async throws(EideticError) -> Void)? {
-        guard let disk, request.origin.isStored, !request.options.contains(.cacheMemoryOnly),
+        guard let disk, request.resource.isStoredOnDisk, !request.options.contains(.cacheMemoryOnly),
             Self.isStorable(fields, request)
         else { return nil }
-        let key = request.originalKey, metadata = DiskCache.Metadata(headers: fields)
+        let key = request.resourceKey, metadata = DiskCache.Metadata(headers: fields)
         return { () async throws(EideticError) in try await disk.insert(bytes, for: key, metadata: metadata) }
     }
 
     /// The bytes that are on their way to the disk.
     ///
     /// Once they are there the disk answers, which knows how long they are fresh.
-    func held(_ request: ImageRequest) -> Original? {
-        let original = inUse.withLock { $0[request.transfer]?.value }
+    func held(_ request: ImageRequest) -> EncodedImage? {
+        let original = inUse.withLock { $0[request.dataKey]?.value }
         return original?.isStored == true ? nil : original
     }
 
     /// What is on its way to the disk, or could not get there, of a picture that memory may have.
-    func unstored(_ request: ImageRequest) -> Original? { held(request).flatMap { $0.hasBegunStoring ? $0 : nil } }
+    func unstored(_ request: ImageRequest) -> EncodedImage? { held(request).flatMap { $0.hasBegunStoring ? $0 : nil } }
 
-    private func hold(_ original: Original, for key: ImageRequest.Transfer) {
+    private func hold(_ original: EncodedImage, for key: ImageRequest.DataKey) {
         inUse.withLock { inUse in
             inUse[key] = WeakOriginal(value: original)
             // Forget those that are gone, now and then.

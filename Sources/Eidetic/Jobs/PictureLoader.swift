@@ -4,36 +4,36 @@ import EideticFetch
 import EideticStore
 
 /// A decoded picture that was just made, and the original that may still be on its way to the disk.
-struct LoadedPicture: Sendable {
+struct Output: Sendable {
     let image: Image
     let source: ImageSource
     /// `nil` where it was made from a larger picture in memory.
-    let original: Original?
-    let steps: [LoadRecord.Step]
+    let original: EncodedImage?
+    let steps: [LoadTrace.Step]
     /// What its head says, where it was not decoded.
     var header: ImageHeader?
 }
 
 /// What is told of a picture that is being made.
-enum PictureNews: Sendable {
+enum LoaderUpdate: Sendable {
     case progress(FetchProgress)
     /// A partial picture.
     case preview(Image)
 }
 
 /// Makes decoded pictures from originals, each once for all who want it, and fills the memory cache.
-final class PictureLoader: Sendable {
+final class ImageLoader: Sendable {
     private struct Key: Hashable {
         let picture: CacheKey
         let isDeferred: Bool
-        let route: OriginalLoader.Route
-        let transfer: ImageRequest.Transfer
+        let route: ImageDataLoader.CachePolicy
+        let transfer: ImageRequest.DataKey
 
-        init(_ request: ImageRequest, _ route: OriginalLoader.Route) {
-            picture = request.pictureKey
+        init(_ request: ImageRequest, _ route: ImageDataLoader.CachePolicy) {
+            picture = request.imageKey
             isDeferred = request.defersDecoding
             self.route = route
-            transfer = request.transfer
+            transfer = request.dataKey
         }
     }
 
@@ -42,31 +42,31 @@ final class PictureLoader: Sendable {
         let picture: CacheKey
         let bytes: UInt64
 
-        init(_ request: ImageRequest, _ original: Original) {
-            (picture, bytes) = (request.pictureKey, original.checksum)
+        init(_ request: ImageRequest, _ original: EncodedImage) {
+            (picture, bytes) = (request.imageKey, original.checksum)
         }
     }
 
     /// What decoding gave, and how it went.
-    struct Made: Sendable {
+    struct Rendition: Sendable {
         let image: Image
-        let steps: [LoadRecord.Step]
+        let steps: [LoadTrace.Step]
     }
 
-    let originals: OriginalLoader
+    let originals: ImageDataLoader
     let memory: ImageMemoryCache
     let limits: DecodeLimits
     private let scaleDownLimit: ByteCount
     let pool: WorkPool
     let gate: InteractionGate
-    private let jobs = SharedWork<Key, PictureNews, LoadedPicture>()
-    let decodes = SharedWork<DecodeKey, Never, Made>()
-    let derived: DerivedPictures
+    private let jobs = TaskCoalescer<Key, LoaderUpdate, Output>()
+    let decodes = TaskCoalescer<DecodeKey, Never, Rendition>()
+    let derived: RenditionIndex
 
     init(
         _ configuration: ImagePipeline.Configuration,
         _ gate: InteractionGate,
-        originals: OriginalLoader,
+        originals: ImageDataLoader,
         memory: ImageMemoryCache
     ) {
         self.gate = gate
@@ -75,40 +75,40 @@ final class PictureLoader: Sendable {
         self.memory = memory
         limits = configuration.decodeLimits
         scaleDownLimit = configuration.scaleDownLimit
-        pool = WorkPool(name: "eidetic decode", width: configuration.decodeWidth)
+        pool = WorkPool(name: "eidetic decode", maximumThreadCount: configuration.maximumConcurrentDecodes)
     }
 
     /// `route` is the one of the request's options unless another is given.
     func picture(
         for request: ImageRequest,
-        route: OriginalLoader.Route? = nil,
-        context: WorkContext,
-        onNews: (@Sendable (PictureNews) -> Void)?
-    ) async throws(EideticError) -> LoadedPicture {
-        let route = route ?? OriginalLoader.Route(request.options), key = Key(request, route)
+        route: ImageDataLoader.CachePolicy? = nil,
+        context: JobContext,
+        onNews: (@Sendable (LoaderUpdate) -> Void)?
+    ) async throws(EideticError) -> Output {
+        let route = route ?? ImageDataLoader.CachePolicy(request.options), key = Key(request, route)
         return try await jobs.value(for: key, context: context, onProgress: onNews) { job throws(EideticError) in
             try await self.make(request, route, job.context, job.report)
         }
     }
 
     /// Jobs that are under way.
-    var running: Int { jobs.count + decodes.count }
+    var running: Int { jobs.activeJobCount + decodes.activeJobCount }
 
     /// Answers for which the work of another caller was used.
     var joined: Int { Int(jobs.statistics.joined + decodes.statistics.joined) }
 
     private func make(
         _ request: ImageRequest,
-        _ route: OriginalLoader.Route,
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (PictureNews) -> Void
-    ) async throws(EideticError) -> LoadedPicture {
-        let start = derived.begin(request.originalKey)
-        defer { derived.end(request.originalKey) }
+        _ route: ImageDataLoader.CachePolicy,
+        _ context: JobContext,
+        _ report: @escaping @Sendable (LoaderUpdate) -> Void
+    ) async throws(EideticError) -> Output {
+        let start = derived.begin(request.resourceKey)
+        defer { derived.end(request.resourceKey) }
         if route != .originOnly {
-            if let image = memory.decoded(for: request.pictureKey) {
+            if let image = memory.decodedImage(for: request.imageKey) {
                 // A twin has made it since the caller looked.
-                return LoadedPicture(image: image, source: .memory, original: nil, steps: [])
+                return Output(image: image, source: .memory, original: nil, steps: [])
             }
             if let picture = try await reduced(request, context, since: start) { return picture }
         }
@@ -127,10 +127,10 @@ final class PictureLoader: Sendable {
     /// Brings the original, and shows what is there of it while it comes.
     private func original(
         for request: ImageRequest,
-        _ route: OriginalLoader.Route,
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (PictureNews) -> Void
-    ) async throws(EideticError) -> Original {
+        _ route: ImageDataLoader.CachePolicy,
+        _ context: JobContext,
+        _ report: @escaping @Sendable (LoaderUpdate) -> Void
+    ) async throws(EideticError) -> EncodedImage {
         let previews = previews(of: request, context, report)
         defer { previews?.end() }
         return try await originals.original(for: request, route: route, context: context) { arrival in
@@ -141,33 +141,35 @@ final class PictureLoader: Sendable {
 
     /// What is to be asked for at the origin in place of bytes that proved to be broken; throws where nothing is left.
     private func other(
-        than original: Original,
+        than original: EncodedImage,
         for request: ImageRequest,
-        _ route: OriginalLoader.Route,
+        _ route: ImageDataLoader.CachePolicy,
         after error: EideticError
     ) async throws(EideticError) -> ImageRequest {
         if original.isFromDisk {
             await originals.discard(original, request)
-            guard route.asksOrigin else { throw OriginalLoader.miss(request) }
+            guard route.asksOrigin else { throw ImageDataLoader.miss(request) }
             return request
         }
-        guard route.asksOrigin, let remote = original.remote, let rest = request.behind(remote) else { throw error }
+        guard route.asksOrigin, let remote = original.remote, let rest = request.fallback(after: remote) else {
+            throw error
+        }
         return rest
     }
 
     /// What shows the picture while it comes; `nil` where nobody wants that.
     private func previews(
         of request: ImageRequest,
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (PictureNews) -> Void
-    ) -> PreviewMaker? {
+        _ context: JobContext,
+        _ report: @escaping @Sendable (LoaderUpdate) -> Void
+    ) -> PreviewGenerator? {
         guard request.options.contains(.progressive) else { return nil }
         let options = decodeOptions(request)
-        return PreviewMaker(pool, context) { [limits] in
+        return PreviewGenerator(pool, context) { [limits] in
             let decoder = PreviewDecoder(options: options, limits: limits, context: context)
             return { bytes throws(EideticError) in
                 let image = try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
-                    try decoder.image(of: UnsafeRawBufferPointer(bytes))
+                    try decoder.preview(of: UnsafeRawBufferPointer(bytes))
                 }
                 guard let image else { return nil }
                 return try Self.transformed(image, request)
@@ -180,25 +182,25 @@ final class PictureLoader: Sendable {
     /// The picture made from a larger decode that is in memory; `nil` where there is none.
     private func reduced(
         _ request: ImageRequest,
-        _ context: WorkContext,
+        _ context: JobContext,
         since start: UInt64
-    ) async throws(EideticError) -> LoadedPicture? {
+    ) async throws(EideticError) -> Output? {
         guard let base = request.baseKey, let size = request.rendering.size else { return nil }
         let mode = request.rendering.contentMode
-        guard let larger = memory.image(for: request.pictureKey, base: base, size: size, mode: mode),
+        guard let larger = memory.image(for: request.imageKey, base: base, size: size, mode: mode),
             !larger.isAnimated, larger.isDecoded
         else { return nil }
         try await gate.pass(context)
-        let (image, step) = try await pool.run(context) { _ throws(EideticError) in
+        let (image, step) = try await pool.run(in: context) { _ throws(EideticError) in
             let timer = StepTimer()
-            let image = try larger.reduced(to: larger.sourceSize.scaled(to: size, mode))
-            return (image, timer.step(.decode, "\(larger.size) in memory to \(image.size)"))
+            let image = try larger.reduced(to: larger.sourceSize.scaled(to: size, mode: mode))
+            return (image, timer.step(.decode, detail: "\(larger.size) in memory to \(image.size)"))
         }
         // Where pictures are fresh for a time only, what is made of one would outlive it.
         if originals.policy == .maximumAge {
             derived.keep(image, request, .memory, for: nil, since: start)
         }
-        return LoadedPicture(image: image, source: .memory, original: nil, steps: [step])
+        return Output(image: image, source: .memory, original: nil, steps: [step])
     }
 
     /// Decodes and transforms the bytes, has them stored, and fills the memory cache.
@@ -206,14 +208,14 @@ final class PictureLoader: Sendable {
     /// Nothing is kept of bytes that were replaced after `start`, a moment from before the original was read.
     func render(
         _ request: ImageRequest,
-        _ original: Original,
-        _ context: WorkContext,
+        _ original: EncodedImage,
+        _ context: JobContext,
         since start: UInt64
-    ) async throws(EideticError) -> LoadedPicture {
+    ) async throws(EideticError) -> Output {
         try await gate.pass(context)
         do throws(EideticError) {
             guard request.defersDecoding else { return try await decode(request, original, context, since: start) }
-            return try await pool.run(context) { _ throws(EideticError) in try self.deferred(request, original) }
+            return try await pool.run(in: context) { _ throws(EideticError) in try self.deferred(request, original) }
         } catch {
             note(error, of: original, request)
             throw error
@@ -221,33 +223,33 @@ final class PictureLoader: Sendable {
     }
 
     /// Remembers that what a server sends is of no use to anybody, so that it is not asked again soon.
-    func note(_ error: EideticError, of original: Original, _ request: ImageRequest) {
+    func note(_ error: EideticError, of original: EncodedImage, _ request: ImageRequest) {
         if !original.isPicture, isHopeless(request, original, error) { originals.note(error, of: original, request) }
     }
 
     /// Whether nobody can have a picture of these bytes, whatever size and frames they want.
-    private func isHopeless(_ request: ImageRequest, _ original: Original, _ error: EideticError) -> Bool {
+    private func isHopeless(_ request: ImageRequest, _ original: EncodedImage, _ error: EideticError) -> Bool {
         let isBroken = error.isBrokenPicture || error.code == .unsupportedFormat
         if isBroken, !request.options.contains(.preloadAllFrames) { return true }
         guard isBroken || error.code == .limitExceeded else { return false }
         var least = DecodeOptions()
         least.size = PixelSize(width: 1, height: 1)
-        return (try? ImageDecoder.memory(for: original.bytes, options: least, limits: limits)) == nil
+        return (try? ImageDecoder.workingMemory(for: original.bytes, options: least, limits: limits)) == nil
     }
 
     private func decode(
         _ request: ImageRequest,
-        _ original: Original,
-        _ context: WorkContext,
+        _ original: EncodedImage,
+        _ context: JobContext,
         since start: UInt64
-    ) async throws(EideticError) -> LoadedPicture {
+    ) async throws(EideticError) -> Output {
         let key = DecodeKey(request, original)
         let made = try await decodes.value(for: key, context: context) { job throws(EideticError) in
             try await self.made(of: original, request, job.context)
         }
         original.storeOnce()
         derived.keep(made.image, request, original.source, for: original.freshFor, since: start)
-        return LoadedPicture(
+        return Output(
             image: made.image,
             source: original.source,
             original: original,
@@ -256,35 +258,38 @@ final class PictureLoader: Sendable {
     }
 
     private func made(
-        of original: Original,
+        of original: EncodedImage,
         _ request: ImageRequest,
-        _ context: WorkContext
-    ) async throws(EideticError) -> Made {
+        _ context: JobContext
+    ) async throws(EideticError) -> Rendition {
         let timer = StepTimer()
-        return try await pool.run(context) { context throws(EideticError) in
+        return try await pool.run(in: context) { context throws(EideticError) in
             let wait = timer.elapsed
             let image = try self.decoded(original, request, context)
             // Only bytes that proved to be a picture are stored.
             original.storeOnce()
             let note = "\(image.format) \(image.sourceSize) to \(image.size)"
-            let decoded = timer.step(.decode, "\(note), \(Int(wait.inMilliseconds.rounded())) ms in the queue")
+            let decoded = timer.step(.decode, detail: "\(note), \(Int(wait.inMilliseconds.rounded())) ms in the queue")
             return try Self.transform(image, of: original, request, [decoded], context)
         }
     }
 
     /// Decodes what the disk has, on the calling thread; `nil` where it has nothing that can be used at once.
-    func pictureAtOnce(for request: ImageRequest) -> LoadedPicture? {
-        let start = derived.begin(request.originalKey)
-        defer { derived.end(request.originalKey) }
+    func pictureAtOnce(for request: ImageRequest) -> Output? {
+        let start = derived.begin(request.resourceKey)
+        defer { derived.end(request.resourceKey) }
         guard let original = originals.storedAtOnce(request) else { return nil }
         let timer = StepTimer()
         do throws(EideticError) {
             if request.defersDecoding { return try deferred(request, original) }
             let decoded = try decoded(original, request, nil)
-            let step = timer.step(.decode, "\(decoded.format) \(decoded.sourceSize) to \(decoded.size), by the caller")
+            let step = timer.step(
+                .decode,
+                detail: "\(decoded.format) \(decoded.sourceSize) to \(decoded.size), by the caller"
+            )
             let made = try Self.transform(decoded, of: original, request, [step], nil)
             derived.keep(made.image, request, original.source, for: original.freshFor, since: start)
-            return LoadedPicture(
+            return Output(
                 image: made.image,
                 source: original.source,
                 original: original,
@@ -299,9 +304,9 @@ final class PictureLoader: Sendable {
 
     /// Decodes on the calling thread, which waits there for its turn only with a context.
     func decoded(
-        _ original: Original,
+        _ original: EncodedImage,
         _ request: ImageRequest,
-        _ context: WorkContext?
+        _ context: JobContext?
     ) throws(EideticError) -> Image {
         let options = decodeOptions(request)
         guard let context else { return try ImageDecoder.decode(original.bytes, options: options, limits: limits) }
@@ -313,19 +318,19 @@ final class PictureLoader: Sendable {
 
     private static func transform(
         _ image: Image,
-        of original: Original,
+        of original: EncodedImage,
         _ request: ImageRequest,
-        _ steps: [LoadRecord.Step],
-        _ context: WorkContext?
-    ) throws(EideticError) -> Made {
+        _ steps: [LoadTrace.Step],
+        _ context: JobContext?
+    ) throws(EideticError) -> Rendition {
         try context?.checkCancellation()
         var image = image
         image.note(original)
         let timer = StepTimer()
-        guard let transform = request.transform(for: image) else { return Made(image: image, steps: steps) }
-        var changed = try transform.apply(to: image, context)
+        guard let transform = request.transform(for: image) else { return Rendition(image: image, steps: steps) }
+        var changed = try transform.apply(to: image, context: context)
         (changed.encodedSize, changed.encodedChecksum) = (image.encodedSize, image.encodedChecksum)
-        return Made(image: changed, steps: steps + [timer.step(.transform, transform.key)])
+        return Rendition(image: changed, steps: steps + [timer.step(.transform, detail: transform.key)])
     }
 
     private static func transformed(_ image: Image, _ request: ImageRequest) throws(EideticError) -> Image {
@@ -346,12 +351,12 @@ extension ImageRequest {
 
 extension EideticError {
     /// Whether the bytes are at fault, and not the request or the machine.
-    var isBrokenPicture: Bool { [.corrupt, .truncated, .notAPicture].contains(code) }
+    var isBrokenPicture: Bool { [.corrupt, .truncated, .notAnImage].contains(code) }
 }
 
 extension Image {
     /// Notes what it was made of.
-    mutating func note(_ original: Original) {
+    mutating func note(_ original: EncodedImage) {
         (encodedSize, encodedChecksum) = (ByteCount(original.bytes.count), original.checksum)
     }
 

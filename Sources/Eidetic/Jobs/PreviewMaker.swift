@@ -5,14 +5,14 @@ import EideticCore
 ///
 /// One preview at a time, each of half as many bytes again as the one before: however the bytes trickle in, there are not
 /// too many. Each job has its own, so everybody sees the size they want.
-final class PreviewMaker: Sendable {
+final class PreviewGenerator: Sendable {
     typealias Decode = @Sendable ([UInt8]) throws(EideticError) -> Image?
 
     private struct State {
         /// Makes a decoder for the bytes of one answer; goes at the end.
         var makeDecode: (@Sendable () -> Decode)?
         /// What is decoded: where the first of several servers breaks off, the next one's bytes are others.
-        var bytes: ArrivingBytes?
+        var bytes: PartialData?
         /// Goes with its bytes, and the memory that it keeps with it.
         var decode: Decode?
         var isBusy = false
@@ -21,12 +21,12 @@ final class PreviewMaker: Sendable {
 
     private let state: Guarded<State>
     private let pool: WorkPool
-    private let context: WorkContext
+    private let context: JobContext
     private let report: @Sendable (Image) -> Void
 
     init(
         _ pool: WorkPool,
-        _ context: WorkContext,
+        _ context: JobContext,
         makeDecode: @escaping @Sendable () -> Decode,
         report: @escaping @Sendable (Image) -> Void
     ) {
@@ -37,7 +37,7 @@ final class PreviewMaker: Sendable {
     }
 
     /// Says that bytes have come; returns at once.
-    func bytesCame(_ bytes: ArrivingBytes) {
+    func bytesCame(_ bytes: PartialData) {
         let count = bytes.count
         let (begins, old) = state.withLock { state -> (Bool, Decode?) in
             guard let makeDecode = state.makeDecode, !state.isBusy else { return (false, nil) }
@@ -52,7 +52,7 @@ final class PreviewMaker: Sendable {
         // What it keeps goes when the lock is free again.
         _ = consume old
         guard begins else { return }
-        pool.enqueue(context) { [self] in
+        pool.enqueue(in: context) { [self] in
             make(of: bytes)
             state.withLock { $0.isBusy = false }
         }
@@ -68,7 +68,7 @@ final class PreviewMaker: Sendable {
 
     private var decode: Decode? { context.isCancelled ? nil : state.withLock { $0.decode } }
 
-    private func make(of bytes: ArrivingBytes) {
+    private func make(of bytes: PartialData) {
         guard let decode else { return }
         let beginning = bytes.snapshot
         state.withLock { $0.next = beginning.count + max(256, beginning.count / 2) }

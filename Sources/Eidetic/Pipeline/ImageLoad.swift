@@ -6,7 +6,7 @@ public import EideticFetch
 /// The completion is called exactly once, on the main actor: within ``ImagePipeline/load(_:cached:preview:progress:completion:)``
 /// for a picture in memory, within ``cancel()`` when it is cancelled, else later.
 @MainActor
-public final class ImageLoad {
+public final class ImageTask {
     /// What a load tells while it goes on, and at its end.
     struct Handlers {
         var cached: (@MainActor (ImageResponse) -> Void)?
@@ -26,12 +26,12 @@ public final class ImageLoad {
 
     /// What goes on for a load, or for another that took it over.
     private final class Work {
-        var listener: ImageLoad?
+        var listener: ImageTask?
         var task: Task<Void, Never>?
-        init(_ listener: ImageLoad) { self.listener = listener }
+        init(_ listener: ImageTask) { self.listener = listener }
     }
 
-    private let context: WorkContext
+    private let context: JobContext
     private let handlers: Handlers
     private var work: Work?
 
@@ -47,7 +47,7 @@ public final class ImageLoad {
     ) {
         self.request = request
         self.handlers = handlers
-        context = WorkContext(priority: request.priority)
+        context = JobContext(priority: request.priority)
         if let hit {
             finish(.success(hit))
         } else {
@@ -58,7 +58,7 @@ public final class ImageLoad {
     /// Takes over the work of a load that goes on, to which nothing is left but to be cancelled.
     ///
     /// `request` is an equal one, and says how urgent it is from now on where that is not what it said before.
-    init(takingOver earlier: ImageLoad, _ request: ImageRequest, _ handlers: Handlers) {
+    init(takingOver earlier: ImageTask, _ request: ImageRequest, _ handlers: Handlers) {
         self.request = request
         context = earlier.context
         progress = earlier.progress
@@ -83,7 +83,7 @@ public final class ImageLoad {
         finish(.failure(.cancelled))
     }
 
-    private func begin(_ events: ImageEvents, _ decodes: Bool) {
+    private func begin(_ events: ImageTaskEvents, _ decodes: Bool) {
         let work = Work(self)
         self.work = work
         work.task = Task {
@@ -94,7 +94,7 @@ public final class ImageLoad {
         }
     }
 
-    private func follow(_ event: ImageEvent) {
+    private func follow(_ event: ImageTaskEvent) {
         switch event {
         case .progress(let progress):
             self.progress = progress
@@ -115,11 +115,11 @@ public final class ImageLoad {
     }
 }
 
-extension ImageEvent {
+extension ImageTaskEvent {
     /// The same with a picture whose pixels are there, or what keeps them from being made.
     ///
     /// `nil` for a cached picture that cannot be decoded: there is nothing to be shown, and the end is still to come.
-    fileprivate func decoded() async -> ImageEvent? {
+    fileprivate func decoded() async -> ImageTaskEvent? {
         switch self {
         case .cached(let response):
             guard let decoded = try? await response.decoded() else { return nil }
@@ -153,8 +153,8 @@ extension ImagePipeline {
         preview: (@MainActor (Image) -> Void)? = nil,
         progress: (@MainActor (FetchProgress) -> Void)? = nil,
         completion: @escaping @MainActor (Result<ImageResponse, EideticError>) -> Void
-    ) -> ImageLoad {
-        let handlers = ImageLoad.Handlers(cached: cached, preview: preview, progress: progress, completion: completion)
-        return ImageLoad(self, request, hit: synchronousHit(request), handlers)
+    ) -> ImageTask {
+        let handlers = ImageTask.Handlers(cached: cached, preview: preview, progress: progress, completion: completion)
+        return ImageTask(self, request, hit: synchronousHit(request), handlers)
     }
 }

@@ -20,7 +20,7 @@ extension ImagePipeline {
         /// What becomes of the pictures in memory when the application goes into the background; they go by default.
         ///
         /// What is shown is found again all the same.
-        public var memoryInBackground = ImageMemoryCache.BackgroundBehavior.empty
+        public var memoryBackgroundBehavior = ImageMemoryCache.BackgroundBehavior.removeAll
 
         /// Where originals are kept between runs; `nil`, the default of this initialiser, for nowhere.
         public var diskCache: DiskCache?
@@ -44,10 +44,10 @@ extension ImagePipeline {
         /// How long a file of a picture that there is in several sizes may take to come; 2 seconds by default.
         ///
         /// Where the measured speed of its host makes it longer, the next smaller one is loaded instead.
-        public var variantWait: Duration = .seconds(2)
+        public var candidateTimeLimit: Duration = .seconds(2)
 
         /// How many pictures are decoded at once; the number of processors by default, at least 1.
-        public var decodeWidth: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        public var maximumConcurrentDecodes: Int = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
         /// Change each request before it is loaded, in this order: add headers, name query items to ignore, refuse.
         public var requestProcessors: [@Sendable (ImageRequest) throws(EideticError) -> ImageRequest] = []
@@ -56,18 +56,18 @@ extension ImagePipeline {
         public var interceptors: [any ImageInterceptor] = []
 
         /// Where the pipeline learns of memory pressure and takes background tasks; nothing by default.
-        public var environment: any ApplicationEnvironment = ForegroundOnly()
+        public var environment: any ApplicationEnvironment = ForegroundEnvironment()
 
         /// Creates a configuration with the defaults; without a disk cache unless one is given.
         ///
         /// The default downloader accepts the formats that this build can decode.
         public init(diskCache: DiskCache? = nil, downloader: Downloader? = nil) {
             self.diskCache = diskCache
-            self.downloader = downloader ?? Downloader(Self.standardDownloads)
+            self.downloader = downloader ?? Downloader(Self.standardDownloaderConfiguration)
         }
 
         /// The downloader's defaults, with the formats that this build can decode as those it accepts (L20).
-        public static var standardDownloads: Downloader.Configuration {
+        public static var standardDownloaderConfiguration: Downloader.Configuration {
             var downloads = Downloader.Configuration()
             downloads.acceptedTypes = ImageDecoder.supportedFormats.map(\.mimeType) + ["image/*"]
             return downloads
@@ -81,7 +81,7 @@ extension ImagePipeline {
                 let disk = try DiskCache(DiskCache.Configuration(directory: DiskCache.defaultDirectory()))
                 return Configuration(diskCache: disk)
             } catch {
-                Log.write(.warning, .pipeline, "no disk cache: \(error.message)")
+                Log.write(.warning, category: .pipeline, message: "no disk cache: \(error.message)")
                 return Configuration()
             }
         }

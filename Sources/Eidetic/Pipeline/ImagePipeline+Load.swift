@@ -9,8 +9,8 @@ extension ImagePipeline {
     /// Loads as urgently as `context` says.
     func load(
         _ request: ImageRequest,
-        context: WorkContext,
-        report: @escaping @Sendable (ImageEvent) -> Void
+        context: JobContext,
+        report: @escaping @Sendable (ImageTaskEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
         try await load(request) { [self, given = request.priority] file async throws(EideticError) in
             // Processors and interceptors may find it more urgent, or less so.
@@ -30,7 +30,7 @@ extension ImagePipeline {
             return response
         } catch {
             counters.count(error)
-            Log.write(.info, .pipeline, "\(request.name): \(error)")
+            Log.write(.info, category: .pipeline, message: "\(request.name): \(error)")
             throw error
         }
     }
@@ -54,12 +54,12 @@ extension ImagePipeline {
     /// The answer for one file: from memory, else made.
     func fileAnswer(
         _ request: ImageRequest,
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (ImageEvent) -> Void
+        _ context: JobContext,
+        _ report: @escaping @Sendable (ImageTaskEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
         // What does not serve is as good as none where the server is asked anyway.
         var hit = request.wantsRefresh ? try? memoryHit(request) : try memoryHit(request)
-        if hit != nil, request.wantsBytes { hit?.originalBytes = await originals.cachedBytes(for: request) }
+        if hit != nil, request.wantsBytes { hit?.encodedBytes = await originals.cachedBytes(for: request) }
         if request.wantsRefresh { return try await refreshed(request, hit, context, report) }
         guard var hit else { return try await made(request, context, report) }
         try await waitForStore(of: nil, request, &hit)
@@ -67,8 +67,8 @@ extension ImagePipeline {
     }
 
     /// The events of one load whose priority `context` holds.
-    func events(for request: ImageRequest, _ context: WorkContext) -> ImageEvents {
-        ImageEvents { [self] report throws(EideticError) in
+    func events(for request: ImageRequest, _ context: JobContext) -> ImageTaskEvents {
+        ImageTaskEvents { [self] report throws(EideticError) in
             try await load(request, context: context, report: report)
         }
     }
@@ -98,7 +98,7 @@ extension ImagePipeline {
     private func answerAtOnce(_ request: ImageRequest) -> ImageResponse? {
         if var hit = try? memoryHit(request) {
             if request.options.contains(.queryMemoryDataSync) {
-                hit.originalBytes = originals.cachedBytesAtOnce(for: cachedVariant(request)?.file ?? request)
+                hit.encodedBytes = originals.cachedBytesAtOnce(for: cachedVariant(request)?.file ?? request)
             }
             return hit
         }
@@ -120,23 +120,23 @@ extension ImagePipeline {
         let timer = StepTimer()
         guard let image = hitImage(request) else { return nil }
         try check(image, request.options)
-        return ImageResponse(hit: image, timer.step(.memory, "hit"), bytes: nil)
+        return ImageResponse(hit: image, timer.step(.memory, detail: "hit"), bytes: nil)
     }
 
     private func hitImage(_ request: ImageRequest) -> Image? {
         request.options.contains(.fromLoaderOnly)
-            ? nil : memory.decoded(for: request.pictureKey) ?? cachedVariant(request)?.image
+            ? nil : memory.decodedImage(for: request.imageKey) ?? cachedVariant(request)?.image
     }
 
     /// Makes the picture, by the route of the request's options unless another is given.
     func made(
         _ request: ImageRequest,
-        route: OriginalLoader.Route? = nil,
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (ImageEvent) -> Void
+        route: ImageDataLoader.CachePolicy? = nil,
+        _ context: JobContext,
+        _ report: @escaping @Sendable (ImageTaskEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
-        let route = route ?? OriginalLoader.Route(request.options), isAsked = route != .originOnly
-        let miss = StepTimer().step(.memory, isAsked ? misses.text(for: request.pictureKey) : "not asked")
+        let route = route ?? ImageDataLoader.CachePolicy(request.options), isAsked = route != .originOnly
+        let miss = StepTimer().step(.memory, detail: isAsked ? misses.explanation(for: request.imageKey) : "not asked")
         let showsPreviews = request.options.contains(.progressive)
         let picture = try await pictures.picture(for: request, route: route, context: context) { news in
             switch news {
@@ -149,16 +149,16 @@ extension ImagePipeline {
             revalidateInBackground(request, picture.image)
         }
         var response = try await response(picture, request)
-        response.record.steps.insert(miss, at: 0)
+        response.trace.steps.insert(miss, at: 0)
         return response
     }
 
     /// The answer that a picture just made becomes.
-    func response(_ picture: LoadedPicture, _ request: ImageRequest) async throws(EideticError) -> ImageResponse {
+    func response(_ picture: Output, _ request: ImageRequest) async throws(EideticError) -> ImageResponse {
         var response = ImageResponse(picture)
         // Made of another picture in memory, or by somebody else in between: there was no need for the bytes.
         if picture.original == nil, request.wantsBytes {
-            response.originalBytes = await originals.cachedBytes(for: request)
+            response.encodedBytes = await originals.cachedBytes(for: request)
         }
         try await waitForStore(of: picture.original, request, &response)
         return response
@@ -166,7 +166,7 @@ extension ImagePipeline {
 
     /// With `waitStoreCache`, waits until the original is on disk: for a picture from memory, the one on its way there.
     func waitForStore(
-        of original: Original?,
+        of original: EncodedImage?,
         _ request: ImageRequest,
         _ response: inout ImageResponse
     ) async throws(EideticError) {
@@ -175,14 +175,14 @@ extension ImagePipeline {
         let timer = StepTimer()
         response.storeError = try await original.storeError()
         guard original.belongsOnDisk else { return }
-        response.record.steps.append(timer.step(.store, response.storeError.map { "failed: \($0)" } ?? "stored"))
+        response.trace.steps.append(timer.step(.store, detail: response.storeError.map { "failed: \($0)" } ?? "stored"))
     }
 
     func check(_ image: Image, _ options: ImageOptions) throws(EideticError) {
         guard options.contains(.matchAnimatedImage), !image.isAnimated else { return }
         throw EideticError(
             .unsupportedFormat,
-            "an animated picture was asked for, and this \(image.format) has one frame"
+            message: "an animated picture was asked for, and this \(image.format) has one frame"
         )
     }
 }
@@ -199,24 +199,24 @@ extension ImageRequest {
 
 extension ImageResponse {
     /// The answer of the memory cache.
-    fileprivate init(hit image: Image, _ step: LoadRecord.Step, bytes: [UInt8]?) {
+    fileprivate init(hit image: Image, _ step: LoadTrace.Step, bytes: [UInt8]?) {
         self.init(
             image: image,
             source: .memory,
             byteCount: image.encodedSize,
             originalBytes: bytes,
-            record: LoadRecord(steps: [step])
+            record: LoadTrace(steps: [step])
         )
     }
 
-    init(_ picture: LoadedPicture) {
+    init(_ picture: Output) {
         self.init(
             image: picture.image,
             header: picture.header,
             source: picture.source,
             byteCount: picture.image.encodedSize,
             originalBytes: picture.original?.bytes,
-            record: LoadRecord(steps: picture.steps)
+            record: LoadTrace(steps: picture.steps)
         )
     }
 }

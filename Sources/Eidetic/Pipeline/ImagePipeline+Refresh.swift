@@ -7,8 +7,8 @@ extension ImagePipeline {
     func refreshed(
         _ request: ImageRequest,
         _ hit: ImageResponse?,
-        _ context: WorkContext,
-        _ report: @escaping @Sendable (ImageEvent) -> Void
+        _ context: JobContext,
+        _ report: @escaping @Sendable (ImageTaskEvent) -> Void
     ) async throws(EideticError) -> ImageResponse {
         guard var cached = try await cachedAnswer(request, hit, context) else {
             // An animation is asked for, and the cached picture may be none.
@@ -23,7 +23,7 @@ extension ImagePipeline {
             }
             switch outcome {
             case .unchanged(let step, let isTransferred):
-                cached.record.steps.append(step)
+                cached.trace.steps.append(step)
                 cached.isTransferred = isTransferred
                 cached.revalidation = .unchanged
                 try await waitForStore(of: nil, request, &cached)
@@ -35,7 +35,7 @@ extension ImagePipeline {
                 return response
             }
         } catch  where error.code != .cancelled {
-            cached.record.steps.append(timer.step(.network, "failed: \(error)"))
+            cached.trace.steps.append(timer.step(.network, detail: "failed: \(error)"))
             cached.revalidation = .failed(error)
             return cached
         }
@@ -45,7 +45,7 @@ extension ImagePipeline {
     private func cachedAnswer(
         _ request: ImageRequest,
         _ hit: ImageResponse?,
-        _ context: WorkContext
+        _ context: JobContext
     ) async throws(EideticError) -> ImageResponse? {
         if let hit { return hit }
         let offline = request.with(options: request.options.union(.fromCacheOnly).subtracting(.refreshCached))
@@ -60,10 +60,10 @@ extension ImagePipeline {
     func revalidateInBackground(_ request: ImageRequest, _ shown: Image) {
         Task.detached(priority: .utility) { [refresher] in
             do throws(EideticError) {
-                let context = WorkContext(priority: .low)
+                let context = JobContext(priority: .low)
                 _ = try await refresher.outcome(for: request, shown: shown, context: context, onProgress: nil)
             } catch {
-                Log.write(.info, .pipeline, "\(request.name): not revalidated: \(error)")
+                Log.write(.info, category: .pipeline, message: "\(request.name): not revalidated: \(error)")
             }
         }
     }

@@ -4,5 +4,5 @@ extension ImagePipeline {
     /// The bytes of decoded pictures that are in memory now.
     ///
     /// - Complexity: O(1).
-    public var memoryUsage: ByteCount { memory.pictures.totalCost }
+    public var memoryUsage: ByteCount { memory.images.totalCost }
 }

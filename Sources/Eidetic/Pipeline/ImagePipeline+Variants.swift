@@ -13,17 +13,19 @@ extension ImagePipeline {
         guard let choice = choice(request) else { return try await body(request) }
         let timer = StepTimer()
         let files = await inOrder(choice, request)
-        var steps = [timer.step(.choice, files.first.map { "\($0.size) of \(files.count), \(note($0))" } ?? "none")]
-        var last = EideticError(.invalidArgument, "a list of files has none")
+        var steps = [
+            timer.step(.choice, detail: files.first.map { "\($0.size) of \(files.count), \(note($0))" } ?? "none")
+        ]
+        var last = EideticError(.invalidArgument, message: "a list of files has none")
         for file in files {
             let timer = StepTimer()
             do throws(EideticError) {
                 var response = try await body(request.file(file))
-                response.record.steps.insert(contentsOf: steps, at: 0)
+                response.trace.steps.insert(contentsOf: steps, at: 0)
                 return response
             } catch  where error.code != .cancelled {
                 last = error
-                steps.append(timer.step(.choice, "\(file.size) failed: \(error)"))
+                steps.append(timer.step(.choice, detail: "\(file.size) failed: \(error)"))
             }
         }
         throw last
@@ -33,7 +35,7 @@ extension ImagePipeline {
     func cachedVariant(_ request: ImageRequest) -> (file: ImageRequest, image: Image)? {
         guard let choice = choice(request) else { return nil }
         return choice.acceptable.lazy.map { request.file($0) }.compactMap { file in
-            self.memory.image(for: file.pictureKey).map { (file, $0) }
+            self.memory.image(for: file.imageKey).map { (file, $0) }
         }.first
     }
 
@@ -45,20 +47,21 @@ extension ImagePipeline {
     /// The picture of the largest of the files that memory has, in whatever size.
     func cachedVariantPreview(_ request: ImageRequest) -> Image? {
         guard let choice = choice(request) else { return nil }
-        return choice.variants.reversed().lazy.compactMap { file in
-            request.file(file).baseKey.flatMap { self.memory.anyImage(base: $0) }
+        return choice.candidates.reversed().lazy.compactMap { file in
+            request.file(file).baseKey.flatMap { self.memory.largestImage(forBase: $0) }
         }.first
     }
 
-    private func choice(_ request: ImageRequest) -> VariantChoice? {
-        guard case .variants(let variants) = request.origin else { return nil }
-        return VariantChoice(variants, request.rendering, limit: configuration.variantWait) { [configuration] origin in
+    private func choice(_ request: ImageRequest) -> CandidateSelection? {
+        guard case .candidates(let variants) = request.resource else { return nil }
+        return CandidateSelection(among: variants, for: request.rendering, timeLimit: configuration.candidateTimeLimit)
+        { [configuration] origin in
             configuration.downloader.speed(of: origin)
         }
     }
 
-    private func inOrder(_ choice: VariantChoice, _ request: ImageRequest) async -> [ImageVariant] {
-        var cached: ImageVariant?
+    private func inOrder(_ choice: CandidateSelection, _ request: ImageRequest) async -> [ImageCandidate] {
+        var cached: ImageCandidate?
         if !request.options.contains(.fromLoaderOnly) {
             for file in choice.sufficient where cached == nil {
                 if await isCached(request.file(file)) { cached = file }
@@ -68,15 +71,15 @@ extension ImagePipeline {
     }
 
     private func isCached(_ request: ImageRequest) async -> Bool {
-        let (rendering, key) = (request.rendering, request.pictureKey)
+        let (rendering, key) = (request.rendering, request.imageKey)
         let image = request.baseKey.map {
             memory.image(for: key, base: $0, size: rendering.size, mode: rendering.contentMode)
         }
         if (image ?? memory.image(for: key)) != nil { return true }
-        return (try? await configuration.diskCache?.containsValue(for: request.originalKey)) ?? false
+        return (try? await configuration.diskCache?.containsValue(for: request.resourceKey)) ?? false
     }
 
-    private func note(_ file: ImageVariant) -> String {
+    private func note(_ file: ImageCandidate) -> String {
         guard let speed = configuration.downloader.speed(of: file.request.origin) else {
             return "its host not measured"
         }
@@ -86,7 +89,7 @@ extension ImagePipeline {
 
 extension ImageRequest {
     /// The same for one of its files.
-    fileprivate func file(_ variant: ImageVariant) -> ImageRequest {
+    fileprivate func file(_ variant: ImageCandidate) -> ImageRequest {
         var request = ImageRequest(
             .remote(variant.request),
             rendering: rendering,

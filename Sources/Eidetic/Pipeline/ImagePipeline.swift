@@ -18,8 +18,8 @@ public final class ImagePipeline: Sendable {
     public let configuration: Configuration
 
     let memory: ImageMemoryCache
-    let originals: OriginalLoader
-    let pictures: PictureLoader
+    let originals: ImageDataLoader
+    let pictures: ImageLoader
     let refresher: Refresher
     let counters = Counters()
     let misses = MissReasons()
@@ -34,11 +34,11 @@ public final class ImagePipeline: Sendable {
         let memory =
             configuration.memoryCache ?? ImageMemoryCache(costLimit: configuration.memoryLimit, hooks: misses.hooks)
         self.memory = memory
-        originals = OriginalLoader(configuration, gate, DerivedPictures(memory))
-        pictures = PictureLoader(configuration, gate, originals: originals, memory: memory)
+        originals = ImageDataLoader(configuration, gate, RenditionIndex(memory))
+        pictures = ImageLoader(configuration, gate, originals: originals, memory: memory)
         refresher = Refresher(configuration, gate, originals, pictures)
         if configuration.memoryCache == nil {
-            memory.follow(configuration.environment, inBackground: configuration.memoryInBackground)
+            memory.observe(configuration.environment, backgroundBehavior: configuration.memoryBackgroundBehavior)
         }
     }
 
@@ -58,12 +58,12 @@ public final class ImagePipeline: Sendable {
     ///
     /// Throws `cancelled` as soon as the calling task is cancelled; the others who want the same picture still get it.
     public func response(for request: ImageRequest) async throws(EideticError) -> ImageResponse {
-        try await load(request, context: WorkContext(priority: request.priority)) { _ in }
+        try await load(request, context: JobContext(priority: request.priority)) { _ in }
     }
 
     /// Loads a picture and tells how it goes on; the sequence ends with exactly one terminal event.
-    public func events(for request: ImageRequest) -> ImageEvents {
-        events(for: request, WorkContext(priority: request.priority))
+    public func events(for request: ImageRequest) -> ImageTaskEvents {
+        events(for: request, JobContext(priority: request.priority))
     }
 
     /// The picture if it is in memory now; returns at once, on any thread.
@@ -71,8 +71,8 @@ public final class ImagePipeline: Sendable {
     /// - Complexity: O(1); takes no lock for long, allocates nothing; O(*n*) and a request for each where the picture is
     ///   there in *n* files. Request processors are called where there are any.
     public func cachedImage(for request: ImageRequest) -> Image? {
-        guard !isPlain else { return memory.decoded(for: request.pictureKey) ?? cachedVariant(request)?.image }
-        return (try? processed(request)).flatMap { memory.decoded(for: $0.pictureKey) ?? cachedVariant($0)?.image }
+        guard !isPlain else { return memory.decodedImage(for: request.imageKey) ?? cachedVariant(request)?.image }
+        return (try? processed(request)).flatMap { memory.decodedImage(for: $0.imageKey) ?? cachedVariant($0)?.image }
     }
 
     /// Whether the user scrolls or drags; loads of low priority then wait before each of their steps (L22).
@@ -84,16 +84,16 @@ public final class ImagePipeline: Sendable {
         set {
             guard gate.setClosed(newValue) else { return }
             let downloader = configuration.downloader
-            if newValue { downloader.interactionBegan() } else { downloader.interactionEnded() }
+            if newValue { downloader.beginInteraction() } else { downloader.endInteraction() }
         }
     }
 
     /// The largest picture of the same bytes that is in memory now, in whatever size; to be shown until a better comes.
     public func cachedPreview(for request: ImageRequest) -> Image? {
         guard let request = try? processed(request) else { return nil }
-        return request.baseKey.flatMap { memory.anyImage(base: $0) } ?? cachedVariantPreview(request)
+        return request.baseKey.flatMap { memory.largestImage(forBase: $0) } ?? cachedVariantPreview(request)
     }
 
     /// Forgets all pictures in memory; the disk keeps its own.
-    public func removeAllFromMemory() { memory.pictures.removeAll() }
+    public func removeAllFromMemory() { memory.images.removeAll() }
 }

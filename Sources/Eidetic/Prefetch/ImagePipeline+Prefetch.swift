@@ -6,7 +6,7 @@ extension ImagePipeline {
         _ request: ImageRequest,
         to destination: ImagePrefetcher.Destination
     ) async throws(EideticError) -> ImageResponse {
-        let context = WorkContext(priority: .low)
+        let context = JobContext(priority: .low)
         return try await load(request) { [self] file async throws(EideticError) in
             switch destination {
             case .memory: try await fileAnswer(file, context) { _ in }
@@ -18,18 +18,18 @@ extension ImagePipeline {
     /// Brings the original to disk without decoding it, unless it is there.
     private func bringToDisk(
         _ request: ImageRequest,
-        _ context: WorkContext
+        _ context: JobContext
     ) async throws(EideticError) -> ImageResponse {
         let original = try await originals.original(for: request, context: context, onProgress: nil)
-        let picture: LoadedPicture
+        let picture: Output
         do throws(EideticError) { picture = try pictures.deferred(request, original) } catch {
             pictures.note(error, of: original, request)
             throw error
         }
         if let error = try await original.storeError() { throw error }
-        guard original.belongsOnDisk || original.isFromDisk || !request.origin.isStored else {
+        guard original.belongsOnDisk || original.isFromDisk || !request.resource.isStoredOnDisk else {
             let reason = configuration.diskCache == nil ? "there is no disk cache" : "it is not to be stored"
-            throw EideticError(.refused, "\(request.name): \(reason)")
+            throw EideticError(.refused, message: "\(request.name): \(reason)")
         }
         return ImageResponse(picture)
     }

@@ -21,10 +21,10 @@ public final class ImagePrefetcher: Sendable {
     private let limiter: AsyncLimiter
 
     /// Creates a prefetcher that loads `width` pictures at a time, 3 by default.
-    public init(_ pipeline: ImagePipeline = .shared, destination: Destination = .memory, width: Int = 3) {
+    public init(pipeline: ImagePipeline = .shared, destination: Destination = .memory, maximumConcurrent: Int = 3) {
         self.pipeline = pipeline
         self.destination = destination
-        limiter = AsyncLimiter(width: width)
+        limiter = AsyncLimiter(maximumConcurrent: maximumConcurrent)
     }
 
     /// Whether no further picture is begun; those under way go on.
@@ -39,16 +39,16 @@ public final class ImagePrefetcher: Sendable {
     @discardableResult
     public func prefetch(
         _ requests: [ImageRequest],
-        onEach: (@Sendable (ImageRequest, Result<PrefetchedPicture, EideticError>) -> Void)? = nil
+        onEach: (@Sendable (ImageRequest, Result<PrefetchResult, EideticError>) -> Void)? = nil
     ) -> PrefetchGroup {
         let (stream, continuation) = AsyncStream<PrefetchProgress>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let task = Task.detached(priority: .utility) { [self] in
             var count = PrefetchProgress(finished: 0, skipped: 0, total: requests.count)
             await withTaskGroup(of: Bool.self) { group in
                 for request in requests {
-                    let number = limiter.takeNumber()
+                    let number = limiter.reserveTicket()
                     group.addTask { [self] in
-                        let result = await bring(request, number)
+                        let result = await prefetch(request, number: number)
                         onEach?(request, result)
                         return (try? result.get()) != nil
                     }
@@ -65,13 +65,13 @@ public final class ImagePrefetcher: Sendable {
         return PrefetchGroup(progress: stream, task: task)
     }
 
-    private func bring(_ request: ImageRequest, _ number: UInt64) async -> Result<PrefetchedPicture, EideticError> {
+    private func prefetch(_ request: ImageRequest, number: UInt64) async -> Result<PrefetchResult, EideticError> {
         // Pictures in memory are decoded.
-        let request = request.decoding.with(priority: .low)
+        let request = request.decodingImmediately.with(priority: .low)
         do throws(EideticError) {
-            try await limiter.enter(number)
-            defer { limiter.leave() }
-            return .success(PrefetchedPicture(try await pipeline.prefetch(request, to: destination)))
+            try await limiter.acquire(ticket: number)
+            defer { limiter.release() }
+            return .success(PrefetchResult(try await pipeline.prefetch(request, to: destination)))
         } catch {
             return .failure(error)
         }
@@ -79,7 +79,7 @@ public final class ImagePrefetcher: Sendable {
 }
 
 /// A picture that was prefetched.
-public struct PrefetchedPicture: Sendable {
+public struct PrefetchResult: Sendable {
     /// Where it came from.
     public let source: ImageSource
     /// What it is.
@@ -89,19 +89,19 @@ public struct PrefetchedPicture: Sendable {
     /// The bytes of the encoded original.
     public let byteCount: ByteCount
     /// How it was brought.
-    public let record: LoadRecord
+    public let trace: LoadTrace
     /// Why the original could not be stored on disk; known for the destination `disk`, and with `waitStoreCache`.
     public let storeError: EideticError?
 }
 
-extension PrefetchedPicture {
+extension PrefetchResult {
     fileprivate init(_ response: ImageResponse) {
         self.init(
             source: response.source,
             format: response.image.format,
             size: response.image.sourceSize,
             byteCount: response.byteCount,
-            record: response.record,
+            record: response.trace,
             storeError: response.storeError
         )
     }

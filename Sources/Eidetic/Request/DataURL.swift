@@ -9,12 +9,12 @@ struct DataURL {
 
     init(_ url: String) throws(EideticError) {
         guard let comma = url.firstIndex(of: ",") else {
-            throw EideticError(.invalidURL, "a data URL has no comma before its data")
+            throw EideticError(.invalidURL, message: "a data URL has no comma before its data")
         }
         let isBase64 = url[..<comma].lowercased().hasSuffix(";base64")
         let payload = url[url.index(after: comma)...]
         guard let plain = Self.percentDecoded(payload) else {
-            throw EideticError(.invalidURL, "a data URL has a percent sign without two hexadecimal digits")
+            throw EideticError(.invalidURL, message: "a data URL has a percent sign without two hexadecimal digits")
         }
         guard isBase64 else {
             bytes = plain
@@ -23,7 +23,7 @@ struct DataURL {
         let text = String(decoding: plain.filter { $0 > 0x20 }, as: UTF8.self)
         let padded = text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
         guard let decoded = Data(base64Encoded: padded) else {
-            throw EideticError(.invalidURL, "the data of a data URL is not base64")
+            throw EideticError(.invalidURL, message: "the data of a data URL is not base64")
         }
         bytes = Array(decoded)
     }

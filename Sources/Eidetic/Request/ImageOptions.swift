@@ -111,14 +111,14 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     public static let waitTransition = ImageOptions(rawValue: 1 << 21)
 
     /// The options that change pixels, and so belong to the identity of a decoded picture.
-    static let ofIdentity: ImageOptions = [
+    static let affectingIdentity: ImageOptions = [
         .scaleDownLargeImages, .preloadAllFrames, .firstFrameOnly, .transformAnimatedImage, .transformVectorImage,
     ]
 
-    static let ofPriority: ImageOptions = [.lowPriority, .highPriority]
+    static let affectingPriority: ImageOptions = [.lowPriority, .highPriority]
 
     /// The options that change how the original is brought, so that those who differ in them share no download.
-    static let ofTransfer: ImageOptions = [
+    static let affectingData: ImageOptions = [
         .cacheMemoryOnly, .allowInvalidCertificates, .retryFailed, .handleCookies,
     ]
 }

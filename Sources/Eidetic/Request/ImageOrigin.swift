@@ -3,7 +3,7 @@ public import EideticFetch
 import FoundationEssentials
 
 /// Where the bytes of a picture come from.
-public enum ImageOrigin: Sendable {
+public enum ImageResource: Sendable {
     /// A server. The original is kept in the disk cache.
     case remote(FetchRequest)
 
@@ -17,7 +17,7 @@ public enum ImageOrigin: Sendable {
     /// The smallest that has all pixels of the wanted size is loaded, and one step less where the host's measured speed
     /// would make that take too long (`ImagePipeline.Configuration.variantWait`). A larger one that a cache has is taken
     /// before; the others stand in where one fails. Each has an identity of its own.
-    case variants([ImageVariant])
+    case candidates([ImageCandidate])
 
     /// A file of this machine. It is not copied into the disk cache.
     case file(LocalFile)
@@ -43,7 +43,7 @@ public enum ImageOrigin: Sendable {
         switch self {
         case .remote(let request): request.url
         case .firstOf(let requests): requests.first?.url ?? "no URL"
-        case .variants(let variants): variants.first?.request.url ?? "no URL"
+        case .candidates(let variants): variants.first?.request.url ?? "no URL"
         case .file(let file): file.path
         case .bytes(let bytes): "\(bytes.count) bytes"
         case .provider(let name, _): name
@@ -55,7 +55,7 @@ public enum ImageOrigin: Sendable {
         switch self {
         case .remote(let request): [request]
         case .firstOf(let requests): requests
-        case .variants(let variants): variants.map(\.request)
+        case .candidates(let variants): variants.map(\.request)
         case .file, .bytes, .provider: []
         }
     }
@@ -65,27 +65,28 @@ public enum ImageOrigin: Sendable {
         switch self {
         case .remote(let request): condition(request)
         case .firstOf(let requests): requests.contains(where: condition)
-        case .variants(let variants): variants.contains { condition($0.request) }
+        case .candidates(let variants): variants.contains { condition($0.request) }
         case .file, .bytes, .provider: false
         }
     }
 
     /// Whether the original belongs into the disk cache.
-    var isStored: Bool {
+    var isStoredOnDisk: Bool {
         switch self {
-        case .remote, .firstOf, .variants, .provider: true
+        case .remote, .firstOf, .candidates, .provider: true
         case .file, .bytes: false
         }
     }
 }
 
-extension ImageOrigin {
+extension ImageResource {
     /// The identity of the bytes, without the query items that `ignored` names.
-    func identity(ignoring ignored: Set<String>) -> String {
+    func identity(ignoringQueryItems ignored: Set<String>) -> String {
         switch self {
-        case .remote(let request): Self.identity(of: request, ignored)
-        case .firstOf(let requests): requests.first.map { Self.identity(of: $0, ignored) } ?? ""
-        case .variants(let variants): variants.map { Self.identity(of: $0.request, ignored) }.joined(separator: "\n")
+        case .remote(let request): Self.identity(of: request, ignoringQueryItems: ignored)
+        case .firstOf(let requests): requests.first.map { Self.identity(of: $0, ignoringQueryItems: ignored) } ?? ""
+        case .candidates(let variants):
+            variants.map { Self.identity(of: $0.request, ignoringQueryItems: ignored) }.joined(separator: "\n")
         case .file(let file): "file:\(file.path)\n\(file.version)"
         case .bytes(let bytes): "data:\(bytes.withUnsafeBytes { CacheKey(hashing: $0) }.hexadecimal)"
         case .provider(let name, _): "provider:\(name)"
@@ -95,7 +96,7 @@ extension ImageOrigin {
     /// What keeps bytes apart from those of the same URL that were asked for in another way.
     ///
     /// Anybody may have tampered with what came with any certificate, and cookies tell users apart.
-    func marks(_ options: ImageOptions) -> String {
+    func identitySuffix(for options: ImageOptions) -> String {
         let isUnsafe = hasRemote { options.contains(.allowInvalidCertificates) || $0.allowsInvalidCertificates }
         let hasCookies = hasRemote { options.contains(.handleCookies) || $0.usesCookies }
         return (isUnsafe ? "\nany certificate" : "") + (hasCookies ? "\nwith cookies" : "")
@@ -104,8 +105,8 @@ extension ImageOrigin {
     /// Two users with different headers or passwords never share a picture, so all that the caller set is part of it.
     ///
     /// It is hashed, because the identity is written to disk, where no secret belongs.
-    private static func identity(of request: FetchRequest, _ ignored: Set<String>) -> String {
-        let url = ignored.isEmpty ? request.url : SignedURL.withoutItems(ignored, request.url)
+    private static func identity(of request: FetchRequest, ignoringQueryItems ignored: Set<String>) -> String {
+        let url = ignored.isEmpty ? request.url : SignedURL.removingQueryItems(ignored, from: request.url)
         guard !request.headers.isEmpty || request.credentials != nil else { return url }
         let fields = request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
         let secret = fields.joined(separator: "\n") + (request.credentials.map { "\n\($0)" } ?? "")

@@ -32,23 +32,23 @@ extension ImageRequest {
         }
 
         /// The same at full size.
-        var anySize: Rendering { Rendering(convertsToSRGB: convertsToSRGB, transform: transform) }
+        var atFullSize: Rendering { Rendering(convertsToSRGB: convertsToSRGB, transform: transform) }
 
-        func identity(of original: String, _ options: ImageOptions) -> CacheKey {
-            CacheKey(name(of: original, options))
+        func cacheKey(for original: String, options: ImageOptions) -> CacheKey {
+            CacheKey(cacheKeyText(for: original, options: options))
         }
 
         /// The text that stands for the picture: the original's own where nothing is done to it.
-        func name(of original: String, _ options: ImageOptions) -> String {
-            let flags = deciding(options).rawValue
+        func cacheKeyText(for original: String, options: ImageOptions) -> String {
+            let flags = relevantOptions(in: options).rawValue
             guard size != nil || flags != 0 || !convertsToSRGB || transform != nil else { return original }
             let wanted = size.map { "\($0) \(contentMode.rawValue)" } ?? "full"
             return "\(original)\n\(wanted) \(flags) \(convertsToSRGB) \(transform?.key ?? "")"
         }
 
         /// Those of the options that change a pixel here.
-        private func deciding(_ options: ImageOptions) -> ImageOptions {
-            var flags = options.intersection(.ofIdentity)
+        private func relevantOptions(in options: ImageOptions) -> ImageOptions {
+            var flags = options.intersection(.affectingIdentity)
             // One frame is the default, and wins.
             if flags.remove(.firstFrameOnly) != nil { flags.remove(.preloadAllFrames) }
             if transform == nil { flags.subtract([.transformAnimatedImage, .transformVectorImage]) }
@@ -56,7 +56,7 @@ extension ImageRequest {
         }
 
         /// What the decoder is asked for.
-        func decodeOptions(_ options: ImageOptions, byteLimit: ByteCount) -> DecodeOptions {
+        func decodeOptions(for options: ImageOptions, byteLimit: ByteCount) -> DecodeOptions {
             var decode = DecodeOptions()
             decode.size = size
             decode.contentMode = contentMode
@@ -70,7 +70,7 @@ extension ImageRequest {
     /// What the decoder is asked for; the scale is the one that the picture's name says.
     func decodeOptions(byteLimit: ByteCount) -> DecodeOptions {
         var decode = rendering.decodeOptions(options, byteLimit: byteLimit)
-        decode.scale = ImageScale.named(name)
+        decode.scale = ImageScale.scale(fromName: name)
         return decode
     }
 }

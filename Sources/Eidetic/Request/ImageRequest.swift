@@ -9,7 +9,7 @@ public import struct FoundationEssentials.URL
 /// requests that are asked for often.
 public struct ImageRequest: Sendable, Hashable {
     /// Where the bytes come from.
-    public let origin: ImageOrigin
+    public let resource: ImageResource
 
     /// How the picture is to be made of the bytes.
     public let rendering: Rendering
@@ -26,32 +26,33 @@ public struct ImageRequest: Sendable, Hashable {
     public let ignoredQueryItems: Set<String>
 
     /// The identity of the original's bytes.
-    let originalKey: String
+    let resourceKey: String
 
     /// The identity of the decoded picture: the original's, and all that changes a pixel.
-    let pictureKey: CacheKey
+    let imageKey: CacheKey
 
     /// The identity of the picture in whatever size; `nil` where other sizes say nothing about this one.
     let baseKey: CacheKey?
 
     /// Creates a request.
     public init(
-        _ origin: ImageOrigin,
+        _ origin: ImageResource,
         rendering: Rendering = Rendering(),
         priority: LoadPriority = .normal,
         options: ImageOptions = [],
         ignoredQueryItems: Set<String> = []
     ) {
-        self.origin = origin
+        self.resource = origin
         self.rendering = rendering
         self.priority = options.contains(.highPriority) ? .high : options.contains(.lowPriority) ? .low : priority
         // Who asks for an animation wants its frames.
         let wantsFrames = options.contains(.matchAnimatedImage) && !options.contains(.firstFrameOnly)
         self.options = wantsFrames ? options.union(.preloadAllFrames) : options
         self.ignoredQueryItems = ignoredQueryItems
-        originalKey = origin.identity(ignoring: ignoredQueryItems) + origin.marks(options)
-        pictureKey = rendering.identity(of: originalKey, self.options)
-        baseKey = rendering.transform == nil ? rendering.anySize.identity(of: originalKey, self.options) : nil
+        resourceKey = origin.identity(ignoringQueryItems: ignoredQueryItems) + origin.identitySuffix(for: options)
+        imageKey = rendering.cacheKey(for: resourceKey, options: self.options)
+        baseKey =
+            rendering.transform == nil ? rendering.atFullSize.cacheKey(for: resourceKey, options: self.options) : nil
     }
 
     /// Creates a request for a URL given as text; throws `invalidURL` where it is none that can be loaded.
@@ -63,7 +64,7 @@ public struct ImageRequest: Sendable, Hashable {
         options: ImageOptions = []
     ) throws(EideticError) {
         let rendering = Rendering(size: size, contentMode: contentMode)
-        self.init(try ImageOrigin(url: url), rendering: rendering, priority: priority, options: options)
+        self.init(try ImageResource(url: url), rendering: rendering, priority: priority, options: options)
     }
 
     /// Creates a request for a URL; throws `invalidURL` where it is none that can be loaded.
@@ -79,26 +80,26 @@ public struct ImageRequest: Sendable, Hashable {
     }
 
     /// The same picture with the same identity, from another origin.
-    private init(_ other: ImageRequest, from origin: ImageOrigin) {
-        self.origin = origin
+    private init(_ other: ImageRequest, from origin: ImageResource) {
+        self.resource = origin
         (rendering, options, priority) = (other.rendering, other.options, other.priority)
         ignoredQueryItems = other.ignoredQueryItems
-        (originalKey, pictureKey, baseKey) = (other.originalKey, other.pictureKey, other.baseKey)
+        (resourceKey, imageKey, baseKey) = (other.resourceKey, other.imageKey, other.baseKey)
     }
 
     /// The same picture from the servers that are asked after this one; `nil` where there is none.
-    func behind(_ remote: FetchRequest) -> ImageRequest? {
-        guard case .firstOf(let all) = origin, let index = all.firstIndex(of: remote), index + 1 < all.count else {
+    func fallback(after remote: FetchRequest) -> ImageRequest? {
+        guard case .firstOf(let all) = resource, let index = all.firstIndex(of: remote), index + 1 < all.count else {
             return nil
         }
         return ImageRequest(self, from: .firstOf(Array(all[(index + 1)...])))
     }
 
     /// Whether cookies are sent, by which a server may tell its users apart.
-    var usesCookies: Bool { origin.hasRemote { options.contains(.handleCookies) || $0.usesCookies } }
+    var usesCookies: Bool { resource.hasRemote { options.contains(.handleCookies) || $0.usesCookies } }
 
     /// The URL, or another name where it comes from elsewhere.
-    public var name: String { origin.name }
+    public var name: String { resource.name }
 
     /// The same picture, made in another way; as urgent as before, unless `priority` or new options say otherwise.
     public func with(
@@ -107,14 +108,14 @@ public struct ImageRequest: Sendable, Hashable {
         priority: LoadPriority? = nil
     ) -> ImageRequest {
         var request = ImageRequest(
-            origin,
+            resource,
             rendering: rendering ?? self.rendering,
             priority: self.priority,
             options: options ?? self.options,
             ignoredQueryItems: ignoredQueryItems
         )
         // What the options say of it holds only from when they say so.
-        let isNew = !request.options.symmetricDifference(self.options).isDisjoint(with: .ofPriority)
+        let isNew = !request.options.symmetricDifference(self.options).isDisjoint(with: .affectingPriority)
         request.priority = priority ?? (isNew ? request.priority : self.priority)
         return request
     }
@@ -125,26 +126,26 @@ public struct ImageRequest: Sendable, Hashable {
     }
 
     /// The same, decoded.
-    var decoding: ImageRequest {
+    var decodingImmediately: ImageRequest {
         options.contains(.avoidDecode) ? with(options: options.subtracting(.avoidDecode), priority: priority) : self
     }
 
     /// What decides how the original is brought; who differs in it shares neither a download nor bytes under way.
-    struct Transfer: Hashable {
+    struct DataKey: Hashable {
         let original: String
         let options: ImageOptions
         let remotes: [FetchRequest]
     }
 
-    var transfer: Transfer {
-        Transfer(original: originalKey, options: options.intersection(.ofTransfer), remotes: origin.remotes)
+    var dataKey: DataKey {
+        DataKey(original: resourceKey, options: options.intersection(.affectingData), remotes: resource.remotes)
     }
 
     /// Requests are equal when they want the same picture in the same way, however urgent.
     public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
-        left.pictureKey == right.pictureKey && left.options == right.options && left.originalKey == right.originalKey
+        left.imageKey == right.imageKey && left.options == right.options && left.resourceKey == right.resourceKey
     }
 
     /// Feeds the identity to `hasher`.
-    public func hash(into hasher: inout Hasher) { hasher.combine(pictureKey) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
 }

@@ -32,8 +32,8 @@ public struct TransformChain: ImageTransform {
 
 extension ImageTransform {
     /// The picture with all frames changed; throws `cancelled` between two of them where `context` is.
-    func apply(to image: Image, _ context: WorkContext? = nil) throws(EideticError) -> Image {
-        let image = try image.decodedAtOnce()
+    func apply(to image: Image, context: JobContext? = nil) throws(EideticError) -> Image {
+        let image = try image.decodedSynchronously()
         var frames: [Image.Frame] = []
         for frame in image.frames {
             try context?.checkCancellation()

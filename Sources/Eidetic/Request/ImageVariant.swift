@@ -2,7 +2,7 @@ public import EideticCore
 public import EideticFetch
 
 /// One of several files of the same picture, which differ in size and quality.
-public struct ImageVariant: Sendable, Hashable {
+public struct ImageCandidate: Sendable, Hashable {
     /// Where it is.
     public let request: FetchRequest
 
@@ -25,7 +25,7 @@ public struct ImageVariant: Sendable, Hashable {
     }
 }
 
-extension ImageVariant {
+extension ImageCandidate {
     /// Whether it has all pixels that are wanted.
     func covers(_ rendering: ImageRequest.Rendering) -> Bool {
         guard let wanted = rendering.size else { return false }

@@ -18,10 +18,12 @@ public struct LocalFile: Sendable, Hashable {
         self.path = path
         do throws(SystemError) {
             let status = try FileSystem().status(of: path)
-            guard status.kind == .regular else { throw SystemError(.stat, 0, path: path) }
-            version = "\(status.device).\(status.inode).\(status.modified.nanoseconds).\(status.size)"
+            guard status.kind == .regular else { throw SystemError(.stat, errorNumber: 0, path: path) }
+            version = "\(status.device).\(status.inode).\(status.modificationTime.nanoseconds).\(status.size)"
         } catch {
-            guard error.number != 0 else { throw EideticError(.invalidArgument, "\(path) is not a regular file") }
+            guard error.errorNumber != 0 else {
+                throw EideticError(.invalidArgument, message: "\(path) is not a regular file")
+            }
             throw EideticError(error)
         }
     }
@@ -29,7 +31,7 @@ public struct LocalFile: Sendable, Hashable {
     /// Looks at the file that a `file:` URL names.
     public init(url: String) throws(EideticError) {
         guard let parsed = URL(string: url), parsed.host() ?? "" == "" || parsed.host() == "localhost" else {
-            throw EideticError(.invalidURL, "\(url) names no file of this machine")
+            throw EideticError(.invalidURL, message: "\(url) names no file of this machine")
         }
         try self.init(path: parsed.path(percentEncoded: false))
     }

@@ -1,19 +1,19 @@
 /// URLs whose query holds a signature that changes while the picture stays the same.
 enum SignedURL {
     /// The URL without the query items of these names; `*` at a name's end stands for any ending.
-    static func withoutItems(_ names: Set<String>, _ url: String) -> String {
+    static func removingQueryItems(_ names: Set<String>, from url: String) -> String {
         let (rest, fragment) = split(url, at: "#")
         let (base, query) = split(rest, at: "?")
         guard let query else { return url }
         let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { item in
             let name = String(item.prefix { $0 != "=" })
-            return !names.contains { matches(name, $0) }
+            return !names.contains { matches(name, pattern: $0) }
         }
         let end = fragment.map { "#\($0)" } ?? ""
         return kept.isEmpty ? base + end : "\(base)?\(kept.joined(separator: "&"))\(end)"
     }
 
-    private static func matches(_ name: String, _ pattern: String) -> Bool {
+    private static func matches(_ name: String, pattern: String) -> Bool {
         pattern.hasSuffix("*") ? name.hasPrefix(pattern.dropLast()) : name == pattern
     }
 

@@ -40,7 +40,7 @@ public final class DisplayGate {
     }
 
     /// Holds and releases as the application's phase changes.
-    public func follow(_ environment: any ApplicationEnvironment) {
+    public func observe(_ environment: any ApplicationEnvironment) {
         let phases = environment.phases
         following?.cancel()
         following = Task { [weak self] in
@@ -49,7 +49,7 @@ public final class DisplayGate {
     }
 
     /// Draws now, or later in place of what was to be drawn there before; `body` learns whether it is late.
-    func draw(_ slot: ImageSlot, _ part: Part, _ body: @escaping @MainActor (_ isLate: Bool) -> Void) {
+    func draw(_ slot: ImageSlot, part: Part, _ body: @escaping @MainActor (_ isLate: Bool) -> Void) {
         let key = Key(slot: ObjectIdentifier(slot), part: part)
         guard isHeld else {
             held[key] = nil
@@ -58,7 +58,7 @@ public final class DisplayGate {
         if held.updateValue(body, forKey: key) == nil { order.append(key) }
     }
 
-    func forget(_ slot: ImageSlot) {
+    func discard(_ slot: ImageSlot) {
         order.removeAll { $0.slot == ObjectIdentifier(slot) }
         for part in [Part.image, .indicator] { held[Key(slot: ObjectIdentifier(slot), part: part)] = nil }
     }

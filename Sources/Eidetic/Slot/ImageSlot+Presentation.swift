@@ -20,7 +20,7 @@ extension ImageSlot {
         /// Whether the same picture in another size, where it is in memory, is shown instead of the placeholder.
         ///
         /// False by default.
-        public var startsFromCache: Bool
+        public var usesCachedPreview: Bool
 
         /// Creates a presentation; the default shows nothing but the picture.
         public init(
@@ -34,13 +34,13 @@ extension ImageSlot {
             self.failureImage = failureImage
             self.indicator = indicator
             self.transition = transition
-            self.startsFromCache = startsFromCache
+            self.usesCachedPreview = startsFromCache
         }
 
         /// Whether the same is seen until the picture is there.
-        func looksLike(_ other: Presentation) -> Bool {
+        func hasSameAppearance(as other: Presentation) -> Bool {
             placeholder?.pixels === other.placeholder?.pixels && indicator == other.indicator
-                && startsFromCache == other.startsFromCache
+                && usesCachedPreview == other.usesCachedPreview
         }
     }
 

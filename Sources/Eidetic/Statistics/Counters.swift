@@ -10,7 +10,7 @@ final class Counters: Sendable {
 
     func count(_ response: ImageResponse) {
         // A file, given bytes, a function of the caller's: no cache had them, and no network would have been asked.
-        let isLocal = response.record.steps.contains { $0.stage == .origin }
+        let isLocal = response.trace.steps.contains { $0.stage == .origin }
         state.withLock { statistics in
             switch response.source {
             case .memory: statistics.memoryHits += 1
@@ -20,7 +20,7 @@ final class Counters: Sendable {
             if response.source != .network, !isLocal, !response.isTransferred {
                 statistics.savedBytes += response.byteCount.bytes
             }
-            for step in response.record.steps { statistics.stages[step.stage, default: .init()].add(step.duration) }
+            for step in response.trace.steps { statistics.stages[step.stage, default: .init()].add(step.duration) }
         }
     }
 

@@ -1,7 +1,7 @@
 import EideticCore
 
 /// Why a load took the way it took, and how long each step was: what `explain` shows.
-public struct LoadRecord: Sendable, CustomStringConvertible {
+public struct LoadTrace: Sendable, CustomStringConvertible {
     /// Something that a load does.
     public enum Stage: String, Sendable {
         /// The choice among several files of the picture, with the look whether a cache has one.
@@ -29,7 +29,7 @@ public struct LoadRecord: Sendable, CustomStringConvertible {
         /// How long it took.
         public let duration: Duration
         /// How it ended: `miss`, `hit`, bytes, sizes.
-        public let note: String
+        public let detail: String
     }
 
     /// The steps in their order; those that were shared with other callers are told to each of them.
@@ -42,7 +42,7 @@ public struct LoadRecord: Sendable, CustomStringConvertible {
     public var description: String {
         steps.map { step in
             let tenths = Int((step.duration.inMilliseconds * 10).rounded())
-            return "\(step.stage.rawValue): \(tenths / 10).\(tenths % 10) ms, \(step.note)"
+            return "\(step.stage.rawValue): \(tenths / 10).\(tenths % 10) ms, \(step.detail)"
         }.joined(separator: "\n")
     }
 }
@@ -53,7 +53,7 @@ struct StepTimer {
 
     var elapsed: Duration { SystemTime().uptime - start }
 
-    func step(_ stage: LoadRecord.Stage, _ note: String) -> LoadRecord.Step {
-        LoadRecord.Step(stage: stage, duration: elapsed, note: note)
+    func step(_ stage: LoadTrace.Stage, detail note: String) -> LoadTrace.Step {
+        LoadTrace.Step(stage: stage, duration: elapsed, note: note)
     }
 }

@@ -16,16 +16,16 @@ final class MissReasons: Sendable {
     /// What a cache is to call.
     var hooks: MemoryHooks<Image> {
         var hooks = MemoryHooks<Image>()
-        hooks.didRemove = { [self] key, _, reason in note(key, reason) }
+        hooks.didRemove = { [self] key, _, reason in record(key, for: reason) }
         return hooks
     }
 
     /// What a record says of a picture that memory does not have.
-    func text(for key: CacheKey) -> String {
+    func explanation(for key: CacheKey) -> String {
         state.withLock { $0.reasons[key] }.map { "miss: \($0.explanation)" } ?? "miss"
     }
 
-    private func note(_ key: CacheKey, _ reason: MemoryRemovalReason) {
+    private func record(_ key: CacheKey, for reason: MemoryRemovalReason) {
         state.withLock { state in
             guard state.reasons.updateValue(reason, forKey: key) == nil else { return }
             if state.order.count < Self.capacity {

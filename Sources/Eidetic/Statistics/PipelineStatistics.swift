@@ -31,7 +31,7 @@ public struct PipelineStatistics: Sendable, Hashable {
     /// A picture that a server sent again although it had not changed is not counted.
     public var savedBytes = 0
     /// Steps by their kind; a shared step counts once for each answer.
-    public var stages: [LoadRecord.Stage: Stage] = [:]
+    public var stages: [LoadTrace.Stage: Stage] = [:]
 }
 
 extension PipelineStatistics {

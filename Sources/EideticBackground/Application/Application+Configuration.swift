@@ -21,10 +21,10 @@ extension Application {
         ///
         /// `nil`, the default, means 25 s, and under systemd, which is asked for more time as long as tasks are open,
         /// the ``backgroundBudget``. Zero or more.
-        public var stopGrace: Duration?
+        public var terminationGracePeriod: Duration?
 
         /// Time for open tasks after Ctrl-Z; 5 s by default.
-        public var jobStopGrace: Duration = .seconds(5)
+        public var suspensionGracePeriod: Duration = .seconds(5)
 
         /// Whether the application ends when it leaves the foreground, instead of being suspended; `false` by default.
         public var exitsOnSuspend = false
@@ -48,10 +48,10 @@ extension Application {
         /// default.
         ///
         /// Needs logind; without it nothing is delayed.
-        public var followsLoginManager = true
+        public var usesLoginManager = true
 
         /// Whether memory is watched; `true` by default.
-        public var watchesMemory = true
+        public var monitorsMemory = true
 
         /// Files whose changes are told as ``Notice/Name/settingsChanged``; absolute paths, none by default.
         ///
@@ -59,21 +59,21 @@ extension Application {
         public var settingsFiles: [String] = []
 
         /// Where the system's own settings are, for tests that cannot change them.
-        package var systemDirectory = "/etc"
+        package var systemSettingsDirectory = "/etc"
         /// Other limits than the documented ones, for tests that cannot wait.
         package var rules = LifecycleRules()
         /// The same for the budget.
-        package var shortBudget: Duration?
+        package var budgetOverride: Duration?
 
         /// Creates a configuration of defaults.
         public init() {}
 
         func validate() throws(EideticError) {
             guard backgroundBudget >= .seconds(5), backgroundBudget <= .seconds(600) else {
-                throw EideticError(.invalidArgument, "backgroundBudget is \(backgroundBudget), not 5 to 600 s")
+                throw EideticError(.invalidArgument, message: "backgroundBudget is \(backgroundBudget), not 5 to 600 s")
             }
-            guard stopGrace ?? .zero >= .zero, jobStopGrace >= .zero else {
-                throw EideticError(.invalidArgument, "a grace of less than nothing")
+            guard terminationGracePeriod ?? .zero >= .zero, suspensionGracePeriod >= .zero else {
+                throw EideticError(.invalidArgument, message: "a grace of less than nothing")
             }
             if let identifier { try Self.validate(identifier) }
         }
@@ -86,15 +86,15 @@ extension Application {
                 }
             }
             guard allowed, !identifier.isEmpty, identifier.utf8.count <= 255, identifier.first != "." else {
-                throw EideticError(.invalidArgument, "\"\(identifier)\" cannot name an application's state")
+                throw EideticError(.invalidArgument, message: "\"\(identifier)\" cannot name an application's state")
             }
         }
 
         /// The rules of the state machine that this stands for.
-        func lifecycleRules() -> LifecycleRules {
+        func makeLifecycleRules() -> LifecycleRules {
             var rules = rules
-            rules.budget = shortBudget ?? backgroundBudget
-            rules.suspension = exitsOnSuspend || !isMultitaskingSupported ? .ends : .staysRunning
+            rules.backgroundBudget = budgetOverride ?? backgroundBudget
+            rules.suspensionPolicy = exitsOnSuspend || !isMultitaskingSupported ? .terminate : .keepRunning
             return rules
         }
     }

@@ -16,28 +16,28 @@ public final class Application: Sendable {
     /// The application of this process.
     public static let shared = Application()
 
-    let tasks: TaskTable
+    let tasks: BackgroundTaskTable
     let clock: any TimeSource
-    let notices = NoticeCenter()
-    let stateStream: Broadcast<ApplicationState>
-    let phaseStream: Broadcast<ApplicationPhase>
-    let pressureStream = Broadcast<MemoryPressure>("memory pressure")
-    let sources = NoticeSources()
-    let inbox = Inbox()
-    private struct Current {
+    let noticeCenter = NoticeCenter()
+    let stateBroadcast: Broadcast<ApplicationState>
+    let phaseBroadcast: Broadcast<ApplicationPhase>
+    let pressureBroadcast = Broadcast<MemoryPressure>(name: "memory pressure")
+    let noticeSources = NoticeSources()
+    let inbox = EventInbox()
+    private struct State {
         var state = ApplicationState.notRunning
         var isStarted = false
-        var previousExit: String?
+        var previousExitReport: String?
     }
 
-    private let current = Guarded(Current())
+    private let currentState = Guarded(State())
 
     /// Creates an application that is not started; one process has one, ``shared``.
     package init(clock: any TimeSource = SystemTime()) {
         self.clock = clock
-        tasks = TaskTable { [inbox] in inbox.wake() }
-        stateStream = Broadcast("state observer", first: .notRunning, holdingIn: tasks)
-        phaseStream = Broadcast("phase observer", holdingIn: tasks)
+        tasks = BackgroundTaskTable { [inbox] in inbox.wake() }
+        stateBroadcast = Broadcast(name: "state observer", initialValue: .notRunning, holdingTasksIn: tasks)
+        phaseBroadcast = Broadcast(name: "phase observer", holdingTasksIn: tasks)
     }
 
     /// Begins the application's life: signals are handled from now on, and the launch callbacks come.
@@ -49,30 +49,30 @@ public final class Application: Sendable {
         delegate: (any ApplicationDelegate)? = nil
     ) throws(EideticError) {
         try configuration.validate()
-        let isFirst = current.withLock { current in
+        let isFirst = currentState.withLock { current in
             defer { current.isStarted = true }
             return !current.isStarted
         }
-        guard isFirst else { throw EideticError(.refused, "the application has been started before") }
-        try Host(self, configuration, delegate, inbox).start()
+        guard isFirst else { throw EideticError(.refused, message: "the application has been started before") }
+        try LifecycleHost(application: self, configuration: configuration, delegate: delegate, inbox: inbox).start()
     }
 
     /// Where the application stands now.
-    public var state: ApplicationState { current.withLock { $0.state } }
+    public var state: ApplicationState { currentState.withLock { $0.state } }
 
     /// How the last life of the application ended, where it was ended for a broken rule; `nil` otherwise.
     ///
     /// One line with the code (`0x8badf00d`), the reason and the names of the open tasks. Known from the launch
     /// callbacks on; needs ``Configuration/identifier``.
-    public var previousExitReport: String? { current.withLock { $0.previousExit } }
+    public var previousExitReport: String? { currentState.withLock { $0.previousExitReport } }
 
-    func setPreviousExit(_ report: String?) { current.withLock { $0.previousExit = report } }
+    func setPreviousExitReport(_ report: String?) { currentState.withLock { $0.previousExitReport = report } }
 
     /// The state now, then every change; ends when the application is about to end.
     ///
     /// A new stream for each caller. The process is neither suspended nor ended before each caller has taken the change
     /// and asked for the next one, or its time is up.
-    public var states: AsyncStream<ApplicationState> { stateStream.stream(fromLatest: true) }
+    public var states: AsyncStream<ApplicationState> { stateBroadcast.stream(startingWithLatest: true) }
 
     /// Whether the application may run in the background.
     public var isMultitaskingSupported: Bool { inbox.isMultitaskingSupported }
@@ -80,7 +80,7 @@ public final class Application: Sendable {
     /// Says what the user sees.
     ///
     /// For whoever knows it, as a window or a test. Does nothing before the start.
-    public func present(_ presentation: Presentation) {
+    public func setPresentation(_ presentation: ApplicationPresentation) {
         switch presentation {
         case .active: inbox.post([.activate, .enterForeground])
         case .inactive: inbox.post([.deactivate])
@@ -89,29 +89,29 @@ public final class Application: Sendable {
     }
 
     /// Asks the application to end, as SIGTERM does.
-    public func terminate() { inbox.requestStop() }
+    public func terminate() { inbox.requestTermination() }
 
     /// Waits for the end of the application, which is that of the process.
     ///
     /// Stands at the end of a program: one that returns from its main function ends at once, whatever is open. Never
     /// returns where the application is not started.
-    public func waitForEnd() async -> Never {
+    public func waitUntilTerminated() async -> Never {
         while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
     }
 
     func setState(_ state: ApplicationState) {
-        let changed = current.withLock { current in
+        let changed = currentState.withLock { current in
             defer { current.state = state }
             return current.state != state
         }
-        if changed { stateStream.post(state) }
+        if changed { stateBroadcast.post(state) }
     }
 }
 
 extension Application: ApplicationEnvironment {
     /// Every change between foreground and background from now on; waits for its callers as ``states`` does.
-    public var phases: AsyncStream<ApplicationPhase> { phaseStream.stream() }
+    public var phases: AsyncStream<ApplicationPhase> { phaseBroadcast.stream() }
 
     /// Every change of memory pressure from now on; also the return to normal.
-    public var memoryPressure: AsyncStream<MemoryPressure> { pressureStream.stream() }
+    public var memoryPressure: AsyncStream<MemoryPressure> { pressureBroadcast.stream() }
 }

@@ -14,7 +14,7 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
     case suspended
 
     /// `place` is never `terminating`: an application that ends is still seen or not.
-    init(_ place: Stage) {
+    init(_ place: LifecycleState) {
         switch place {
         case .notRunning: self = .notRunning
         case .launching, .inactive: self = .inactive
@@ -26,7 +26,7 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
 }
 
 /// What the user sees of the application; whoever knows that (a window, a terminal, a test) says it.
-public enum Presentation: Sendable, Hashable {
+public enum ApplicationPresentation: Sendable, Hashable {
     /// Seen, with the user's input.
     case active
     /// Seen, without the user's input: a locked screen, a dialogue of the system.

@@ -8,9 +8,9 @@ final class StateArchive {
     private let directory: String
     private let files = FileSystem()
     /// Locked, and not empty, while the launch is under way: found like that without a lock, the launch crashed.
-    private var marker: FileDescriptor?
+    private var launchMarker: FileDescriptor?
 
-    private static let limit = 64 << 20
+    private static let maximumSize = 64 << 20
 
     init(identifier: String, directory: String?) {
         self.directory = "\(directory ?? Self.defaultDirectory)/\(identifier)"
@@ -26,28 +26,28 @@ final class StateArchive {
     }
 
     /// Marks the launch as begun, and gives what was saved; `nil`, and all is deleted, where the last launch crashed.
-    func beginLaunch() -> [UInt8]? {
+    func startLaunch() -> [UInt8]? {
         do throws(SystemError) {
             try files.makeDirectories(directory)
-            let file = try files.open("\(directory)/launching", O_RDWR | O_CREAT)
-            try files.lock(file, LOCK_EX | LOCK_NB)
+            let file = try files.open("\(directory)/launching", flags: O_RDWR | O_CREAT)
+            try files.lock(file, operation: LOCK_EX | LOCK_NB)
             let crashed = try files.status(of: file).size > 0
             if !crashed {
-                try use([1]) { (buffer) throws(SystemError) in try files.write(buffer, to: file, at: 0) }
+                try withBytes(of: [1]) { (buffer) throws(SystemError) in try files.write(buffer, to: file, at: 0) }
             }
-            marker = consume file
+            launchMarker = consume file
             if crashed { delete() }
-            return crashed ? nil : try? files.contents(of: "\(directory)/state", limit: Self.limit)
+            return crashed ? nil : try? files.contents(of: "\(directory)/state", limit: Self.maximumSize)
         } catch {
             // Also another instance that is being launched: it has been offered the state.
-            Log.write(.info, .background, "no saved state: \(error)")
+            Log.write(.info, category: .background, message: "no saved state: \(error)")
             return nil
         }
     }
 
     /// The launch did not crash.
-    func endLaunch() {
-        guard let file = marker.take() else { return }
+    func finishLaunch() {
+        guard let file = launchMarker.take() else { return }
         try? files.truncate(file, to: 0)
     }
 
@@ -56,7 +56,7 @@ final class StateArchive {
     func saveReport(_ text: String) { replace("exit-report", with: Array("\(text)\n".utf8)) }
 
     /// How the last life ended, where it was ended for a broken rule; told once.
-    func takeReport() -> String? {
+    func consumeReport() -> String? {
         guard let bytes = try? files.contents(of: "\(directory)/exit-report", limit: 1 << 16) else { return nil }
         try? files.unlink("\(directory)/exit-report")
         return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
@@ -67,18 +67,18 @@ final class StateArchive {
     private func replace(_ name: String, with bytes: [UInt8]) {
         do throws(SystemError) {
             try files.makeDirectories(directory)
-            try use(bytes) { (buffer) throws(SystemError) in
+            try withBytes(of: bytes) { (buffer) throws(SystemError) in
                 try files.replaceContents(of: "\(directory)/\(name)", with: buffer, mode: 0o600)
             }
         } catch {
-            Log.write(.error, .background, "\(name) could not be saved: \(error)")
+            Log.write(.error, category: .background, message: "\(name) could not be saved: \(error)")
         }
     }
 
     /// `withUnsafeBytes`, which does not pass on a typed error.
-    private func use(
-        _ bytes: [UInt8],
-        _ body: (UnsafeRawBufferPointer) throws(SystemError) -> Void
+    private func withBytes(
+        of bytes: [UInt8],
+        body: (UnsafeRawBufferPointer) throws(SystemError) -> Void
     ) throws(SystemError) {
         var failure: SystemError?
         bytes.withUnsafeBytes { buffer in

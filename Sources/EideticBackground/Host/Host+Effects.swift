@@ -2,44 +2,45 @@ import EideticCore
 import Glibc
 import LifecycleCore
 
-extension Host {
+extension LifecycleHost {
     func perform(_ effect: LifecycleEffect) {
         switch effect {
         case .deliver(let callback, _): deliver(callback)
-        case .phase(let phase, let deadline): application.tasks.setPhase(phase, deadline: deadline)
+        case .setTaskPhase(let phase, let deadline): application.tasks.setPhase(phase, deadline: deadline)
         case .expireTasks: expireTasks()
-        case .freeze: stopSelf()
+        case .freezeProcess: stopProcess()
         case .commitSuspension: break
-        case .thaw: Log.write(.info, .background, "goes on")
-        case .deliverNotices: application.notices.deliver()
+        case .thawProcess: Log.write(.info, category: .background, message: "goes on")
+        case .deliverNotices: application.noticeCenter.resume()
         case .saveArchive: saveArchive()
         case .deleteArchive: archive?.delete()
-        case .memoryWarning(let level): warn(MemoryPressure(rawValue: level) ?? .critical)
-        case .extendStop(let duration): service.extendStop(by: duration)
-        case .releaseSleep: login?.release()
-        case .holdSleep: login?.hold()
-        case .finish: finish()
-        case .kill(let reason): endNow(reason)
+        case .deliverMemoryWarning(let level): deliverMemoryPressure(MemoryPressure(rawValue: level) ?? .critical)
+        case .extendStopTimeout(let duration): serviceManager.extendStopTimeout(by: duration)
+        case .releaseSleepInhibitor: loginManager?.allowSleep()
+        case .acquireSleepInhibitor: loginManager?.inhibitSleep()
+        case .exitProcess: exitProcess()
+        case .killProcess(let reason): killProcess(for: reason)
         // The rest is a supervisor's: this process cannot start, throttle or report itself.
-        case .spawn, .refuse, .warnOfLocks, .throttle, .penalize, .cancelTransfers, .report: break
+        case .spawnProcess, .refuse, .warnAboutLocks, .throttleProcess, .penalizeWake, .cancelTransfers, .reportExit:
+            break
         }
     }
 
     /// Tells streams and delegate; without a delegate there is nobody to wait for.
-    private func deliver(_ callback: Callback) {
+    private func deliver(_ callback: LifecycleCallback) {
         var offered: [UInt8]?
         switch callback {
-        case .didEnterBackground: application.phaseStream.post(.background)
-        case .willEnterForeground: application.phaseStream.post(.foreground)
-        case .willTerminate: application.stateStream.finish()
+        case .didEnterBackground: application.phaseBroadcast.post(.background)
+        case .willEnterForeground: application.phaseBroadcast.post(.foreground)
+        case .willTerminate: application.stateBroadcast.finish()
         case .launch:
-            application.setPreviousExit(archive?.takeReport())
-            offered = archive?.beginLaunch()
+            application.setPreviousExitReport(archive?.consumeReport())
+            offered = archive?.startLaunch()
         default: break
         }
         guard let delegate else { return inbox.acknowledge(callback) }
         Task { @MainActor [application, inbox, offered] in
-            inbox.acknowledge(callback, archive: delegate.perform(callback, for: application, offered))
+            inbox.acknowledge(callback, archive: delegate.perform(callback, for: application, archive: offered))
         }
     }
 
@@ -47,10 +48,10 @@ extension Host {
     private func expireTasks() {
         let tasks = application.tasks
         var onMain: [(identifier: UInt64, body: @MainActor @Sendable () -> Void)] = []
-        for (identifier, handler) in tasks.takeHandlers() {
+        for (identifier, handler) in tasks.removeHandlers() {
             switch handler {
-            case .anywhere(let body): if tasks.isOpen(identifier) { body() }
-            case .main(let body): onMain.append((identifier, body))
+            case .anyThread(let body): if tasks.isOpen(identifier) { body() }
+            case .mainActor(let body): onMain.append((identifier, body))
             case .none: break
             }
         }
@@ -61,8 +62,8 @@ extension Host {
         }
     }
 
-    private func warn(_ level: MemoryPressure) {
-        application.pressureStream.post(level)
+    private func deliverMemoryPressure(_ level: MemoryPressure) {
+        application.pressureBroadcast.post(level)
         guard let delegate else { return }
         Task { @MainActor [application] in delegate.application(application, didReceiveMemoryPressure: level) }
     }
@@ -70,7 +71,8 @@ extension Host {
 
 extension ApplicationDelegate {
     /// Calls the methods that a callback stands for; gives what is to be saved.
-    fileprivate func perform(_ callback: Callback, for application: Application, _ archive: [UInt8]?) -> [UInt8]? {
+    fileprivate func perform(_ callback: LifecycleCallback, for application: Application, archive: [UInt8]?) -> [UInt8]?
+    {
         switch callback {
         case .launch, .launchInBackground:
             applicationWillFinishLaunching(application)

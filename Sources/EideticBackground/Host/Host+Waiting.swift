@@ -2,33 +2,34 @@ import EideticCore
 import Glibc
 import LifecycleCore
 
-extension Host {
+extension LifecycleHost {
     /// Sleeps until there is news, or something is due; for ever while nothing is.
     func wait() {
         var polled = [pollfd(fd: inbox.descriptor, events: Int16(POLLIN), revents: 0)]
-        polled += application.sources.polled
-        if let login { polled.append(login.polled) }
+        polled += application.noticeSources.pollDescriptors
+        if let loginManager { polled.append(loginManager.pollDescriptor) }
         let first = polled.count
-        if let memory { polled += memory.polled }
+        if let memoryMonitor { polled += memoryMonitor.pollDescriptors }
         _ = poll(&polled, nfds_t(polled.count), timeout)
-        memory?.noteSignals(Array(polled[first...]))
+        memoryMonitor?.recordEvents(from: Array(polled[first...]))
     }
 
     /// Milliseconds until the next deadline, rounded up, so that it has come when the wait ends; -1 for none.
     private var timeout: Int32 {
         let now = application.clock.uptime
         let moments = [
-            lifecycle.nextDeadline, memory?.nextReading, login?.deadline, isUnseenJob ? now + .seconds(1) : nil,
+            lifecycle.nextDeadline, memoryMonitor?.nextReadingTime, loginManager?.deadline,
+            isBackgroundJob ? now + .seconds(1) : nil,
         ]
         guard let next = moments.compactMap(\.self).min() else { return -1 }
         let milliseconds = (max(.zero, next - now).inNanoseconds + 999_999) / 1_000_000
         return Int32(min(milliseconds, 86_400_000))
     }
 
-    func watchMemory() {
-        guard let memory else { return }
-        let change = memory.read(at: application.clock.uptime, isInBackground: lifecycle.isInBackground)
-        if change.isNew, change.level == .normal { application.pressureStream.post(.normal) }
-        if change.level > .normal, change.wasRead { handle(.memoryWarning(level: change.level.rawValue)) }
+    func checkMemory() {
+        guard let memoryMonitor else { return }
+        let change = memoryMonitor.read(at: application.clock.uptime, isInBackground: lifecycle.isInBackground)
+        if change.isChanged, change.level == .normal { application.pressureBroadcast.post(.normal) }
+        if change.level > .normal, change.isCurrent { handle(.memoryWarning(level: change.level.rawValue)) }
     }
 }

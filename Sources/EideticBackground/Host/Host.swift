@@ -5,130 +5,144 @@ import LifecycleCore
 /// Applies the rules of life to this process, on a thread of its own: waits for news, and does what the rules say.
 ///
 /// All of it is touched by that one thread only, but for what `start` prepares.
-final class Host: @unchecked Sendable {
+final class LifecycleHost: @unchecked Sendable {
     // Safe to send: handed over to the thread by `start`, and used there only.
     let application: Application
     let configuration: Application.Configuration
     let delegate: (any ApplicationDelegate)?
-    let inbox: Inbox
-    let signals: Signals
-    let service: ServiceManager
+    let inbox: EventInbox
+    let signals: SignalHandlers
+    let serviceManager: ServiceManager
     let archive: StateArchive?
-    var login: LoginManager?
-    var memory: MemoryWatch?
+    var loginManager: LoginManager?
+    var memoryMonitor: MemoryMonitor?
     var lifecycle: Lifecycle
     /// Stopped by Ctrl-Z, and not brought back by `fg` since.
-    private var isStoppedJob = false
+    private var isStoppedByJobControl = false
     /// Continued by `bg`: `fg` then sends no signal, so the terminal is asked once a second.
-    private(set) var isUnseenJob = false
+    private(set) var isBackgroundJob = false
     /// Events that the effects of another one led to; handled right after it.
-    var followUps: [(event: LifecycleEvent, moment: Duration)] = []
+    var pendingEvents: [(event: LifecycleEvent, moment: Duration)] = []
     /// What the delegate wants to find at the next launch, until it is written.
-    var newArchive: [UInt8]?
+    var unsavedArchive: [UInt8]?
 
     init(
-        _ application: Application,
-        _ configuration: Application.Configuration,
-        _ delegate: (any ApplicationDelegate)?,
-        _ inbox: Inbox
+        application: Application,
+        configuration: Application.Configuration,
+        delegate: (any ApplicationDelegate)?,
+        inbox: EventInbox
     ) throws(EideticError) {
         (self.application, self.configuration, self.delegate) = (application, configuration, delegate)
         self.inbox = inbox
-        signals = Signals(inbox)
-        service = ServiceManager(isUsed: configuration.notifiesServiceManager)
+        signals = SignalHandlers(inbox: inbox)
+        serviceManager = ServiceManager(isEnabled: configuration.notifiesServiceManager)
         archive = configuration.identifier.map { StateArchive(identifier: $0, directory: configuration.stateDirectory) }
-        lifecycle = Lifecycle(rules: configuration.lifecycleRules())
+        lifecycle = Lifecycle(rules: configuration.makeLifecycleRules())
         inbox.isMultitaskingSupported = configuration.isMultitaskingSupported
     }
 
     /// Signals are caught when this returns: nothing sent after it is fatal.
     func start() {
-        if configuration.handlesSignals { signals.catchAll() }
-        application.sources.start(.init(system: configuration.systemDirectory, settings: configuration.settingsFiles))
+        if configuration.handlesSignals { signals.install() }
+        application.noticeSources.start(
+            paths: .init(
+                systemDirectory: configuration.systemSettingsDirectory,
+                settingsFiles: configuration.settingsFiles
+            )
+        )
         Thread.start(name: "eidetic-life") { self.run() }
     }
 
     private func run() {
-        if configuration.followsLoginManager { login = LoginManager { [inbox] in inbox.post([$0]) } }
-        if configuration.watchesMemory { memory = MemoryWatch() }
-        login?.hold()
+        if configuration.usesLoginManager { loginManager = LoginManager { [inbox] in inbox.post([$0]) } }
+        if configuration.monitorsMemory { memoryMonitor = MemoryMonitor() }
+        loginManager?.inhibitSleep()
         // Before all that came meanwhile: a signal that found nothing launched would have nothing to end.
         handle(.launch(.user))
         while true {
             wait()
-            takeNews()
-            watchMemory()
-            watchTerminal()
-            if lifecycle.nextDeadline.map({ $0 <= application.clock.uptime }) ?? false { handle(.timer) }
+            drainInbox()
+            checkMemory()
+            checkTerminal()
+            if lifecycle.nextDeadline.map({ $0 <= application.clock.uptime }) ?? false { handle(.deadlineReached) }
         }
     }
 
-    private func takeNews() {
-        let news = inbox.take()
-        if let archive = news.archive { newArchive = archive }
-        if login?.process() == false {
+    private func drainInbox() {
+        let news = inbox.drain()
+        if let archive = news.archive { unsavedArchive = archive }
+        if loginManager?.process() == false {
             // With the inhibitor, which nobody could give back in time any more.
-            Log.write(.warning, .background, "the login manager is gone: sleep is not delayed any more")
-            login = nil
+            Log.write(
+                .warning,
+                category: .background,
+                message: "the login manager is gone: sleep is not delayed any more"
+            )
+            loginManager = nil
         }
-        for notice in application.sources.read() { application.notices.post(notice) }
+        for notice in application.noticeSources.read() { application.noticeCenter.post(notice) }
         for number in news.signals { handleSignal(number) }
         for event in news.events { handle(event) }
         // Tasks may have ended without another event.
-        handle(.tasks(application.tasks.count))
+        handle(.openTaskCountChanged(application.tasks.count))
     }
 
     private func handleSignal(_ number: Int32) {
         switch number {
         case SIGTERM, SIGINT:
-            if signals.countStop() > 2 { signals.endByDefault(number) }
-            handle(.terminate(grace: stopGrace))
+            if signals.recordTerminationRequest() > 2 { signals.terminateByDefault(number) }
+            handle(.terminate(grace: terminationGracePeriod))
         case SIGTSTP:
-            (isStoppedJob, isUnseenJob) = (true, false)
-            handle(.suspend(within: configuration.jobStopGrace))
-        case SIGCONT where isStoppedJob:
-            isUnseenJob = signals.isJobInBackground
-            isStoppedJob = isUnseenJob
-            handle(isUnseenJob ? .continueInBackground : .enterForeground)
+            (isStoppedByJobControl, isBackgroundJob) = (true, false)
+            handle(.suspend(within: configuration.suspensionGracePeriod))
+        case SIGCONT where isStoppedByJobControl:
+            isBackgroundJob = signals.isJobInBackground
+            isStoppedByJobControl = isBackgroundJob
+            handle(isBackgroundJob ? .resumeInBackground : .enterForeground)
         default: break
         }
     }
 
-    private func watchTerminal() {
-        guard isUnseenJob, !signals.isJobInBackground else { return }
-        (isStoppedJob, isUnseenJob) = (false, false)
+    private func checkTerminal() {
+        guard isBackgroundJob, !signals.isJobInBackground else { return }
+        (isStoppedByJobControl, isBackgroundJob) = (false, false)
         handle(.enterForeground)
     }
 
     /// The launch is over: clients may come, and what was offered did no harm.
-    private func launched() {
-        service.ready()
-        archive?.endLaunch()
+    private func launchDidFinish() {
+        serviceManager.reportReady()
+        archive?.finishLaunch()
     }
 
-    private var stopGrace: Duration {
-        configuration.stopGrace ?? (service.isPresent ? configuration.backgroundBudget : .seconds(25))
+    private var terminationGracePeriod: Duration {
+        configuration.terminationGracePeriod
+            ?? (serviceManager.isPresent ? configuration.backgroundBudget : .seconds(25))
     }
 
     /// Tells the rules what happened, and does what they say.
     func handle(_ event: LifecycleEvent, at moment: Duration? = nil) {
-        if let deadline = lifecycle.nextDeadline, deadline <= now(moment), event != .timer { step(.timer, now(moment)) }
+        if let deadline = lifecycle.nextDeadline, deadline <= resolve(moment), event != .deadlineReached {
+            process(.deadlineReached, at: resolve(moment))
+        }
         let open = application.tasks.count
-        if open != lifecycle.openTasks, moment == nil { step(.tasks(open), now(nil)) }
-        step(event, now(moment))
+        if open != lifecycle.openTasks, moment == nil { process(.openTaskCountChanged(open), at: resolve(nil)) }
+        process(event, at: resolve(moment))
     }
 
-    private func now(_ moment: Duration?) -> Duration { moment ?? application.clock.uptime }
+    private func resolve(_ moment: Duration?) -> Duration { moment ?? application.clock.uptime }
 
-    private func step(_ event: LifecycleEvent, _ moment: Duration) {
-        let effects = settle(event, moment)
-        if !effects.isEmpty { Log.write(.debug, .background, "\(event) → \(lifecycle.stage): \(effects)") }
-        application.setState(ApplicationState(lifecycle.place))
-        if case .acknowledged(.launch) = event { launched() }
+    private func process(_ event: LifecycleEvent, at moment: Duration) {
+        let effects = transition(on: event, at: moment)
+        if !effects.isEmpty {
+            Log.write(.debug, category: .background, message: "\(event) → \(lifecycle.state): \(effects)")
+        }
+        application.setState(ApplicationState(lifecycle.reachedState))
+        if case .callbackAcknowledged(.launch) = event { launchDidFinish() }
         for effect in effects { perform(effect) }
-        if !followUps.isEmpty {
-            let next = followUps.removeFirst()
-            step(next.event, next.moment)
+        if !pendingEvents.isEmpty {
+            let next = pendingEvents.removeFirst()
+            process(next.event, at: next.moment)
         }
     }
 
@@ -136,19 +150,23 @@ final class Host: @unchecked Sendable {
     ///
     /// A task may begin between the moment at which none was open and the one at which no more may begin. Then the event
     /// is taken back, and the task told first: what was granted its time is never cut off.
-    private func settle(_ event: LifecycleEvent, _ moment: Duration) -> [LifecycleEffect] {
+    private func transition(on event: LifecycleEvent, at moment: Duration) -> [LifecycleEffect] {
         var (event, moment) = (event, moment)
         while true {
             var next = lifecycle
             let effects = next.handle(event, at: moment)
-            let ends = effects.contains { if case .phase(.terminating, _) = $0 { true } else { false } }
-            if !ends || application.tasks.shutIfIdle(.terminating) {
+            let ends = effects.contains { if case .setTaskPhase(.terminating, _) = $0 { true } else { false } }
+            if !ends || application.tasks.closeIfIdle(phase: .terminating) {
                 lifecycle = next
                 return effects
             }
             moment = max(moment, application.clock.uptime)
-            let open = LifecycleEvent.tasks(max(1, application.tasks.count))
-            if case .tasks = event { event = open } else { for effect in settle(open, moment) { perform(effect) } }
+            let open = LifecycleEvent.openTaskCountChanged(max(1, application.tasks.count))
+            if case .openTaskCountChanged = event {
+                event = open
+            } else {
+                for effect in transition(on: open, at: moment) { perform(effect) }
+            }
         }
     }
 }

@@ -6,15 +6,15 @@ import Glibc
 /// - SeeAlso: sd_notify(3), https://systemd.io/PORTABILITY_AND_STABILITY/
 struct ServiceManager {
     private let address: [UInt8]
-    private let hasSaid = Said()
+    private let progress = Progress()
 
-    private final class Said {
+    private final class Progress {
         var isStopping = false
     }
 
     /// Reads `NOTIFY_SOCKET`; absent, empty, or not a socket's path, nothing is sent.
-    init(isUsed: Bool, variable: String? = getenv("NOTIFY_SOCKET").map { String(cString: $0) }) {
-        let path = Array((isUsed ? variable ?? "" : "").utf8)
+    init(isEnabled: Bool, socketPath: String? = getenv("NOTIFY_SOCKET").map { String(cString: $0) }) {
+        let path = Array((isEnabled ? socketPath ?? "" : "").utf8)
         let isUsable = path.count < 108 && (path.first == UInt8(ascii: "/") || path.first == UInt8(ascii: "@"))
         // "@" stands for the abstract namespace, whose names begin with a zero.
         address = isUsable ? [path[0] == UInt8(ascii: "@") ? 0 : path[0]] + path.dropFirst() : []
@@ -24,16 +24,16 @@ struct ServiceManager {
     var isPresent: Bool { !address.isEmpty }
 
     /// Clients may come.
-    func ready() { send("READY=1") }
+    func reportReady() { send("READY=1") }
 
     /// One line for `systemctl status`.
-    func status(_ line: String) { send("STATUS=\(line)") }
+    func reportStatus(_ line: String) { send("STATUS=\(line)") }
 
     /// The stop goes on for so long from now; the first time says that it has begun.
-    func extendStop(by duration: Duration) {
+    func extendStopTimeout(by duration: Duration) {
         let microseconds = duration.inNanoseconds / 1_000
-        send("\(hasSaid.isStopping ? "" : "STOPPING=1\n")EXTEND_TIMEOUT_USEC=\(microseconds)")
-        hasSaid.isStopping = true
+        send("\(progress.isStopping ? "" : "STOPPING=1\n")EXTEND_TIMEOUT_USEC=\(microseconds)")
+        progress.isStopping = true
     }
 
     private func send(_ message: String) {

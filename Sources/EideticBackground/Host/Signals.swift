@@ -2,30 +2,30 @@ import CLinux
 import Glibc
 
 /// The signals of a shell, a terminal and a service manager.
-struct Signals {
-    private let inbox: Inbox
-    private let stops = Counter()
+struct SignalHandlers {
+    private let inbox: EventInbox
+    private let terminationRequests = Counter()
 
     private final class Counter {
         var count = 0
     }
 
-    init(_ inbox: Inbox) { self.inbox = inbox }
+    init(inbox: EventInbox) { self.inbox = inbox }
 
     /// Has all of them written to the inbox, but for those that somebody else has taken or ignores.
-    func catchAll() {
+    func install() {
         eidetic_set_signal_pipe(inbox.signalDescriptor)
         for number in [SIGTERM, SIGINT, SIGTSTP, SIGCONT] { _ = eidetic_catch_signal(number) }
     }
 
     /// Counts requests to stop, this one included.
-    func countStop() -> Int {
-        stops.count += 1
-        return stops.count
+    func recordTerminationRequest() -> Int {
+        terminationRequests.count += 1
+        return terminationRequests.count
     }
 
     /// Ends the process as the signal does where nobody catches it.
-    func endByDefault(_ number: Int32) {
+    func terminateByDefault(_ number: Int32) {
         eidetic_release_signal(number)
         kill(getpid(), number)
     }

@@ -1,7 +1,7 @@
 package import EideticCore
 
 /// A control group that limits this process's memory, or one of its parents.
-package struct MemoryGroup {
+package struct MemoryControlGroup {
     let limitFile: String
     let usageFile: String
     let eventsFile: String?
@@ -9,17 +9,17 @@ package struct MemoryGroup {
     let reclaimableName: String
 
     /// All groups above this process that may have a limit, from `/proc/self/cgroup`.
-    package static func all(_ text: String, mounts: (unified: [String], memory: String) = standardMounts)
-        -> [MemoryGroup]
+    package static func all(in text: String, mounts: (unified: [String], memory: String) = standardMounts)
+        -> [MemoryControlGroup]
     {
-        text.split(separator: "\n").flatMap { line -> [MemoryGroup] in
+        text.split(separator: "\n").flatMap { line -> [MemoryControlGroup] in
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 3 else { return [] }
             if parts[0] == "0" {
-                return mounts.unified.flatMap { mount in ancestors(parts[2]).map { unified(mount + $0) } }
+                return mounts.unified.flatMap { mount in ancestors(of: parts[2]).map { unified(at: mount + $0) } }
             }
             guard parts[1].split(separator: ",").contains("memory") else { return [] }
-            return ancestors(parts[2]).map { legacy(mounts.memory + $0) }
+            return ancestors(of: parts[2]).map { legacy(at: mounts.memory + $0) }
         }
     }
 
@@ -28,13 +28,13 @@ package struct MemoryGroup {
     }
 
     /// `/a/b` → `/a/b`, `/a`, and the root.
-    private static func ancestors(_ path: String) -> [String] {
+    private static func ancestors(of path: String) -> [String] {
         let names = path.split(separator: "/")
         return (0...names.count).reversed().map { count in names.prefix(count).map { "/\($0)" }.joined() }
     }
 
-    private static func unified(_ path: String) -> MemoryGroup {
-        MemoryGroup(
+    private static func unified(at path: String) -> MemoryControlGroup {
+        MemoryControlGroup(
             limitFile: "\(path)/memory.max",
             usageFile: "\(path)/memory.current",
             eventsFile: "\(path)/memory.events",
@@ -43,8 +43,8 @@ package struct MemoryGroup {
         )
     }
 
-    private static func legacy(_ path: String) -> MemoryGroup {
-        MemoryGroup(
+    private static func legacy(at path: String) -> MemoryControlGroup {
+        MemoryControlGroup(
             limitFile: "\(path)/memory.limit_in_bytes",
             usageFile: "\(path)/memory.usage_in_bytes",
             eventsFile: nil,
@@ -54,19 +54,19 @@ package struct MemoryGroup {
     }
 
     /// The part of the limit that is available, caches that can be given back included; `nil` without a limit.
-    package func available(_ files: FileSystem, machine: Int) -> Double? {
-        guard let limit = number(limitFile, files), limit < machine else { return nil }
-        guard let usage = number(usageFile, files) else { return nil }
-        let statistics = text(statisticsFile, files) ?? ""
-        let reclaimable = MemoryLevels.value(reclaimableName, in: statistics) ?? 0
-        return MemoryLevels.available(limit - usage + reclaimable, of: limit)
+    package func availableFraction(files: FileSystem, machineMemory: Int) -> Double? {
+        guard let limit = number(at: limitFile, files: files), limit < machineMemory else { return nil }
+        guard let usage = number(at: usageFile, files: files) else { return nil }
+        let statistics = text(at: statisticsFile, files: files) ?? ""
+        let reclaimable = MemoryPressureRules.value(named: reclaimableName, in: statistics) ?? 0
+        return MemoryPressureRules.fraction(limit - usage + reclaimable, of: limit)
     }
 
-    private func number(_ path: String, _ files: FileSystem) -> Int? {
-        text(path, files).flatMap { Int($0.prefix { $0 != "\n" }) }
+    private func number(at path: String, files: FileSystem) -> Int? {
+        text(at: path, files: files).flatMap { Int($0.prefix { $0 != "\n" }) }
     }
 
-    private func text(_ path: String, _ files: FileSystem) -> String? {
+    private func text(at path: String, files: FileSystem) -> String? {
         (try? files.contents(of: path, limit: 1 << 16)).map { String(decoding: $0, as: UTF8.self) }
     }
 }

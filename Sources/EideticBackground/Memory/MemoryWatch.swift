@@ -4,70 +4,77 @@ import Glibc
 /// Watches how much memory this process may still take, from two sides: the watermark, and the time lost to waiting.
 ///
 /// Used by one thread only.
-final class MemoryWatch {
+final class MemoryMonitor {
     struct Reading {
         var level = MemoryPressure.normal
         /// Whether it differs from the reading before.
-        var isNew = false
+        var isChanged = false
         /// Whether there was anything new to read.
-        var wasRead = false
+        var isCurrent = false
     }
 
     private let files = FileSystem()
-    private let groups: [MemoryGroup]
-    private let triggers: PressureTriggers
+    private let groups: [MemoryControlGroup]
+    private let triggers: MemoryPressureTriggers
     private var level = MemoryPressure.normal
     private var stall: (level: MemoryPressure, until: Duration)?
-    private var signal: MemoryPressure?
+    private var pendingSignal: MemoryPressure?
     private var wasInBackground = false
-    private var last: (available: Double, moment: Duration)?
+    private var lastReading: (available: Double, moment: Duration)?
 
     /// When to read next; `nil` while only the kernel's call leads to it.
-    private(set) var nextReading: Duration? = .zero
+    private(set) var nextReadingTime: Duration? = .zero
     /// How long a stall is held against the machine: two of the kernel's windows and a little.
-    private static let stallTime: Duration = .seconds(5)
+    private static let stallDuration: Duration = .seconds(5)
 
     init() {
         let text = (try? files.contents(of: "/proc/self/cgroup", limit: 1 << 16)) ?? []
-        groups = MemoryGroup.all(String(decoding: text, as: UTF8.self))
-        triggers = PressureTriggers(eventFiles: groups.compactMap(\.eventsFile))
+        groups = MemoryControlGroup.all(in: String(decoding: text, as: UTF8.self))
+        triggers = MemoryPressureTriggers(eventFiles: groups.compactMap(\.eventsFile))
     }
 
-    var polled: [pollfd] { triggers.polled }
+    var pollDescriptors: [pollfd] { triggers.pollDescriptors }
 
-    func noteSignals(_ polled: [pollfd]) { signal = triggers.signalled(polled) }
+    func recordEvents(from polled: [pollfd]) { pendingSignal = triggers.highestPressure(in: polled) }
 
     /// Reads if it is time to, if the kernel called, or if the application has just left the foreground.
     func read(at now: Duration, isInBackground: Bool) -> Reading {
-        let called = signal
-        signal = nil
-        if let called, called > .normal, called >= stall?.level ?? .normal { stall = (called, now + Self.stallTime) }
-        let isDue = nextReading.map { $0 <= now } ?? false
+        let called = pendingSignal
+        pendingSignal = nil
+        if let called, called > .normal, called >= stall?.level ?? .normal {
+            stall = (called, now + Self.stallDuration)
+        }
+        let isDue = nextReadingTime.map { $0 <= now } ?? false
         guard isDue || called != nil || isInBackground != wasInBackground else { return Reading(level: level) }
         wasInBackground = isInBackground
-        return evaluate(available(), at: now, isInBackground: isInBackground)
+        return evaluate(availableFraction: availableFraction(), at: now, isInBackground: isInBackground)
     }
 
-    private func evaluate(_ available: Double, at now: Duration, isInBackground: Bool) -> Reading {
+    private func evaluate(availableFraction available: Double, at now: Duration, isInBackground: Bool) -> Reading {
         if let current = stall, current.until <= now { stall = nil }
-        let found = max(MemoryLevels.level(available: available), stall?.level ?? .normal)
+        let found = max(MemoryPressureRules.pressure(availableFraction: available), stall?.level ?? .normal)
         defer { level = found }
-        let loss = last.map { ($0.available - available) / max(0.001, (now - $0.moment) / .seconds(1)) } ?? 0
-        last = (available, now)
-        nextReading = MemoryLevels.interval(
-            available: available,
-            level: found,
+        let loss = lastReading.map { ($0.available - available) / max(0.001, (now - $0.moment) / .seconds(1)) } ?? 0
+        lastReading = (available, now)
+        nextReadingTime = MemoryPressureRules.pollInterval(
+            availableFraction: available,
+            pressure: found,
             isInBackground: isInBackground,
-            loss: loss
+            lossPerSecond: loss
         ).map { now + $0 }
-        return Reading(level: found, isNew: found != level, wasRead: true)
+        return Reading(level: found, isChanged: found != level, isCurrent: true)
     }
 
-    private func available() -> Double {
+    private func availableFraction() -> Double {
         let bytes = (try? files.contents(of: "/proc/meminfo", limit: 1 << 16)) ?? []
         let text = String(decoding: bytes, as: UTF8.self)
-        let total = MemoryLevels.value("MemTotal", in: text) ?? 0
-        let machine = MemoryLevels.available(MemoryLevels.value("MemAvailable", in: text) ?? total, of: total)
-        return groups.compactMap { $0.available(files, machine: total) }.min().map { min($0, machine) } ?? machine
+        let total = MemoryPressureRules.value(named: "MemTotal", in: text) ?? 0
+        let machine = MemoryPressureRules.fraction(
+            MemoryPressureRules.value(named: "MemAvailable", in: text) ?? total,
+            of: total
+        )
+        return groups.compactMap { $0.availableFraction(files: files, machineMemory: total) }.min().map {
+            min($0, machine)
+        } ?? machine
     }
 }

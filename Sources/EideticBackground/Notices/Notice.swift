@@ -36,9 +36,9 @@ public struct Notice: Sendable, Hashable {
     /// What is to be told.
     public let payload: [String: String]
     /// How many notices this one stands for; more than 1 where they were merged.
-    public internal(set) var count = 1
+    public internal(set) var coalescedCount = 1
     /// Whether others before it were dropped, because more were held than may be.
-    public internal(set) var lostEarlier = false
+    public internal(set) var isPrecededByLoss = false
 
     /// Creates a notice.
     public init(_ name: Name, object: String = "", payload: [String: String] = [:]) {

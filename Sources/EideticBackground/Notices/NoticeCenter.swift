@@ -6,7 +6,7 @@ package final class NoticeCenter: Sendable {
         let name: Notice.Name
         let behavior: SuspensionBehavior
         let broadcast: Broadcast<Notice>
-        var held: [Notice] = []
+        var heldNotices: [Notice] = []
     }
 
     private struct State {
@@ -20,8 +20,8 @@ package final class NoticeCenter: Sendable {
 
     package init() {}
 
-    package func stream(_ name: Notice.Name, _ behavior: SuspensionBehavior) -> AsyncStream<Notice> {
-        let broadcast = Broadcast<Notice>("notice observer")
+    package func stream(for name: Notice.Name, behavior: SuspensionBehavior) -> AsyncStream<Notice> {
+        let broadcast = Broadcast<Notice>(name: "notice observer")
         let stream = broadcast.stream()
         state.withLock { state in
             state.observers.removeAll { $0.broadcast.isAbandoned }
@@ -36,7 +36,7 @@ package final class NoticeCenter: Sendable {
             for index in state.observers.indices where state.observers[index].name == notice.name {
                 let waits = state.isSuspended && state.observers[index].behavior != .deliverImmediately
                 if waits {
-                    Self.keep(notice, &state.observers[index])
+                    Self.hold(notice, for: &state.observers[index])
                 } else {
                     now.append(state.observers[index].broadcast)
                 }
@@ -46,20 +46,20 @@ package final class NoticeCenter: Sendable {
         for broadcast in now { broadcast.post(notice) }
     }
 
-    private static func keep(_ notice: Notice, _ observer: inout Observer) {
+    private static func hold(_ notice: Notice, for observer: inout Observer) {
         switch observer.behavior {
         case .drop, .deliverImmediately: return
         case .hold:
-            observer.held.append(notice)
-            guard observer.held.count > holdLimit else { return }
-            observer.held.removeFirst()
-            observer.held[0].lostEarlier = true
+            observer.heldNotices.append(notice)
+            guard observer.heldNotices.count > holdLimit else { return }
+            observer.heldNotices.removeFirst()
+            observer.heldNotices[0].isPrecededByLoss = true
         case .coalesce:
             var merged = notice
-            if let index = observer.held.firstIndex(where: { $0.object == notice.object }) {
-                merged.count += observer.held.remove(at: index).count
+            if let index = observer.heldNotices.firstIndex(where: { $0.object == notice.object }) {
+                merged.coalescedCount += observer.heldNotices.remove(at: index).coalescedCount
             }
-            observer.held.append(merged)
+            observer.heldNotices.append(merged)
         }
     }
 
@@ -67,12 +67,12 @@ package final class NoticeCenter: Sendable {
     package func suspend() { state.withLock { $0.isSuspended = true } }
 
     /// Delivers what waited, each observer's in the order of last change.
-    package func deliver() {
+    package func resume() {
         let waiting = state.withLock { state in
             state.isSuspended = false
             return state.observers.indices.map { index in
-                defer { state.observers[index].held = [] }
-                return (state.observers[index].broadcast, state.observers[index].held)
+                defer { state.observers[index].heldNotices = [] }
+                return (state.observers[index].broadcast, state.observers[index].heldNotices)
             }
         }
         for (broadcast, notices) in waiting { for notice in notices { broadcast.post(notice) } }
@@ -85,16 +85,16 @@ extension Application {
     /// A new stream for each caller. On return what waited is handed over before any callback; a consumer may still be at
     /// it when the callback comes. The system's own names are listed at ``Notice/Name``; they come while the application
     /// is started.
-    public func observe(
-        _ name: Notice.Name,
-        behavior: SuspensionBehavior = .coalesce
+    public func notices(
+        named name: Notice.Name,
+        suspensionBehavior: SuspensionBehavior = .coalesce
     ) -> AsyncStream<Notice> {
-        let stream = notices.stream(name, behavior)
-        sources.want(name)
+        let stream = noticeCenter.stream(for: name, behavior: suspensionBehavior)
+        noticeSources.subscribe(to: name)
         inbox.wake()
         return stream
     }
 
     /// Tells all who observe the notice's name.
-    public func post(_ notice: Notice) { notices.post(notice) }
+    public func post(_ notice: Notice) { noticeCenter.post(notice) }
 }

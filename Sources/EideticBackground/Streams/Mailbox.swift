@@ -7,83 +7,83 @@ import EideticCore
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var queue: [Element] = []
-        var waiting: CheckedContinuation<Element?, Never>?
-        var hasAsked = false
+        var waiter: CheckedContinuation<Element?, Never>?
+        var hasRequestedValue = false
         var isFinished = false
-        var hold: UInt64 = 0
+        var openTask: UInt64 = 0
     }
 
     private let state = Guarded(State())
-    private let tasks: TaskTable?
+    private let tasks: BackgroundTaskTable?
     private let name: String
 
     /// `tasks` is where the process is held; `nil` for values that need no answer.
-    init(_ name: String, holdingIn tasks: TaskTable?) { (self.name, self.tasks) = (name, tasks) }
+    init(name: String, holdingTasksIn tasks: BackgroundTaskTable?) { (self.name, self.tasks) = (name, tasks) }
 
-    deinit { release(state.withLock { $0.hold }) }
+    deinit { endTask(state.withLock { $0.openTask }) }
 
     func post(_ element: Element) {
-        let hold = state.withLock { $0.hasAsked && $0.hold == 0 } ? beginHold() : 0
+        let hold = state.withLock { $0.hasRequestedValue && $0.openTask == 0 } ? beginTask() : 0
         let (waiter, surplus) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64) in
             guard !state.isFinished else { return (nil, hold) }
-            let keeps = state.hold == 0 && state.hasAsked
-            if keeps { state.hold = hold }
+            let keeps = state.openTask == 0 && state.hasRequestedValue
+            if keeps { state.openTask = hold }
             let surplus = keeps ? 0 : hold
-            defer { state.waiting = nil }
-            if state.waiting == nil { state.queue.append(element) }
-            return (state.waiting, surplus)
+            defer { state.waiter = nil }
+            if state.waiter == nil { state.queue.append(element) }
+            return (state.waiter, surplus)
         }
-        release(surplus)
+        endTask(surplus)
         waiter?.resume(returning: element)
     }
 
     /// When time is up the consumer is waited for no longer: it may have stopped to listen, which is no fault.
-    private func beginHold() -> UInt64 {
-        tasks?.begin(name, .anywhere { [weak self] in self?.letGo() }) ?? 0
+    private func beginTask() -> UInt64 {
+        tasks?.begin(name, handler: .anyThread { [weak self] in self?.expireTask() }) ?? 0
     }
 
-    private func letGo() {
+    private func expireTask() {
         let hold = state.withLock { state in
-            defer { (state.hold, state.hasAsked) = (0, false) }
-            return state.hold
+            defer { (state.openTask, state.hasRequestedValue) = (0, false) }
+            return state.openTask
         }
-        release(hold)
+        endTask(hold)
     }
 
     func next() async -> Element? {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in ask(continuation) }
+            await withCheckedContinuation { continuation in dequeue(resuming: continuation) }
         } onCancel: {
             finish()
         }
     }
 
-    private func ask(_ continuation: CheckedContinuation<Element?, Never>) {
+    private func dequeue(resuming continuation: CheckedContinuation<Element?, Never>) {
         var element: Element?
         var hold: UInt64 = 0
         let answers = state.withLock { state -> Bool in
-            state.hasAsked = true
+            state.hasRequestedValue = true
             if !state.queue.isEmpty {
                 element = state.queue.removeFirst()
                 return true
             }
-            (hold, state.hold) = (state.hold, 0)
-            if !state.isFinished { state.waiting = continuation }
+            (hold, state.openTask) = (state.openTask, 0)
+            if !state.isFinished { state.waiter = continuation }
             return state.isFinished
         }
-        release(hold)
+        endTask(hold)
         if answers { continuation.resume(returning: element) }
     }
 
     /// No more values: what is queued is still handed out.
     func finish() {
         let (waiter, hold) = state.withLock { state in
-            defer { (state.waiting, state.isFinished, state.hold) = (nil, true, 0) }
-            return (state.waiting, state.hold)
+            defer { (state.waiter, state.isFinished, state.openTask) = (nil, true, 0) }
+            return (state.waiter, state.openTask)
         }
-        release(hold)
+        endTask(hold)
         waiter?.resume(returning: nil)
     }
 
-    private func release(_ hold: UInt64) { if hold != 0 { tasks?.end(hold) } }
+    private func endTask(_ hold: UInt64) { if hold != 0 { tasks?.end(hold) } }
 }

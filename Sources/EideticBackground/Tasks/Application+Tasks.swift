@@ -14,8 +14,8 @@ extension Application: BackgroundTaskProvider {
         withName name: String? = nil,
         expirationHandler: (@MainActor @Sendable () -> Void)? = nil
     ) -> BackgroundTaskIdentifier {
-        let handler = expirationHandler.map { TaskTable.Handler.main($0) } ?? .none
-        return BackgroundTaskIdentifier(rawValue: tasks.begin(name ?? "unnamed", handler))
+        let handler = expirationHandler.map { BackgroundTaskTable.Handler.mainActor($0) } ?? .none
+        return BackgroundTaskIdentifier(rawValue: tasks.begin(name ?? "unnamed", handler: handler))
     }
 
     /// The same for libraries: the handler is called on a thread of Eidetic's, and must return at once.
@@ -23,7 +23,7 @@ extension Application: BackgroundTaskProvider {
         named name: String,
         expirationHandler: @escaping @Sendable () -> Void
     ) -> BackgroundTaskIdentifier {
-        BackgroundTaskIdentifier(rawValue: tasks.begin(name, .anywhere(expirationHandler)))
+        BackgroundTaskIdentifier(rawValue: tasks.begin(name, handler: .anyThread(expirationHandler)))
     }
 
     /// Says that the work is over; also necessary after its time has run out.
@@ -31,7 +31,7 @@ extension Application: BackgroundTaskProvider {
     /// A second call for the same task, and one for `.invalid`, do nothing but write a line to the log.
     public func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {
         if tasks.end(identifier.rawValue) || identifier == .invalid { return }
-        Log.write(.warning, .background, "a background task was ended that is not open")
+        Log.write(.warning, category: .background, message: "a background task was ended that is not open")
     }
 
     /// The names of the open background tasks, sorted; for logs and status pages.
@@ -49,7 +49,7 @@ extension Application: BackgroundTaskProvider {
     /// `body`.
     public func withBackgroundTask<Value: Sendable>(
         named name: String,
-        _ body: @escaping @Sendable () async throws -> Value
+        operation body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let work = Task(operation: body)
         let identifier = beginBackgroundTask(named: name) { work.cancel() }

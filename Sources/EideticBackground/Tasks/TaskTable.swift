@@ -5,13 +5,13 @@ package import LifecycleCore
 ///
 /// A lock around a table with a list of free slots: beginning and ending a task touch nothing else, and make no system
 /// call while the application is in the foreground.
-package final class TaskTable: Sendable {
+package final class BackgroundTaskTable: Sendable {
     /// What to call when time is up.
     package enum Handler: Sendable {
         case none
         /// On the thread that keeps the time: must return at once.
-        case anywhere(@Sendable () -> Void)
-        case main(@MainActor @Sendable () -> Void)
+        case anyThread(@Sendable () -> Void)
+        case mainActor(@MainActor @Sendable () -> Void)
     }
 
     private struct Slot {
@@ -22,14 +22,14 @@ package final class TaskTable: Sendable {
         var nextFree: Int32 = -1
 
         /// One access to the slot for all of it: each one to the array costs a check of its own.
-        mutating func take(_ name: String, _ handler: Handler) -> (generation: UInt32, nextFree: Int32) {
+        mutating func occupy(name: String, handler: Handler) -> (generation: UInt32, nextFree: Int32) {
             generation &+= 1
             (self.name, self.handler) = (name, handler)
             return (generation, nextFree)
         }
 
         /// Gives the handler back; `nil` where the generation is not the one that took the slot.
-        mutating func give(_ expected: UInt32, nextFree: Int32) -> Handler? {
+        mutating func vacate(generation expected: UInt32, nextFree: Int32) -> Handler? {
             guard generation == expected, expected & 1 == 1 else { return nil }
             generation &+= 1
             self.nextFree = nextFree
@@ -49,18 +49,21 @@ package final class TaskTable: Sendable {
 
     private let state = Guarded(State())
     /// Called when the first task begins or the last one ends, out of the foreground; without the lock.
-    private let onChange: @Sendable () -> Void
+    private let openCountDidChange: @Sendable () -> Void
 
-    package init(onChange: @escaping @Sendable () -> Void) { self.onChange = onChange }
+    package init(openCountDidChange: @escaping @Sendable () -> Void) { self.openCountDidChange = openCountDidChange }
 
     /// Opens a task; 0 where no more may begin.
-    package func begin(_ name: String, _ handler: Handler) -> UInt64 {
+    package func begin(_ name: String, handler: Handler) -> UInt64 {
         let (identifier, changed) = state.withLock { state -> (UInt64, Bool) in
-            guard state.phase.admits else { return (0, false) }
+            guard state.phase.admitsTasks else { return (0, false) }
             state.count += 1
-            return (Self.take(&state, name, handler), state.phase != .foreground && state.count == 1)
+            return (
+                Self.occupySlot(in: &state, name: name, handler: handler),
+                state.phase != .foreground && state.count == 1
+            )
         }
-        if changed { onChange() }
+        if changed { openCountDidChange() }
         return identifier
     }
 
@@ -69,32 +72,33 @@ package final class TaskTable: Sendable {
     package func end(_ identifier: UInt64) -> Bool {
         var released = Handler.none
         let (known, changed) = state.withLock { state -> (Bool, Bool) in
-            guard let handler = Self.give(&state, identifier) else { return (false, false) }
+            guard let handler = Self.vacateSlot(in: &state, identifier: identifier) else { return (false, false) }
             released = handler
             state.count -= 1
             return (true, state.phase != .foreground && state.count == 0)
         }
         // What the handler holds is let go here, for a deinitialiser may call back.
         _ = consume released
-        if changed { onChange() }
+        if changed { openCountDidChange() }
         return known
     }
 
-    private static func take(_ state: inout State, _ name: String, _ handler: Handler) -> UInt64 {
+    private static func occupySlot(in state: inout State, name: String, handler: Handler) -> UInt64 {
         if state.firstFree < 0 {
             state.slots.append(Slot())
             state.firstFree = Int32(state.slots.count - 1)
         }
         let index = Int(state.firstFree)
-        let taken = state.slots[index].take(name, handler)
+        let taken = state.slots[index].occupy(name: name, handler: handler)
         state.firstFree = taken.nextFree
         return UInt64(taken.generation) << 32 | UInt64(index + 1)
     }
 
-    private static func give(_ state: inout State, _ identifier: UInt64) -> Handler? {
+    private static func vacateSlot(in state: inout State, identifier: UInt64) -> Handler? {
         let index = Int(identifier & 0xffff_ffff) - 1
         guard index >= 0, index < state.slots.count else { return nil }
-        guard let handler = state.slots[index].give(UInt32(identifier >> 32), nextFree: state.firstFree) else {
+        guard let handler = state.slots[index].vacate(generation: UInt32(identifier >> 32), nextFree: state.firstFree)
+        else {
             return nil
         }
         state.firstFree = Int32(index)
@@ -103,7 +107,7 @@ package final class TaskTable: Sendable {
 }
 
 // MARK: For the host
-extension TaskTable {
+extension BackgroundTaskTable {
     /// Open tasks.
     package var count: Int { state.withLock { $0.count } }
 
@@ -121,7 +125,7 @@ extension TaskTable {
     }
 
     /// Shuts the gate if nothing is open, and says whether it did: then nothing is open until it opens again.
-    package func shutIfIdle(_ phase: TaskPhase = .expiring) -> Bool {
+    package func closeIfIdle(phase: TaskPhase = .expiring) -> Bool {
         state.withLock { state in
             guard state.count == 0 else { return false }
             state.phase = phase
@@ -140,7 +144,7 @@ extension TaskTable {
     }
 
     /// Gives the handlers of all open tasks, each of them once only.
-    package func takeHandlers() -> [(identifier: UInt64, handler: Handler)] {
+    package func removeHandlers() -> [(identifier: UInt64, handler: Handler)] {
         state.withLock { state in
             state.slots.indices.filter { state.slots[$0].generation & 1 == 1 }.map { index in
                 defer { state.slots[index].handler = .none }

@@ -9,19 +9,19 @@ struct AnimationCanvas: ~Copyable {
     private let size: PixelSize
     private let stride: Int
     private let memory: UnsafeMutableRawBufferPointer
-    private var saved: UnsafeMutableRawBufferPointer?
-    private var last: (area: FrameArea, disposal: FrameDisposal)?
+    private var savedPixels: UnsafeMutableRawBufferPointer?
+    private var previousFrame: (area: FrameArea, disposal: FrameDisposal)?
 
     init(size: PixelSize) throws(EideticError) {
         self.size = size
         stride = size.width * 4
-        memory = try Self.allocate(size)
+        memory = try Self.allocate(size: size)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
     deinit {
         free(memory.baseAddress)
-        free(saved?.baseAddress)
+        free(savedPixels?.baseAddress)
     }
 
     /// Disposes of the frame before, then draws `pixels` (not premultiplied) at `area`, which must lie on the canvas.
@@ -31,55 +31,59 @@ struct AnimationCanvas: ~Copyable {
         blends: Bool,
         disposal: FrameDisposal
     ) throws(EideticError) {
-        precondition(area.lies(within: size) && pixels.size == area.size && pixels.alpha != .premultiplied)
-        disposeOfLast()
+        precondition(area.isContained(in: size) && pixels.size == area.size && pixels.alpha != .premultiplied)
+        disposeOfPreviousFrame()
         // There is nothing before the first frame to go back to.
-        let disposal = disposal == .restore && last == nil ? .clear : disposal
-        if disposal == .restore { try save() }
+        let disposal = disposal == .restorePrevious && previousFrame == nil ? .clear : disposal
+        if disposal == .restorePrevious { try savePixels() }
         pixels.withUnsafeBytes { source in
-            if blends { blend(source, pixels.bytesPerRow, area) } else { copy(source, pixels.bytesPerRow, area) }
+            if blends {
+                blend(source, stride: pixels.bytesPerRow, into: area)
+            } else {
+                copy(source, stride: pixels.bytesPerRow, to: area)
+            }
         }
-        last = (area, disposal)
+        previousFrame = (area, disposal)
     }
 
     /// The canvas as it is now, shrunk to what the task wants.
-    func snapshot(_ task: DecodeTask, hasAlpha: Bool) throws(EideticError) -> PixelBuffer {
+    func snapshot(for task: DecodeTask, hasAlpha: Bool) throws(EideticError) -> PixelBuffer {
         let all = UnsafeRawBufferPointer(memory)
         let pixels = try PixelBuffer(size: size, alpha: hasAlpha ? .straight : .opaque) { target, _ in
             target.copyMemory(from: all)
         }
-        return try Resampler.resample(pixels, to: task.wanted)
+        return try Resampler.resample(pixels, to: task.targetSize)
     }
 
-    private static func allocate(_ size: PixelSize) throws(EideticError) -> UnsafeMutableRawBufferPointer {
+    private static func allocate(size: PixelSize) throws(EideticError) -> UnsafeMutableRawBufferPointer {
         guard let memory = malloc(size.pixelCount * 4) else {
-            throw EideticError(.outOfMemory, "no memory for a canvas of \(size) pixels")
+            throw EideticError(.outOfMemory, message: "no memory for a canvas of \(size) pixels")
         }
         return UnsafeMutableRawBufferPointer(start: memory, count: size.pixelCount * 4)
     }
 
-    private mutating func save() throws(EideticError) {
-        if saved == nil { saved = try Self.allocate(size) }
-        saved?.copyMemory(from: UnsafeRawBufferPointer(memory))
+    private mutating func savePixels() throws(EideticError) {
+        if savedPixels == nil { savedPixels = try Self.allocate(size: size) }
+        savedPixels?.copyMemory(from: UnsafeRawBufferPointer(memory))
     }
 
-    private func disposeOfLast() {
-        switch last?.disposal {
+    private func disposeOfPreviousFrame() {
+        switch previousFrame?.disposal {
         case .clear: forEachRow { $0.initializeMemory(as: UInt8.self, repeating: 0) }
-        case .restore: saved.map { memory.copyMemory(from: UnsafeRawBufferPointer($0)) }
-        case .keep, nil: break
+        case .restorePrevious: savedPixels.map { memory.copyMemory(from: UnsafeRawBufferPointer($0)) }
+        case .leaveInPlace, nil: break
         }
     }
 
     private func forEachRow(_ body: (UnsafeMutableRawBufferPointer) -> Void) {
-        guard let area = last?.area else { return }
+        guard let area = previousFrame?.area else { return }
         for y in area.y..<area.y + area.size.height {
             let start = y * stride + area.x * 4
             body(UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + area.size.width * 4]))
         }
     }
 
-    private func copy(_ source: UnsafeRawBufferPointer, _ sourceStride: Int, _ area: FrameArea) {
+    private func copy(_ source: UnsafeRawBufferPointer, stride sourceStride: Int, to area: FrameArea) {
         for y in 0..<area.size.height {
             let start = (area.y + y) * stride + area.x * 4
             let row = UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + area.size.width * 4])
@@ -89,7 +93,7 @@ struct AnimationCanvas: ~Copyable {
         }
     }
 
-    private func blend(_ source: UnsafeRawBufferPointer, _ sourceStride: Int, _ area: FrameArea) {
+    private func blend(_ source: UnsafeRawBufferPointer, stride sourceStride: Int, into area: FrameArea) {
         let start = area.y * stride + area.x * 4
         eidetic_pixels_blend(
             source.assumingMemoryBound(to: UInt8.self).baseAddress,

@@ -13,10 +13,10 @@ struct FrameArea: Equatable {
     }
 
     /// The whole canvas.
-    init(_ canvas: PixelSize) { self.init(x: 0, y: 0, size: canvas) }
+    init(canvas: PixelSize) { self.init(x: 0, y: 0, size: canvas) }
 
     /// Whether it covers at least one pixel, and none outside the canvas.
-    func lies(within canvas: PixelSize) -> Bool {
+    func isContained(in canvas: PixelSize) -> Bool {
         size.isPositive && x >= 0 && y >= 0 && x <= canvas.width - size.width && y <= canvas.height - size.height
     }
 }
@@ -35,9 +35,9 @@ extension FrameArea {
 /// The numbers are APNG's.
 enum FrameDisposal: Int {
     /// It stays.
-    case keep
+    case leaveInPlace
     /// It becomes transparent.
     case clear
     /// It becomes what it was before the frame.
-    case restore
+    case restorePrevious
 }

@@ -1,7 +1,7 @@
 import EideticCore
 
 /// What a codec decoded.
-struct CodecPicture {
+struct DecodedPixels {
     /// What the four bytes of a pixel are.
     enum ColorModel {
         /// Red, green, blue, alpha.

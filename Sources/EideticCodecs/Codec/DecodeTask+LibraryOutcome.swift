@@ -5,9 +5,9 @@ extension DecodeTask {
     /// Calls a library that polls whether the picture is still wanted.
     ///
     /// - Throws: What `body` says went wrong; `cancelled` or `limitExceeded` where the library was stopped.
-    func watched(
-        _ format: ImageFormat,
-        _ body: (eidetic_codec_watch, inout eidetic_codec_outcome) throws(EideticError) -> Void
+    func withCancellationPolling(
+        format: ImageFormat,
+        body: (eidetic_codec_watch, inout eidetic_codec_outcome) throws(EideticError) -> Void
     ) throws(EideticError) {
         var outcome = eidetic_codec_outcome()
         var task = self
@@ -22,19 +22,19 @@ extension DecodeTask {
             try body(watch, &outcome)
         }
         if outcome.status == EIDETIC_CODEC_STOPPED { try checkpoint() }
-        try outcome.check(format)
+        try outcome.check(format: format)
     }
 }
 
 extension eidetic_codec_outcome {
     /// Throws unless the call was successful.
-    func check(_ format: ImageFormat) throws(EideticError) {
+    func check(format: ImageFormat) throws(EideticError) {
         guard let code else { return }
         var message = message
         let text = withUnsafeBytes(of: &message) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-        throw EideticError(code, "\(format.rawValue): \(text.isEmpty ? "it cannot be decoded" : text)")
+        throw EideticError(code, message: "\(format.rawValue): \(text.isEmpty ? "it cannot be decoded" : text)")
     }
 
     /// The kind of failure; `nil` where there was none.

@@ -13,7 +13,7 @@ protocol ImageCodec: SendableMetatype {
     /// - Returns: `nil` where more bytes are needed; only when `isComplete` is false.
     /// - Throws: `corrupt`, `truncated` (only when `isComplete`) or `unsupportedFormat`.
     static func header(
-        _ bytes: UnsafeRawBufferPointer,
+        of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader?
@@ -27,10 +27,10 @@ protocol ImageCodec: SendableMetatype {
     /// Decodes the pixels; the header and the limits on size and frames have been checked before.
     ///
     /// Polls `task.checkpoint()` every few milliseconds.
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels
 
     /// The memory in bytes that ``decode(_:_:)`` needs at the most at one time, its result included.
-    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int
+    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int
 }
 
 extension ImageCodec {
@@ -39,12 +39,12 @@ extension ImageCodec {
         _ bytes: UnsafeRawBufferPointer,
         format: ImageFormat
     ) throws(EideticError) -> (header: ImageHeader?, document: AnyObject?) {
-        (try header(bytes, isComplete: true, format: format), nil)
+        (try header(of: bytes, isComplete: true, format: format), nil)
     }
 
     /// The whole picture, and the library's own copy of it; for an animation all its frames at full size.
-    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int {
-        task.memory(canvases: task.allFrames ? task.header.frameCount + 1 : 2)
+    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
+        task.estimatedMemory(canvasCount: task.decodesAllFrames ? task.header.frameCount + 1 : 2)
     }
 }
 
@@ -55,7 +55,7 @@ enum CodecRegistry {
     /// In the order in which they are asked.
     static let all: [any ImageCodec.Type] =
         [
-            JPEGCodec.self, PNGCodec.self, WebPCodec.self, GIFCodec.self, BitmapCodec.self, IconCodec.self,
+            JPEGCodec.self, PNGCodec.self, WebPCodec.self, GIFCodec.self, BMPCodec.self, ICOCodec.self,
             TIFFCodec.self,
         ]
         + optional
@@ -63,7 +63,7 @@ enum CodecRegistry {
     /// The codec for a format.
     static func codec(for format: ImageFormat) throws(EideticError) -> any ImageCodec.Type {
         guard let codec = all.first(where: { $0.formats.contains(format) }) else {
-            throw EideticError(.unsupportedFormat, "this build has no decoder for \(format.rawValue)")
+            throw EideticError(.unsupportedFormat, message: "this build has no decoder for \(format.rawValue)")
         }
         return codec
     }

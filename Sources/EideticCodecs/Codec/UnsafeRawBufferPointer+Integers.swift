@@ -1,39 +1,43 @@
 /// Integers at places that a file names: `nil` where they do not lie within the bytes.
 extension UnsafeRawBufferPointer {
     /// The bytes from `offset` on, `count` of them.
-    func slice(_ offset: Int, _ count: Int) -> UnsafeRawBufferPointer? {
+    func slice(at offset: Int, count: Int) -> UnsafeRawBufferPointer? {
         guard offset >= 0, count >= 0, offset <= self.count, count <= self.count - offset else { return nil }
         return UnsafeRawBufferPointer(rebasing: self[offset..<offset + count])
     }
 
     /// One byte.
-    func uint8(_ offset: Int) -> Int? { offset >= 0 && offset < count ? Int(self[offset]) : nil }
+    func uint8(at offset: Int) -> Int? { offset >= 0 && offset < count ? Int(self[offset]) : nil }
 
     /// Two bytes, the high one first.
-    func big16(_ offset: Int) -> Int? { load(offset, as: UInt16.self).map { Int(UInt16(bigEndian: $0)) } }
+    func bigEndian16(at offset: Int) -> Int? { load(at: offset, as: UInt16.self).map { Int(UInt16(bigEndian: $0)) } }
 
     /// Four bytes, the high one first.
-    func big32(_ offset: Int) -> Int? { load(offset, as: UInt32.self).map { Int(UInt32(bigEndian: $0)) } }
+    func bigEndian32(at offset: Int) -> Int? { load(at: offset, as: UInt32.self).map { Int(UInt32(bigEndian: $0)) } }
 
     /// Two bytes, the low one first.
-    func little16(_ offset: Int) -> Int? { load(offset, as: UInt16.self).map { Int(UInt16(littleEndian: $0)) } }
+    func littleEndian16(at offset: Int) -> Int? {
+        load(at: offset, as: UInt16.self).map { Int(UInt16(littleEndian: $0)) }
+    }
 
     /// Three bytes, the low one first.
-    func little24(_ offset: Int) -> Int? {
-        guard let low = little16(offset), let high = uint8(offset + 2) else { return nil }
+    func littleEndian24(at offset: Int) -> Int? {
+        guard let low = littleEndian16(at: offset), let high = uint8(at: offset + 2) else { return nil }
         return high << 16 | low
     }
 
     /// Four bytes, the low one first.
-    func little32(_ offset: Int) -> Int? { load(offset, as: UInt32.self).map { Int(UInt32(littleEndian: $0)) } }
+    func littleEndian32(at offset: Int) -> Int? {
+        load(at: offset, as: UInt32.self).map { Int(UInt32(littleEndian: $0)) }
+    }
 
     /// Whether the ASCII characters of `text` stand at `offset`.
     func contains(_ text: StaticString, at offset: Int = 0) -> Bool {
-        guard let part = slice(offset, text.utf8CodeUnitCount) else { return false }
+        guard let part = slice(at: offset, count: text.utf8CodeUnitCount) else { return false }
         return text.withUTF8Buffer { part.elementsEqual($0) }
     }
 
-    private func load<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: Value.Type) -> Value? {
-        slice(offset, MemoryLayout<Value>.size)?.loadUnaligned(as: Value.self)
+    private func load<Value: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: Value.Type) -> Value? {
+        slice(at: offset, count: MemoryLayout<Value>.size)?.loadUnaligned(as: Value.self)
     }
 }

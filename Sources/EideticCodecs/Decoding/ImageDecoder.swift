@@ -32,8 +32,10 @@ public enum ImageDecoder {
         limits: DecodeLimits = .standard
     ) throws(EideticError) -> Image {
         try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
-            let plan = try DecodePlan(bytes, options, limits, WorkContext())
-            return try DecodeMemory.shared.withoutWaiting(plan.memory) { () throws(EideticError) in try plan.run() }
+            let plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: JobContext())
+            return try DecodeMemoryBudget.shared.withImmediateReservation(of: plan.workingMemory) {
+                () throws(EideticError) in try plan.decode()
+            }
         }
     }
 
@@ -44,39 +46,41 @@ public enum ImageDecoder {
         _ bytes: UnsafeRawBufferPointer,
         options: DecodeOptions,
         limits: DecodeLimits,
-        context: WorkContext
+        context: JobContext
     ) throws(EideticError) -> Image {
-        let plan = try DecodePlan(bytes, options, limits, context)
-        return try DecodeMemory.shared.withShare(plan.memory, context) { () throws(EideticError) in try plan.run() }
+        let plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: context)
+        return try DecodeMemoryBudget.shared.withReservation(of: plan.workingMemory, context: context) {
+            () throws(EideticError) in try plan.decode()
+        }
     }
 
     /// Reads the head of a picture and checks the limits, as `decode` does, and leaves the pixels to be made when they are
     /// used.
     ///
     /// - Throws: What the head alone makes `decode` throw.
-    package static func deferred(
-        _ bytes: [UInt8],
+    package static func makeDeferredImage(
+        from bytes: [UInt8],
         options: DecodeOptions,
         limits: DecodeLimits,
-        decode: @escaping DeferredPicture.Decode,
-        share: @escaping DeferredPicture.Share
+        decode: @escaping DeferredImage.DecodeFunction,
+        share: @escaping DeferredImage.SharedDecodeFunction
     ) throws(EideticError) -> (image: Image, header: ImageHeader) {
         try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
-            let plan = try DecodePlan(bytes, options, limits, WorkContext())
-            return (plan.deferred(decode, share), plan.header)
+            let plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: JobContext())
+            return (plan.makeDeferredImage(decode: decode, share: share), plan.header)
         }
     }
 
     /// The memory in bytes that decoding this picture takes at the most at one time, by which it waits for its turn.
     ///
     /// - Throws: What the header alone makes ``decode(_:options:limits:context:)`` throw.
-    package static func memory(
+    package static func workingMemory(
         for bytes: [UInt8],
         options: DecodeOptions = DecodeOptions(),
         limits: DecodeLimits = .standard
     ) throws(EideticError) -> Int {
         try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
-            try DecodePlan(bytes, options, limits, WorkContext()).memory
+            try DecodePlan(bytes: bytes, options: options, limits: limits, context: JobContext()).workingMemory
         }
     }
 
@@ -86,18 +90,18 @@ public enum ImageDecoder {
         isComplete: Bool
     ) throws(EideticError) -> ImageHeader? {
         guard let format = try format(of: bytes, isComplete: isComplete) else { return nil }
-        return try CodecRegistry.codec(for: format).header(bytes, isComplete: isComplete, format: format)
+        return try CodecRegistry.codec(for: format).header(of: bytes, isComplete: isComplete, format: format)
     }
 
     /// The format that the first bytes tell; `nil` where more are needed.
     static func format(of bytes: UnsafeRawBufferPointer, isComplete: Bool) throws(EideticError) -> ImageFormat? {
-        switch ImageFormat.detect(bytes) {
+        switch ImageFormat.detect(in: bytes) {
         case .format(let format): return format
-        case .needsMore:
+        case .needsMoreBytes:
             guard isComplete else { return nil }
-            throw EideticError(.truncated, "\(bytes.count) bytes are too few to be a picture")
+            throw EideticError(.truncated, message: "\(bytes.count) bytes are too few to be a picture")
         case .unknown:
-            throw EideticError(.notAPicture, "the bytes begin no picture that is known")
+            throw EideticError(.notAnImage, message: "the bytes begin no picture that is known")
         }
     }
 }

@@ -39,5 +39,5 @@ public struct ImageHeader: Sendable, Hashable {
     }
 
     /// Width and height as seen, after ``orientation`` is applied.
-    public var uprightSize: PixelSize { orientation.swapsSides ? size.transposed : size }
+    public var uprightSize: PixelSize { orientation.swapsDimensions ? size.transposed : size }
 }

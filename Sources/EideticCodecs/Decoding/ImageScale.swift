@@ -7,7 +7,7 @@ package enum ImageScale {
     /// Only 2 and 3 are known, as in the names that people give. A query behind the name does not matter.
     ///
     /// - Complexity: O(*n*) in the bytes of the name.
-    package static func named(_ name: String) -> Double {
+    package static func scale(fromName name: String) -> Double {
         let path = name.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let start = path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
         guard let dot = path[start...].lastIndex(of: UInt8(ascii: ".")) else { return 1 }

@@ -2,7 +2,7 @@ import EideticCore
 import Glibc
 
 /// What an encoder in C gives: bytes that it allocated, or a message.
-struct EncodedBytes: ~Copyable {
+struct EncoderOutput: ~Copyable {
     var base: UnsafeMutablePointer<UInt8>?
     var count = 0
     var message = [CChar](repeating: 0, count: 256)
@@ -12,8 +12,8 @@ struct EncodedBytes: ~Copyable {
     var array: [UInt8] { Array(UnsafeBufferPointer(start: base, count: count)) }
 
     /// What the message says.
-    func error(_ format: StaticString, isOutOfMemory: Bool) -> EideticError {
+    func error(format: StaticString, isOutOfMemory: Bool) -> EideticError {
         let text = message.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
-        return EideticError(isOutOfMemory ? .outOfMemory : .encodingFailed, "\(format): \(text)")
+        return EideticError(isOutOfMemory ? .outOfMemory : .encodingFailed, message: "\(format): \(text)")
     }
 }

@@ -2,12 +2,12 @@ public import EideticCore
 
 /// Writes pictures.
 public enum ImageEncoder {
-    private static var all: [any PictureEncoder.Type] {
+    private static var encoders: [any FormatEncoder.Type] {
         [JPEGEncoder.self, PNGEncoder.self, WebPEncoder.self, GIFEncoder.self]
     }
 
     /// The formats that this build encodes.
-    public static var supportedFormats: [ImageFormat] { all.map { $0.format } }
+    public static var supportedFormats: [ImageFormat] { encoders.map { $0.format } }
 
     /// Encodes a picture.
     ///
@@ -27,12 +27,12 @@ public enum ImageEncoder {
         as format: ImageFormat,
         quality: Double = 0.85
     ) throws(EideticError) -> [UInt8] {
-        guard let encoder = all.first(where: { $0.format == format }) else {
-            throw EideticError(.unsupportedFormat, "this build has no encoder for \(format.rawValue)")
+        guard let encoder = encoders.first(where: { $0.format == format }) else {
+            throw EideticError(.unsupportedFormat, message: "this build has no encoder for \(format.rawValue)")
         }
         guard (0...1).contains(quality) else {
-            throw EideticError(.invalidArgument, "a quality of \(quality); it lies between 0 and 1")
+            throw EideticError(.invalidArgument, message: "a quality of \(quality); it lies between 0 and 1")
         }
-        return try encoder.encode(try image.decodedAtOnce(), quality: quality)
+        return try encoder.encode(try image.decodedSynchronously(), quality: quality)
     }
 }

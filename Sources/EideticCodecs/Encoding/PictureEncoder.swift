@@ -1,7 +1,7 @@
 import EideticCore
 
 /// An encoder of one format, on top of one library.
-protocol PictureEncoder: SendableMetatype {
+protocol FormatEncoder: SendableMetatype {
     static var format: ImageFormat { get }
 
     /// Encodes a picture; `quality` lies between 0 and 1.

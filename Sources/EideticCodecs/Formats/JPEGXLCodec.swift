@@ -10,7 +10,7 @@ enum JPEGXLCodec: ImageCodec {
     static var formats: [ImageFormat] { [.jpegxl] }
 
     static func header(
-        _ bytes: UnsafeRawBufferPointer,
+        of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
@@ -18,15 +18,17 @@ enum JPEGXLCodec: ImageCodec {
         return try file?.header()
     }
 
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         guard let file = try JPEGXLFile(bytes, isComplete: true, wantsPixels: true) else {
-            throw EideticError(.truncated, "jpegxl: the file ends within its header")
+            throw EideticError(.truncated, message: "jpegxl: the file ends within its header")
         }
         return try file.decode(task)
     }
 
     /// The frames at the wanted size; one at full size, and the library's planes of floating-point numbers.
-    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int { task.memory(canvases: 9) }
+    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
+        task.estimatedMemory(canvasCount: 9)
+    }
 }
 
 /// An open JPEG XL file in memory.
@@ -44,7 +46,7 @@ private struct JPEGXLFile: ~Copyable {
         let base = bytes.baseAddress
         let handle = eidetic_jxl_open(base, bytes.count, isComplete, wantsPixels, &info, &outcome)
         if outcome.status == EIDETIC_CODEC_NEEDS_MORE, !isComplete { return nil }
-        try outcome.check(.jpegxl)
+        try outcome.check(format: .jpegxl)
         guard let handle else { return nil }
         self.handle = handle
         self.info = info
@@ -70,7 +72,7 @@ private struct JPEGXLFile: ~Copyable {
             var seconds = 0.0
             while eidetic_jxl_next(handle, &seconds, &outcome) {
                 durations.append(Self.duration(seconds))
-                try FrameCount.check(durations.count, .jpegxl)
+                try FrameCountLimit.check(durations.count, format: .jpegxl)
             }
         }
         return ImageHeader(
@@ -85,7 +87,7 @@ private struct JPEGXLFile: ~Copyable {
 
     private static func duration(_ seconds: Double) -> Duration { .seconds(min(max(seconds, 0), 1e6)) }
 
-    func decode(_ task: DecodeTask) throws(EideticError) -> CodecPicture {
+    func decode(_ task: DecodeTask) throws(EideticError) -> DecodedPixels {
         var frames: [Image.Frame] = []
         var profile: [UInt8]?
         var isPartial = false
@@ -97,18 +99,18 @@ private struct JPEGXLFile: ~Copyable {
                 if outcome.status == EIDETIC_CODEC_TRUNCATED, task.acceptsPartial, !frames.isEmpty {
                     isPartial = true; break
                 }
-                try outcome.check(.jpegxl)
+                try outcome.check(format: .jpegxl)
                 break
             }
             if frames.isEmpty { profile = iccProfile }
             let (pixels, isWhole) = try frame(acceptsPartial: task.acceptsPartial)
             // At once: the limit on animations is one on frames of the wanted size.
-            let shrunk = try Resampler.resample(pixels, to: task.wanted)
+            let shrunk = try Resampler.resample(pixels, to: task.targetSize)
             frames.append(Image.Frame(pixels: shrunk, duration: Self.duration(seconds)))
             isPartial = !isWhole
-        } while task.allFrames && !isPartial && frames.count < task.header.frameCount
-        guard !frames.isEmpty else { throw EideticError(.corrupt, "jpegxl: there is no frame") }
-        var picture = CodecPicture(frames: frames, loopCount: frames.count > 1 ? loopCount : 1, iccProfile: profile)
+        } while task.decodesAllFrames && !isPartial && frames.count < task.header.frameCount
+        guard !frames.isEmpty else { throw EideticError(.corrupt, message: "jpegxl: there is no frame") }
+        var picture = DecodedPixels(frames: frames, loopCount: frames.count > 1 ? loopCount : 1, iccProfile: profile)
         picture.isPartial = isPartial
         return picture
     }
@@ -122,7 +124,7 @@ private struct JPEGXLFile: ~Copyable {
             let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
             isWhole = eidetic_jxl_read(handle, base, memory.count, &isShown, &outcome)
             if !isWhole, isShown, acceptsPartial { return }
-            try outcome.check(.jpegxl)
+            try outcome.check(format: .jpegxl)
         }
         return (pixels, isWhole)
     }

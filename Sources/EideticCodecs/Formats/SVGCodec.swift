@@ -11,7 +11,7 @@ enum SVGCodec: ImageCodec {
 
     /// Reads the size, which takes a complete document.
     static func header(
-        _ bytes: UnsafeRawBufferPointer,
+        of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
@@ -27,16 +27,16 @@ enum SVGCodec: ImageCodec {
         return (document.header, document)
     }
 
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let opened = task.document as? SVGDocument
         let document = if let opened { opened } else { try SVGDocument(bytes) }
         try task.checkpoint()
-        return CodecPicture(try document.draw(task.wanted))
+        return DecodedPixels(try document.draw(task.targetSize))
     }
 
     /// The result; and as much again for what filters and masks draw apart.
-    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int {
-        let (memory, overflow) = task.wanted.pixelCount.multipliedReportingOverflow(by: 8)
+    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
+        let (memory, overflow) = task.targetSize.pixelCount.multipliedReportingOverflow(by: 8)
         return overflow ? .max : memory
     }
 }
@@ -51,8 +51,8 @@ private final class SVGDocument {
         var width = 0.0
         var height = 0.0
         let handle = eidetic_svg_open(bytes.baseAddress, bytes.count, &width, &height, &outcome)
-        try outcome.check(.svg)
-        guard let handle else { throw EideticError(.corrupt, "svg: there is no document") }
+        try outcome.check(format: .svg)
+        guard let handle else { throw EideticError(.corrupt, message: "svg: there is no document") }
         self.handle = handle
         // The size that the document asks for, rounded up to whole pixels.
         let size = PixelSize(width: Self.pixels(width), height: Self.pixels(height))
@@ -72,7 +72,7 @@ private final class SVGDocument {
             let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
             let (width, height) = (UInt32(clamping: wanted.width), UInt32(clamping: wanted.height))
             _ = eidetic_svg_draw(handle, base, width, height, stride, &outcome)
-            try outcome.check(.svg)
+            try outcome.check(format: .svg)
         }
     }
 }

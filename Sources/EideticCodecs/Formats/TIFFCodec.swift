@@ -7,11 +7,11 @@ enum TIFFCodec: ImageCodec {
     static var formats: [ImageFormat] { [.tiff] }
 
     static func header(
-        _ bytes: UnsafeRawBufferPointer,
+        of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
-        guard let file = try TIFFFile(bytes, isComplete: isComplete, memoryLimit: headerMemory) else { return nil }
+        guard let file = try TIFFFile(bytes, isComplete: isComplete, memoryLimit: tagMemoryLimit) else { return nil }
         let info = file.info
         return ImageHeader(
             format: .tiff,
@@ -21,32 +21,34 @@ enum TIFFCodec: ImageCodec {
         )
     }
 
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
-        guard let file = try TIFFFile(bytes, isComplete: true, memoryLimit: pieceMemory(task)) else {
-            throw EideticError(.truncated, "the TIFF ends within its directory")
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
+        guard let file = try TIFFFile(bytes, isComplete: true, memoryLimit: stripMemoryLimit(for: task)) else {
+            throw EideticError(.truncated, message: "the TIFF ends within its directory")
         }
         var isPartial = false
         let pixels = try PixelBuffer(size: task.header.size, alpha: file.alpha) { memory, stride throws(EideticError) in
-            isPartial = try file.read(into: memory, stride, task)
+            isPartial = try file.read(into: memory, stride: stride, for: task)
         }
-        let model: CodecPicture.ColorModel = file.info.pixels == EIDETIC_TIFF_CMYK ? .cmyk : .rgb
-        return CodecPicture(pixels, iccProfile: file.iccProfile, colorModel: model, isPartial: isPartial)
+        let model: DecodedPixels.ColorModel = file.info.pixels == EIDETIC_TIFF_CMYK ? .cmyk : .rgb
+        return DecodedPixels(pixels, iccProfile: file.iccProfile, colorModel: model, isPartial: isPartial)
     }
 
     /// The picture, and one strip or tile.
-    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int {
-        let (memory, overflow) = task.memory(canvases: 1).addingReportingOverflow(pieceMemory(task))
+    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
+        let (memory, overflow) = task.estimatedMemory(canvasCount: 1).addingReportingOverflow(
+            stripMemoryLimit(for: task)
+        )
         return overflow ? .max : memory
     }
 
     /// The most memory of one strip or tile: 16 bytes a pixel of the picture, at least 16 MiB.
-    private static func pieceMemory(_ task: DecodeTask) -> Int {
+    private static func stripMemoryLimit(for task: DecodeTask) -> Int {
         let (bytes, overflow) = task.header.size.pixelCount.multipliedReportingOverflow(by: 16)
-        return overflow ? headerMemory : max(bytes, headerMemory)
+        return overflow ? tagMemoryLimit : max(bytes, tagMemoryLimit)
     }
 
     /// The most memory of one tag's values: 16 MiB.
-    private static var headerMemory: Int { 16 << 20 }
+    private static var tagMemoryLimit: Int { 16 << 20 }
 }
 
 /// An open TIFF in memory.
@@ -60,7 +62,7 @@ private struct TIFFFile: ~Copyable {
         var info = eidetic_tiff_info()
         let handle = eidetic_tiff_open(bytes.baseAddress, bytes.count, isComplete, memoryLimit, &info, &outcome)
         if outcome.status == EIDETIC_CODEC_NEEDS_MORE, !isComplete { return nil }
-        try outcome.check(.tiff)
+        try outcome.check(format: .tiff)
         guard let handle else { return nil }
         self.handle = handle
         self.info = info
@@ -83,12 +85,12 @@ private struct TIFFFile: ~Copyable {
     /// Decodes all rows; gives whether some are missing, which only a task that accepts it gets to know.
     func read(
         into memory: UnsafeMutableRawBufferPointer,
-        _ stride: Int,
-        _ task: DecodeTask
+        stride: Int,
+        for task: DecodeTask
     ) throws(EideticError) -> Bool {
         if task.acceptsPartial { memory.initializeMemory(as: UInt8.self, repeating: 0) }
         do throws(EideticError) {
-            try task.watched(.tiff) { watch, outcome in
+            try task.withCancellationPolling(format: .tiff) { watch, outcome in
                 eidetic_tiff_read(
                     handle,
                     memory.baseAddress?.assumingMemoryBound(to: UInt8.self),

@@ -7,24 +7,24 @@ import EideticCore
 /// - SeeAlso: Exif 2.32, section 4.6.2 and tag 274; TIFF 6.0, section 2.
 enum Exif {
     /// The orientation; `up` where the block has none or is broken.
-    static func orientation(_ block: UnsafeRawBufferPointer) -> ImageOrientation {
+    static func orientation(in block: UnsafeRawBufferPointer) -> ImageOrientation {
         var tiff = block
-        if block.contains("Exif\0\0"), let rest = block.slice(6, block.count - 6) { tiff = rest }
+        if block.contains("Exif\0\0"), let content = block.slice(at: 6, count: block.count - 6) { tiff = content }
         let isLittle = tiff.contains("II")
         guard isLittle || tiff.contains("MM") else { return .up }
-        func short(_ offset: Int) -> Int? { isLittle ? tiff.little16(offset) : tiff.big16(offset) }
-        func long(_ offset: Int) -> Int? { isLittle ? tiff.little32(offset) : tiff.big32(offset) }
-        guard short(2) == 42, let directory = long(4), let entries = short(directory) else { return .up }
+        func short(at offset: Int) -> Int? { isLittle ? tiff.littleEndian16(at: offset) : tiff.bigEndian16(at: offset) }
+        func long(at offset: Int) -> Int? { isLittle ? tiff.littleEndian32(at: offset) : tiff.bigEndian32(at: offset) }
+        guard short(at: 2) == 42, let directory = long(at: 4), let entries = short(at: directory) else { return .up }
         for index in 0..<entries {
             let entry = directory + 2 + 12 * index
-            guard let tag = short(entry) else { break }
-            if tag == 274 { return ImageOrientation(exif: value(entry, short, long) ?? 0) }
+            guard let tag = short(at: entry) else { break }
+            if tag == 274 { return ImageOrientation(exif: value(ofEntryAt: entry, short: short, long: long) ?? 0) }
         }
         return .up
     }
 
     /// The first value of an entry that is a short (3) or a long (4) number.
-    private static func value(_ entry: Int, _ short: (Int) -> Int?, _ long: (Int) -> Int?) -> Int? {
+    private static func value(ofEntryAt entry: Int, short: (Int) -> Int?, long: (Int) -> Int?) -> Int? {
         switch short(entry + 2) {
         case 3: short(entry + 8)
         case 4: long(entry + 8)

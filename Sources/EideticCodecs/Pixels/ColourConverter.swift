@@ -11,12 +11,12 @@ final class ColourConverter {
 
     /// `nil` where the profile is sRGB already, is broken, or describes other channels than the picture has; then the
     /// numbers are taken as they are.
-    init?(profile: [UInt8], colorModel: CodecPicture.ColorModel) {
+    init?(profile: [UInt8], colorModel: DecodedPixels.ColorModel) {
         guard let source = profile.withUnsafeBytes({ cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) }) else {
             return nil
         }
         defer { cmsCloseProfile(source) }
-        guard !Self.isSRGB(source), let format = Self.format(source, colorModel),
+        guard !Self.isSRGB(source), let format = Self.pixelFormat(for: source, colorModel: colorModel),
             let target = cmsCreate_sRGBProfile()
         else { return nil }
         defer { cmsCloseProfile(target) }
@@ -38,7 +38,7 @@ final class ColourConverter {
     deinit { cmsDeleteTransform(transform) }
 
     /// The picture in sRGB; `pixels` are not premultiplied.
-    func convert(_ pixels: PixelBuffer, _ task: DecodeTask) throws(EideticError) -> PixelBuffer {
+    func convert(_ pixels: PixelBuffer, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         precondition(pixels.alpha != .premultiplied)
         let size = pixels.size
         return try PixelBuffer(size: size, alpha: pixels.alpha) { target, stride throws(EideticError) in
@@ -55,7 +55,7 @@ final class ColourConverter {
     }
 
     /// How the picture's bytes are read by a profile of this kind.
-    private static func format(_ profile: cmsHPROFILE, _ model: CodecPicture.ColorModel) -> UInt32? {
+    private static func pixelFormat(for profile: cmsHPROFILE, colorModel model: DecodedPixels.ColorModel) -> UInt32? {
         switch (cmsGetColorSpace(profile), model) {
         case (cmsSigRgbData, .rgb): eidetic_type_rgba_8
         case (cmsSigGrayData, .rgb): eidetic_type_gray_rgba_8

@@ -17,19 +17,19 @@ extension PixelBuffer {
     /// The same picture with colours multiplied by alpha.
     func premultiplied() throws(EideticError) -> PixelBuffer {
         guard alpha == .straight else { return self }
-        return try map(to: .premultiplied, eidetic_pixels_premultiply)
+        return try map(toAlpha: .premultiplied, kernel: eidetic_pixels_premultiply)
     }
 
     /// The same picture with colours as they were before they were multiplied by alpha.
     func unpremultiplied() throws(EideticError) -> PixelBuffer {
         guard alpha == .premultiplied else { return self }
-        return try map(to: .straight, eidetic_pixels_unpremultiply)
+        return try map(toAlpha: .straight, kernel: eidetic_pixels_unpremultiply)
     }
 
     /// The same picture without gaps between its rows.
     func packed() throws(EideticError) -> PixelBuffer {
         guard bytesPerRow != 4 * size.width else { return self }
-        return try map(to: alpha) { source, sourceStride, target, targetStride, width, height in
+        return try map(toAlpha: alpha) { source, sourceStride, target, targetStride, width, height in
             guard let source, let target else { return }
             for y in 0..<height {
                 (target + y * targetStride).update(from: source + y * sourceStride, count: 4 * width)
@@ -39,13 +39,13 @@ extension PixelBuffer {
 
     /// A picture of inks as light, by multiplication.
     func convertedFromCMYK() throws(EideticError) -> PixelBuffer {
-        try map(to: .opaque, eidetic_pixels_cmyk_to_rgb)
+        try map(toAlpha: .opaque, kernel: eidetic_pixels_cmyk_to_rgb)
     }
 
     /// The picture turned upright.
-    func turned(_ orientation: ImageOrientation) throws(EideticError) -> PixelBuffer {
+    func oriented(_ orientation: ImageOrientation) throws(EideticError) -> PixelBuffer {
         guard orientation != .up else { return self }
-        let upright = orientation.swapsSides ? size.transposed : size
+        let upright = orientation.swapsDimensions ? size.transposed : size
         return try PixelBuffer(size: upright, alpha: alpha) { target, stride in
             withUnsafeBytes { source in
                 eidetic_pixels_turn(
@@ -61,7 +61,7 @@ extension PixelBuffer {
         }
     }
 
-    private func map(to alpha: Alpha, _ kernel: Kernel) throws(EideticError) -> PixelBuffer {
+    private func map(toAlpha alpha: Alpha, kernel: Kernel) throws(EideticError) -> PixelBuffer {
         try PixelBuffer(size: size, alpha: alpha) { target, stride in
             withUnsafeBytes { source in
                 kernel(source.bytePointer, bytesPerRow, target.bytePointer, stride, size.width, size.height)

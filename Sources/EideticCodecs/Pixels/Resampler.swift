@@ -15,20 +15,24 @@ package enum Resampler {
     package static func resample(_ pixels: PixelBuffer, to size: PixelSize) throws(EideticError) -> PixelBuffer {
         guard pixels.size != size else { return pixels }
         precondition(size.isPositive && size.width <= pixels.size.width && size.height <= pixels.size.height)
-        let across = min(256, max(1, pixels.size.width / (2 * size.width)))
-        let down = min(256, max(1, pixels.size.height / (2 * size.height)))
-        guard across > 1 || down > 1 else { return try filter(pixels, extent: pixels.size, by: (1, 1), to: size) }
-        let average = try average(pixels, across, down)
-        return try filter(average, extent: pixels.size, by: (across, down), to: size)
+        let cellWidth = min(256, max(1, pixels.size.width / (2 * size.width)))
+        let cellHeight = min(256, max(1, pixels.size.height / (2 * size.height)))
+        guard cellWidth > 1 || cellHeight > 1 else {
+            return try filter(pixels, extent: pixels.size, cell: (1, 1), to: size)
+        }
+        let average = try average(pixels, cellWidth: cellWidth, cellHeight: cellHeight)
+        return try filter(average, extent: pixels.size, cell: (cellWidth, cellHeight), to: size)
     }
 
-    private static func average(_ pixels: PixelBuffer, _ across: Int, _ down: Int) throws(EideticError) -> PixelBuffer {
+    private static func average(_ pixels: PixelBuffer, cellWidth: Int, cellHeight: Int) throws(EideticError)
+        -> PixelBuffer
+    {
         let size = pixels.size
         let reduced = PixelSize(
-            width: (size.width + across - 1) / across,
-            height: (size.height + down - 1) / down
+            width: (size.width + cellWidth - 1) / cellWidth,
+            height: (size.height + cellHeight - 1) / cellHeight
         )
-        let scratch = try ScratchMemory(byteCount: 8 * size.width)
+        let scratch = try ScratchBuffer(byteCount: 8 * size.width)
         return try PixelBuffer(size: reduced, alpha: pixels.alpha.whenPremultiplied) { target, stride in
             pixels.withUnsafeBytes { source in
                 eidetic_pixels_box(
@@ -36,8 +40,8 @@ package enum Resampler {
                     pixels.bytesPerRow,
                     size.width,
                     size.height,
-                    across,
-                    down,
+                    cellWidth,
+                    cellHeight,
                     pixels.alpha == .straight ? 1 : 0,
                     target.bytePointer,
                     stride,
@@ -51,22 +55,22 @@ package enum Resampler {
     private static func filter(
         _ pixels: PixelBuffer,
         extent: PixelSize,
-        by cell: (across: Int, down: Int),
+        cell: (across: Int, down: Int),
         to size: PixelSize
     ) throws(EideticError) -> PixelBuffer {
         let source = pixels.size
         let horizontal = ResamplingFilter(
-            length: source.width,
+            sourceLength: source.width,
             extent: Double(extent.width) / Double(cell.across),
-            target: size.width
+            targetLength: size.width
         )
         let vertical = ResamplingFilter(
-            length: source.height,
+            sourceLength: source.height,
             extent: Double(extent.height) / Double(cell.down),
-            target: size.height
+            targetLength: size.height
         )
-        let scratch = try ScratchMemory(byteCount: 4 * source.width)
-        let memory = try ScratchMemory(byteCount: 8 * size.width * source.height)
+        let scratch = try ScratchBuffer(byteCount: 4 * source.width)
+        let memory = try ScratchBuffer(byteCount: 8 * size.width * source.height)
         let rows = memory.bytes.assumingMemoryBound(to: Int16.self).baseAddress
         pixels.withUnsafeBytes { bytes in
             horizontal.withKernel {

@@ -3,32 +3,32 @@ import Glibc
 
 /// The weights of one axis of a Lanczos resampling with three lobes.
 struct ResamplingFilter {
-    private var first: [Int32] = []
+    private var firstPixels: [Int32] = []
     private var weights: [Int16] = []
     private let taps: Int
 
     /// One, in the kernel's fixed-point numbers.
-    private static let one = 1 << 14
+    private static let fixedPointOne = 1 << 14
 
     /// Maps `length` source pixels to `target` pixels, no more than `length`.
     ///
     /// `extent` is the part of the source axis that the target covers: less than `length` where the last source pixel
     /// stands for less than a whole one.
-    init(length: Int, extent: Double, target: Int) {
-        let scale = extent / Double(target)
+    init(sourceLength: Int, extent: Double, targetLength: Int) {
+        let scale = extent / Double(targetLength)
         let support = 3 * max(1, scale)
-        taps = min(length, 2 * Int(support.rounded(.up)) + 1)
-        for index in 0..<target {
+        taps = min(sourceLength, 2 * Int(support.rounded(.up)) + 1)
+        for index in 0..<targetLength {
             let centre = (Double(index) + 0.5) * scale
-            let start = min(max(0, Int((centre - support).rounded(.up))), length - taps)
-            first.append(Int32(start))
+            let start = min(max(0, Int((centre - support).rounded(.up))), sourceLength - taps)
+            firstPixels.append(Int32(start))
             weights += Self.weights(start: start, taps: taps, centre: centre, scale: max(1, scale))
         }
     }
 
     /// Lends the kernel the weights.
     func withKernel(_ body: (eidetic_filter) -> Void) {
-        first.withUnsafeBufferPointer { first in
+        firstPixels.withUnsafeBufferPointer { first in
             weights.withUnsafeBufferPointer { weights in
                 body(eidetic_filter(first: first.baseAddress, weights: weights.baseAddress, taps: taps))
             }
@@ -39,9 +39,9 @@ struct ResamplingFilter {
     private static func weights(start: Int, taps: Int, centre: Double, scale: Double) -> [Int16] {
         let values = (0..<taps).map { lanczos((Double(start + $0) + 0.5 - centre) / scale) }
         let sum = values.reduce(0, +)
-        var fixed = values.map { Int(($0 / sum * Double(one)).rounded()) }
+        var fixed = values.map { Int(($0 / sum * Double(fixedPointOne)).rounded()) }
         let heaviest = fixed.indices.max { fixed[$0] < fixed[$1] } ?? 0
-        fixed[heaviest] += one - fixed.reduce(0, +)
+        fixed[heaviest] += fixedPointOne - fixed.reduce(0, +)
         return fixed.map { Int16(clamping: $0) }
     }
 

@@ -10,17 +10,17 @@ package import EideticCore
 package final class PreviewDecoder: @unchecked Sendable {
     private let options: DecodeOptions
     private let limits: DecodeLimits
-    private let context: WorkContext
-    private var feed: Feed = .undecided
+    private let context: JobContext
+    private var feedState: FeedState = .undetermined
 
-    private enum Feed {
-        case undecided
-        case none
-        case some(any PictureFeed, share: Int, of: ImageHeader)
+    private enum FeedState {
+        case undetermined
+        case unavailable
+        case active(any PreviewFeed, reservedBytes: Int, header: ImageHeader)
     }
 
     /// Creates a decoder for one picture; `options` say how it is to look in the end.
-    package init(options: DecodeOptions, limits: DecodeLimits, context: WorkContext) {
+    package init(options: DecodeOptions, limits: DecodeLimits, context: JobContext) {
         self.options = options.with { options in
             options.acceptsPartial = true
             options.frames = .first
@@ -29,70 +29,75 @@ package final class PreviewDecoder: @unchecked Sendable {
         self.context = context
     }
 
-    deinit { giveUp() }
+    deinit { stopFeed() }
 
     /// The bytes that were given to a decoder which goes on where it stopped; `nil` where there is none.
-    package var taken: Int? { if case .some(let feed, _, _) = feed { feed.taken } else { nil } }
+    package var consumedByteCount: Int? {
+        if case .active(let feed, _, _) = feedState { feed.consumedByteCount } else { nil }
+    }
 
     /// What the beginning of a picture shows: `bytes` are those of the call before, and what has come since.
     ///
     /// For threads of a `WorkPool` only, one at a time. `nil` where there is nothing to be seen yet.
     ///
     /// - Throws: What `ImageDecoder.decode` throws; where bytes are missing, the next call may do better.
-    package func image(of bytes: UnsafeRawBufferPointer) throws(EideticError) -> Image? {
-        let plan = try DecodePlan(bytes, options, limits, context)
-        if case .undecided = feed { begin(plan) }
-        if case .some(_, _, let header) = feed, header.format != plan.header.format || header.size != plan.header.size {
-            giveUp()
+    package func preview(of bytes: UnsafeRawBufferPointer) throws(EideticError) -> Image? {
+        let plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: context)
+        if case .undetermined = feedState { startFeed(for: plan) }
+        if case .active(_, _, let header) = feedState,
+            header.format != plan.header.format || header.size != plan.header.size
+        {
+            stopFeed()
         }
-        return try DecodeMemory.shared.withShare(plan.memory, context) { () throws(EideticError) in
-            guard case .some(let feed, _, _) = feed else { return try plan.run() }
+        return try DecodeMemoryBudget.shared.withReservation(of: plan.workingMemory, context: context) {
+            () throws(EideticError) in
+            guard case .active(let feed, _, _) = feedState else { return try plan.decode() }
             do throws(EideticError) {
-                return try plan.run(feed)
+                return try plan.decodePreview(from: feed)
             } catch  where error.code != .cancelled {
-                giveUp()
+                stopFeed()
                 if error.code == .limitExceeded { throw error }
                 // What is broken for one way of decoding may not be for the other.
-                return try plan.run()
+                return try plan.decode()
             }
         }
     }
 
     /// Takes memory for as long as the picture comes, or does without.
-    private func begin(_ plan: DecodePlan) {
-        let share = plan.memory
-        feed = .none
-        guard DecodeMemory.previews.take(share) else { return }
-        if let new = try? plan.feed() {
-            feed = .some(new, share: share, of: plan.header)
+    private func startFeed(for plan: DecodePlan) {
+        let reservedBytes = plan.workingMemory
+        feedState = .unavailable
+        guard DecodeMemoryBudget.previews.tryReserve(reservedBytes) else { return }
+        if let newFeed = try? plan.makeFeed() {
+            feedState = .active(newFeed, reservedBytes: reservedBytes, header: plan.header)
         } else {
-            DecodeMemory.previews.giveBack(share)
+            DecodeMemoryBudget.previews.giveBack(reservedBytes)
         }
     }
 
-    private func giveUp() {
-        guard case .some(_, let share, _) = feed else { return }
-        feed = .none
-        DecodeMemory.previews.giveBack(share)
+    private func stopFeed() {
+        guard case .active(_, let reservedBytes, _) = feedState else { return }
+        feedState = .unavailable
+        DecodeMemoryBudget.previews.giveBack(reservedBytes)
     }
 }
 
 extension DecodePlan {
     /// A decoder that goes on where it stopped; `nil` for formats that have none.
-    fileprivate func feed() throws(EideticError) -> (any PictureFeed)? {
-        let task = task(until: .now)
+    fileprivate func makeFeed() throws(EideticError) -> (any PreviewFeed)? {
+        let task = makeTask(deadline: .now)
         switch header.format {
-        case .jpeg: return try JPEGSegments(bytes).isLossless ? nil : JPEGFeed(task)
-        case .png: return try PNGFeed(task)
-        case .gif: return try GIFFeed(task, bytes)
-        case .webp: return try WebPStructure(bytes).isAnimated ? nil : WebPFeed(task)
+        case .jpeg: return try JPEGSegments(bytes).isLossless ? nil : JPEGPreviewFeed(task: task)
+        case .png: return try PNGPreviewFeed(task: task)
+        case .gif: return try GIFPreviewFeed(task: task, bytes: bytes)
+        case .webp: return try WebPStructure(bytes).isAnimated ? nil : WebPPreviewFeed(task: task)
         default: return nil
         }
     }
 
-    fileprivate func run(_ feed: any PictureFeed) throws(EideticError) -> Image? {
-        let task = task(until: .now + limits.duration)
-        guard let picture = try feed.picture(of: bytes, task) else { return nil }
-        return try finished(picture, task)
+    fileprivate func decodePreview(from feed: any PreviewFeed) throws(EideticError) -> Image? {
+        let task = makeTask(deadline: .now + limits.duration)
+        guard let decoded = try feed.decodePreview(of: bytes, for: task) else { return nil }
+        return try makeImage(from: decoded, for: task)
     }
 }

@@ -2,24 +2,24 @@ import CWebP
 import EideticCore
 
 /// A still WebP as it comes, row after row.
-final class WebPFeed: PictureFeed {
+final class WebPPreviewFeed: PreviewFeed {
     private let decoder: OpaquePointer
     /// The library keeps pointers into it.
     private let config: UnsafeMutablePointer<WebPDecoderConfig>
-    private let rows: FeedRows
-    private(set) var taken = 0
+    private let rows: PreviewRows
+    private(set) var consumedByteCount = 0
     private var status = VP8_STATUS_SUSPENDED
 
     /// Bytes between two questions whether to go on.
-    private static let batch = 64 << 10
+    private static let bytesPerCheckpoint = 64 << 10
 
-    init(_ task: DecodeTask) throws(EideticError) {
-        rows = try FeedRows(task.header.size)
+    init(task: DecodeTask) throws(EideticError) {
+        rows = try PreviewRows(size: task.header.size)
         config = .allocate(capacity: 1)
         config.initialize(to: WebPDecoderConfig())
         guard WebPInitDecoderConfig(config) != 0 else {
             config.deallocate()
-            throw EideticError(.unsupportedFormat, "WebP: the library is of another version")
+            throw EideticError(.unsupportedFormat, message: "WebP: the library is of another version")
         }
         config.pointee.output.colorspace = MODE_RGBA
         config.pointee.output.is_external_memory = 1
@@ -28,7 +28,7 @@ final class WebPFeed: PictureFeed {
         config.pointee.output.u.RGBA.size = rows.bytesPerRow * rows.size.height
         guard let decoder = WebPIDecode(nil, 0, config) else {
             config.deallocate()
-            throw EideticError(.outOfMemory, "WebP: no memory for the decoder")
+            throw EideticError(.outOfMemory, message: "WebP: no memory for the decoder")
         }
         self.decoder = decoder
     }
@@ -38,22 +38,22 @@ final class WebPFeed: PictureFeed {
         config.deallocate()
     }
 
-    func picture(of bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture? {
-        let from = bytes.bytePointer
-        while taken < bytes.count, status == VP8_STATUS_SUSPENDED {
+    func decodePreview(of bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels? {
+        let base = bytes.bytePointer
+        while consumedByteCount < bytes.count, status == VP8_STATUS_SUSPENDED {
             try task.checkpoint()
-            taken += min(Self.batch, bytes.count - taken)
+            consumedByteCount += min(Self.bytesPerCheckpoint, bytes.count - consumedByteCount)
             // The library goes on where it stopped, wherever the bytes are now.
-            status = WebPIUpdate(decoder, from, taken)
+            status = WebPIUpdate(decoder, base, consumedByteCount)
         }
         guard status == VP8_STATUS_OK || status == VP8_STATUS_SUSPENDED else {
-            throw EideticError(.corrupt, "WebP: broken in what came so far")
+            throw EideticError(.corrupt, message: "WebP: broken in what came so far")
         }
         var lastRow: Int32 = 0
         guard WebPIDecGetRGB(decoder, &lastRow, nil, nil, nil) != nil, lastRow > 0 else { return nil }
         let structure = try WebPStructure(bytes), isPartial = status != VP8_STATUS_OK
-        let deniesAlpha = structure.mayHideAlpha && !structure.hasAlpha
-        let pixels = try rows.snapshot(.straight, opaqueRows: deniesAlpha ? Int(lastRow) : 0)
-        return CodecPicture(pixels, iccProfile: structure.iccProfile, isPartial: isPartial)
+        let ignoresAlpha = structure.mayContainUndeclaredAlpha && !structure.hasAlpha
+        let pixels = try rows.snapshot(alpha: .straight, opaqueRows: ignoresAlpha ? Int(lastRow) : 0)
+        return DecodedPixels(pixels, iccProfile: structure.iccProfile, isPartial: isPartial)
     }
 }

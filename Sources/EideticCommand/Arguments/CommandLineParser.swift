@@ -16,28 +16,30 @@ struct CommandLineParser {
     }
 
     private var path: [Command]
-    private var rest: ArraySlice<String>
+    private var remainingWords: ArraySlice<String>
     private var arguments = Arguments()
     private var problems: [String] = []
-    private var wantsHelp = false
+    private var isHelpRequested = false
 
-    private init(_ root: Command, _ words: [String]) {
+    private init(root: Command, words: [String]) {
         path = [root]
-        rest = words[...]
+        remainingWords = words[...]
     }
 
     /// Reads the words after the program's name.
     static func parse(_ words: [String], root: Command) -> Outcome {
-        var parser = CommandLineParser(root, words)
-        return parser.findCommand() ?? parser.readArguments()
+        var parser = CommandLineParser(root: root, words: words)
+        return parser.resolveCommand() ?? parser.parseArguments()
     }
 
     private var command: Command { path[path.count - 1] }
 
     /// Goes down to the command that is meant; gives an outcome where the search ends before one.
-    private mutating func findCommand() -> Outcome? {
+    private mutating func resolveCommand() -> Outcome? {
         while !command.subcommands.isEmpty {
-            guard let word = rest.popFirst() else { return .failure(path, problems: ["a command is missing"]) }
+            guard let word = remainingWords.popFirst() else {
+                return .failure(path, problems: ["a command is missing"])
+            }
             if word == "--help" || word == "-h" { return .help(path) }
             if word == "--version", path.count == 1 { return .version }
             guard let next = command.subcommands.first(where: { $0.name == word }) else {
@@ -59,60 +61,60 @@ struct CommandLineParser {
         "there is no option \(word)\(Suggestion.text(for: word, among: names))"
     }
 
-    private mutating func readArguments() -> Outcome {
-        while let word = rest.popFirst() {
+    private mutating func parseArguments() -> Outcome {
+        while let word = remainingWords.popFirst() {
             if word == "--" {
-                arguments.operands += rest
+                arguments.operands += remainingWords
                 break
             }
             if word.hasPrefix("--") {
-                readOption(word)
+                parseOption(word)
             } else if word.hasPrefix("-"), word.count > 1 {
-                readLetters(word)
+                parseShortOptions(word)
             } else {
                 arguments.operands.append(word)
             }
         }
-        if wantsHelp { return .help(path) }
+        if isHelpRequested { return .help(path) }
         checkOperands()
         return problems.isEmpty ? .run(path, arguments) : .failure(path, problems: problems)
     }
 
-    private mutating func readOption(_ word: String) {
-        let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard let option = command.allOptions.first(where: { "--" + $0.name == sides[0] }) else {
-            problems.append(unknownOption(sides[0], among: command.allOptions.map { "--" + $0.name }))
+    private mutating func parseOption(_ word: String) {
+        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let option = command.allOptions.first(where: { "--" + $0.name == parts[0] }) else {
+            problems.append(unknownOption(parts[0], among: command.allOptions.map { "--" + $0.name }))
             return
         }
-        accept(option, written: sides[0], value: sides.count == 2 ? sides[1] : nil)
+        record(option, spelling: parts[0], value: parts.count == 2 ? parts[1] : nil)
     }
 
     /// Reads `-h`; the last of several letters may take a value.
-    private mutating func readLetters(_ word: String) {
+    private mutating func parseShortOptions(_ word: String) {
         for letter in word.dropFirst() {
             guard let option = command.allOptions.first(where: { $0.letter == letter }) else {
                 problems.append("there is no option \(word.count == 2 ? word : "-\(letter) in \(word)")")
                 return
             }
-            accept(option, written: "-\(letter)", value: nil)
+            record(option, spelling: "-\(letter)", value: nil)
         }
     }
 
-    private mutating func accept(_ option: Option, written: String, value given: String?) {
-        if option.name == Option.help.name { wantsHelp = true }
+    private mutating func record(_ option: Option, spelling: String, value given: String?) {
+        if option.name == Option.help.name { isHelpRequested = true }
         guard let value = option.value else {
-            if given != nil { problems.append("\(written) takes no value") }
+            if given != nil { problems.append("\(spelling) takes no value") }
             arguments.values[option.name] = .some(nil)
             return
         }
-        guard let text = given ?? (value.isOptional ? nil : rest.popFirst()) else {
-            if !value.isOptional { problems.append("\(written) needs \(value.expectation)") }
+        guard let text = given ?? (value.isOptional ? nil : remainingWords.popFirst()) else {
+            if !value.isOptional { problems.append("\(spelling) needs \(value.expectation)") }
             arguments.values[option.name] = .some(nil)
             return
         }
-        if !value.accepts(text) { problems.append("\(written) needs \(value.expectation), not \"\(text)\"") }
+        if !value.accepts(text) { problems.append("\(spelling) needs \(value.expectation), not \"\(text)\"") }
         arguments.values[option.name] = text
-        arguments.lists[option.name, default: []].append(text)
+        arguments.repeatedValues[option.name, default: []].append(text)
     }
 
     private mutating func checkOperands() {

@@ -1,12 +1,12 @@
 import EideticCore
 
 /// Options that several commands have.
-enum CommonSettings {
+enum CommonOptions {
     /// One JSON object a line instead of text.
     static let json = Option(name: "json", help: "write one JSON object a line")
 
     /// The size into which pictures are fitted.
-    static let size = Setting<PixelSize>(
+    static let size = TypedOption<PixelSize>(
         "size",
         "WxH",
         expecting: "a size such as 640x480",
@@ -16,7 +16,7 @@ enum CommonSettings {
     )
 
     /// How good an encoded picture is to be.
-    static let quality = Setting<Double>(
+    static let quality = TypedOption<Double>(
         "quality",
         "Q",
         expecting: "a number from 0 to 100",
@@ -25,7 +25,7 @@ enum CommonSettings {
     )
 
     /// Where the cache is.
-    static let cacheDirectory = Setting<String>(
+    static let cacheDirectory = TypedOption<String>(
         "cache-dir",
         "DIR",
         help: "the cache's directory (by default ~/.cache/eidetic/default)",

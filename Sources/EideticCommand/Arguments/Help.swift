@@ -1,7 +1,7 @@
 /// What a command's description looks like to a person.
 enum Help {
     /// `usage: eidetic inspect [--json] FILE…`, broken into lines of at most 100 columns.
-    static func usage(_ path: [Command]) -> String {
+    static func usage(for path: [Command]) -> String {
         guard let command = path.last else { return "" }
         let name = path.map(\.name).joined(separator: " ")
         let parts =
@@ -9,22 +9,24 @@ enum Help {
             ? command.options.map { "[\($0.synopsis)]" } + [command.operands.synopsis].filter { !$0.isEmpty }
             : ["COMMAND …"]
         let start = "usage: \(name) "
-        return fold(parts, first: start, next: String(repeating: " ", count: start.count))
+        return wrap(parts, firstLinePrefix: start, linePrefix: String(repeating: " ", count: start.count))
     }
 
     /// All that there is to say about a command.
-    static func text(_ path: [Command]) -> String {
+    static func text(for path: [Command]) -> String {
         guard let command = path.last else { return "" }
         let name = path.map(\.name).joined(separator: " ")
-        var sections = ["\(name): \(command.summary)", usage(path)]
-        sections += command.notes.map { fold($0.split(separator: " ").map(String.init), first: "", next: "") }
+        var sections = ["\(name): \(command.summary)", usage(for: path)]
+        sections += command.notes.map {
+            wrap($0.split(separator: " ").map(String.init), firstLinePrefix: "", linePrefix: "")
+        }
         if !command.subcommands.isEmpty {
-            sections.append("commands:\n" + table(command.subcommands.map { ($0.name, $0.summary) }))
+            sections.append("commands:\n" + table(of: command.subcommands.map { ($0.name, $0.summary) }))
         }
         if !command.operands.synopsis.isEmpty {
-            sections.append("operands:\n" + table([(command.operands.synopsis, command.operands.help)]))
+            sections.append("operands:\n" + table(of: [(command.operands.synopsis, command.operands.help)]))
         }
-        sections.append("options:\n" + table(options(of: command, isRoot: path.count == 1)))
+        sections.append("options:\n" + table(of: options(of: command, isRoot: path.count == 1)))
         if !command.subcommands.isEmpty { sections.append("\"\(name) COMMAND --help\" tells more about each.") }
         return sections.joined(separator: "\n\n")
     }
@@ -37,23 +39,26 @@ enum Help {
     }
 
     /// Two columns; what is too long for the second one goes on below it.
-    private static func table(_ rows: [(String, String)]) -> String {
+    private static func table(of rows: [(String, String)]) -> String {
         let width = min(28, rows.map(\.0.count).max() ?? 0)
         let indent = String(repeating: " ", count: width + 4)
         return rows.map { name, help in
             let words = help.split(separator: " ").map(String.init)
-            guard name.count <= width else { return "  \(name)\n" + fold(words, first: indent, next: indent) }
+            guard name.count <= width else {
+                return "  \(name)\n" + wrap(words, firstLinePrefix: indent, linePrefix: indent)
+            }
             let padding = String(repeating: " ", count: width - name.count)
-            return fold(words, first: "  \(name)\(padding)  ", next: indent)
+            return wrap(words, firstLinePrefix: "  \(name)\(padding)  ", linePrefix: indent)
         }.joined(separator: "\n")
     }
 
-    private static func fold(_ words: [String], first: String, next: String, width: Int = 100) -> String {
-        var lines = [first]
+    private static func wrap(_ words: [String], firstLinePrefix: String, linePrefix: String, width: Int = 100) -> String
+    {
+        var lines = [firstLinePrefix]
         var isEmpty = true
         for word in words {
             if !isEmpty, lines[lines.count - 1].count + word.count >= width {
-                lines.append(next)
+                lines.append(linePrefix)
                 isEmpty = true
             }
             lines[lines.count - 1] += isEmpty ? word : " " + word

@@ -34,35 +34,35 @@ struct Option: Sendable {
 }
 
 /// An option together with the type of its value.
-struct Setting<Value>: Sendable {
+struct TypedOption<Value>: Sendable {
     let option: Option
-    let read: @Sendable (String) -> Value?
+    let parse: @Sendable (String) -> Value?
 
     init(
         _ name: String,
         letter: Character? = nil,
-        _ placeholder: String,
+        placeholder: String,
         expecting expectation: String,
         help: String,
         completion: Completion = .nothing,
         isOptional: Bool = false,
-        read: @escaping @Sendable (String) -> Value?
+        parse: @escaping @Sendable (String) -> Value?
     ) {
-        self.read = read
+        self.parse = parse
         let value = Option.Value(
             placeholder: placeholder,
             expectation: expectation,
             isOptional: isOptional,
             completion: completion,
-            accepts: { read($0) != nil }
+            accepts: { parse($0) != nil }
         )
         option = Option(name: name, letter: letter, help: help, value: value)
     }
 }
 
-extension Setting where Value == String {
+extension TypedOption where Value == String {
     /// An option whose value is any text that is not empty.
-    init(_ name: String, _ placeholder: String, help: String, completion: Completion) {
+    init(_ name: String, placeholder: String, help: String, completion: Completion) {
         let expectation = completion == .directories ? "a directory" : "a file"
         self.init(name, placeholder, expecting: expectation, help: help, completion: completion) {
             $0.isEmpty ? nil : $0

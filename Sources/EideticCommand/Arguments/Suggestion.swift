@@ -7,7 +7,7 @@ enum Suggestion {
 
     /// The name with the fewest typing errors between it and `word`: at most one for every three letters.
     static func nearest(to word: String, among names: [String]) -> String? {
-        let candidates = names.map { (name: $0, distance: distance(Array(word.utf8), Array($0.utf8))) }
+        let candidates = names.map { (name: $0, distance: distance(from: Array(word.utf8), to: Array($0.utf8))) }
         let limit = max(1, word.utf8.count / 3)
         return candidates.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.name
     }
@@ -15,7 +15,7 @@ enum Suggestion {
     /// How many letters must be put in, left out, changed or exchanged with their neighbour.
     ///
     /// - Complexity: O(*n* · *m*).
-    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    private static func distance(from left: [UInt8], to right: [UInt8]) -> Int {
         var rows = [Array(0...right.count)]
         for (i, a) in left.enumerated() {
             var row = [i + 1]

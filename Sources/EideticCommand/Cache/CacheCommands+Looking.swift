@@ -2,78 +2,80 @@ import EideticCore
 import EideticStore
 
 extension CacheCommands {
-    static let info = make(
+    static let info = makeCommand(
         "info",
-        "say how much the cache holds",
-        options: [CommonSettings.json]
+        summary: "say how much the cache holds",
+        options: [CommonOptions.json]
     ) { cache, arguments throws(EideticError) in
         let usage = cache.usage
         let directory = cache.configuration.directory
-        if arguments.contains(CommonSettings.json) {
+        if arguments.contains(CommonOptions.json) {
             let object: JSON = .object([
                 ("directory", .string(directory)),
-                ("entries", .integer(usage.entries)),
-                ("bytes", .integer(usage.logical.bytes)),
-                ("allocated", .integer(usage.allocated.bytes)),
+                ("entries", .integer(usage.entryCount)),
+                ("bytes", .integer(usage.logicalSize.bytes)),
+                ("allocated", .integer(usage.allocatedSize.bytes)),
             ])
-            TextStream.output.line(object.text)
+            TextStream.output.writeLine(object.text)
         } else {
-            let entries = usage.entries == 1 ? "1 entry" : "\(usage.entries) entries"
-            TextStream.output.line(
-                "\(Printable.text(directory)): \(entries), \(usage.logical) (\(usage.allocated) on disk)"
+            let entries = usage.entryCount == 1 ? "1 entry" : "\(usage.entryCount) entries"
+            TextStream.output.writeLine(
+                "\(TerminalText.sanitized(directory)): \(entries), \(usage.logicalSize) (\(usage.allocatedSize) on disk)"
             )
         }
         return .success
     }
 
-    static let list = make(
+    static let list = makeCommand(
         "list",
-        "list the entries, oldest first",
-        options: [CommonSettings.json]
+        summary: "list the entries, oldest first",
+        options: [CommonOptions.json]
     ) { cache, arguments throws(EideticError) in
-        let entries = try cache.entries().sorted { ($0.metadata.stored, $0.key) < ($1.metadata.stored, $1.key) }
+        let entries = try cache.entries().sorted {
+            ($0.metadata.storageTime, $0.key) < ($1.metadata.storageTime, $1.key)
+        }
         for entry in entries where TextStream.output.failure == nil {
-            let asJSON = arguments.contains(CommonSettings.json)
-            TextStream.output.line(asJSON ? json(entry).text : text(entry))
+            let asJSON = arguments.contains(CommonOptions.json)
+            TextStream.output.writeLine(asJSON ? json(for: entry).text : text(for: entry))
         }
         return .success
     }
 
-    static let verify = make(
+    static let verify = makeCommand(
         "verify",
-        "read every entry and compare it with its checksums; nothing is changed",
-        options: [CommonSettings.json]
+        summary: "read every entry and compare it with its checksums; nothing is changed",
+        options: [CommonOptions.json]
     ) { cache, arguments throws(EideticError) in
         let result = try cache.verify()
-        if arguments.contains(CommonSettings.json) {
+        if arguments.contains(CommonOptions.json) {
             let damaged: [JSON] = result.damaged.map { damage in
-                .object([("file", .string(damage.file)), ("reason", .string(damage.reason))])
+                .object([("file", .string(damage.path)), ("reason", .string(damage.reason))])
             }
             let object: JSON = .object([("checked", .integer(result.checked)), ("damaged", .array(damaged))])
-            TextStream.output.line(object.text)
+            TextStream.output.writeLine(object.text)
         } else {
-            for damage in result.damaged { Report.problem("\(damage.file): \(damage.reason)") }
-            TextStream.output.line("\(result.checked) checked, \(result.damaged.count) damaged")
+            for damage in result.damaged { Diagnostics.report("\(damage.path): \(damage.reason)") }
+            TextStream.output.writeLine("\(result.checked) checked, \(result.damaged.count) damaged")
         }
         return result.damaged.isEmpty ? .success : .failure
     }
 
-    private static func json(_ entry: DiskCache.EntryInfo) -> JSON {
+    private static func json(for entry: DiskCache.EntryInfo) -> JSON {
         .object([
             ("key", .string(entry.key)),
-            ("file", .string(entry.file)),
+            ("file", .string(entry.path)),
             ("bytes", .integer(entry.size.bytes)),
-            ("allocated", .integer(entry.allocated.bytes)),
-            ("stored", .string(Moments.date(entry.metadata.stored))),
-            ("expires", .optional(entry.metadata.expires.map(Moments.date))),
+            ("allocated", .integer(entry.allocatedSize.bytes)),
+            ("stored", .string(TimeFormat.date(for: entry.metadata.storageTime))),
+            ("expires", .optional(entry.metadata.expirationTime.map(TimeFormat.date))),
             ("expired", .bool(entry.isExpired)),
         ])
     }
 
-    private static func text(_ entry: DiskCache.EntryInfo) -> String {
+    private static func text(for entry: DiskCache.EntryInfo) -> String {
         let columns = [
-            Moments.date(entry.metadata.stored), Columns.right(entry.size.description, 9),
-            Printable.text(entry.key) + (entry.isExpired ? "  (expired)" : ""),
+            TimeFormat.date(for: entry.metadata.storageTime), Columns.right(entry.size.description, width: 9),
+            TerminalText.sanitized(entry.key) + (entry.isExpired ? "  (expired)" : ""),
         ]
         return columns.joined(separator: "  ")
     }

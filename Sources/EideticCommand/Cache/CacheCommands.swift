@@ -15,12 +15,17 @@ enum CacheCommands {
     )
 
     /// The operand of commands on entries.
-    static let keys = Operands(synopsis: "KEY…", help: "the keys: URLs", count: 1...Int.max, completion: .nothing)
+    static let keyOperands = Operands(
+        synopsis: "KEY…",
+        help: "the keys: URLs",
+        count: 1...Int.max,
+        completion: .nothing
+    )
 
     /// A command on a cache that reports what goes wrong.
-    static func make(
+    static func makeCommand(
         _ name: String,
-        _ summary: String,
+        summary: String,
         operands: Operands = .none,
         options: [Option] = [],
         notes: [String] = [],
@@ -30,13 +35,13 @@ enum CacheCommands {
             name: name,
             summary: summary,
             operands: operands,
-            options: [CommonSettings.cacheDirectory.option] + options,
+            options: [CommonOptions.cacheDirectory.option] + options,
             notes: notes,
             run: { arguments in
                 do throws(EideticError) {
-                    return try run(try DiskCache(CacheLocation.configuration(arguments)), arguments)
+                    return try run(try DiskCache(CacheLocation.configuration(from: arguments)), arguments)
                 } catch {
-                    Report.problem(error.message)
+                    Diagnostics.report(error.message)
                     return .failure
                 }
             }

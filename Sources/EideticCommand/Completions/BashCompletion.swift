@@ -15,18 +15,18 @@ enum BashCompletion {
                 fi
                 for ((index = 1; index < COMP_CWORD; index++)); do
                     case "$command ${COMP_WORDS[index]}" in
-            \(steps(root))
+            \(commandCases(for: root))
                     esac
                 done
                 COMPREPLY=()
                 if [[ $current != -* ]]; then
                     case "$command:$previous" in
-            \(values(root))
+            \(valueCases(for: root))
                     esac
                 fi
                 local words='' files=''
                 case "$command" in
-            \(offers(root))
+            \(wordCases(for: root))
                 esac
                 mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
                 if [[ -n $files && $current != -* ]]; then
@@ -39,28 +39,28 @@ enum BashCompletion {
     }
 
     /// How a word leads from one command to one below it.
-    private static func steps(_ root: Command) -> String {
-        root.all.filter { !$0.words.isEmpty }.map { words, _ in
+    private static func commandCases(for root: Command) -> String {
+        root.allCommands.filter { !$0.words.isEmpty }.map { words, _ in
             let parent = words.dropLast().joined(separator: " ")
             return "            '\(parent) \(words[words.count - 1])') command='\(words.joined(separator: " "))' ;;"
         }.joined(separator: "\n")
     }
 
     /// What follows an option that takes a value.
-    private static func values(_ root: Command) -> String {
-        let rules = root.all.flatMap { words, command in
+    private static func valueCases(for root: Command) -> String {
+        let rules = root.allCommands.flatMap { words, command in
             command.options.compactMap { option in
                 option.value.map { value in
                     let names = ["--\(option.name)"] + (option.letter.map { ["-\($0)"] } ?? [])
                     let patterns = names.map { "'\(words.joined(separator: " ")):\($0)'" }.joined(separator: " | ")
-                    return "            \(patterns)) \(reply(value.completion)) ;;"
+                    return "            \(patterns)) \(reply(for: value.completion)) ;;"
                 }
             }
         }
         return rules.joined(separator: "\n")
     }
 
-    private static func reply(_ completion: Completion) -> String {
+    private static func reply(for completion: Completion) -> String {
         switch completion {
         case .nothing: "return"
         case .files: "compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$current\"); return"
@@ -71,10 +71,10 @@ enum BashCompletion {
     }
 
     /// What may stand anywhere in a command's line.
-    private static func offers(_ root: Command) -> String {
-        root.all.map { words, command in
+    private static func wordCases(for root: Command) -> String {
+        root.allCommands.map { words, command in
             let version = words.isEmpty ? ["--version"] : []
-            let offered = command.offeredWords + command.allOptions.map { "--\($0.name)" } + version
+            let offered = command.completionWords + command.allOptions.map { "--\($0.name)" } + version
             let files =
                 switch command.operands.completion {
                 case .files: " files=-f"

@@ -2,7 +2,7 @@
 enum FishCompletion {
     static func script(for root: Command) -> String {
         let name = root.name
-        let lines = root.all.flatMap { words, command in rules(name, words, command) }
+        let lines = root.allCommands.flatMap { words, command in rules(program: name, words: words, command: command) }
         return """
             # Completes \(name)'s command lines in fish.
             function __\(name)_at
@@ -22,7 +22,7 @@ enum FishCompletion {
             """
     }
 
-    private static func rules(_ name: String, _ words: [String], _ command: Command) -> [String] {
+    private static func rules(program name: String, words: [String], command: Command) -> [String] {
         let path = words.map { " " + $0 }.joined()
         let here = "complete -c \(name) -n '__\(name)_at\(path)'"
         let next = "complete -c \(name) -n '__\(name)_before\(path)'"
@@ -34,19 +34,19 @@ enum FishCompletion {
         case .words(let words): lines.append("\(next) -a \(quote(words.joined(separator: " ")))")
         }
         let options = command.subcommands.isEmpty ? command.allOptions : [Option.help]
-        lines += options.map { "\(command.subcommands.isEmpty ? here : next) \(option($0))" }
+        lines += options.map { "\(command.subcommands.isEmpty ? here : next) \(flags(for: $0))" }
         if words.isEmpty { lines.append("\(next) -l version -d 'show the version'") }
         return lines
     }
 
-    private static func option(_ option: Option) -> String {
+    private static func flags(for option: Option) -> String {
         var parts = ["-l \(option.name)"]
         if let letter = option.letter { parts.append("-s \(letter)") }
-        if let value = option.value { parts.append(arguments(value)) }
+        if let value = option.value { parts.append(arguments(for: value)) }
         return (parts + ["-d \(quote(option.help))"]).joined(separator: " ")
     }
 
-    private static func arguments(_ value: Option.Value) -> String {
+    private static func arguments(for value: Option.Value) -> String {
         let required = value.isOptional ? "" : "-r "
         return switch value.completion {
         case .nothing: value.isOptional ? "" : "-x"

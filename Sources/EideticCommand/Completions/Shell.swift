@@ -16,12 +16,13 @@ enum Shell: String, CaseIterable, Sendable {
 
 extension Command {
     /// This command and all below it, each with the words that lead to it from here.
-    var all: [(words: [String], command: Command)] {
-        [([], self)] + subcommands.flatMap { command in command.all.map { ([command.name] + $0.words, $0.command) } }
+    var allCommands: [(words: [String], command: Command)] {
+        [([], self)]
+            + subcommands.flatMap { command in command.allCommands.map { ([command.name] + $0.words, $0.command) } }
     }
 
     /// What a shell offers first: commands below, or the words that the operand may be.
-    var offeredWords: [String] {
+    var completionWords: [String] {
         if !subcommands.isEmpty { return subcommands.map(\.name) }
         if case .words(let words) = operands.completion { return words }
         return []

@@ -1,7 +1,7 @@
 /// Completion for zsh: one function a command, on top of `_arguments`.
 enum ZshCompletion {
     static func script(for root: Command) -> String {
-        let functions = root.all.reversed().map { function([root.name] + $0.words, $0.command) }
+        let functions = root.allCommands.reversed().map { function(path: [root.name] + $0.words, command: $0.command) }
         return """
             #compdef \(root.name)
             # Completes \(root.name)'s command lines in zsh.
@@ -17,12 +17,12 @@ enum ZshCompletion {
             """
     }
 
-    private static func function(_ path: [String], _ command: Command) -> String {
+    private static func function(path: [String], command: Command) -> String {
         let name = "_" + path.joined(separator: "_")
-        var specs = command.allOptions.flatMap(spec)
+        var specs = command.allOptions.flatMap(specifications)
         if path.count == 1 { specs.append(quote("--version[show the version]")) }
         if command.subcommands.isEmpty {
-            specs += operand(command.operands)
+            specs += operandSpecifications(for: command.operands)
             return "\(name)() {\n    _arguments -s -S \(specs.joined(separator: " \\\n        "))\n}"
         }
         specs += ["'1:command:->command'", "'*::argument:->argument'"]
@@ -50,24 +50,24 @@ enum ZshCompletion {
             """
     }
 
-    private static func spec(_ option: Option) -> [String] {
+    private static func specifications(for option: Option) -> [String] {
         let names = ["--\(option.name)"] + (option.letter.map { ["-\($0)"] } ?? [])
         return names.map { written in
             let help = "[\(escape(option.help))]"
             guard let value = option.value else { return quote(written + help) }
             let sign = written.hasPrefix("--") ? (value.isOptional ? "=-" : "=") : "+"
             let separator = value.isOptional ? "::" : ":"
-            let action = action(value.completion)
+            let action = action(for: value.completion)
             return quote("\(written)\(sign)\(help)\(separator)\(escape(value.placeholder)):\(action)")
         }
     }
 
-    private static func operand(_ operands: Operands) -> [String] {
+    private static func operandSpecifications(for operands: Operands) -> [String] {
         guard operands.count.upperBound > 0 else { return [] }
-        return [quote("*:\(escape(operands.synopsis)):\(action(operands.completion))")]
+        return [quote("*:\(escape(operands.synopsis)):\(action(for: operands.completion))")]
     }
 
-    private static func action(_ completion: Completion) -> String {
+    private static func action(for completion: Completion) -> String {
         switch completion {
         case .nothing: " "
         case .files: "_files"

@@ -3,7 +3,7 @@ import EideticCore
 
 /// `eidetic convert`: decodes a picture and encodes it in another format or size.
 enum ConvertCommand {
-    static let format = Setting<ImageFormat>(
+    static let format = TypedOption<ImageFormat>(
         "format",
         "NAME",
         expecting: "the name of a format such as png",
@@ -21,7 +21,7 @@ enum ConvertCommand {
             count: 2...2,
             completion: .files
         ),
-        options: [CommonSettings.size.option, CommonSettings.quality.option, format.option],
+        options: [CommonOptions.size.option, CommonOptions.quality.option, format.option],
         notes: [
             "OUT's format follows from its name, and is PNG for the standard output. It is written whole or not at "
                 + "all. The picture is upright and in sRGB.",
@@ -35,39 +35,39 @@ enum ConvertCommand {
         let named = output == "-" ? ImageFormat.png : ImageFormat(fileName: output)
         guard let format = arguments[Self.format] ?? named else {
             let problem = "\"\(output)\" does not end in the name of a format; use --format"
-            return Program.usageError([problem], [Program.root, command])
+            return Program.usageError([problem], path: [Program.root, command])
         }
         do throws(EideticError) {
             let bytes = try picture(input, format, arguments)
             do throws(EideticError) {
-                try FileBytes.write(bytes, to: output)
+                try FileContents.write(bytes, to: output)
             } catch {
-                throw EideticError(error.code, "\(output): \(error.message)")
+                throw EideticError(error.code, message: "\(output): \(error.message)")
             }
             return .success
         } catch {
-            Report.problem(error.message)
+            Diagnostics.report(error.message)
             return .failure
         }
     }
 
-    private static func picture(
+    private static func convert(
         _ input: String,
-        _ format: ImageFormat,
-        _ arguments: Arguments
+        to format: ImageFormat,
+        arguments: Arguments
     ) throws(EideticError) -> [UInt8] {
         do throws(EideticError) {
-            let bytes = try FileBytes.read(input, limit: DecodeLimits.standard.encodedBytes)
+            let bytes = try FileContents.read(input, limit: DecodeLimits.standard.encodedBytes)
             let image = try ImageDecoder.decode(bytes, options: options(format, arguments))
-            return try ImageEncoder.encode(image, as: format, quality: arguments[CommonSettings.quality] ?? 0.85)
+            return try ImageEncoder.encode(image, as: format, quality: arguments[CommonOptions.quality] ?? 0.85)
         } catch {
-            throw EideticError(error.code, "\(input): \(error.message)")
+            throw EideticError(error.code, message: "\(input): \(error.message)")
         }
     }
 
-    private static func options(_ format: ImageFormat, _ arguments: Arguments) -> DecodeOptions {
+    private static func decodeOptions(for format: ImageFormat, arguments: Arguments) -> DecodeOptions {
         var options = DecodeOptions()
-        options.size = arguments[CommonSettings.size]
+        options.size = arguments[CommonOptions.size]
         options.premultipliesAlpha = false
         options.frames = format == .gif ? .all : .first
         return options

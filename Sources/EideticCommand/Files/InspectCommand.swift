@@ -12,7 +12,7 @@ enum InspectCommand {
             count: 1...Int.max,
             completion: .files
         ),
-        options: [CommonSettings.json],
+        options: [CommonOptions.json],
         notes: [
             "Width and height are those stored in the file; an orientation from 5 to 8 exchanges them when the picture "
                 + "is shown upright.",
@@ -28,18 +28,18 @@ enum InspectCommand {
         for path in arguments.operands where TextStream.output.failure == nil {
             let inspection = Inspection(of: path)
             if inspection.error != nil { status = .failure }
-            show(inspection, asJSON: arguments.contains(CommonSettings.json))
+            write(inspection, asJSON: arguments.contains(CommonOptions.json))
         }
         return status
     }
 
-    private static func show(_ inspection: Inspection, asJSON: Bool) {
+    private static func write(_ inspection: Inspection, asJSON: Bool) {
         if asJSON {
-            TextStream.output.line(inspection.json.text)
+            TextStream.output.writeLine(inspection.json.text)
         } else if let error = inspection.error {
-            Report.problem("\(inspection.path): \(error.message)")
+            Diagnostics.report("\(inspection.path): \(error.message)")
         } else {
-            TextStream.output.line(Printable.text(inspection.text))
+            TextStream.output.writeLine(TerminalText.sanitized(inspection.text))
         }
     }
 }

@@ -17,9 +17,9 @@ struct Inspection {
     init(of path: String) {
         self.path = path
         do throws(EideticError) {
-            let bytes = try FileBytes.read(path, limit: DecodeLimits.standard.encodedBytes)
+            let bytes = try FileContents.read(path, limit: DecodeLimits.standard.encodedBytes)
             byteCount = ByteCount(bytes.count)
-            if case .format(let format) = ImageFormat.detect(bytes, isComplete: true) { self.format = format }
+            if case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) { self.format = format }
             header = try ImageDecoder.header(of: bytes)
         } catch {
             self.error = error
@@ -48,7 +48,7 @@ struct Inspection {
         guard let header else { return "\(path): unknown" }
         var parts = [header.format.displayName, "\(header.size)"]
         if header.orientation != .up {
-            let turned = header.orientation.swapsSides ? "upright \(header.uprightSize) " : ""
+            let turned = header.orientation.swapsDimensions ? "upright \(header.uprightSize) " : ""
             parts.append("\(turned)(orientation \(header.orientation.rawValue))")
         }
         if header.hasAlpha { parts.append("with alpha") }
@@ -56,8 +56,8 @@ struct Inspection {
         return "\(path): \((parts + [byteCount.description]).joined(separator: ", "))"
     }
 
-    private func animation(_ header: ImageHeader) -> String {
-        let length = Moments.text(header.durations.reduce(.zero, +))
+    private func animationText(for header: ImageHeader) -> String {
+        let length = TimeFormat.text(for: header.durations.reduce(.zero, +))
         let times = header.loopCount.map { $0 == 1 ? "once" : "\($0) times" } ?? "for ever"
         return "\(header.frameCount) frames in \(length), played \(times)"
     }

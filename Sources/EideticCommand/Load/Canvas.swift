@@ -10,7 +10,7 @@ struct Canvas {
         var height: Int
 
         /// The area with a margin around it, or within it where `margin` is negative.
-        func grown(by margin: Int) -> Area {
+        func expanded(by margin: Int) -> Area {
             Area(x: x - margin, y: y - margin, width: width + 2 * margin, height: height + 2 * margin)
         }
     }
@@ -25,11 +25,11 @@ struct Canvas {
     init(size: PixelSize, color: Color) {
         self.size = size
         bytes = [UInt8](repeating: 255, count: size.pixelCount * 4)
-        fill(Area(x: 0, y: 0, width: size.width, height: size.height), color)
+        fill(Area(x: 0, y: 0, width: size.width, height: size.height), with: color)
     }
 
     /// Paints an area, as far as it lies on the canvas.
-    mutating func fill(_ area: Area, _ color: Color) {
+    mutating func fill(_ area: Area, with color: Color) {
         let rows = max(0, area.y)..<max(0, area.y, min(size.height, area.y + area.height))
         let columns = max(0, area.x)..<max(0, area.x, min(size.width, area.x + area.width))
         let width = size.width
@@ -54,8 +54,8 @@ struct Canvas {
                         let to = 4 * ((y + row) * width + x + column)
                         let below = target.loadUnaligned(fromByteOffset: to, as: Color.self)
                         let above = source.loadUnaligned(fromByteOffset: from, as: Color.self)
-                        let mixed = Self.blend(above, pixels.alpha, over: below)
-                        target.storeBytes(of: mixed, toByteOffset: to, as: Color.self)
+                        let blended = Self.blend(above, alpha: pixels.alpha, over: below)
+                        target.storeBytes(of: blended, toByteOffset: to, as: Color.self)
                     }
                 }
             }
@@ -63,20 +63,20 @@ struct Canvas {
     }
 
     /// The pixels as a buffer that can be encoded.
-    func pixels() throws(EideticError) -> PixelBuffer {
+    func makePixelBuffer() throws(EideticError) -> PixelBuffer {
         try PixelBuffer(size: size, alpha: .opaque) { target, _ throws(EideticError) in
             target.copyBytes(from: bytes)
         }
     }
 
-    private static func blend(_ above: Color, _ alpha: PixelBuffer.Alpha, over below: Color) -> Color {
+    private static func blend(_ above: Color, alpha: PixelBuffer.Alpha, over below: Color) -> Color {
         let opacity = UInt32(above.w)
         if alpha == .opaque || opacity == 255 { return Color(above.x, above.y, above.z, 255) }
         let factor = alpha == .premultiplied ? 255 : opacity
         let source = SIMD4<UInt32>(truncatingIfNeeded: above) &* factor
-        let rest = SIMD4<UInt32>(truncatingIfNeeded: below) &* (255 - opacity)
-        let sum = (source &+ rest &+ 127) / 255
-        let mixed = Color(truncatingIfNeeded: sum.clamped(lowerBound: .zero, upperBound: .init(repeating: 255)))
-        return Color(mixed.x, mixed.y, mixed.z, 255)
+        let background = SIMD4<UInt32>(truncatingIfNeeded: below) &* (255 - opacity)
+        let sum = (source &+ background &+ 127) / 255
+        let blended = Color(truncatingIfNeeded: sum.clamped(lowerBound: .zero, upperBound: .init(repeating: 255)))
+        return Color(blended.x, blended.y, blended.z, 255)
     }
 }

@@ -11,9 +11,9 @@ final class ContactSheet: Sendable {
     private static let missing = Canvas.Color(224, 224, 228, 255)
 
     /// The largest picture that has room in the grid.
-    let cell: PixelSize
+    let cellSize: PixelSize
 
-    private let columns: Int
+    private let columnCount: Int
     private let gap: Int
     /// The white margin of a print, and the thin line around it.
     private let margin: Int
@@ -24,20 +24,20 @@ final class ContactSheet: Sendable {
         let count = max(1, count)
         // Cells are 4 wide and 3 high; all together have about 8 million pixels.
         let width = min(320, max(24, Int((8e6 / 0.75 / Double(count)).squareRoot())))
-        cell = PixelSize(width: width, height: width * 3 / 4)
-        columns = Self.columns(count)
+        cellSize = PixelSize(width: width, height: width * 3 / 4)
+        columnCount = Self.columnCount(for: count)
         gap = max(3, width / 16)
         margin = max(1, width / 64) + 1
-        let rows = (count + columns - 1) / columns
+        let rows = (count + columnCount - 1) / columnCount
         let size = PixelSize(
-            width: gap + columns * (cell.width + 2 * margin + gap),
-            height: gap + rows * (cell.height + 2 * margin + gap)
+            width: gap + columnCount * (cellSize.width + 2 * margin + gap),
+            height: gap + rows * (cellSize.height + 2 * margin + gap)
         )
         canvas = Guarded(Canvas(size: size, color: Self.background))
     }
 
     /// How many pictures stand side by side: so many that the last row is as full as can be.
-    private static func columns(_ count: Int) -> Int {
+    private static func columnCount(for count: Int) -> Int {
         let ideal = Int((Double(count) * 1.125).squareRoot().rounded())
         let candidates = max(1, ideal - 1)...min(count, ideal + 1)
         return candidates.min { left, right in
@@ -47,50 +47,50 @@ final class ContactSheet: Sendable {
     }
 
     /// Puts a picture into its place.
-    func place(_ pixels: PixelBuffer, at index: Int) throws(EideticError) {
-        let fitted = pixels.size.scaled(to: cell, .fit)
-        let picture = fitted == pixels.size ? pixels : try Resampler.resample(pixels, to: fitted)
-        let area = area(of: fitted, at: index)
+    func draw(_ pixels: PixelBuffer, at index: Int) throws(EideticError) {
+        let fittedSize = pixels.size.scaled(to: cellSize, mode: .fit)
+        let fittedPixels = fittedSize == pixels.size ? pixels : try Resampler.resample(pixels, to: fittedSize)
+        let area = area(of: fittedSize, at: index)
         canvas.withLock { canvas in
-            canvas.fill(area.grown(by: margin), Self.line)
-            canvas.fill(area.grown(by: margin - 1), Self.paper)
-            canvas.draw(picture, x: area.x, y: area.y)
+            canvas.fill(area.expanded(by: margin), with: Self.line)
+            canvas.fill(area.expanded(by: margin - 1), with: Self.paper)
+            canvas.draw(fittedPixels, x: area.x, y: area.y)
         }
     }
 
     /// Shows that a picture is missing.
-    func mark(_ index: Int) {
-        let area = area(of: cell, at: index)
+    func markMissing(at index: Int) {
+        let area = area(of: cellSize, at: index)
         canvas.withLock { canvas in
-            canvas.fill(area.grown(by: margin), Self.line)
-            canvas.fill(area.grown(by: margin - 1), Self.missing)
+            canvas.fill(area.expanded(by: margin), with: Self.line)
+            canvas.fill(area.expanded(by: margin - 1), with: Self.missing)
             // A cross of thin lines, as in the corner of an empty frame.
-            let side = cell.height / 3
+            let side = cellSize.height / 3
             for step in 0..<side {
-                let top = area.y + cell.height / 2 - side / 2 + step
-                let left = area.x + cell.width / 2 - side / 2
-                let thickness = max(1, cell.width / 80)
-                canvas.fill(.init(x: left + step, y: top, width: thickness, height: thickness), Self.line)
-                canvas.fill(.init(x: left + side - step, y: top, width: thickness, height: thickness), Self.line)
+                let top = area.y + cellSize.height / 2 - side / 2 + step
+                let left = area.x + cellSize.width / 2 - side / 2
+                let thickness = max(1, cellSize.width / 80)
+                canvas.fill(.init(x: left + step, y: top, width: thickness, height: thickness), with: Self.line)
+                canvas.fill(.init(x: left + side - step, y: top, width: thickness, height: thickness), with: Self.line)
             }
         }
     }
 
     /// The sheet as a file.
-    func encoded(as format: ImageFormat) throws(EideticError) -> [UInt8] {
-        let pixels = try canvas.withLock { canvas throws(EideticError) in try canvas.pixels() }
+    func encode(as format: ImageFormat) throws(EideticError) -> [UInt8] {
+        let pixels = try canvas.withLock { canvas throws(EideticError) in try canvas.makePixelBuffer() }
         let image = Image(frames: [Image.Frame(pixels: pixels)], format: format, sourceSize: pixels.size)
         return try ImageEncoder.encode(image, as: format)
     }
 
     /// Where a picture of a size stands: in the middle of its cell.
     private func area(of size: PixelSize, at index: Int) -> Canvas.Area {
-        let (row, column) = index.quotientAndRemainder(dividingBy: columns)
-        let left = gap + column * (cell.width + 2 * margin + gap) + margin
-        let top = gap + row * (cell.height + 2 * margin + gap) + margin
+        let (row, column) = index.quotientAndRemainder(dividingBy: columnCount)
+        let left = gap + column * (cellSize.width + 2 * margin + gap) + margin
+        let top = gap + row * (cellSize.height + 2 * margin + gap) + margin
         return Canvas.Area(
-            x: left + (cell.width - size.width) / 2,
-            y: top + (cell.height - size.height) / 2,
+            x: left + (cellSize.width - size.width) / 2,
+            y: top + (cellSize.height - size.height) / 2,
             width: size.width,
             height: size.height
         )

@@ -8,7 +8,7 @@ extension LoadCommand {
     static let explain = Option(name: "explain", help: "say how each load went, step by step")
 
     /// An option of the request.
-    static let option = Setting<ImageOptions>(
+    static let imageOption = TypedOption<ImageOptions>(
         "option",
         "NAME",
         expecting: "the name of an option, such as refreshCached",
@@ -18,7 +18,7 @@ extension LoadCommand {
     )
 
     /// All options of the request that a command line gives.
-    static func options(_ arguments: Arguments) -> ImageOptions {
-        arguments.all(option).reduce(arguments.contains(progressive) ? .progressive : []) { $0.union($1) }
+    static func imageOptions(from arguments: Arguments) -> ImageOptions {
+        arguments.values(of: option).reduce(arguments.contains(progressive) ? .progressive : []) { $0.union($1) }
     }
 }

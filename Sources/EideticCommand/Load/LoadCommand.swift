@@ -2,21 +2,21 @@ import Eidetic
 
 /// `eidetic load`: brings pictures from memory, disk or the network.
 enum LoadCommand {
-    static let out = Setting<String>(
+    static let outputDirectory = TypedOption<String>(
         "out",
         "DIR",
         help: "write the pictures into this directory: as they came, or encoded again with --size",
         completion: .directories
     )
 
-    static let sheet = Setting<String>(
+    static let contactSheet = TypedOption<String>(
         "contact-sheet",
         "FILE",
         help: "write one picture of all pictures, such as sheet.png",
         completion: .files
     )
 
-    static let concurrency = Setting<Int>(
+    static let concurrency = TypedOption<Int>(
         "concurrency",
         "N",
         expecting: "a number from 1 to 64",
@@ -24,7 +24,7 @@ enum LoadCommand {
         read: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
     )
 
-    static let show = Setting<TerminalGraphics>(
+    static let show = TypedOption<TerminalGraphics>(
         "show",
         "HOW",
         expecting: "kitty, sixel or blocks",
@@ -44,9 +44,9 @@ enum LoadCommand {
             completion: .files
         ),
         options: [
-            CommonSettings.size.option, out.option, sheet.option, CommonSettings.cacheDirectory.option,
-            concurrency.option, show.option, progressive, explain, option.option, CommonSettings.json,
-        ] + TransferSettings.options,
+            CommonOptions.size.option, out.option, sheet.option, CommonOptions.cacheDirectory.option,
+            concurrency.option, show.option, progressive, explain, option.option, CommonOptions.json,
+        ] + NetworkOptions.options,
         notes: [
             "Each picture comes from memory, from the cache on disk, or else from the network, and is kept for the "
                 + "next time. A URL that fails does not stop the others.",
@@ -64,13 +64,13 @@ enum LoadCommand {
     )
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
-        guard !(arguments.contains(show.option) && arguments.contains(CommonSettings.json)) else {
-            return Program.usageError(["--show and --json exclude each other"], [Program.root, command])
+        guard !(arguments.contains(show.option) && arguments.contains(CommonOptions.json)) else {
+            return Program.usageError(["--show and --json exclude each other"], path: [Program.root, command])
         }
-        let list = SourceList(arguments.operands)
-        for problem in list.problems { Report.problem(problem) }
-        let plan = LoadPlan(arguments, urls: list.urls)
-        let status = LoadSession.run(plan, cache: CacheLocation.configuration(arguments))
+        let list = URLList(arguments.operands)
+        for problem in list.problems { Diagnostics.report(problem) }
+        let plan = LoadArguments(arguments, urls: list.urls)
+        let status = LoadSession.run(plan, cache: CacheLocation.configuration(from: arguments))
         return status == .success && !list.problems.isEmpty ? .failure : status
     }
 }

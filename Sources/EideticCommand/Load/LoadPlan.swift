@@ -2,7 +2,7 @@ import Eidetic
 import EideticCore
 
 /// What a command line asks to be loaded, and what is to be done with it.
-struct LoadPlan: Sendable {
+struct LoadArguments: Sendable {
     /// A URL, and how often the list names it.
     struct Item: Sendable {
         let url: String
@@ -18,45 +18,45 @@ struct LoadPlan: Sendable {
     /// Downloads at once.
     let concurrency: Int
     /// How the network is asked.
-    let transfer: TransferPlan
+    let network: NetworkArguments
     /// The directory into which pictures are written.
-    let directory: String?
+    let outputDirectory: String?
     /// The file of the contact sheet.
-    let sheet: String?
+    let contactSheetFile: String?
     /// How pictures are shown.
     let graphics: TerminalGraphics?
     /// Whether the outcome is written for programs.
-    let isJSON: Bool
+    let writesJSON: Bool
     /// Whether the record of each load is told.
-    let isExplained: Bool
+    let explainsLoads: Bool
     /// What is asked for besides what the command itself needs.
     let options: ImageOptions
 
     init(_ arguments: Arguments, urls: [String]) {
-        items = Self.items(urls)
-        size = arguments[CommonSettings.size]
+        items = Self.items(for: urls)
+        size = arguments[CommonOptions.size]
         concurrency = arguments[LoadCommand.concurrency] ?? 6
-        transfer = TransferPlan(arguments)
-        directory = arguments[LoadCommand.out]
-        sheet = arguments[LoadCommand.sheet]
+        network = NetworkArguments(arguments)
+        outputDirectory = arguments[LoadCommand.outputDirectory]
+        contactSheetFile = arguments[LoadCommand.contactSheet]
         graphics = arguments.contains(LoadCommand.show.option) ? arguments[LoadCommand.show] ?? .detect() : nil
-        isJSON = arguments.contains(CommonSettings.json)
-        isExplained = arguments.contains(LoadCommand.explain)
+        writesJSON = arguments.contains(CommonOptions.json)
+        explainsLoads = arguments.contains(LoadCommand.explain)
         options = LoadCommand.options(arguments)
     }
 
     /// How many outcomes there will be.
-    var total: Int { items.reduce(0) { $0 + $1.count } }
+    var urlCount: Int { items.reduce(0) { $0 + $1.count } }
 
-    private static func items(_ urls: [String]) -> [Item] {
-        var places: [String: Int] = [:]
+    private static func items(for urls: [String]) -> [Item] {
+        var indices: [String: Int] = [:]
         var items: [Item] = []
-        var names = OutputNames()
+        var names = UniqueFileNames()
         for url in urls {
-            if let place = places[url] {
-                items[place].count += 1
+            if let index = indices[url] {
+                items[index].count += 1
             } else {
-                places[url] = items.count
+                indices[url] = items.count
                 items.append(Item(url: url, name: names.next(for: url)))
             }
         }

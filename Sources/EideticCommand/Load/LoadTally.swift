@@ -5,43 +5,45 @@ struct LoadTally: Sendable {
     /// How many URLs there are.
     let total: Int
     /// How many pictures came from where.
-    private(set) var loaded: [ImageSource: Int] = [:]
+    private(set) var loadedCounts: [ImageSource: Int] = [:]
     /// How many URLs gave no picture.
-    private(set) var failed = 0
+    private(set) var failedCount = 0
     /// The encoded bytes of all pictures that were loaded.
     private(set) var bytes = ByteCount.zero
     /// How many pictures were loaded, but could not be kept, written or shown, and why the first one was not.
-    private(set) var flawed: (count: Int, reason: String)?
+    private(set) var partialFailures: (count: Int, reason: String)?
 
     init(total: Int) { self.total = total }
 
     /// How many URLs are done, well or not.
-    var finished: Int { loaded.values.reduce(failed, +) }
+    var finishedCount: Int { loadedCounts.values.reduce(failedCount, +) }
 
     /// Whether all was done as wanted.
-    var isFlawless: Bool { failed == 0 && flawed == nil && finished == total }
+    var isSuccess: Bool { failedCount == 0 && partialFailures == nil && finishedCount == total }
 
     /// Counts one that is done.
-    mutating func count(_ outcome: LoadOutcome) {
+    mutating func add(_ outcome: LoadOutcome) {
         switch outcome.result {
-        case .success(let picture):
-            loaded[picture.source, default: 0] += 1
-            bytes = bytes + picture.bytes
-        case .failure: failed += 1
+        case .success(let image):
+            loadedCounts[image.source, default: 0] += 1
+            bytes = bytes + image.bytes
+        case .failure: failedCount += 1
         }
     }
 
     /// Counts a picture that was loaded, but not all that was wanted was done with it.
-    mutating func countFlaw(_ reason: String) { flawed = ((flawed?.count ?? 0) + 1, flawed?.reason ?? reason) }
+    mutating func addPartialFailure(_ reason: String) {
+        partialFailures = ((partialFailures?.count ?? 0) + 1, partialFailures?.reason ?? reason)
+    }
 
     /// `40 of 42 pictures loaded: 30 from network, 8 from disk, 2 from memory; 2 failed`.
     var text: String {
         let order: [ImageSource] = [.network, .shared, .disk, .memory]
-        let sources = order.compactMap { source in loaded[source].map { "\($0) from \(source.rawValue)" } }
-        var text = "\(finished - failed) of \(total) pictures loaded"
+        let sources = order.compactMap { source in loadedCounts[source].map { "\($0) from \(source.rawValue)" } }
+        var text = "\(finishedCount - failedCount) of \(total) pictures loaded"
         if !sources.isEmpty { text += ": " + sources.joined(separator: ", ") }
-        if failed > 0 { text += "; \(failed) failed" }
-        if finished < total { text += "; \(total - finished) not loaded" }
+        if failedCount > 0 { text += "; \(failedCount) failed" }
+        if finishedCount < total { text += "; \(total - finishedCount) not loaded" }
         return text
     }
 }

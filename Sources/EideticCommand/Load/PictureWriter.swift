@@ -2,7 +2,7 @@ import EideticCodecs
 import EideticCore
 
 /// Writes loaded pictures into a directory.
-struct PictureWriter: Sendable {
+struct ImageWriter: Sendable {
     private let directory: String
     private let isResized: Bool
 
@@ -15,23 +15,25 @@ struct PictureWriter: Sendable {
         do throws(SystemError) {
             try FileSystem().makeDirectories(directory, mode: 0o755)
         } catch {
-            let reason = FileBytes.describe(error)
-            throw EideticError(reason.code, "\(directory): \(reason.message)")
+            let reason = FileContents.error(for: error)
+            throw EideticError(reason.code, message: "\(directory): \(reason.message)")
         }
     }
 
     /// Writes a picture under a name, to which the ending of its format is added; blocks.
-    func write(_ image: Image, original: [UInt8]?, name: String) throws(EideticError) {
-        if !isResized, let original { return try write(original, "\(name).\(image.format.fileExtension)") }
+    func write(_ image: Image, encodedBytes: [UInt8]?, name: String) throws(EideticError) {
+        if !isResized, let encodedBytes {
+            return try writeFile(encodedBytes, named: "\(name).\(image.format.fileExtension)")
+        }
         let format = ImageEncoder.supportedFormats.contains(image.format) ? image.format : .png
         try write(try ImageEncoder.encode(image, as: format), "\(name).\(format.fileExtension)")
     }
 
-    private func write(_ bytes: [UInt8], _ name: String) throws(EideticError) {
+    private func writeFile(_ bytes: [UInt8], named name: String) throws(EideticError) {
         do throws(EideticError) {
-            try FileBytes.write(bytes, to: "\(directory)/\(name)")
+            try FileContents.write(bytes, to: "\(directory)/\(name)")
         } catch {
-            throw EideticError(error.code, "\(directory)/\(name): \(error.message)")
+            throw EideticError(error.code, message: "\(directory)/\(name): \(error.message)")
         }
     }
 }

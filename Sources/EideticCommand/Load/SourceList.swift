@@ -1,7 +1,7 @@
 import EideticCore
 
 /// The URLs that a command line names: by themselves, in list files (`@FILE`), or on the standard input (`-`).
-struct SourceList {
+struct URLList {
     /// The largest list file.
     private static let limit = ByteCount.mebibytes(64)
 
@@ -27,7 +27,7 @@ struct SourceList {
     /// One URL a line; empty lines and those that begin with `#` are left out.
     private mutating func read(_ path: String, name: String) {
         do throws(EideticError) {
-            let text = String(decoding: try FileBytes.read(path, limit: Self.limit), as: UTF8.self)
+            let text = String(decoding: try FileContents.read(path, limit: Self.limit), as: UTF8.self)
             let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingSpaces }
             urls += lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
         } catch {

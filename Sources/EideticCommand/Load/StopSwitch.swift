@@ -1,11 +1,11 @@
 import EideticCore
 
 /// Stops a run that goes on in a task.
-final class StopSwitch: Sendable {
+final class TaskCanceller: Sendable {
     private let state = Guarded<(status: ExitStatus?, task: Task<Void, Never>?)>((nil, nil))
 
     /// With which status the program ends since it was stopped; `nil` where it was not.
-    var status: ExitStatus? { state.withLock { $0.status } }
+    var exitStatus: ExitStatus? { state.withLock { $0.status } }
 
     /// What is to be stopped; at once where the switch was used before.
     var task: Task<Void, Never>? {
@@ -20,7 +20,7 @@ final class StopSwitch: Sendable {
     }
 
     /// Stops it.
-    func stop(_ status: ExitStatus) {
+    func cancel(exitStatus status: ExitStatus) {
         let task = state.withLock { state in
             state.status = status
             return state.task

@@ -2,12 +2,12 @@ import EideticCore
 import EideticFetch
 
 /// How each download of a run went: one JSON object a line, in the order of their ends.
-final class TransferMetrics: Sendable {
+final class DownloadMetricsLog: Sendable {
     private let lines = Guarded<[String]>([])
 
     /// Notes how a download ended.
-    func note(_ request: FetchRequest, _ result: Result<FetchResponse, EideticError>) {
-        let line = JSON.object(Self.members(request, result)).text
+    func append(request: FetchRequest, result: Result<FetchResponse, EideticError>) {
+        let line = JSON.object(Self.members(request: request, result: result)).text
         lines.withLock { $0.append(line) }
     }
 
@@ -15,8 +15,8 @@ final class TransferMetrics: Sendable {
     var bytes: [UInt8] { lines.withLock { $0.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] } } }
 
     private static func members(
-        _ request: FetchRequest,
-        _ result: Result<FetchResponse, EideticError>
+        request: FetchRequest,
+        result: Result<FetchResponse, EideticError>
     ) -> [(name: String, value: JSON)] {
         switch result {
         case .failure(let error):
@@ -29,7 +29,7 @@ final class TransferMetrics: Sendable {
             return [
                 ("url", .string(request.url)), ("status", .integer(response.status)), ("error", .null),
                 ("effective_url", .string(response.effectiveURL)), ("http", .string(metrics.httpVersion)),
-                ("address", .string(metrics.remoteAddress)), ("reused", .bool(metrics.reusedConnection)),
+                ("address", .string(metrics.remoteAddress)), ("reused", .bool(metrics.isReusedConnection)),
                 ("queued_ms", .number(metrics.queued.inMilliseconds)),
                 ("lookup_ms", .number(metrics.nameLookup.inMilliseconds)),
                 ("connect_ms", .number(metrics.connect.inMilliseconds)),
@@ -37,7 +37,7 @@ final class TransferMetrics: Sendable {
                 ("first_byte_ms", .number(metrics.firstByte.inMilliseconds)),
                 ("total_ms", .number(metrics.total.inMilliseconds)), ("header_bytes", .integer(metrics.headerBytes)),
                 ("body_bytes", .integer(metrics.bodyBytes)), ("resumed_bytes", .integer(metrics.resumedBytes)),
-                ("redirects", .integer(metrics.redirects)), ("attempts", .integer(metrics.attempts)),
+                ("redirects", .integer(metrics.redirectCount)), ("attempts", .integer(metrics.attemptCount)),
             ]
         }
     }

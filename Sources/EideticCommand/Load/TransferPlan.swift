@@ -3,7 +3,7 @@ import EideticCore
 import EideticFetch
 
 /// How a command line wants the network to be asked.
-struct TransferPlan: Sendable {
+struct NetworkArguments: Sendable {
     /// What holds for all downloads.
     let configuration: Downloader.Configuration
     /// Whether no server is asked.
@@ -13,24 +13,24 @@ struct TransferPlan: Sendable {
 
     private let headers: HTTPHeaders
     private let credentials: Credentials?
-    private let isInsecure: Bool
+    private let allowsInvalidCertificates: Bool
 
     init(_ arguments: Arguments) {
-        var configuration = ImagePipeline.Configuration.standardDownloads
-        if let count = arguments[TransferSettings.retry] {
+        var configuration = ImagePipeline.Configuration.standardDownloaderConfiguration
+        if let count = arguments[NetworkOptions.retry] {
             configuration.alwaysRetries = true
-            configuration.retry.attempts = count + 1
+            configuration.retryPolicy.maximumAttempts = count + 1
         }
-        configuration.caFile = arguments[TransferSettings.authority]
-        configuration.bytesPerSecond = arguments[TransferSettings.rate]?.bytes
-        if let proxy = arguments[TransferSettings.proxy] { configuration.proxy = proxy }
+        configuration.certificateAuthorityFile = arguments[NetworkOptions.certificateAuthority]
+        configuration.maximumBytesPerSecond = arguments[NetworkOptions.rateLimit]?.bytes
+        if let proxy = arguments[NetworkOptions.proxy] { configuration.proxy = proxy }
         self.configuration = configuration
-        isOffline = arguments.contains(TransferSettings.offline)
-        metricsFile = arguments[TransferSettings.metrics]
-        headers = HTTPHeaders(arguments.all(TransferSettings.header))
-        credentials = arguments[TransferSettings.user]
-        isInsecure = arguments.contains(TransferSettings.insecure)
-        isLastInFirstOut = arguments.contains(TransferSettings.lifo)
+        isOffline = arguments.contains(NetworkOptions.offline)
+        metricsFile = arguments[NetworkOptions.metrics]
+        headers = HTTPHeaders(arguments.values(of: NetworkOptions.header))
+        credentials = arguments[NetworkOptions.credentials]
+        allowsInvalidCertificates = arguments.contains(NetworkOptions.insecure)
+        isLastInFirstOut = arguments.contains(NetworkOptions.lifo)
     }
 
     /// Whether the last of a list is asked for first.
@@ -42,7 +42,7 @@ struct TransferPlan: Sendable {
     /// The same origin, asked as the command line says.
     ///
     /// Fields and credentials are the request's own, so that they belong to the identity of what is kept.
-    func applied(to origin: ImageOrigin) throws(EideticError) -> ImageOrigin {
+    func applied(to origin: ImageResource) throws(EideticError) -> ImageResource {
         guard case .remote(var request) = origin else { return origin }
         request.headers = request.headers.merging(headers)
         if let credentials { request.credentials = credentials }

@@ -1,13 +1,13 @@
 import EideticCore
 
 /// How fast bytes come: the mean of the last seconds.
-struct TransferRate: Sendable {
+struct DownloadRate: Sendable {
     private static let span = Duration.seconds(5)
 
     private var samples: [(moment: Duration, total: Int)] = []
 
     /// Notes how many bytes there are in all at a moment.
-    mutating func note(_ total: Int, at moment: Duration) {
+    mutating func addSample(_ total: Int, at moment: Duration) {
         samples.append((moment, total))
         // One sample older than the span stays, so that the span is always covered.
         while samples.count > 2, moment - samples[1].moment >= Self.span { samples.removeFirst() }

@@ -2,8 +2,8 @@ import EideticCore
 import EideticFetch
 
 /// The options of `eidetic load` that say how the network is asked.
-enum TransferSettings {
-    static let retry = Setting<Int>(
+enum NetworkOptions {
+    static let retry = TypedOption<Int>(
         "retry",
         "N",
         expecting: "a number from 0 to 20",
@@ -11,28 +11,28 @@ enum TransferSettings {
         read: { text in Int(text).flatMap { (0...20).contains($0) ? $0 : nil } }
     )
 
-    static let header = Setting<HTTPHeaders.Field>(
+    static let header = TypedOption<HTTPHeaders.Field>(
         "header",
         "FIELD",
         expecting: "a field such as \"Accept-Language: de\"",
         help:
             "send this header field, as in \"Accept-Language: de\", not to other servers after a redirect; may be given "
             + "several times",
-        read: field
+        read: parseField
     )
 
-    static let user = Setting<Credentials>(
+    static let credentials = TypedOption<Credentials>(
         "user",
         "NAME:PASSWORD",
         expecting: "a name and a password as NAME:PASSWORD",
         help: "say who asks (Basic), not to other servers after a redirect",
         read: { text in
-            let sides = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            return sides.count == 2 && !sides[0].isEmpty ? .basic(user: sides[0], password: sides[1]) : nil
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            return parts.count == 2 && !parts[0].isEmpty ? .basic(user: parts[0], password: parts[1]) : nil
         }
     )
 
-    static let authority = Setting<String>(
+    static let certificateAuthority = TypedOption<String>(
         "cacert",
         "FILE",
         help: "trust the certificates in this file (PEM) instead of the system's",
@@ -41,7 +41,7 @@ enum TransferSettings {
 
     static let insecure = Option(name: "insecure", help: "accept any certificate, also those of an attacker")
 
-    static let rate = Setting<ByteCount>(
+    static let rateLimit = TypedOption<ByteCount>(
         "limit-rate",
         "RATE",
         expecting: "bytes a second such as 500k or 2M",
@@ -53,7 +53,7 @@ enum TransferSettings {
 
     static let offline = Option(name: "offline", help: "ask no server: only what the cache holds")
 
-    static let proxy = Setting<Downloader.Proxy>(
+    static let proxy = TypedOption<Downloader.Proxy>(
         "proxy",
         "URL",
         expecting: "a URL such as http://host:8080, or none",
@@ -63,7 +63,7 @@ enum TransferSettings {
         read: { $0 == "none" ? Downloader.Proxy.none : $0.contains("://") ? .url($0) : nil }
     )
 
-    static let metrics = Setting<String>(
+    static let metrics = TypedOption<String>(
         "metrics",
         "FILE",
         help: "write how each download went into this file, one JSON object a line; - for the standard output",
@@ -71,11 +71,12 @@ enum TransferSettings {
     )
 
     static let options = [
-        retry.option, header.option, user.option, authority.option, insecure, rate.option, lifo, offline, proxy.option,
+        retry.option, header.option, credentials.option, certificateAuthority.option, insecure, rateLimit.option, lifo,
+        offline, proxy.option,
         metrics.option,
     ]
 
-    private static func field(_ text: String) -> HTTPHeaders.Field? {
+    private static func parseField(_ text: String) -> HTTPHeaders.Field? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let value = text[text.index(after: colon)...].drop { $0 == " " }
         let field = HTTPHeaders.Field(name: String(text[..<colon]), value: String(value))

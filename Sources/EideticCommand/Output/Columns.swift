@@ -1,12 +1,12 @@
 /// Text in columns.
 enum Columns {
     /// At the left of a column.
-    static func left(_ text: String, _ width: Int) -> String { text + space(text, width) }
+    static func left(_ text: String, width: Int) -> String { text + padding(for: text, width: width) }
 
     /// At the right of a column.
-    static func right(_ text: String, _ width: Int) -> String { space(text, width) + text }
+    static func right(_ text: String, width: Int) -> String { padding(for: text, width: width) + text }
 
-    private static func space(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(0, width - Printable.columns(text)))
+    private static func padding(for text: String, width: Int) -> String {
+        String(repeating: " ", count: max(0, width - TerminalText.columnCount(of: text)))
     }
 }

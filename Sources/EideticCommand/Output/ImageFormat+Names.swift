@@ -19,11 +19,11 @@ extension ImageFormat {
     /// The format with this name or usual file ending: `jpeg`, `jpg`, `tif`.
     init?(name: String) {
         let name = name.lowercased()
-        let others: [String: ImageFormat] = [
+        let aliases: [String: ImageFormat] = [
             "jpe": .jpeg, "jfif": .jpeg, "apng": .png, "tif": .tiff, "heif": .heic, "dib": .bmp,
         ]
         let usual = ImageFormat.allCases.first { $0.rawValue == name || $0.fileExtension == name }
-        guard let format = usual ?? others[name] else { return nil }
+        guard let format = usual ?? aliases[name] else { return nil }
         self = format
     }
 }

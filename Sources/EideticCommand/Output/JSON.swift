@@ -31,9 +31,9 @@ enum JSON: Sendable {
         case .number(let value): bytes += Self.decimal(value).utf8
         case .string(let value): Self.write(value, to: &bytes)
         case .array(let values):
-            Self.write(values, between: "[", "]", to: &bytes) { $0.write(to: &$1) }
+            Self.write(values, opening: "[", closing: "]", to: &bytes) { $0.write(to: &$1) }
         case .object(let members):
-            Self.write(members, between: "{", "}", to: &bytes) { member, bytes in
+            Self.write(members, opening: "{", closing: "}", to: &bytes) { member, bytes in
                 Self.write(member.name, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
                 member.value.write(to: &bytes)
@@ -43,15 +43,15 @@ enum JSON: Sendable {
 
     private static func write<Element>(
         _ elements: [Element],
-        between start: Unicode.Scalar,
-        _ end: Unicode.Scalar,
+        opening start: Unicode.Scalar,
+        closing end: Unicode.Scalar,
         to bytes: inout [UInt8],
-        element: (Element, inout [UInt8]) -> Void
+        writeElement: (Element, inout [UInt8]) -> Void
     ) {
         bytes.append(UInt8(ascii: start))
         for (index, value) in elements.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            element(value, &bytes)
+            writeElement(value, &bytes)
         }
         bytes.append(UInt8(ascii: end))
     }

@@ -10,14 +10,14 @@ enum Terminal {
         var height = 0
 
         /// The size of one character in pixels; 8 by 16 where the terminal does not tell.
-        var cell: (width: Int, height: Int) {
+        var cellSize: (width: Int, height: Int) {
             guard width >= columns, height >= rows else { return (8, 16) }
             return (width / columns, height / rows)
         }
     }
 
     /// Asks an open terminal for its size; 80 by 24 characters where it is none.
-    static func size(_ number: Int32 = STDOUT_FILENO) -> Size {
+    static func size(of number: Int32 = STDOUT_FILENO) -> Size {
         var window = winsize()
         guard ioctl(number, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else { return Size() }
         return Size(
@@ -29,8 +29,8 @@ enum Terminal {
     }
 
     /// Whether it understands the few control sequences by which a line is drawn again.
-    static var canRedraw: Bool { !["", "dumb"].contains(variable("TERM") ?? "") }
+    static var supportsRedraw: Bool { !["", "dumb"].contains(environmentVariable("TERM") ?? "") }
 
     /// A variable of the environment.
-    static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    static func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

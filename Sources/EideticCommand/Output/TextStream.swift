@@ -9,32 +9,32 @@ final class TextStream: Sendable {
     }
 
     /// The standard output.
-    static let output = TextStream(STDOUT_FILENO)
+    static let output = TextStream(fileDescriptor: STDOUT_FILENO)
     /// The standard error output.
-    static let errors = TextStream(STDERR_FILENO)
+    static let errors = TextStream(fileDescriptor: STDERR_FILENO)
 
     /// The system's number for it.
-    let number: Int32
+    let fileDescriptor: Int32
     private let state = Guarded(State())
 
-    private init(_ number: Int32) { self.number = number }
+    private init(fileDescriptor number: Int32) { self.fileDescriptor = number }
 
     /// Whether it is a terminal.
-    var isTerminal: Bool { isatty(number) == 1 }
+    var isTerminal: Bool { isatty(fileDescriptor) == 1 }
 
     /// Why nothing can be written any more, as `errno`; `EPIPE` where nobody reads it.
     var failure: Int32? { state.withLock { $0.failure } }
 
     /// Writes a line; it is kept until 16 KiB have come together, or `flush` is called.
-    func line(_ text: String) { write(Array(text.utf8) + [UInt8(ascii: "\n")], flushing: 16 << 10) }
+    func writeLine(_ text: String) { write(Array(text.utf8) + [UInt8(ascii: "\n")], bufferLimit: 16 << 10) }
 
     /// Writes bytes at once.
-    func write(_ bytes: [UInt8]) { write(bytes, flushing: 0) }
+    func write(_ bytes: [UInt8]) { write(bytes, bufferLimit: 0) }
 
     /// Writes what is kept.
-    func flush() { write([], flushing: 0) }
+    func flush() { write([], bufferLimit: 0) }
 
-    private func write(_ bytes: [UInt8], flushing limit: Int) {
+    private func write(_ bytes: [UInt8], bufferLimit limit: Int) {
         state.withLock { state in
             state.pending += bytes
             guard state.pending.count > limit || limit == 0 else { return }
@@ -48,12 +48,12 @@ final class TextStream: Sendable {
         var done = 0
         while done < bytes.count {
             let written = bytes.withUnsafeBytes { buffer in
-                Glibc.write(number, buffer.baseAddress.map { $0 + done }, buffer.count - done)
+                Glibc.write(fileDescriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done)
             }
             if written >= 0 {
                 done += written
             } else if errno == EAGAIN {
-                var ready = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+                var ready = pollfd(fd: fileDescriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&ready, 1, -1)
             } else if errno != EINTR {
                 return errno

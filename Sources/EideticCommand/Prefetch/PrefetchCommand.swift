@@ -19,8 +19,8 @@ enum PrefetchCommand {
             completion: .files
         ),
         options: [
-            diskOnly, CommonSettings.cacheDirectory.option, LoadCommand.concurrency.option, LoadCommand.explain,
-            LoadCommand.option.option, CommonSettings.json,
+            diskOnly, CommonOptions.cacheDirectory.option, LoadCommand.concurrency.option, LoadCommand.explain,
+            LoadCommand.option.option, CommonOptions.json,
         ],
         notes: [
             "What the cache has already is not asked for again. Each picture is decoded once, so that only pictures are "
@@ -33,9 +33,9 @@ enum PrefetchCommand {
     )
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
-        let list = SourceList(arguments.operands)
-        for problem in list.problems { Report.problem(problem) }
-        let status = PrefetchRun(arguments, urls: list.urls).perform()
+        let list = URLList(arguments.operands)
+        for problem in list.problems { Diagnostics.report(problem) }
+        let status = BatchPrefetcher(arguments, urls: list.urls).run()
         return status == .success && !list.problems.isEmpty ? .failure : status
     }
 }

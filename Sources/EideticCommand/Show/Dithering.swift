@@ -3,25 +3,25 @@
 /// - SeeAlso: R. Floyd, L. Steinberg, "An Adaptive Algorithm for Spatial Grey Scale", 1976.
 enum Dithering {
     /// The index of each pixel's colour; -1 where it is mostly transparent.
-    static func indices(_ pixels: StraightPixels, _ palette: inout Palette) -> [Int] {
+    static func indices(for pixels: StraightPixels, palette: inout Palette) -> [Int] {
         var indices = [Int](repeating: -1, count: pixels.colors.count)
         // What the rows' pixels are off, in sixteenths, with a place to spare on both sides.
         var errors = [SIMD3<Int>](repeating: .zero, count: pixels.width + 2)
         for y in 0..<pixels.height {
             var next = [SIMD3<Int>](repeating: .zero, count: pixels.width + 2)
             for x in 0..<pixels.width {
-                let place = y * pixels.width + x
-                let pixel = pixels.colors[place]
+                let offset = y * pixels.width + x
+                let pixel = pixels.colors[offset]
                 if pixel.w < 128 { continue }
                 let exact = SIMD3(Int(pixel.x), Int(pixel.y), Int(pixel.z)) &+ errors[x + 1] / 16
-                let wanted = exact.clamped(lowerBound: .zero, upperBound: SIMD3(repeating: 255))
-                let index = palette.index(nearestTo: wanted)
-                indices[place] = index
-                let off = wanted &- palette.colors[index]
-                errors[x + 2] &+= off &* 7
-                next[x] &+= off &* 3
-                next[x + 1] &+= off &* 5
-                next[x + 2] &+= off
+                let target = exact.clamped(lowerBound: .zero, upperBound: SIMD3(repeating: 255))
+                let index = palette.index(nearestTo: target)
+                indices[offset] = index
+                let error = target &- palette.colors[index]
+                errors[x + 2] &+= error &* 7
+                next[x] &+= error &* 3
+                next[x + 1] &+= error &* 5
+                next[x + 2] &+= error
             }
             errors = next
         }

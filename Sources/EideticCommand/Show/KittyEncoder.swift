@@ -3,7 +3,7 @@
 /// - SeeAlso: https://sw.kovidgoyal.net/kitty/graphics-protocol/
 enum KittyEncoder {
     /// The most bytes of base64 in one piece.
-    private static let pieceLength = 4_096
+    private static let chunkLength = 4_096
 
     /// Transmits the pixels as RGBA and shows them at the cursor; the terminal is asked not to answer.
     static func encode(_ pixels: StraightPixels) -> [UInt8] {
@@ -11,8 +11,8 @@ enum KittyEncoder {
         let text = Base64.encode(bytes)
         var output: [UInt8] = []
         var control = "a=T,q=2,f=32,s=\(pixels.width),v=\(pixels.height),"
-        for start in stride(from: 0, to: text.count, by: pieceLength) {
-            let end = min(text.count, start + pieceLength)
+        for start in stride(from: 0, to: text.count, by: chunkLength) {
+            let end = min(text.count, start + chunkLength)
             output += "\u{1b}_G\(control)m=\(end < text.count ? 1 : 0);".utf8
             output += text[start..<end]
             output += "\u{1b}\\".utf8
@@ -35,9 +35,9 @@ enum Base64 {
         for start in stride(from: 0, to: bytes.count, by: 3) {
             let group = bytes[start..<min(start + 3, bytes.count)]
             let bits = group.enumerated().reduce(UInt32(0)) { $0 | UInt32($1.element) << UInt32(16 - 8 * $1.offset) }
-            for place in 0..<4 {
-                let isFilled = place <= group.count
-                text.append(isFilled ? digits[Int(bits >> UInt32(18 - 6 * place)) & 63] : UInt8(ascii: "="))
+            for digit in 0..<4 {
+                let isFilled = digit <= group.count
+                text.append(isFilled ? digits[Int(bits >> UInt32(18 - 6 * digit)) & 63] : UInt8(ascii: "="))
             }
         }
         return text

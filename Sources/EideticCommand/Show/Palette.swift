@@ -16,16 +16,16 @@ struct Palette {
         /// The channel in which the shades are furthest apart.
         let channel: Int
         /// How far off one colour all pixels are, taken together; 0 where the box cannot be cut.
-        let worth: Int
+        let priority: Int
         let count: Int
 
-        init(_ shades: [(mean: SIMD3<Int>, count: Int)]) {
+        init(shades: [(mean: SIMD3<Int>, count: Int)]) {
             self.shades = shades
             let low = shades.reduce(SIMD3(repeating: 255)) { pointwiseMin($0, $1.mean) }
             let width = shades.reduce(SIMD3(repeating: 0)) { pointwiseMax($0, $1.mean) } &- low
             count = shades.reduce(0) { $0 + $1.count }
             channel = (0..<3).max { width[$0] < width[$1] } ?? 0
-            worth = shades.count < 2 ? 0 : width[channel] * count
+            priority = shades.count < 2 ? 0 : width[channel] * count
         }
 
         /// The mean of all pixels.
@@ -41,7 +41,7 @@ struct Palette {
                 seen += sorted[middle].count
                 middle += 1
             }
-            return (Box(Array(sorted[..<middle])), Box(Array(sorted[middle...])))
+            return (Box(shades: Array(sorted[..<middle])), Box(shades: Array(sorted[middle...])))
         }
     }
 
@@ -52,16 +52,16 @@ struct Palette {
     private var nearest = [Int](repeating: -1, count: 1 << 15)
 
     /// Finds at most `limit` colours for the pixels that are not transparent.
-    init(_ pixels: StraightPixels, limit: Int) {
+    init(pixels: StraightPixels, limit: Int) {
         var shades = [Shade](repeating: Shade(), count: 1 << 15)
         for color in pixels.colors where color.w >= 128 {
             let color = SIMD3(Int(color.x), Int(color.y), Int(color.z))
-            shades[Self.index(color)].count += 1
-            shades[Self.index(color)].sum &+= color
+            shades[Self.shadeIndex(of: color)].count += 1
+            shades[Self.shadeIndex(of: color)].sum &+= color
         }
-        var boxes = [Box(shades.filter { $0.count > 0 }.map { ($0.mean, $0.count) })]
+        var boxes = [Box(shades: shades.filter { $0.count > 0 }.map { ($0.mean, $0.count) })]
         while boxes.count < limit,
-            let best = boxes.indices.max(by: { boxes[$0].worth < boxes[$1].worth }), boxes[best].worth > 0
+            let best = boxes.indices.max(by: { boxes[$0].priority < boxes[$1].priority }), boxes[best].priority > 0
         {
             let (left, right) = boxes[best].halves
             boxes[best] = left
@@ -72,10 +72,10 @@ struct Palette {
 
     /// The index of the colour that is nearest to a colour.
     mutating func index(nearestTo color: SIMD3<Int>) -> Int {
-        let shade = Self.index(color)
+        let shade = Self.shadeIndex(of: color)
         if nearest[shade] < 0 {
-            let distances = colors.map { other in
-                let difference = other &- color
+            let distances = colors.map { candidate in
+                let difference = candidate &- color
                 // The eye sees differences of green best, of blue least.
                 let weighted = difference &* difference &* SIMD3(3, 4, 2)
                 return weighted.x + weighted.y + weighted.z
@@ -85,5 +85,7 @@ struct Palette {
         return nearest[shade]
     }
 
-    private static func index(_ color: SIMD3<Int>) -> Int { (color.x >> 3) << 10 | (color.y >> 3) << 5 | color.z >> 3 }
+    private static func shadeIndex(of color: SIMD3<Int>) -> Int {
+        (color.x >> 3) << 10 | (color.y >> 3) << 5 | color.z >> 3
+    }
 }

@@ -4,8 +4,8 @@
 enum SixelEncoder {
     /// Encodes the pixels with at most 256 colours; what is transparent is not drawn.
     static func encode(_ pixels: StraightPixels) -> [UInt8] {
-        var palette = Palette(pixels, limit: 256)
-        let indices = Dithering.indices(pixels, &palette)
+        var palette = Palette(pixels: pixels, limit: 256)
+        let indices = Dithering.indices(for: pixels, palette: &palette)
         // Pixels are square, what is not drawn stays as it is.
         var output = Array("\u{1b}P0;1;0q\"1;1;\(pixels.width);\(pixels.height)".utf8)
         for (index, color) in palette.colors.enumerated() {
@@ -13,13 +13,13 @@ enum SixelEncoder {
             output += "#\(index);2;\(percent.x);\(percent.y);\(percent.z)".utf8
         }
         for top in stride(from: 0, to: pixels.height, by: 6) {
-            output += strip(indices, width: pixels.width, rows: top..<min(top + 6, pixels.height))
+            output += strip(of: indices, width: pixels.width, rows: top..<min(top + 6, pixels.height))
             output.append(UInt8(ascii: "-"))
         }
         return output + "\u{1b}\\".utf8
     }
 
-    private static func strip(_ indices: [Int], width: Int, rows: Range<Int>) -> [UInt8] {
+    private static func strip(of indices: [Int], width: Int, rows: Range<Int>) -> [UInt8] {
         var lines: [Int: [UInt8]] = [:]
         for row in rows {
             let bit = UInt8(1) << UInt8(row - rows.lowerBound)
@@ -30,20 +30,20 @@ enum SixelEncoder {
         }
         return lines.sorted { $0.key < $1.key }.flatMap { index, line in
             // "$" goes back to the strip's start for the next colour.
-            Array("#\(index)".utf8) + runs(line) + [UInt8(ascii: "$")]
+            Array("#\(index)".utf8) + runLengthEncoded(line) + [UInt8(ascii: "$")]
         }
     }
 
     /// The sixels of a line, where runs of equal ones are written as `!COUNT`; empty ones at the end are left out.
-    private static func runs(_ line: [UInt8]) -> [UInt8] {
+    private static func runLengthEncoded(_ line: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
-        var rest = line[...]
-        while rest.last == 0 { rest.removeLast() }
-        while let sixel = rest.first {
-            let count = rest.prefix { $0 == sixel }.count
+        var remaining = line[...]
+        while remaining.last == 0 { remaining.removeLast() }
+        while let sixel = remaining.first {
+            let count = remaining.prefix { $0 == sixel }.count
             let character = sixel + 63
             output += count > 3 ? Array("!\(count)".utf8) + [character] : Array(repeating: character, count: count)
-            rest = rest.dropFirst(count)
+            remaining = remaining.dropFirst(count)
         }
         return output
     }

@@ -18,7 +18,10 @@ struct StraightPixels {
                     for x in 0..<width {
                         let offset = y * pixels.bytesPerRow + 4 * x
                         let color = bytes.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt8>.self)
-                        colors.initializeElement(at: y * width + x, to: isMultiplied ? Self.divided(color) : color)
+                        colors.initializeElement(
+                            at: y * width + x,
+                            to: isMultiplied ? Self.unpremultiplied(color) : color
+                        )
                     }
                 }
                 count = width * height
@@ -32,7 +35,7 @@ struct StraightPixels {
         (self.width, self.height, self.colors) = (width, height, colors)
     }
 
-    private static func divided(_ color: SIMD4<UInt8>) -> SIMD4<UInt8> {
+    private static func unpremultiplied(_ color: SIMD4<UInt8>) -> SIMD4<UInt8> {
         let alpha = Int(color.w)
         guard alpha > 0, alpha < 255 else { return color }
         func divide(_ value: UInt8) -> UInt8 { UInt8(min(255, (Int(value) * 255 + alpha / 2) / alpha)) }

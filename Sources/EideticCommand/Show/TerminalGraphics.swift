@@ -13,16 +13,16 @@ enum TerminalGraphics: String, Sendable, CaseIterable {
     /// terminal that it hides; else the terminal itself is asked.
     static func detect() -> TerminalGraphics {
         guard TextStream.output.isTerminal else { return .blocks }
-        let name = Terminal.variable("TERM") ?? ""
-        let isHidden = Terminal.variable("TMUX") != nil || name.hasPrefix("screen") || name.hasPrefix("tmux")
-        if !isHidden, isKitty(name) { return .kitty }
-        return TerminalQuery.ask()
+        let name = Terminal.environmentVariable("TERM") ?? ""
+        let isHidden = Terminal.environmentVariable("TMUX") != nil || name.hasPrefix("screen") || name.hasPrefix("tmux")
+        if !isHidden, supportsKitty(name) { return .kitty }
+        return TerminalQuery.detectGraphics()
     }
 
-    private static func isKitty(_ terminal: String) -> Bool {
+    private static func supportsKitty(_ terminal: String) -> Bool {
         let programs = ["ghostty", "WezTerm"]
         return terminal.contains("kitty") || terminal.contains("ghostty")
-            || Terminal.variable("KITTY_WINDOW_ID") != nil
-            || programs.contains(Terminal.variable("TERM_PROGRAM") ?? "")
+            || Terminal.environmentVariable("KITTY_WINDOW_ID") != nil
+            || programs.contains(Terminal.environmentVariable("TERM_PROGRAM") ?? "")
     }
 }

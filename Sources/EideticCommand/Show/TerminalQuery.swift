@@ -4,26 +4,26 @@ import Glibc
 /// Asks the terminal what graphics it understands, and waits a short time for its answer.
 enum TerminalQuery {
     /// A terminal far away may need some time; one that never answers must not be waited for long.
-    private static let patience = Duration.milliseconds(400)
+    private static let timeLimit = Duration.milliseconds(400)
 
     /// A question about kitty's graphics, then one that every terminal answers ("primary device attributes").
-    private static let question = Array("\u{1b}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1b}\\\u{1b}[c".utf8)
+    private static let query = Array("\u{1b}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1b}\\\u{1b}[c".utf8)
 
     /// The best that the terminal says it understands.
-    static func ask() -> TerminalGraphics {
-        guard let terminal = try? FileSystem().open("/dev/tty", O_RDWR | O_NOCTTY) else { return .blocks }
-        return graphics(answer(terminal))
+    static func detectGraphics() -> TerminalGraphics {
+        guard let terminal = try? FileSystem().open("/dev/tty", flags: O_RDWR | O_NOCTTY) else { return .blocks }
+        return graphics(from: response(from: terminal))
     }
 
     /// What an answer means: kitty says OK; sixel is feature 4 in `ESC [ ? 62 ; 4 ; 22 c`.
-    private static func graphics(_ answer: [UInt8]) -> TerminalGraphics {
-        let approval = Array("_Gi=31;OK".utf8)
-        if answer.indices.contains(where: { answer[$0...].starts(with: approval) }) { return .kitty }
-        return attributes(answer)?.dropFirst().contains("4") == true ? .sixel : .blocks
+    private static func graphics(from answer: [UInt8]) -> TerminalGraphics {
+        let acknowledgement = Array("_Gi=31;OK".utf8)
+        if answer.indices.contains(where: { answer[$0...].starts(with: acknowledgement) }) { return .kitty }
+        return deviceAttributes(in: answer)?.dropFirst().contains("4") == true ? .sixel : .blocks
     }
 
     /// The numbers of `ESC [ ? … c`; `nil` while the answer is not complete.
-    private static func attributes(_ answer: [UInt8]) -> [Substring]? {
+    private static func deviceAttributes(in answer: [UInt8]) -> [Substring]? {
         guard let start = answer.lastIndex(of: UInt8(ascii: "?")),
             let end = answer[start...].firstIndex(of: UInt8(ascii: "c"))
         else { return nil }
@@ -31,8 +31,8 @@ enum TerminalQuery {
     }
 
     /// Sends the question and reads what comes until the last answer ends.
-    private static func answer(_ terminal: borrowing FileDescriptor) -> [UInt8] {
-        let number = terminal.number
+    private static func response(from terminal: borrowing FileDescriptor) -> [UInt8] {
+        let number = terminal.rawValue
         var saved = termios()
         // A process in the background would be stopped for touching the terminal.
         guard tcgetpgrp(number) == getpgrp(), tcgetattr(number, &saved) == 0 else { return [] }
@@ -40,21 +40,21 @@ enum TerminalQuery {
         quiet.c_lflag &= ~tcflag_t(ICANON | ECHO)
         guard tcsetattr(number, TCSANOW, &quiet) == 0 else { return [] }
         defer { tcsetattr(number, TCSANOW, &saved) }
-        guard write(number, question, question.count) == question.count else { return [] }
-        return read(number, until: SystemTime().uptime + patience)
+        guard write(number, query, query.count) == query.count else { return [] }
+        return read(from: number, until: SystemTime().uptime + timeLimit)
     }
 
-    private static func read(_ number: Int32, until deadline: Duration) -> [UInt8] {
-        var answer: [UInt8] = []
+    private static func read(from number: Int32, until deadline: Duration) -> [UInt8] {
+        var response: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 256)
-        while attributes(answer) == nil, answer.count < 4_096 {
-            let rest = (deadline - SystemTime().uptime).inMilliseconds
+        while deviceAttributes(in: response) == nil, response.count < 4_096 {
+            let remaining = (deadline - SystemTime().uptime).inMilliseconds
             var event = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-            guard rest > 0, poll(&event, 1, Int32(rest) + 1) > 0 else { break }
+            guard remaining > 0, poll(&event, 1, Int32(remaining) + 1) > 0 else { break }
             let count = Glibc.read(number, &chunk, chunk.count)
             guard count > 0 else { break }
-            answer += chunk[..<count]
+            response += chunk[..<count]
         }
-        return answer
+        return response
     }
 }

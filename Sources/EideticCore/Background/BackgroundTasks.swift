@@ -52,7 +52,7 @@ public enum MemoryPressure: Int, Sendable, Comparable, CaseIterable {
     public static func < (left: MemoryPressure, right: MemoryPressure) -> Bool { left.rawValue < right.rawValue }
 
     /// The part of a cache that may stay at this level (C02).
-    public var keptFraction: Double {
+    public var retainedFraction: Double {
         switch self {
         case .normal: 1
         case .warning: 0.5
@@ -71,7 +71,7 @@ public protocol ApplicationEnvironment: BackgroundTaskProvider {
 }
 
 /// The environment of a process that is always in the foreground: nothing is suspended, nothing expires.
-public struct ForegroundOnly: ApplicationEnvironment {
+public struct ForegroundEnvironment: ApplicationEnvironment {
     /// Creates the environment.
     public init() {}
 

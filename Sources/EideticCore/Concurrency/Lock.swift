@@ -46,7 +46,7 @@ package struct Lock: @unchecked Sendable {
     @inlinable static var held: UInt32 { 1 }
     @inlinable static var contended: UInt32 { 2 }
     /// How often a thread looks again before it sleeps: about what most locks are held for.
-    private static let patience = 60
+    private static let spinLimit = 60
 
     @inlinable
     init(at memory: UnsafeMutableRawPointer) {
@@ -62,16 +62,16 @@ package struct Lock: @unchecked Sendable {
     }
 
     @inlinable
-    func lock() { if !isTaken() { wait() } }
+    func lock() { if !tryLock() { lockContended() } }
 
     @inlinable
     func unlock() {
-        if word.pointee.exchange(Self.free, ordering: .releasing) == Self.contended { wake() }
+        if word.pointee.exchange(Self.free, ordering: .releasing) == Self.contended { wakeWaiter() }
     }
 
     /// Takes the lock where it is free.
     @inlinable
-    func isTaken() -> Bool {
+    func tryLock() -> Bool {
         word.pointee.compareExchange(
             expected: Self.free,
             desired: Self.held,
@@ -81,9 +81,9 @@ package struct Lock: @unchecked Sendable {
     }
 
     @inline(never) @usableFromInline
-    func wait() {
-        for _ in 0..<Self.patience {
-            if word.pointee.load(ordering: .relaxed) == Self.free, isTaken() { return }
+    func lockContended() {
+        for _ in 0..<Self.spinLimit {
+            if word.pointee.load(ordering: .relaxed) == Self.free, tryLock() { return }
         }
         while word.pointee.exchange(Self.contended, ordering: .acquiring) != Self.free {
             eidetic_wait_while(word, Self.contended)
@@ -91,6 +91,6 @@ package struct Lock: @unchecked Sendable {
     }
 
     @inline(never) @usableFromInline
-    func wake() { eidetic_wake_one(word) }
+    func wakeWaiter() { eidetic_wake_one(word) }
 }
 #endif

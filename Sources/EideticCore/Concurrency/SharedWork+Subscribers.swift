@@ -1,19 +1,19 @@
-extension SharedWork {
+extension TaskCoalescer {
     /// Those who wait for one job: mostly one, for whom no table is made.
     @usableFromInline
-    struct Subscribers {
+    struct SubscriberList {
         /// Who came first, until it leaves.
         @usableFromInline var first: Subscriber?
         /// All others, with the number of their arrival.
         @usableFromInline var others: [ObjectIdentifier: (number: UInt64, subscriber: Subscriber)] = [:]
-        @usableFromInline var joined: UInt64 = 0
+        @usableFromInline var joinCount: UInt64 = 0
 
         @inlinable
         init() {}
 
         @inlinable var isEmpty: Bool { first == nil && others.isEmpty }
 
-        @inlinable var inOrder: [Subscriber] {
+        @inlinable var inJoinOrder: [Subscriber] {
             let others = others.isEmpty ? [] : others.values.sorted { $0.number < $1.number }.map(\.subscriber)
             return first.map { [$0] + others } ?? others
         }
@@ -27,8 +27,8 @@ extension SharedWork {
         @inlinable
         mutating func add(_ subscriber: Subscriber) {
             if isEmpty { first = subscriber; return }
-            joined += 1
-            others[ObjectIdentifier(subscriber)] = (joined, subscriber)
+            joinCount += 1
+            others[ObjectIdentifier(subscriber)] = (joinCount, subscriber)
         }
 
         /// Takes one out; false where it is not there.
@@ -40,7 +40,7 @@ extension SharedWork {
 
         /// Whether somebody else wants it as urgently as `subscriber` does.
         @inlinable
-        func hasOther(than subscriber: Subscriber) -> Bool {
+        func containsAnother(asUrgentAs subscriber: Subscriber) -> Bool {
             func isAnother(_ other: Subscriber) -> Bool {
                 other !== subscriber && other.context.priority >= subscriber.context.priority
             }

@@ -7,7 +7,7 @@
 ///
 /// Inlinable, so that it is specialised for the keys and values of the module that uses it.
 @usableFromInline
-package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Value: Sendable>: Sendable {
+package final class TaskCoalescer<Key: Hashable & Sendable, Progress: Sendable, Value: Sendable>: Sendable {
     @usableFromInline
     package typealias Outcome = Result<Value, EideticError>
 
@@ -15,12 +15,12 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     @usableFromInline
     package struct Job: Sendable {
         /// Cancelled when the last one left; its priority follows the subscribers.
-        @usableFromInline package let context: WorkContext
+        @usableFromInline package let context: JobContext
         /// Tells every subscriber how far the job is.
         @usableFromInline package let report: @Sendable (Progress) -> Void
 
         @usableFromInline
-        init(context: WorkContext, report: @escaping @Sendable (Progress) -> Void) {
+        init(context: JobContext, report: @escaping @Sendable (Progress) -> Void) {
             self.context = context
             self.report = report
         }
@@ -31,25 +31,25 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     /// To be called once, on any thread; what it gives may be called a little later, together with that of other jobs:
     /// to wake somebody takes longer than the rest.
     @usableFromInline
-    package typealias Finish = @Sendable (Outcome) -> @Sendable () -> Void
+    package typealias Completion = @Sendable (Outcome) -> @Sendable () -> Void
 
     /// Begins a job on the calling thread, and gives what ends it early.
     @usableFromInline
-    package typealias Beginning = @Sendable (_ job: Job, _ finish: @escaping Finish) -> @Sendable () -> Void
+    package typealias StartFunction = @Sendable (_ job: Job, _ finish: @escaping Completion) -> @Sendable () -> Void
 
     /// A job and those who wait for it.
     ///
     /// Safe to send: `cancel` and `subscribers` are touched with the table of jobs locked only.
     @usableFromInline
-    final class Running: @unchecked Sendable {
+    final class ActiveJob: @unchecked Sendable {
         @usableFromInline let id: UInt64
-        @usableFromInline let context: WorkContext
+        @usableFromInline let context: JobContext
         @usableFromInline var cancel: (@Sendable () -> Void)?
-        @usableFromInline let listeners = Guarded(Listeners())
-        @usableFromInline var subscribers = Subscribers()
+        @usableFromInline let progressHandlers = Guarded(ProgressHandlers())
+        @usableFromInline var subscribers = SubscriberList()
 
         @inlinable
-        init(id: UInt64, context: WorkContext) {
+        init(id: UInt64, context: JobContext) {
             self.id = id
             self.context = context
         }
@@ -58,21 +58,21 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         @inlinable
         func add(_ subscriber: Subscriber) -> Progress? {
             subscribers.add(subscriber)
-            return listeners.withLock { $0.add(subscriber.onProgress, ObjectIdentifier(subscriber)) }
+            return progressHandlers.withLock { $0.add(subscriber.onProgress, for: ObjectIdentifier(subscriber)) }
         }
 
         /// Takes one out; false where it is not there.
         @inlinable
         func remove(_ subscriber: Subscriber) -> Bool {
-            listeners.withLock { $0.remove(ObjectIdentifier(subscriber)) }
+            progressHandlers.withLock { $0.remove(for: ObjectIdentifier(subscriber)) }
             return subscribers.remove(subscriber)
         }
 
         /// Tells everybody how far the job is.
         @inlinable
         func report(_ progress: Progress) {
-            let handlers = listeners.withLock { listeners in
-                listeners.latest = progress
+            let handlers = progressHandlers.withLock { listeners in
+                listeners.latestProgress = progress
                 return listeners.handlers
             }
             if handlers.isEmpty { return }
@@ -82,9 +82,9 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
 
     @usableFromInline
     struct State {
-        @usableFromInline var running: [Key: Running] = [:]
-        @usableFromInline var started: UInt64 = 0
-        @usableFromInline var joined: UInt64 = 0
+        @usableFromInline var activeJobs: [Key: ActiveJob] = [:]
+        @usableFromInline var startedCount: UInt64 = 0
+        @usableFromInline var joinedCount: UInt64 = 0
 
         @inlinable
         init() {}
@@ -96,11 +96,11 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     package init() {}
 
     /// Jobs that run now.
-    @inlinable package var count: Int { state.withLock { $0.running.count } }
+    @inlinable package var activeJobCount: Int { state.withLock { $0.activeJobs.count } }
 
     /// How many jobs were started, and how many callers joined one that ran already.
     @inlinable package var statistics: (started: UInt64, joined: UInt64) {
-        state.withLock { ($0.started, $0.joined) }
+        state.withLock { ($0.startedCount, $0.joinedCount) }
     }
 
     /// Joins the job for `key`, or starts it with `begin`, and waits for its outcome.
@@ -114,11 +114,11 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     @inlinable
     nonisolated(nonsending) package func value(
         for key: Key,
-        context: WorkContext,
+        context: JobContext,
         onProgress: (@Sendable (Progress) -> Void)? = nil,
-        begin: Beginning
+        start: StartFunction
     ) async throws(EideticError) -> Value {
-        let subscriber = join(key, context: context, onProgress: onProgress, begin: begin)
+        let subscriber = join(key, context: context, onProgress: onProgress, start: start)
         await wait(for: subscriber)
         return try subscriber.outcome.get()
     }
@@ -131,13 +131,13 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     @inline(never)
     package func join(
         _ key: Key,
-        context: WorkContext,
+        context: JobContext,
         onProgress: (@Sendable (Progress) -> Void)?,
-        begin: Beginning
+        start: StartFunction
     ) -> Subscriber {
         let subscriber = Subscriber(key: key, context: context, onProgress: onProgress)
-        context.observePriority(subscriber) { [weak self] in self?.updatePriority(key) }
-        subscribe(subscriber, to: key, begin)
+        context.addPriorityObserver(subscriber) { [weak self] in self?.updatePriority(for: key) }
+        subscribe(subscriber, to: key, start: start)
         return subscriber
     }
 
@@ -145,11 +145,11 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     @inlinable
     @inline(__always)
     nonisolated(nonsending) package func wait(for subscriber: Subscriber) async {
-        defer { subscriber.context.stopObserving(subscriber) }
+        defer { subscriber.context.removePriorityObserver(subscriber) }
         await withTaskCancellationHandler {
-            await withUnsafeContinuation { subscriber.wait($0) }
+            await withUnsafeContinuation { subscriber.suspend($0) }
         } onCancel: {
-            leave(subscriber.key, subscriber)
+            leave(subscriber.key, as: subscriber)
         }
     }
 
@@ -159,15 +159,15 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
     @inlinable
     nonisolated(nonsending) package func value(
         for key: Key,
-        context: WorkContext,
+        context: JobContext,
         onProgress: (@Sendable (Progress) -> Void)? = nil,
-        work: @escaping @Sendable (Job) async throws(EideticError) -> Value
+        operation: @escaping @Sendable (Job) async throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
         try await value(for: key, context: context, onProgress: onProgress) { job, finish in
             let task = Task.immediateDetached {
                 let outcome: Outcome
                 do throws(EideticError) {
-                    outcome = .success(try await work(job))
+                    outcome = .success(try await operation(job))
                 } catch {
                     outcome = .failure(error)
                 }
@@ -183,19 +183,19 @@ package final class SharedWork<Key: Hashable & Sendable, Progress: Sendable, Val
         for key: Key,
         priority: LoadPriority = .normal,
         onProgress: (@Sendable (Progress) -> Void)? = nil,
-        work: @escaping @Sendable (Job) async throws(EideticError) -> Value
+        operation: @escaping @Sendable (Job) async throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
-        try await value(for: key, context: WorkContext(priority: priority), onProgress: onProgress, work: work)
+        try await value(for: key, context: JobContext(priority: priority), onProgress: onProgress, operation: operation)
     }
 }
 
-extension SharedWork {
+extension TaskCoalescer {
     /// Who wants to know how far a job is.
     ///
     /// Apart from those who wait, since a download reports often, and the table of jobs is everybody's.
     @usableFromInline
-    struct Listeners {
-        @usableFromInline var latest: Progress?
+    struct ProgressHandlers {
+        @usableFromInline var latestProgress: Progress?
         @usableFromInline var handlers: [ObjectIdentifier: @Sendable (Progress) -> Void] = [:]
 
         @inlinable
@@ -203,13 +203,13 @@ extension SharedWork {
 
         /// Adds a listener; gives the latest progress, to be told to it.
         @inlinable
-        mutating func add(_ handler: (@Sendable (Progress) -> Void)?, _ id: ObjectIdentifier) -> Progress? {
+        mutating func add(_ handler: (@Sendable (Progress) -> Void)?, for id: ObjectIdentifier) -> Progress? {
             if let handler { handlers[id] = handler }
-            return latest
+            return latestProgress
         }
 
         @inlinable
-        mutating func remove(_ id: ObjectIdentifier) { if !handlers.isEmpty { handlers[id] = nil } }
+        mutating func remove(for id: ObjectIdentifier) { if !handlers.isEmpty { handlers[id] = nil } }
     }
 
     /// One who waits: answered exactly once, by whoever comes first – the job or the caller's cancellation.
@@ -217,21 +217,21 @@ extension SharedWork {
     package final class Subscriber: Sendable {
         @usableFromInline
         enum State {
-            case begun
+            case initial
             case waiting(UnsafeContinuation<Void, Never>)
-            case answered(Outcome)
+            case completed(Outcome)
 
-            @inlinable var isAnswered: Bool { if case .answered = self { true } else { false } }
+            @inlinable var isCompleted: Bool { if case .completed = self { true } else { false } }
         }
 
         /// What was asked for.
         @usableFromInline package let key: Key
-        @usableFromInline let context: WorkContext
+        @usableFromInline let context: JobContext
         @usableFromInline let onProgress: (@Sendable (Progress) -> Void)?
-        @usableFromInline let state = Guarded(State.begun)
+        @usableFromInline let state = Guarded(State.initial)
 
         @inlinable
-        init(key: Key, context: WorkContext, onProgress: (@Sendable (Progress) -> Void)?) {
+        init(key: Key, context: JobContext, onProgress: (@Sendable (Progress) -> Void)?) {
             self.key = key
             self.context = context
             self.onProgress = onProgress
@@ -239,9 +239,9 @@ extension SharedWork {
 
         /// Waits for the answer, which may have come already.
         @inlinable
-        func wait(_ continuation: UnsafeContinuation<Void, Never>) {
+        func suspend(_ continuation: UnsafeContinuation<Void, Never>) {
             let isAnswered = state.withLock { state in
-                if case .answered = state { return true }
+                if case .completed = state { return true }
                 state = .waiting(continuation)
                 return false
             }
@@ -254,16 +254,16 @@ extension SharedWork {
         /// in the memory that the function keeps.
         @inlinable package var outcome: Outcome {
             state.withLock { state in
-                guard case .answered(let outcome) = state else { preconditionFailure("nobody has answered") }
+                guard case .completed(let outcome) = state else { preconditionFailure("nobody has answered") }
                 return outcome
             }
         }
 
         /// Gives the answer; no effect where there was one before.
         @inlinable
-        func answer(_ outcome: Outcome) {
+        func complete(with outcome: Outcome) {
             let waiting = state.withLock { state -> UnsafeContinuation<Void, Never>? in
-                defer { if !state.isAnswered { state = .answered(outcome) } }
+                defer { if !state.isCompleted { state = .completed(outcome) } }
                 if case .waiting(let continuation) = state { return continuation }
                 return nil
             }
@@ -272,32 +272,36 @@ extension SharedWork {
     }
 
     @inlinable
-    func subscribe(_ subscriber: Subscriber, to key: Key, _ begin: Beginning) {
-        if Task.isCancelled { return subscriber.answer(.failure(.cancelled)) }
-        let (newJob, latest) = state.withLock { state -> (Running?, Progress?) in
-            if let job = state.running[key] {
-                state.joined += 1
+    func subscribe(_ subscriber: Subscriber, to key: Key, start begin: StartFunction) {
+        if Task.isCancelled { return subscriber.complete(with: .failure(.cancelled)) }
+        let (newJob, latest) = state.withLock { state -> (ActiveJob?, Progress?) in
+            if let job = state.activeJobs[key] {
+                state.joinedCount += 1
                 return (nil, job.add(subscriber))
             }
-            state.started += 1
-            let job = Running(id: state.started, context: WorkContext(priority: subscriber.context.priority))
+            state.startedCount += 1
+            let job = ActiveJob(id: state.startedCount, context: JobContext(priority: subscriber.context.priority))
             _ = job.add(subscriber)
-            state.running[key] = job
+            state.activeJobs[key] = job
             return (job, nil)
         }
-        if let newJob { start(key, newJob, begin) } else { updatePriority(key, after: subscriber) }
+        if let newJob {
+            startJob(for: key, as: newJob, start: begin)
+        } else {
+            updatePriority(for: key, after: subscriber)
+        }
         if let latest { subscriber.onProgress?(latest) }
         // A cancellation that came before the subscriber was in the table found nobody to remove.
-        if Task.isCancelled { leave(key, subscriber) }
+        if Task.isCancelled { leave(key, as: subscriber) }
     }
 
     @inlinable
-    func start(_ key: Key, _ running: Running, _ begin: Beginning) {
+    func startJob(for key: Key, as running: ActiveJob, start begin: StartFunction) {
         let id = running.id
         let job = Job(context: running.context) { running.report($0) }
-        let cancel = begin(job) { [weak self] in self?.finish(key, id, $0) ?? {} }
+        let cancel = begin(job) { [weak self] in self?.finishJob(for: key, id: id, outcome: $0) ?? {} }
         let isStillWanted = state.withLock { state in
-            guard state.running[key] === running else { return false }
+            guard state.activeJobs[key] === running else { return false }
             running.cancel = cancel
             return true
         }
@@ -305,55 +309,55 @@ extension SharedWork {
     }
 
     @inlinable
-    func finish(_ key: Key, _ id: UInt64, _ outcome: Outcome) -> @Sendable () -> Void {
+    func finishJob(for key: Key, id: UInt64, outcome: Outcome) -> @Sendable () -> Void {
         let waiting = state.withLock { state in
-            guard state.running[key]?.id == id, let job = state.running.removeValue(forKey: key) else {
+            guard state.activeJobs[key]?.id == id, let job = state.activeJobs.removeValue(forKey: key) else {
                 return [Subscriber]()
             }
-            job.listeners.withLock { $0.handlers = [:] }
-            return job.subscribers.inOrder
+            job.progressHandlers.withLock { $0.handlers = [:] }
+            return job.subscribers.inJoinOrder
         }
-        return { for subscriber in waiting { subscriber.answer(outcome) } }
+        return { for subscriber in waiting { subscriber.complete(with: outcome) } }
     }
 
     @inlinable
-    func leave(_ key: Key, _ subscriber: Subscriber) {
-        let abandoned = state.withLock { state -> Running? in
-            guard let job = state.running[key], job.remove(subscriber), job.subscribers.isEmpty else { return nil }
-            return state.running.removeValue(forKey: key)
+    func leave(_ key: Key, as subscriber: Subscriber) {
+        let abandoned = state.withLock { state -> ActiveJob? in
+            guard let job = state.activeJobs[key], job.remove(subscriber), job.subscribers.isEmpty else { return nil }
+            return state.activeJobs.removeValue(forKey: key)
         }
         abandoned?.context.cancel()
         abandoned?.cancel?()
-        if abandoned == nil { updatePriority(key, after: subscriber) }
-        subscriber.answer(.failure(.cancelled))
+        if abandoned == nil { updatePriority(for: key, after: subscriber) }
+        subscriber.complete(with: .failure(.cancelled))
     }
 
     /// Makes the job as urgent as its most urgent subscriber after one came or left.
     ///
     /// Where the job is as urgent as that one, and so is another, nothing has changed, and that is soon found.
     @inlinable
-    func updatePriority(_ key: Key, after subscriber: Subscriber) {
+    func updatePriority(for key: Key, after subscriber: Subscriber) {
         let isMatched = state.withLock { state in
-            guard let job = state.running[key] else { return true }
+            guard let job = state.activeJobs[key] else { return true }
             // Of two who join at once each finds the other: neither may rely on it.
             guard job.context.priority >= subscriber.context.priority else { return false }
-            return job.subscribers.hasOther(than: subscriber)
+            return job.subscribers.containsAnother(asUrgentAs: subscriber)
         }
-        if !isMatched { updatePriority(key) }
+        if !isMatched { updatePriority(for: key) }
     }
 
     /// Makes the job as urgent as its most urgent subscriber.
     ///
     /// The priority is set outside the lock, because observers are called; so it is looked at again until it is right.
     @inlinable
-    func updatePriority(_ key: Key) {
-        while let (context, wanted) = wantedPriority(key), context.priority != wanted { context.priority = wanted }
+    func updatePriority(for key: Key) {
+        while let (context, wanted) = targetPriority(for: key), context.priority != wanted { context.priority = wanted }
     }
 
     @inlinable
-    func wantedPriority(_ key: Key) -> (WorkContext, LoadPriority)? {
+    func targetPriority(for key: Key) -> (JobContext, LoadPriority)? {
         state.withLock { state in
-            guard let job = state.running[key] else { return nil }
+            guard let job = state.activeJobs[key] else { return nil }
             return job.subscribers.highestPriority.map { (job.context, $0) }
         }
     }

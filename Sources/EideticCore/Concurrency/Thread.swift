@@ -11,7 +11,7 @@ package enum Thread {
     /// Starts a detached thread; `name` (at most 15 bytes are kept) is what `top -H` and a debugger show.
     ///
     /// A machine that can give no thread cannot go on: traps.
-    package static func start(name: String, _ run: @escaping @Sendable () -> Void) {
+    package static func start(name: String, body run: @escaping @Sendable () -> Void) {
         let body = Unmanaged.passRetained(Body(run))
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -28,7 +28,7 @@ package enum Thread {
             },
             body.toOpaque()
         )
-        precondition(error == 0, "no thread could be started: \(SystemError.message(error))")
+        precondition(error == 0, "no thread could be started: \(SystemError.message(for: error))")
         eidetic_set_thread_name(thread, String(decoding: name.utf8.prefix(15), as: UTF8.self))
     }
 }

@@ -4,40 +4,40 @@ import Synchronization
 ///
 /// The one who wants the work holds the same object and can cancel it or change its priority at any time.
 @usableFromInline
-package final class WorkContext: Sendable {
-    private let cancelled = Atomic<Bool>(false)
-    private let urgency: Atomic<Int>
+package final class JobContext: Sendable {
+    private let cancellationFlag = Atomic<Bool>(false)
+    private let rawPriority: Atomic<Int>
     private let observers = Guarded(Observers())
 
     @usableFromInline
     package init(priority: LoadPriority = .normal) {
-        urgency = Atomic(priority.rawValue)
+        rawPriority = Atomic(priority.rawValue)
     }
 
     /// Whether nobody wants the result any more.
     ///
     /// Long loops ask this every few milliseconds; it costs one load.
-    package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+    package var isCancelled: Bool { cancellationFlag.load(ordering: .relaxed) }
 
     /// The priority now, which may change while the work waits and runs.
     @usableFromInline
     package var priority: LoadPriority {
-        get { LoadPriority(rawValue: urgency.load(ordering: .relaxed)) ?? .normal }
+        get { LoadPriority(rawValue: rawPriority.load(ordering: .relaxed)) ?? .normal }
         set {
-            guard urgency.exchange(newValue.rawValue, ordering: .relaxed) != newValue.rawValue else { return }
-            Self.changes.add(1, ordering: .releasing)
-            for body in observers.withLock({ $0.all }) { body() }
+            guard rawPriority.exchange(newValue.rawValue, ordering: .relaxed) != newValue.rawValue else { return }
+            Self.changeCounter.add(1, ordering: .releasing)
+            for body in observers.withLock({ $0.callbacks }) { body() }
         }
     }
 
     /// How often any priority of the process has changed: a queue sorts anew only when this has moved.
-    package static var priorityChanges: Int { changes.load(ordering: .acquiring) }
+    package static var priorityChangeCount: Int { changeCounter.load(ordering: .acquiring) }
 
-    private static let changes = Atomic<Int>(0)
+    private static let changeCounter = Atomic<Int>(0)
 
     /// Says that the result is not wanted any more.
     @usableFromInline
-    package func cancel() { cancelled.store(true, ordering: .relaxed) }
+    package func cancel() { cancellationFlag.store(true, ordering: .relaxed) }
 
     /// Throws `EideticError.cancelled` once the work is cancelled.
     package func checkCancellation() throws(EideticError) {
@@ -46,14 +46,14 @@ package final class WorkContext: Sendable {
 
     /// Calls `body`, on whatever thread, after each change of priority, until `owner` stops observing.
     @usableFromInline
-    package func observePriority(_ owner: AnyObject, _ body: @escaping @Sendable () -> Void) {
+    package func addPriorityObserver(_ owner: AnyObject, onChange body: @escaping @Sendable () -> Void) {
         let owner = ObjectIdentifier(owner)
-        observers.withLock { $0.add(owner, body) }
+        observers.withLock { $0.add(owner, onChange: body) }
     }
 
     /// Ends what `observePriority` began.
     @usableFromInline
-    package func stopObserving(_ owner: AnyObject) {
+    package func removePriorityObserver(_ owner: AnyObject) {
         let owner = ObjectIdentifier(owner)
         observers.withLock { $0.remove(owner) }
     }
@@ -64,9 +64,9 @@ private struct Observers {
     private var first: (owner: ObjectIdentifier, body: @Sendable () -> Void)?
     private var others: [(owner: ObjectIdentifier, body: @Sendable () -> Void)] = []
 
-    var all: [@Sendable () -> Void] { (first.map { [$0.body] } ?? []) + others.map(\.body) }
+    var callbacks: [@Sendable () -> Void] { (first.map { [$0.body] } ?? []) + others.map(\.body) }
 
-    mutating func add(_ owner: ObjectIdentifier, _ body: @escaping @Sendable () -> Void) {
+    mutating func add(_ owner: ObjectIdentifier, onChange body: @escaping @Sendable () -> Void) {
         if first == nil { first = (owner, body) } else { others.append((owner, body)) }
     }
 

@@ -8,30 +8,30 @@ import Glibc
 /// `patience` others went before it, so that nothing waits for ever.
 package final class WorkPool: Sendable {
     private struct Job {
-        let context: WorkContext
+        let context: JobContext
         let run: @Sendable () -> Void
     }
 
     private struct State {
         var jobs: [Job] = []
         /// How many went before the oldest since it is the oldest.
-        var overtaken = 0
-        var idle = 0
-        var threads = 0
+        var overtakeCount = 0
+        var idleThreadCount = 0
+        var threadCount = 0
         var isClosed = false
     }
 
     /// How many jobs may go before the oldest.
-    package static let patience = 256
+    package static let starvationLimit = 256
 
     private let name: String
-    private let width: Int
+    private let maximumThreadCount: Int
     private let monitor = Monitor(State())
 
     /// Creates a pool of at most `width` threads; none runs before there is work.
-    package init(name: String, width: Int) {
+    package init(name: String, maximumThreadCount: Int) {
         self.name = name
-        self.width = max(1, width)
+        self.maximumThreadCount = max(1, maximumThreadCount)
     }
 
     deinit {
@@ -40,18 +40,18 @@ package final class WorkPool: Sendable {
     }
 
     /// Jobs that wait for a thread.
-    package var waiting: Int { monitor.withLock { $0.jobs.count } }
+    package var waitingJobCount: Int { monitor.withLock { $0.jobs.count } }
 
     /// Runs `body` on a thread of the pool and gives what it returns or throws.
     ///
     /// - Throws: What `body` throws; `EideticError.cancelled` where the task was cancelled before `body` began.
     package func run<Value: Sendable>(
-        _ context: WorkContext = WorkContext(),
-        _ body: @escaping @Sendable (WorkContext) throws(EideticError) -> Value
+        in context: JobContext = JobContext(),
+        operation body: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
         let result: Result<Value, EideticError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                enqueue(context) {
+                enqueue(in: context) {
                     let outcome: Result<Value, EideticError>
                     do throws(EideticError) {
                         try context.checkCancellation()
@@ -69,11 +69,11 @@ package final class WorkPool: Sendable {
     }
 
     /// Runs `body` on a thread of the pool; returns at once.
-    package func enqueue(_ context: WorkContext = WorkContext(), _ body: @escaping @Sendable () -> Void) {
+    package func enqueue(in context: JobContext = JobContext(), operation body: @escaping @Sendable () -> Void) {
         let needsThread = monitor.withLock { state in
             state.jobs.append(Job(context: context, run: body))
-            let needsThread = state.idle < state.jobs.count && state.threads < width
-            if needsThread { state.threads += 1 }
+            let needsThread = state.idleThreadCount < state.jobs.count && state.threadCount < maximumThreadCount
+            if needsThread { state.threadCount += 1 }
             return needsThread
         }
         if needsThread { startThread() } else { monitor.signal() }
@@ -81,30 +81,31 @@ package final class WorkPool: Sendable {
 
     private func startThread() {
         Thread.start(name: name) { [monitor] in
-            while let job = Self.next(monitor) { job.run() }
+            while let job = Self.dequeue(from: monitor) { job.run() }
         }
     }
 
     /// Waits for a job; `nil` when the pool is given up.
     ///
     /// A thread counts as idle only while it waits.
-    private static func next(_ monitor: Monitor<State>) -> Job? {
+    private static func dequeue(from monitor: Monitor<State>) -> Job? {
         var isIdle = false
         let job: Job?? = monitor.wait { state -> Job?? in
-            let index = state.overtaken < patience || state.jobs.isEmpty ? mostUrgent(state.jobs) : 0
+            let index =
+                state.overtakeCount < starvationLimit || state.jobs.isEmpty ? indexOfMostUrgent(in: state.jobs) : 0
             if index == nil, !state.isClosed {
-                if !isIdle { state.idle += 1 }
+                if !isIdle { state.idleThreadCount += 1 }
                 isIdle = true
                 return nil
             }
-            if isIdle { state.idle -= 1 }
-            state.overtaken = index == 0 ? 0 : state.overtaken + 1
+            if isIdle { state.idleThreadCount -= 1 }
+            state.overtakeCount = index == 0 ? 0 : state.overtakeCount + 1
             return .some(index.map { state.jobs.remove(at: $0) })
         }
         return job ?? nil
     }
 
-    private static func mostUrgent(_ jobs: [Job]) -> Int? {
+    private static func indexOfMostUrgent(in jobs: [Job]) -> Int? {
         // From the end, where taking one out moves the fewest others.
         if let cancelled = jobs.lastIndex(where: { $0.context.isCancelled }) { return cancelled }
         var best: Int?

@@ -45,7 +45,7 @@ extension EideticError.Code {
 
     // Pictures.
     /// The bytes are not a picture: a web page, text, or nothing known.
-    public static let notAPicture = Self("notAPicture")
+    public static let notAnImage = Self("notAPicture")
     /// The format is known, but this build has no decoder or encoder for it.
     public static let unsupportedFormat = Self("unsupportedFormat")
     /// The picture ends before it is complete.

@@ -17,7 +17,7 @@ public struct EideticError: Error, Sendable, CustomStringConvertible {
     /// Creates an error.
     public init(
         _ code: Code,
-        _ message: String,
+        message: String,
         httpStatus: Int? = nil,
         systemErrorNumber: Int32? = nil
     ) {
@@ -28,7 +28,7 @@ public struct EideticError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Nobody waited for the result any more.
-    public static let cancelled = EideticError(.cancelled, "cancelled")
+    public static let cancelled = EideticError(.cancelled, message: "cancelled")
 
     /// The code and the message.
     public var description: String { "\(code): \(message)" }

@@ -3,15 +3,15 @@ import Glibc
 /// An open file; closed when it is given up.
 package struct FileDescriptor: ~Copyable {
     /// The system's number for it.
-    package let number: Int32
+    package let rawValue: Int32
 
-    package init(adopting number: Int32) { self.number = number }
+    package init(adopting number: Int32) { self.rawValue = number }
 
-    deinit { _ = Glibc.close(number) }
+    deinit { _ = Glibc.close(rawValue) }
 
     /// Gives the number to somebody else, who must close it.
     package consuming func relinquish() -> Int32 {
-        let number = number
+        let number = rawValue
         discard self
         return number
     }
@@ -25,9 +25,9 @@ package struct FileStatus: Sendable, Hashable {
     /// Bytes in it.
     package let size: Int
     /// Bytes that it takes on the device.
-    package let allocated: Int
-    package let modified: Timestamp
-    package let accessed: Timestamp
+    package let allocatedSize: Int
+    package let modificationTime: Timestamp
+    package let accessTime: Timestamp
     package let inode: UInt64
     package let device: UInt64
     package let linkCount: Int
@@ -40,9 +40,9 @@ package struct FileStatus: Sendable, Hashable {
         default: kind = .other
         }
         size = Int(status.st_size)
-        allocated = Int(status.st_blocks) * 512
-        modified = Timestamp(status.st_mtim)
-        accessed = Timestamp(status.st_atim)
+        allocatedSize = Int(status.st_blocks) * 512
+        modificationTime = Timestamp(status.st_mtim)
+        accessTime = Timestamp(status.st_atim)
         inode = UInt64(status.st_ino)
         device = UInt64(status.st_dev)
         linkCount = Int(status.st_nlink)

@@ -18,17 +18,17 @@ package struct FileSystem: Sendable {
     @inline(__always)
     func perform<Number: SignedInteger>(
         _ call: SystemCall,
-        _ path: String? = nil,
-        _ body: () -> Number
+        path: String? = nil,
+        body: () -> Number
     ) throws(SystemError) -> Number {
         while true {
-            if let observer, let number = observer.willCall(call, path: path) {
+            if let observer, let number = observer.willPerform(call, path: path) {
                 if number == EINTR { continue }
-                throw SystemError(call, number, path: path)
+                throw SystemError(call, errorNumber: number, path: path)
             }
             let result = body()
             if result >= 0 { return result }
-            if errno != EINTR { throw SystemError(call, errno, path: path) }
+            if errno != EINTR { throw SystemError(call, errorNumber: errno, path: path) }
         }
     }
 }
@@ -36,9 +36,9 @@ package struct FileSystem: Sendable {
 // MARK: Open files
 extension FileSystem {
     /// `open(2)`, always with `O_CLOEXEC`.
-    package func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) throws(SystemError) -> FileDescriptor {
+    package func open(_ path: String, flags: Int32, mode: UInt32 = 0o600) throws(SystemError) -> FileDescriptor {
         FileDescriptor(
-            adopting: try perform(.open, path) { path.withCString { Glibc.open($0, flags | O_CLOEXEC, mode) } }
+            adopting: try perform(.open, path: path) { path.withCString { Glibc.open($0, flags | O_CLOEXEC, mode) } }
         )
     }
 
@@ -47,13 +47,13 @@ extension FileSystem {
         _ file: borrowing FileDescriptor,
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
-        let number = file.number
+        let number = file.rawValue
         return try perform(.read) { Glibc.read(number, buffer.baseAddress, buffer.count) }
     }
 
     /// `read(2)`, once, into an array whose size does not change.
     private func read(_ file: borrowing FileDescriptor, into chunk: inout [UInt8]) throws(SystemError) -> Int {
-        let number = file.number
+        let number = file.rawValue
         return try perform(.read) { chunk.withUnsafeMutableBytes { Glibc.read(number, $0.baseAddress, $0.count) } }
     }
 
@@ -63,7 +63,7 @@ extension FileSystem {
         at offset: Int,
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
-        let number = file.number
+        let number = file.rawValue
         return try perform(.pread) { Glibc.pread(number, buffer.baseAddress, buffer.count, offset) }
     }
 
@@ -72,7 +72,7 @@ extension FileSystem {
         _ bytes: UnsafeRawBufferPointer,
         to file: borrowing FileDescriptor
     ) throws(SystemError) {
-        let number = file.number
+        let number = file.rawValue
         var rest = bytes
         while !rest.isEmpty {
             let written = try perform(.write) { Glibc.write(number, rest.baseAddress, rest.count) }
@@ -83,10 +83,10 @@ extension FileSystem {
     /// `writev(2)`, as often as needed for all of both parts; told to the observer as `write`.
     package func write(
         _ first: UnsafeRawBufferPointer,
-        _ second: UnsafeRawBufferPointer,
+        followedBy second: UnsafeRawBufferPointer,
         to file: borrowing FileDescriptor
     ) throws(SystemError) {
-        let number = file.number
+        let number = file.rawValue
         let parts = [first, second].map {
             iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
         }
@@ -102,7 +102,7 @@ extension FileSystem {
         to file: borrowing FileDescriptor,
         at offset: Int
     ) throws(SystemError) {
-        let number = file.number
+        let number = file.rawValue
         var done = 0
         while done < bytes.count {
             done += try perform(.pwrite) {
@@ -113,7 +113,7 @@ extension FileSystem {
 
     /// `fstat(2)`.
     package func status(of file: borrowing FileDescriptor) throws(SystemError) -> FileStatus {
-        let number = file.number
+        let number = file.rawValue
         var status = stat()
         _ = try perform(.fstat) { fstat(number, &status) }
         return FileStatus(status)
@@ -123,57 +123,57 @@ extension FileSystem {
     ///
     /// Fails with `ESPIPE` for a pipe or a socket; says nothing of use for a directory.
     package func size(of file: borrowing FileDescriptor) throws(SystemError) -> Int {
-        let number = file.number
+        let number = file.rawValue
         return try perform(.lseek) { lseek(number, 0, SEEK_END) }
     }
 
     /// `fdatasync(2)`.
     package func synchronizeData(_ file: borrowing FileDescriptor) throws(SystemError) {
-        let number = file.number
+        let number = file.rawValue
         _ = try perform(.fdatasync) { fdatasync(number) }
     }
 
     /// `fsync(2)`.
     package func synchronize(_ file: borrowing FileDescriptor) throws(SystemError) {
-        let number = file.number
+        let number = file.rawValue
         _ = try perform(.fsync) { fsync(number) }
     }
 
     /// `ftruncate(2)`.
     package func truncate(_ file: borrowing FileDescriptor, to size: Int) throws(SystemError) {
-        let number = file.number
+        let number = file.rawValue
         _ = try perform(.ftruncate) { ftruncate(number, size) }
     }
 
     /// `fallocate(2)`, keeping the size: takes room on the device for what will be written.
     package func allocate(_ file: borrowing FileDescriptor, from offset: Int, count: Int) throws(SystemError) {
-        let number = file.number
+        let number = file.rawValue
         _ = try perform(.fallocate) { eidetic_allocate(number, offset, count) }
     }
 
     /// Takes one byte of a file as a lock of this descriptor, or fails with `EAGAIN` where another holds it.
     ///
     /// The system gives it up when the descriptor is closed, so also when the process dies.
-    package func lockByte(_ offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
-        let number = file.number
+    package func lockByte(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
+        let number = file.rawValue
         _ = try perform(.flock) { eidetic_lock_byte(number, offset, F_WRLCK) }
     }
 
     /// Gives a byte up that `lockByte` took.
-    package func unlockByte(_ offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
-        let number = file.number
+    package func unlockByte(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
+        let number = file.rawValue
         _ = try perform(.flock) { eidetic_lock_byte(number, offset, F_UNLCK) }
     }
 
     /// Whether another descriptor holds a byte of a file.
-    package func isByteLocked(_ offset: Int, of file: borrowing FileDescriptor) throws(SystemError) -> Bool {
-        let number = file.number
+    package func isByteLocked(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) -> Bool {
+        let number = file.rawValue
         return try perform(.flock) { eidetic_is_byte_locked(number, offset) } == 1
     }
 
     /// `flock(2)`; with `LOCK_NB` fails with `EWOULDBLOCK` where another holds the lock.
-    package func lock(_ file: borrowing FileDescriptor, _ operation: Int32) throws(SystemError) {
-        let number = file.number
+    package func lock(_ file: borrowing FileDescriptor, operation: Int32) throws(SystemError) {
+        let number = file.rawValue
         _ = try perform(.flock) { flock(number, operation) }
     }
 }
@@ -183,75 +183,75 @@ extension FileSystem {
     /// `stat(2)`.
     package func status(of path: String) throws(SystemError) -> FileStatus {
         var status = stat()
-        _ = try perform(.stat, path) { stat(path, &status) }
+        _ = try perform(.stat, path: path) { stat(path, &status) }
         return FileStatus(status)
     }
 
     /// `lstat(2)`: of a symbolic link itself.
     package func linkStatus(of path: String) throws(SystemError) -> FileStatus {
         var status = stat()
-        _ = try perform(.lstat, path) { lstat(path, &status) }
+        _ = try perform(.lstat, path: path) { lstat(path, &status) }
         return FileStatus(status)
     }
 
     /// `rename(2)`: replaces what stands at `target`, at once and wholly.
     package func rename(_ source: String, to target: String) throws(SystemError) {
-        _ = try perform(.rename, target) {
+        _ = try perform(.rename, path: target) {
             source.withCString { source in target.withCString { Glibc.rename(source, $0) } }
         }
     }
 
     /// `unlink(2)`.
     package func unlink(_ path: String) throws(SystemError) {
-        _ = try perform(.unlink, path) { path.withCString { Glibc.unlink($0) } }
+        _ = try perform(.unlink, path: path) { path.withCString { Glibc.unlink($0) } }
     }
 
     /// `access(2)`: fails where the real user may not do all of `wanted`.
-    package func checkAccess(_ path: String, _ wanted: Int32) throws(SystemError) {
-        _ = try perform(.access, path) { access(path, wanted) }
+    package func checkAccess(to path: String, mode wanted: Int32) throws(SystemError) {
+        _ = try perform(.access, path: path) { access(path, wanted) }
     }
 
     /// `mkdir(2)`.
     package func makeDirectory(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
-        _ = try perform(.mkdir, path) { mkdir(path, mode) }
+        _ = try perform(.mkdir, path: path) { mkdir(path, mode) }
     }
 
     /// `rmdir(2)`.
     package func removeDirectory(_ path: String) throws(SystemError) {
-        _ = try perform(.rmdir, path) { rmdir(path) }
+        _ = try perform(.rmdir, path: path) { rmdir(path) }
     }
 
     /// `utimensat(2)`: sets the time of modification.
-    package func setModified(_ path: String, to moment: Timestamp) throws(SystemError) {
+    package func setModificationTime(of path: String, to moment: Timestamp) throws(SystemError) {
         let times = [Glibc.timespec(tv_sec: 0, tv_nsec: 0x3fff_fffe /* UTIME_OMIT */), moment.timespec]
-        _ = try perform(.utimensat, path) { utimensat(AT_FDCWD, path, times, 0) }
+        _ = try perform(.utimensat, path: path) { utimensat(AT_FDCWD, path, times, 0) }
     }
 
     /// What this user may still take on a file system.
     package struct FreeSpace: Sendable, Hashable {
         /// Bytes that are free.
-        package let bytes: Int
+        package let availableBytes: Int
         /// Bytes in all.
-        package let total: Int
+        package let totalBytes: Int
         /// Inodes that are free.
-        package let inodes: Int
+        package let availableInodes: Int
         /// Whether the file system counts inodes at all.
-        package let hasInodes: Bool
+        package let countsInodes: Bool
         /// The unit in which it gives room, in bytes.
-        package let block: Int
+        package let blockSize: Int
     }
 
     /// `statvfs(3)`, of the file system of `path`.
     package func freeSpace(at path: String) throws(SystemError) -> FreeSpace {
         var info = statvfs()
-        _ = try perform(.statvfs, path) { statvfs(path, &info) }
+        _ = try perform(.statvfs, path: path) { statvfs(path, &info) }
         let unit = Int(info.f_frsize)
         return FreeSpace(
-            bytes: Int(info.f_bavail) * unit,
-            total: Int(info.f_blocks) * unit,
-            inodes: Int(info.f_favail),
-            hasInodes: info.f_files > 0,
-            block: unit
+            availableBytes: Int(info.f_bavail) * unit,
+            totalBytes: Int(info.f_blocks) * unit,
+            availableInodes: Int(info.f_favail),
+            countsInodes: info.f_files > 0,
+            blockSize: unit
         )
     }
 }
@@ -262,22 +262,24 @@ extension FileSystem {
     package func makeDirectories(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
         do throws(SystemError) {
             try makeDirectory(path, mode: mode)
-        } catch  where error.number == ENOENT {
+        } catch  where error.errorNumber == ENOENT {
             guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw error }
             try makeDirectories(String(path[..<slash]), mode: mode)
             // Another process may have made it in between.
             try makeDirectories(path, mode: mode)
-        } catch  where error.number == EEXIST {
-            guard try status(of: path).kind == .directory else { throw SystemError(.mkdir, ENOTDIR, path: path) }
+        } catch  where error.errorNumber == EEXIST {
+            guard try status(of: path).kind == .directory else {
+                throw SystemError(.mkdir, errorNumber: ENOTDIR, path: path)
+            }
         }
     }
 
     /// The names in a directory, without "." and "..", in no order.
-    package func names(in path: String) throws(SystemError) -> [String] {
-        if let observer, let number = observer.willCall(.readdir, path: path) {
-            throw SystemError(.readdir, number, path: path)
+    package func entryNames(in path: String) throws(SystemError) -> [String] {
+        if let observer, let number = observer.willPerform(.readdir, path: path) {
+            throw SystemError(.readdir, errorNumber: number, path: path)
         }
-        guard let directory = opendir(path) else { throw SystemError(.readdir, errno, path: path) }
+        guard let directory = opendir(path) else { throw SystemError(.readdir, errorNumber: errno, path: path) }
         defer { closedir(directory) }
         var names: [String] = []
         while let entry = Glibc.readdir(directory) {
@@ -292,16 +294,16 @@ extension FileSystem {
     /// Reads a whole file; fails with `EFBIG` where it is larger than `limit`.
     package func contents(of path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
         do throws(SystemError) {
-            return try contents(of: try open(path, O_RDONLY), limit: limit)
+            return try contents(of: try open(path, flags: O_RDONLY), limit: limit)
         } catch {
-            throw SystemError(error.call, error.number, path: path)
+            throw SystemError(error.call, errorNumber: error.errorNumber, path: path)
         }
     }
 
     /// Reads an open file from where it stands to its end; fails with `EFBIG` where that is more than `limit`.
     package func contents(of file: borrowing FileDescriptor, limit: Int = .max) throws(SystemError) -> [UInt8] {
         let size = try status(of: file).size
-        guard size <= limit else { throw SystemError(.read, EFBIG) }
+        guard size <= limit else { throw SystemError(.read, errorNumber: EFBIG) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: max(4_096, min(size + 1, 1 << 20)))
         bytes.reserveCapacity(size)
@@ -309,22 +311,22 @@ extension FileSystem {
             let count = try read(file, into: &chunk)
             if count == 0 { return bytes }
             bytes.append(contentsOf: chunk[..<count])
-            guard bytes.count <= limit else { throw SystemError(.read, EFBIG) }
+            guard bytes.count <= limit else { throw SystemError(.read, errorNumber: EFBIG) }
         }
     }
 
     /// A name beside `path` that nobody else uses, for a file until it is complete.
-    package static func temporaryName(for path: String) -> String {
+    package static func temporaryPath(for path: String) -> String {
         var name = path
         name.reserveCapacity(path.utf8.count + 20)
         name.append(".")
-        name.append(String(lastName.wrappingAdd(1, ordering: .relaxed).newValue, radix: 36))
+        name.append(String(temporaryNameCounter.wrappingAdd(1, ordering: .relaxed).newValue, radix: 36))
         name.append(".tmp")
         return name
     }
 
     /// Names are counted from a random number on: another process may have the same number elsewhere.
-    private static let lastName = Atomic<UInt64>(.random(in: 0...UInt64.max))
+    private static let temporaryNameCounter = Atomic<UInt64>(.random(in: 0...UInt64.max))
 
     /// Writes a whole file: a temporary one beside it first, then a rename, so that nobody ever sees half of it.
     package func replaceContents(
@@ -332,13 +334,13 @@ extension FileSystem {
         with bytes: UnsafeRawBufferPointer,
         mode: UInt32 = 0o644
     ) throws(SystemError) {
-        let temporary = Self.temporaryName(for: path)
+        let temporary = Self.temporaryPath(for: path)
         do throws(SystemError) {
-            try write(bytes, to: try open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: mode))
+            try write(bytes, to: try open(temporary, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode))
             try rename(temporary, to: path)
         } catch {
             try? unlink(temporary)
-            throw SystemError(error.call, error.number, path: path)
+            throw SystemError(error.call, errorNumber: error.errorNumber, path: path)
         }
     }
 }

@@ -8,5 +8,5 @@ package enum SystemCall: String, Sendable, Hashable, CaseIterable {
 /// A seam for tests: told of every system call before it is made, and able to make it fail instead.
 package protocol SystemCallObserver: Sendable {
     /// Gives the error number with which `call` is to fail, or `nil` to let it through.
-    func willCall(_ call: SystemCall, path: String?) -> Int32?
+    func willPerform(_ call: SystemCall, path: String?) -> Int32?
 }

@@ -5,23 +5,23 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Which call.
     package let call: SystemCall
     /// Why: the value of `errno`.
-    package let number: Int32
+    package let errorNumber: Int32
     /// On which file, where there was one.
     package let path: String?
 
-    package init(_ call: SystemCall, _ number: Int32, path: String? = nil) {
+    package init(_ call: SystemCall, errorNumber number: Int32, path: String? = nil) {
         self.call = call
-        self.number = number
+        self.errorNumber = number
         self.path = path
     }
 
     /// `open /tmp/a: No such file or directory`.
     package var description: String {
-        "\(call.rawValue)\(path.map { " \($0)" } ?? ""): \(Self.message(number))"
+        "\(call.rawValue)\(path.map { " \($0)" } ?? ""): \(Self.message(for: errorNumber))"
     }
 
     /// The system's text for an error number.
-    package static func message(_ number: Int32) -> String {
+    package static func message(for number: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 128)
         guard strerror_r(number, &buffer, buffer.count) == 0 else { return "error \(number)" }
         return buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
@@ -32,12 +32,12 @@ extension EideticError {
     /// The public form of a failed system call.
     package init(_ error: SystemError) {
         let code: Code =
-            switch error.number {
+            switch error.errorNumber {
             case ENOSPC, EDQUOT: .diskFull
             case EACCES, EPERM, EROFS: .permissionDenied
             case ENOENT: .notFound
             default: .fileFailure
             }
-        self.init(code, error.description, systemErrorNumber: error.number)
+        self.init(code, message: error.description, systemErrorNumber: error.errorNumber)
     }
 }

@@ -18,13 +18,13 @@ public struct Image: Sendable {
     ///
     /// Those of a picture that was delivered with `avoidDecode` are made when they are first used, by the thread that
     /// uses them; where that fails they are transparent. ``decoded()`` does it elsewhere, and says why it fails.
-    public var frames: [Frame] { deferred?.frames ?? made }
+    public var frames: [Frame] { deferred?.frames ?? decodedFrames }
 
     /// The frames that were there from the beginning.
-    private let made: [Frame]
+    private let decodedFrames: [Frame]
 
     /// What makes the frames; `nil` where they were there from the beginning.
-    private let deferred: DeferredPicture?
+    private let deferred: DeferredImage?
 
     /// How often an animation plays: `nil` for ever, 1 for a still picture.
     public let loopCount: Int?
@@ -59,7 +59,7 @@ public struct Image: Sendable {
         isPartial: Bool = false
     ) {
         precondition(!frames.isEmpty)
-        made = frames
+        decodedFrames = frames
         deferred = nil
         self.loopCount = loopCount
         self.format = format
@@ -75,13 +75,13 @@ public struct Image: Sendable {
     public var size: PixelSize { deferred?.size ?? pixels.size }
 
     /// Whether there is more than one frame.
-    public var isAnimated: Bool { made.count > 1 }
+    public var isAnimated: Bool { decodedFrames.count > 1 }
 
     /// The memory that all frames take, or will take; what a cache charges (C01).
     ///
     /// With the encoded bytes, which a picture delivered with `avoidDecode` keeps.
     public var cost: ByteCount {
-        guard let deferred else { return made.reduce(.zero) { $0 + $1.pixels.byteCount } }
+        guard let deferred else { return decodedFrames.reduce(.zero) { $0 + $1.pixels.byteCount } }
         return ByteCount(deferred.size.pixelCount * 4) + encodedSize
     }
 }
@@ -90,13 +90,13 @@ public struct Image: Sendable {
 extension Image {
     /// Creates a picture of one frame, whose pixels are made when they are first used.
     package init(
-        deferred: DeferredPicture,
+        deferred: DeferredImage,
         loopCount: Int?,
         format: ImageFormat,
         sourceSize: PixelSize,
         scale: Double
     ) {
-        made = []
+        decodedFrames = []
         self.deferred = deferred
         self.loopCount = loopCount
         self.format = format
@@ -113,10 +113,10 @@ extension Image {
     /// The picture with its pixels, decoded on a thread for that, together with all who want the same.
     ///
     /// Throws what decoding throws, the same each time; `cancelled` as soon as the task is cancelled.
-    public func decoded() async throws(EideticError) -> Image { try await deferred?.pictureLater() ?? self }
+    public func decoded() async throws(EideticError) -> Image { try await deferred?.imageAsynchronously() ?? self }
 
     /// The picture with its pixels, decoded on the calling thread unless that was done; throws what decoding throws.
-    public func decodedAtOnce() throws(EideticError) -> Image { try deferred?.picture() ?? self }
+    public func decodedSynchronously() throws(EideticError) -> Image { try deferred?.image() ?? self }
 }
 
 /// Where a picture came from (L09).

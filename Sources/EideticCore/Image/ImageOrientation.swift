@@ -23,5 +23,5 @@ public enum ImageOrientation: Int, Sendable, CaseIterable {
     public init(exif value: Int) { self = ImageOrientation(rawValue: value) ?? .up }
 
     /// Whether turning exchanges width and height.
-    public var swapsSides: Bool { rawValue >= 5 }
+    public var swapsDimensions: Bool { rawValue >= 5 }
 }

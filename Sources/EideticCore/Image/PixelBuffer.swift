@@ -22,7 +22,7 @@ public final class PixelBuffer: Sendable {
     public let alpha: Alpha
 
     // Safe to send: nobody writes to the memory after `init`.
-    private nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    private nonisolated(unsafe) let baseAddress: UnsafeMutableRawPointer
     private let release: @Sendable () -> Void
 
     /// Makes a buffer and lets `fill` write its pixels, row by row; the memory is not cleared before.
@@ -35,11 +35,11 @@ public final class PixelBuffer: Sendable {
         fill: (_ pixels: UnsafeMutableRawBufferPointer, _ bytesPerRow: Int) throws(EideticError) -> Void
     ) throws(EideticError) {
         guard size.isPositive, size.pixelCount < 1 << 46 else {
-            throw EideticError(.limitExceeded, "a picture of \(size) pixels cannot be made")
+            throw EideticError(.limitExceeded, message: "a picture of \(size) pixels cannot be made")
         }
         let count = size.pixelCount * 4
-        guard let memory = PixelMemory.allocate(count) else {
-            throw EideticError(.outOfMemory, "no memory for a picture of \(size) pixels")
+        guard let memory = PixelMemory.allocate(byteCount: count) else {
+            throw EideticError(.outOfMemory, message: "no memory for a picture of \(size) pixels")
         }
         do throws(EideticError) {
             try fill(UnsafeMutableRawBufferPointer(start: memory, count: count), size.width * 4)
@@ -52,12 +52,12 @@ public final class PixelBuffer: Sendable {
         self.size = size
         self.bytesPerRow = size.width * 4
         self.alpha = alpha
-        base = memory
+        baseAddress = memory
         release = { free(owned) }
     }
 
     /// Transparent pixels; they take addresses, and no memory.
-    static func transparent(_ size: PixelSize) -> PixelBuffer {
+    static func transparent(size: PixelSize) -> PixelBuffer {
         let count = size.pixelCount * 4
         let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
         guard let memory, memory != MAP_FAILED else { fatalError("no addresses for a picture of \(size) pixels") }
@@ -80,7 +80,7 @@ public final class PixelBuffer: Sendable {
         self.size = size
         self.bytesPerRow = bytesPerRow
         self.alpha = alpha
-        base = memory
+        baseAddress = memory
         self.release = release
     }
 
@@ -93,12 +93,12 @@ public final class PixelBuffer: Sendable {
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(start: base, count: bytesPerRow * size.height))
+        try body(UnsafeRawBufferPointer(start: baseAddress, count: bytesPerRow * size.height))
     }
 
     /// All rows, where they lie as long as somebody holds the buffer; for toolkits that show them without a copy.
     package var unsafeBytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: base, count: bytesPerRow * size.height)
+        UnsafeRawBufferPointer(start: baseAddress, count: bytesPerRow * size.height)
     }
 
     /// The pixel at a place: red, green, blue, alpha as stored.
@@ -106,6 +106,6 @@ public final class PixelBuffer: Sendable {
     /// - Precondition: The place lies within the size.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         precondition((0..<size.width).contains(x) && (0..<size.height).contains(y))
-        return base.loadUnaligned(fromByteOffset: y * bytesPerRow + 4 * x, as: SIMD4<UInt8>.self)
+        return baseAddress.loadUnaligned(fromByteOffset: y * bytesPerRow + 4 * x, as: SIMD4<UInt8>.self)
     }
 }

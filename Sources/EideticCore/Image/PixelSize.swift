@@ -56,7 +56,7 @@ public enum ContentMode: String, Hashable, Sendable {
 
 extension PixelSize {
     /// The size at which this picture is to be decoded to be seen at `wanted`; never larger than the picture.
-    public func scaled(to wanted: PixelSize, _ mode: ContentMode) -> PixelSize {
+    public func scaled(to wanted: PixelSize, mode: ContentMode) -> PixelSize {
         guard isPositive, wanted.isPositive else { return self }
         let horizontal = Double(wanted.width) / Double(width)
         let vertical = Double(wanted.height) / Double(height)

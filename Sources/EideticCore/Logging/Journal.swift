@@ -6,14 +6,14 @@ import Glibc
 enum Journal {
     private static let address = "/run/systemd/journal/socket"
 
-    static func send(level: Log.Level, part: Log.Part, message: String) {
+    static func send(level: Log.Level, category: Log.Category, message: String) {
         let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return }
         defer { close(number) }
         var target = sockaddr_un()
         target.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: address.utf8) }
-        let entry = self.entry(level: level, part: part, message: message)
+        let entry = self.encodeEntry(level: level, category: category, message: message)
         withUnsafePointer(to: &target) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
                 _ = sendto(
@@ -29,9 +29,9 @@ enum Journal {
     }
 
     /// The message may hold newlines, so it goes in the binary form: name, newline, length, bytes.
-    static func entry(level: Log.Level, part: Log.Part, message: String) -> [UInt8] {
+    static func encodeEntry(level: Log.Level, category: Log.Category, message: String) -> [UInt8] {
         let priority = [0, 3, 4, 6, 7][level.rawValue]
-        var entry = Array("PRIORITY=\(priority)\nSYSLOG_IDENTIFIER=eidetic\nEIDETIC_PART=\(part.rawValue)\n".utf8)
+        var entry = Array("PRIORITY=\(priority)\nSYSLOG_IDENTIFIER=eidetic\nEIDETIC_PART=\(category.rawValue)\n".utf8)
         entry += Array("MESSAGE\n".utf8)
         withUnsafeBytes(of: UInt64(message.utf8.count).littleEndian) { entry += Array($0) }
         return entry + Array(message.utf8) + [UInt8(ascii: "\n")]

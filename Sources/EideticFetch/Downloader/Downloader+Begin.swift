@@ -6,28 +6,31 @@ extension Downloader {
     /// Most downloads are one exchange and nothing after it. Those are answered from the engine's thread: a task in between
     /// would cost a change of threads, which takes longer than everything else here. Whatever else comes of the first
     /// exchange goes on in a task.
-    func begin(_ identity: FetchIdentity, _ job: Job, _ finish: @escaping Shared.Finish) -> @Sendable () -> Void {
-        let hop = Hop(identity)
+    func start(_ key: DownloadKey, job: Job, finish: @escaping Shared.Completion) -> @Sendable () -> Void {
+        let redirect = Redirect(key)
         var isProbe = false
         do throws(EideticError) {
-            try prepare(hop.request)
-            if isDirect { isProbe = try state.admit(hop.origin, insists: hop.request.retriesFailed) }
+            try prepare(redirect.originalRequest)
+            if finishesOnEngineThread {
+                isProbe = try state.admit(redirect.origin, isForced: redirect.originalRequest.ignoresFailureList)
+            }
         } catch {
             finish(.failure(error))()
             return {}
         }
-        let task = LateTask()
-        guard isDirect else {
-            go(on: task, identity, job, nil, finish)
+        let task = DeferredTask()
+        guard finishesOnEngineThread else {
+            continueInTask(task, key: key, job: job, firstOutcome: nil, finish: finish)
             return { task.cancel() }
         }
         let id = nextID()
-        let order = order(id, hop, job, nil, isProbe: isProbe) { [self] outcome in
-            if let result = direct(hop, outcome) { return finish(result) }
-            go(on: task, identity, job, outcome, finish)
+        let request = makeExchangeRequest(id: id, redirect: redirect, job: job, resuming: nil, isProbe: isProbe) {
+            [self] outcome in
+            if let result = singleExchangeResult(for: redirect, outcome: outcome) { return finish(result) }
+            continueInTask(task, key: key, job: job, firstOutcome: outcome, finish: finish)
             return {}
         }
-        scheduler.enqueue(order)
+        scheduler.enqueue(request)
         return { [scheduler] in
             scheduler.cancel(id)
             task.cancel()
@@ -35,33 +38,35 @@ extension Downloader {
     }
 
     /// Whether nothing comes before and after the exchange.
-    private var isDirect: Bool { partials.store == nil && !changesBodies }
+    private var finishesOnEngineThread: Bool { partialBodies.store == nil && !transformsBodies }
 
     /// What came of a download whose first exchange was all; `nil` where it was not.
-    private func direct(_ hop: Hop, _ outcome: TransferOutcome) -> Result<FetchResponse, EideticError>? {
+    private func singleExchangeResult(for redirect: Redirect, outcome: ExchangeOutcome) -> Result<
+        FetchResponse, EideticError
+    >? {
         if outcome.error?.code == .cancelled {
-            state.note(hop, outcome)
+            state.recordExchange(redirect, outcome: outcome)
             return .failure(.cancelled)
         }
         guard outcome.error == nil, let head = outcome.head, head.isSuccess || head.status == 304,
-            let response = try? hop.response(head, outcome)
+            let response = try? redirect.response(head: head, outcome: outcome)
         else { return nil }
-        state.note(hop, outcome)
-        if hop.request.retriesFailed { failures.remove(hop.request) }
+        state.recordExchange(redirect, outcome: outcome)
+        if redirect.originalRequest.ignoresFailureList { failures.remove(redirect.originalRequest) }
         return .success(response)
     }
 
-    private func go(
-        on late: LateTask,
-        _ identity: FetchIdentity,
-        _ job: Job,
-        _ first: TransferOutcome?,
-        _ finish: @escaping Shared.Finish
+    private func continueInTask(
+        _ task: DeferredTask,
+        key: DownloadKey,
+        job: Job,
+        firstOutcome: ExchangeOutcome?,
+        finish: @escaping Shared.Completion
     ) {
-        late.start(
+        task.start(
             Task.immediateDetached { [self] in
                 do throws(EideticError) {
-                    finish(.success(try await load(identity, job, first: first)))()
+                    finish(.success(try await load(key, job: job, firstOutcome: firstOutcome)))()
                 } catch {
                     finish(.failure(error))()
                 }
@@ -71,7 +76,7 @@ extension Downloader {
 }
 
 /// A task that may be cancelled before it begins.
-private final class LateTask: Sendable {
+private final class DeferredTask: Sendable {
     private let state = Guarded((task: Task<Void, Never>?.none, isCancelled: false))
 
     func start(_ task: Task<Void, Never>) {

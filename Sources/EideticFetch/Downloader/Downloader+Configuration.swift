@@ -41,7 +41,7 @@ extension Downloader {
         public var executionOrder = ExecutionOrder.firstInFirstOut
 
         /// After so long in the queue a download goes before all others; 30 seconds by default.
-        public var patience: Duration = .seconds(30)
+        public var starvationLimit: Duration = .seconds(30)
 
         /// Header fields of every request; those of the request itself replace them.
         ///
@@ -58,10 +58,10 @@ extension Downloader {
         public var userAgent = "eidetic/\(Version.current)"
 
         /// The most redirects that are followed; 10 by default.
-        public var redirectLimit = 10
+        public var maximumRedirects = 10
 
         /// A file of certificates (PEM) to trust instead of the system's; `nil`, the system's, by default.
-        public var caFile: String?
+        public var certificateAuthorityFile: String?
 
         /// The shortest time between two reports of progress of one download; zero, every piece, by default.
         ///
@@ -76,7 +76,7 @@ extension Downloader {
         /// When a download is tried again after a failure that may pass.
         ///
         /// It holds for requests with ``FetchRequest/retriesFailed``, and for all where ``alwaysRetries`` is set.
-        public var retry = RetryPolicy()
+        public var retryPolicy = RetryPolicy()
 
         /// Whether all downloads are tried again, and not only those whose request asks for it; false by default.
         public var alwaysRetries = false
@@ -98,10 +98,10 @@ extension Downloader {
         public var partialDirectory: String?
 
         /// The most bytes kept there; 128 MiB by default.
-        public var partialLimit: ByteCount = .mebibytes(128)
+        public var partialSizeLimit: ByteCount = .mebibytes(128)
 
         /// How long they are kept; 1 day by default.
-        public var partialAge: Duration = .seconds(86_400)
+        public var partialLifetime: Duration = .seconds(86_400)
 
         // Hooks.
 
@@ -132,7 +132,7 @@ extension Downloader {
         /// URL, it is the same host: see ``FetchRequest/url``.
         ///
         /// - SeeAlso: RFC 7469, section 2.4.
-        public var pins: [String: [String]] = [:]
+        public var pinnedPublicKeys: [String: [String]] = [:]
 
         /// Which proxy is used; the one that the environment names by default.
         public var proxy = Proxy.environment
@@ -148,7 +148,7 @@ extension Downloader {
         public var refusesPrivateNetworks = false
 
         /// The most bytes a second, all downloads together; `nil`, no limit, by default.
-        public var bytesPerSecond: Int?
+        public var maximumBytesPerSecond: Int?
 
         /// What waits between attempts; tests put in their own.
         package var retryClock: any RetryClock = SystemRetryClock()

@@ -6,20 +6,20 @@ extension Downloader {
     ///
     /// Those above a lower limit are not stopped.
     public var maximumConcurrent: Int {
-        get { scheduler.read { $0.maximum } }
-        set { scheduler.change { $0.maximum = max(1, newValue) } }
+        get { scheduler.read { $0.maximumConcurrent } }
+        set { scheduler.update { $0.maximumConcurrent = max(1, newValue) } }
     }
 
     /// The most downloads at once from one origin.
     public var maximumPerHost: Int {
         get { scheduler.read { $0.maximumPerHost } }
-        set { scheduler.change { $0.maximumPerHost = max(1, newValue) } }
+        set { scheduler.update { $0.maximumPerHost = max(1, newValue) } }
     }
 
     /// Which of equally urgent downloads starts first.
     public var executionOrder: ExecutionOrder {
-        get { scheduler.read { $0.order } }
-        set { scheduler.change { $0.order = newValue } }
+        get { scheduler.read { $0.executionOrder } }
+        set { scheduler.update { $0.executionOrder = newValue } }
     }
 
     /// How many downloads wait for a slot, and how many run.
@@ -39,18 +39,20 @@ extension Downloader {
     /// more urgent goes on. Each call replaces the one before.
     ///
     /// - Parameter priority: `high`, all of them, by default.
-    public func suspend(_ priority: LoadPriority = .high) { scheduler.changeSuspension { $0.suspended = priority } }
+    public func suspend(upTo priority: LoadPriority = .high) {
+        scheduler.updateSuspension { $0.suspendedPriority = priority }
+    }
 
     /// Lets all downloads go on that were suspended.
     ///
     /// While the user of a pipeline scrolls, those of low priority still wait for the end of it.
-    public func resume() { scheduler.changeSuspension { $0.suspended = nil } }
+    public func resume() { scheduler.updateSuspension { $0.suspendedPriority = nil } }
 
     /// Says that the user of one more pipeline scrolls or drags; low priority waits until all have ended.
-    package func interactionBegan() { scheduler.changeSuspension { $0.interactions += 1 } }
+    package func beginInteraction() { scheduler.updateSuspension { $0.interactionCount += 1 } }
 
     /// Ends what `interactionBegan` began.
-    package func interactionEnded() { scheduler.changeSuspension { $0.interactions -= 1 } }
+    package func endInteraction() { scheduler.updateSuspension { $0.interactionCount -= 1 } }
 
     /// Whether nothing is asked of the network: every download fails at once as `offline`.
     ///
@@ -64,15 +66,15 @@ extension Downloader {
     ///
     /// New downloads get new connections, since those from before may be dead. The downloader does all of this by itself
     /// where it observes the network.
-    public func networkCameBack() {
-        scheduler.tell(.doubtConnections)
+    public func resetAfterNetworkChange() {
+        scheduler.post(.networkChanged)
         failures.removeAll()
-        state.networkCameBack()
+        state.resetAfterNetworkChange()
     }
 
     /// Limits all downloads together to so many bytes a second; `nil` for no limit.
-    public func limitRate(_ bytesPerSecond: Int?) { scheduler.tell(.limitRate(bytesPerSecond)) }
+    public func limitRate(_ bytesPerSecond: Int?) { scheduler.post(.setRateLimit(bytesPerSecond)) }
 
     /// Throws all cookies away.
-    public func removeCookies() { scheduler.tell(.removeCookies) }
+    public func removeCookies() { scheduler.post(.removeCookies) }
 }

@@ -2,35 +2,43 @@ import EideticCore
 
 extension Downloader {
     /// Makes the exchanges of one attempt: the first, unless `first` is what came of it, and one for each redirect.
-    func follow(
-        _ identity: FetchIdentity,
-        _ job: Job,
-        _ partial: PartialBody?,
-        first: TransferOutcome?
+    func followRedirects(
+        of key: DownloadKey,
+        job: Job,
+        resuming partial: PartialBody?,
+        firstOutcome: ExchangeOutcome?
     ) async throws(Failure) -> FetchResponse {
-        var hop = Hop(identity)
-        var partial = partial
-        var known = first
+        var redirect = Redirect(key)
+        var partialBody = partial
+        var knownOutcome = firstOutcome
         while true {
-            let outcome = try await exchange(hop, job, partial, known: known)
-            known = nil
-            guard let head = outcome.head else { throw Failure(error: .noAnswer(hop.url)) }
-            if partial != nil, outcome.isWrongRange || head.status == 416 {
+            let outcome = try await exchange(for: redirect, job: job, resuming: partialBody, knownOutcome: knownOutcome)
+            knownOutcome = nil
+            guard let head = outcome.head else { throw Failure(error: .noResponse(url: redirect.url)) }
+            if partialBody != nil, outcome.hasUnrequestedRange || head.status == 416 {
                 // What we have is of no use to this server: once more, from the beginning.
-                partial = nil
+                partialBody = nil
                 continue
             }
             if let error = outcome.error {
-                throw Failure(error: error, partial: rest(of: outcome, hop, partial), wasStopped: outcome.wasStopped)
+                throw Failure(
+                    error: error,
+                    partialBody: makePartialBody(from: outcome, redirect: redirect, previous: partialBody),
+                    wasStopped: outcome.wasStopped
+                )
             }
             do throws(EideticError) {
-                let next = try hop.following(head, to: outcome.redirect, limit: configuration.redirectLimit)
-                guard let next else { return try hop.response(head, outcome) }
-                hop = next
+                let nextRedirect = try redirect.next(
+                    after: head,
+                    location: outcome.redirectTarget,
+                    limit: configuration.maximumRedirects
+                )
+                guard let nextRedirect else { return try redirect.response(head: head, outcome: outcome) }
+                redirect = nextRedirect
             } catch {
                 // A server that is busy says nothing about the beginning.
-                let pause = head.retryAfter(now: configuration.time.now.seconds)
-                throw Failure(error: error, retryAfter: pause, partial: partial)
+                let retryAfter = head.retryAfter(now: configuration.time.now.seconds)
+                throw Failure(error: error, retryAfter: retryAfter, partialBody: partialBody)
             }
         }
     }
@@ -39,45 +47,55 @@ extension Downloader {
     /// we count from its beginning.
     ///
     /// Of a body that went to a file the beginning that was there before is all there is.
-    private func rest(of outcome: TransferOutcome, _ hop: Hop, _ partial: PartialBody?) -> PartialBody? {
-        guard headers(for: hop, nil)["Range"] == nil else { return nil }
-        let isContinued = outcome.head?.status == 206
-        return PartialBody(outcome, after: partial) ?? (isContinued ? partial : nil)
+    private func makePartialBody(from outcome: ExchangeOutcome, redirect: Redirect, previous: PartialBody?)
+        -> PartialBody?
+    {
+        guard headers(for: redirect, resuming: nil)["Range"] == nil else { return nil }
+        let isResumed = outcome.head?.status == 206
+        return PartialBody(outcome: outcome, resuming: previous) ?? (isResumed ? previous : nil)
     }
 
     /// One exchange, where the origin's breaker lets it through.
     private func exchange(
-        _ hop: Hop,
-        _ job: Job,
-        _ partial: PartialBody?,
-        known: TransferOutcome?
-    ) async throws(Failure) -> TransferOutcome {
-        let outcome: TransferOutcome
+        for redirect: Redirect,
+        job: Job,
+        resuming partialBody: PartialBody?,
+        knownOutcome: ExchangeOutcome?
+    ) async throws(Failure) -> ExchangeOutcome {
+        let outcome: ExchangeOutcome
         do throws(EideticError) {
-            if let known {
-                outcome = known
+            if let knownOutcome {
+                outcome = knownOutcome
             } else {
-                let isProbe = try state.admit(hop.origin, insists: hop.request.retriesFailed)
-                outcome = await run(hop, job, partial, isProbe: isProbe)
+                let isProbe = try state.admit(redirect.origin, isForced: redirect.originalRequest.ignoresFailureList)
+                outcome = await performExchange(for: redirect, job: job, resuming: partialBody, isProbe: isProbe)
             }
         } catch {
-            throw Failure(error: error, partial: partial)
+            throw Failure(error: error, partialBody: partialBody)
         }
-        state.note(hop, outcome)
+        state.recordExchange(redirect, outcome: outcome)
         if outcome.head == nil, let error = outcome.error {
-            throw Failure(error: error, partial: partial, wasStopped: outcome.wasStopped)
+            throw Failure(error: error, partialBody: partialBody, wasStopped: outcome.wasStopped)
         }
         return outcome
     }
 
-    private func run(_ hop: Hop, _ job: Job, _ partial: PartialBody?, isProbe: Bool) async -> TransferOutcome {
+    private func performExchange(for redirect: Redirect, job: Job, resuming partialBody: PartialBody?, isProbe: Bool)
+        async -> ExchangeOutcome
+    {
         let id = nextID()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let order = order(id, hop, job, partial, isProbe: isProbe) { outcome in
+                let request = makeExchangeRequest(
+                    id: id,
+                    redirect: redirect,
+                    job: job,
+                    resuming: partialBody,
+                    isProbe: isProbe
+                ) { outcome in
                     { continuation.resume(returning: outcome) }
                 }
-                scheduler.enqueue(order)
+                scheduler.enqueue(request)
                 // A cancellation that came before the exchange was in the queue found nothing to end.
                 if job.context.isCancelled || Task.isCancelled { scheduler.cancel(id) }
             }
@@ -86,52 +104,52 @@ extension Downloader {
         }
     }
 
-    func order(
-        _ id: UInt64,
-        _ hop: Hop,
-        _ job: Job,
-        _ partial: PartialBody?,
+    func makeExchangeRequest(
+        id: UInt64,
+        redirect: Redirect,
+        job: Job,
+        resuming partialBody: PartialBody?,
         isProbe: Bool,
-        _ completion: @escaping TransferOrder.Completion
-    ) -> TransferOrder {
-        TransferOrder(
+        completion: @escaping ExchangeRequest.Completion
+    ) -> ExchangeRequest {
+        ExchangeRequest(
             id: id,
-            hop: hop,
-            headers: headers(for: hop, partial),
-            credentials: hop.credentials ?? configuration.credentials?(hop.origin),
+            redirect: redirect,
+            headers: headers(for: redirect, resuming: partialBody),
+            credentials: redirect.credentials ?? configuration.credentials?(redirect.origin),
             context: job.context,
-            requiresPicture: hop.request.requiresPicture && !changesBodies,
-            partial: partial,
-            file: changesBodies ? nil : hop.file,
-            onProgress: isProbe ? probe(of: hop.origin, job) : report(to: job),
+            requiresImage: redirect.originalRequest.requiresImage && !transformsBodies,
+            partialBody: partialBody,
+            filePath: transformsBodies ? nil : redirect.filePath,
+            onProgress: isProbe ? makeProbeReporter(for: redirect.origin, job: job) : makeProgressReporter(for: job),
             completion: completion
         )
     }
 
-    func headers(for hop: Hop, _ partial: PartialBody?) -> HTTPHeaders {
-        let common = hop.isForeign ? commonHeaders.filter(Hop.isHarmless) : commonHeaders
-        let asked = common.merging(hop.headers)
-        return partial.map { asked.merging($0.headers) } ?? asked
+    func headers(for redirect: Redirect, resuming partialBody: PartialBody?) -> HTTPHeaders {
+        let common = redirect.isCrossOrigin ? commonHeaders.filter(Redirect.isSafeForOtherOrigins) : commonHeaders
+        let requested = common.merging(redirect.headers)
+        return partialBody.map { requested.merging($0.rangeHeaders) } ?? requested
     }
 
     /// The first that comes of a body shows that the origin answers, however long the rest takes.
-    private func probe(of origin: Origin, _ job: Job) -> @Sendable (FetchProgress) -> Void {
-        let report = report(to: job)
+    private func makeProbeReporter(for origin: Origin, job: Job) -> @Sendable (FetchProgress) -> Void {
+        let report = makeProgressReporter(for: job)
         return { [state] progress in
-            state.noteAnswer(of: origin)
+            state.recordResponse(from: origin)
             report(progress)
         }
     }
 
-    private func report(to job: Job) -> @Sendable (FetchProgress) -> Void {
+    private func makeProgressReporter(for job: Job) -> @Sendable (FetchProgress) -> Void {
         guard configuration.minimumProgressInterval > .zero else { return job.report }
         let throttle = ProgressThrottle(interval: configuration.minimumProgressInterval, time: configuration.time)
-        return { if throttle.lets($0) { job.report($0) } }
+        return { if throttle.allows($0) { job.report($0) } }
     }
 }
 
 extension EideticError {
-    fileprivate static func noAnswer(_ url: String) -> EideticError {
-        EideticError(.badResponse, "\(url): the server sent no answer")
+    fileprivate static func noResponse(url: String) -> EideticError {
+        EideticError(.badResponse, message: "\(url): the server sent no answer")
     }
 }

@@ -2,11 +2,11 @@ import EideticCore
 
 extension Downloader {
     /// Whether hooks look at a body before it can be told what it is.
-    var changesBodies: Bool { configuration.responseModifier != nil || configuration.decryptor != nil }
+    var transformsBodies: Bool { configuration.responseModifier != nil || configuration.decryptor != nil }
 
     /// Hands a complete answer through the hooks, and then looks whether it is a picture.
-    func finish(_ response: FetchResponse, _ identity: FetchIdentity) async throws(EideticError) -> FetchResponse {
-        guard changesBodies else { return response }
+    func applyHooks(to response: FetchResponse, key: DownloadKey) async throws(EideticError) -> FetchResponse {
+        guard transformsBodies else { return response }
         var response = response
         if let modify = configuration.responseModifier { response = try await modify(response) }
         if let decrypt = configuration.decryptor, response.status != 304 {
@@ -15,22 +15,27 @@ extension Downloader {
                 try decrypt(encrypted.bytes, encrypted)
             }
         }
-        let request = identity.request
-        if request.requiresPicture, response.status != 304 {
-            guard case .format = ImageFormat.detect(response.bytes, isComplete: true) else {
+        let request = key.request
+        if request.requiresImage, response.status != 304 {
+            guard case .format = ImageFormat.detect(in: response.bytes, isComplete: true) else {
                 let isEmpty = response.bytes.isEmpty
-                throw .notAPicture(request.url, response.headers, isEmpty: isEmpty, status: response.status)
+                throw .notAnImage(
+                    url: request.url,
+                    headers: response.headers,
+                    isEmpty: isEmpty,
+                    status: response.status
+                )
             }
         }
-        if let file = identity.file { return try await save(response, to: file) }
+        if let file = key.filePath { return try await write(response, to: file) }
         return response
     }
 }
 
 extension EideticError {
-    static func notAPicture(_ url: String, _ headers: HTTPHeaders?, isEmpty: Bool, status: Int?) -> EideticError {
+    static func notAnImage(url: String, headers: HTTPHeaders?, isEmpty: Bool, status: Int?) -> EideticError {
         let type = headers?["Content-Type"] ?? "no content type"
         let size = isEmpty ? "an empty body" : "a body that is no picture"
-        return EideticError(.notAPicture, "\(url): \(size) (\(type))", httpStatus: status)
+        return EideticError(.notAnImage, message: "\(url): \(size) (\(type))", httpStatus: status)
     }
 }

@@ -5,7 +5,7 @@ extension Downloader {
     struct Failure: Error {
         let error: EideticError
         var retryAfter: Duration?
-        var partial: PartialBody?
+        var partialBody: PartialBody?
         /// Whether the process was stopped meanwhile: then the server is not to blame.
         var wasStopped = false
     }
@@ -13,104 +13,112 @@ extension Downloader {
     /// Refuses what is not to be asked for now.
     func prepare(_ request: FetchRequest) throws(EideticError) {
         try checkOnline(request)
-        if !request.retriesFailed { try failures.check(request) }
-        state.depositAttempt()
+        if !request.ignoresFailureList { try failures.check(request) }
+        state.depositRetry()
     }
 
     /// Makes the attempts of one download; `first` is what came of the first exchange, where that was made already.
     func load(
-        _ identity: FetchIdentity,
-        _ job: Job,
-        first: TransferOutcome?
+        _ key: DownloadKey,
+        job: Job,
+        firstOutcome: ExchangeOutcome?
     ) async throws(EideticError) -> FetchResponse {
-        let request = identity.request
+        let request = key.request
         do throws(EideticError) {
-            let response = try await finish(try await attempt(identity, job, first), identity)
-            if request.retriesFailed { failures.remove(request) }
+            let response = try await applyHooks(
+                to: try await loadWithRetries(key, job: job, firstOutcome: firstOutcome),
+                key: key
+            )
+            if request.ignoresFailureList { failures.remove(request) }
             return response
         } catch {
-            failures.note(error, for: request)
+            failures.record(error, for: request)
             throw error
         }
     }
 
-    private func attempt(
-        _ identity: FetchIdentity,
-        _ job: Job,
-        _ first: TransferOutcome?
+    private func loadWithRetries(
+        _ key: DownloadKey,
+        job: Job,
+        firstOutcome: ExchangeOutcome?
     ) async throws(EideticError) -> FetchResponse {
-        let request = identity.request
-        var partial = first == nil ? await partials.take(partialKey(of: identity)) : nil
-        var first = first
+        let request = key.request
+        var partialBody = firstOutcome == nil ? await partialBodies.remove(for: partialBodyKey(of: key)) : nil
+        var firstOutcome = firstOutcome
         var attempts = 1
         // A stop of the process is nobody's failure, but a debugger must not keep a download alive for ever.
-        var freeAttempts = 3
+        var freeRetries = 3
         while true {
             do throws(Failure) {
-                defer { first = nil }
-                var response = try await follow(identity, job, partial, first: first)
-                response.metrics.attempts = attempts
+                defer { firstOutcome = nil }
+                var response = try await followRedirects(
+                    of: key,
+                    job: job,
+                    resuming: partialBody,
+                    firstOutcome: firstOutcome
+                )
+                response.metrics.attemptCount = attempts
                 return response
             } catch {
-                partial = error.partial
-                if error.wasStopped, error.error.isTransportFailure, freeAttempts > 0 {
-                    freeAttempts -= 1
-                } else if let delay = delay(after: error, attempts, request) {
-                    Log.write(.info, .fetch, "again in \(delay): \(error.error.message)")
-                    await state.wait(delay)
+                partialBody = error.partialBody
+                if error.wasStopped, error.error.isTransportFailure, freeRetries > 0 {
+                    freeRetries -= 1
+                } else if let delay = retryDelay(after: error, attemptCount: attempts, request: request) {
+                    Log.write(.info, category: .fetch, message: "again in \(delay): \(error.error.message)")
+                    await state.wait(for: delay)
                 } else {
-                    await keep(partial, of: identity, after: error.error)
+                    await store(partialBody, of: key, after: error.error)
                     throw error.error
                 }
                 attempts += 1
-                if let reason = reasonToStop(request, job) {
-                    await keep(partial, of: identity, after: error.error)
+                if let reason = stopError(for: request, job: job) {
+                    await store(partialBody, of: key, after: error.error)
                     throw reason
                 }
             }
         }
     }
 
-    private func reasonToStop(_ request: FetchRequest, _ job: Job) -> EideticError? {
+    private func stopError(for request: FetchRequest, job: Job) -> EideticError? {
         if job.context.isCancelled { return .cancelled }
-        return isOffline ? .offline(request.url) : nil
+        return isOffline ? .offline(url: request.url) : nil
     }
 
     /// Keeps what came before `error`, where the rest may come later.
-    private func keep(_ partial: PartialBody?, of identity: FetchIdentity, after error: EideticError) async {
-        guard let partial, error.isTransient || error.code == .offline else { return }
-        await partials.keep(partial, of: partialKey(of: identity))
+    private func store(_ partialBody: PartialBody?, of key: DownloadKey, after error: EideticError) async {
+        guard let partialBody, error.isTransient || error.code == .offline else { return }
+        await partialBodies.insert(partialBody, for: partialBodyKey(of: key))
     }
 
     /// The request as it goes out: what one user was sent is not continued for another.
-    private func partialKey(of identity: FetchIdentity) -> FetchRequest {
-        var key = identity.request
-        guard partials.store != nil else { return key }
-        let hop = Hop(identity)
-        key.headers = headers(for: hop, nil)
-        key.credentials = hop.credentials ?? configuration.credentials?(hop.origin)
-        return key
+    private func partialBodyKey(of key: DownloadKey) -> FetchRequest {
+        var request = key.request
+        guard partialBodies.store != nil else { return request }
+        let redirect = Redirect(key)
+        request.headers = headers(for: redirect, resuming: nil)
+        request.credentials = redirect.credentials ?? configuration.credentials?(redirect.origin)
+        return request
     }
 
-    private func delay(after failure: Failure, _ attempts: Int, _ request: FetchRequest) -> Duration? {
-        guard request.retriesFailed || configuration.alwaysRetries, failure.error.isTransient else { return nil }
+    private func retryDelay(after failure: Failure, attemptCount attempts: Int, request: FetchRequest) -> Duration? {
+        guard request.ignoresFailureList || configuration.alwaysRetries, failure.error.isTransient else { return nil }
         let random = Double.random(in: 0..<1)
-        let delay = configuration.retry.delay(
+        let delay = configuration.retryPolicy.delay(
             afterAttempt: attempts,
             retryAfter: failure.retryAfter,
             random: random
         )
-        guard let delay, state.withdrawAttempt() else { return nil }
+        guard let delay, state.withdrawRetry() else { return nil }
         return delay
     }
 
     func checkOnline(_ request: FetchRequest) throws(EideticError) {
-        if isOffline { throw .offline(request.url) }
+        if isOffline { throw .offline(url: request.url) }
     }
 }
 
 extension EideticError {
-    static func offline(_ url: String) -> EideticError {
-        EideticError(.offline, "\(url): not asked, the downloader is offline")
+    static func offline(url: String) -> EideticError {
+        EideticError(.offline, message: "\(url): not asked, the downloader is offline")
     }
 }

@@ -26,28 +26,35 @@ extension Downloader {
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
         if configuration.requestModifier != nil {
-            return try await fetch(modifying: request, path, WorkContext(priority: priority), onProgress)
+            return try await fetch(
+                modifying: request,
+                filePath: path,
+                context: JobContext(priority: priority),
+                onProgress: onProgress
+            )
         }
-        return try await outcome(of: join(request, path, WorkContext(priority: priority), onProgress))
+        return try await result(
+            of: join(request, filePath: path, context: JobContext(priority: priority), onProgress: onProgress)
+        )
     }
 
     /// Writes a body that hooks have looked at; gives the answer without it.
-    func save(_ response: FetchResponse, to path: String) async throws(EideticError) -> FetchResponse {
-        var rest = response
-        rest.bytes = []
-        guard response.status != 304 else { return rest }
+    func write(_ response: FetchResponse, to path: String) async throws(EideticError) -> FetchResponse {
+        var responseWithoutBody = response
+        responseWithoutBody.bytes = []
+        guard response.status != 304 else { return responseWithoutBody }
         try await pool.run { [files = configuration.fileSystem] context throws(EideticError) in
             do throws(SystemError) {
-                let file = try BodyFile(path, files)
+                let file = try BodyFile(path: path, fileSystem: files)
                 try response.bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
                     try file.write(UnsafeRawBufferPointer(bytes))
                 }
                 // Who left may have saved something else there by now.
-                if !context.isCancelled { try file.complete() }
+                if !context.isCancelled { try file.commit() }
             } catch {
                 throw EideticError(error)
             }
         }
-        return rest
+        return responseWithoutBody
     }
 }

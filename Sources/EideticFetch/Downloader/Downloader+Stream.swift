@@ -16,96 +16,103 @@ extension Downloader {
         _ request: FetchRequest,
         priority: LoadPriority = .normal
     ) async throws(EideticError) -> FetchStream {
-        try await stream(request, context: WorkContext(priority: priority))
+        try await stream(request, context: JobContext(priority: priority))
     }
 
     /// Begins to load what `request` names, as urgently as `context` says at any time.
     package func stream(
         _ request: FetchRequest,
-        context: WorkContext
+        context: JobContext
     ) async throws(EideticError) -> FetchStream {
         var request = request
         if let modify = configuration.requestModifier { request = try await modify(request) }
         try validate(request)
         do throws(EideticError) {
             try checkOnline(request)
-            if !request.retriesFailed { try failures.check(request) }
-            return try await begin(request, context)
+            if !request.ignoresFailureList { try failures.check(request) }
+            return try await openStream(request, context: context)
         } catch {
-            ended(request, .failure(error))
+            recordEnd(of: request, result: .failure(error))
             throw error
         }
     }
 
     /// What lets reports of progress of one stream through, as rarely as `minimumProgressInterval` says.
-    package func progressThrottle() -> ProgressThrottle {
+    package func makeProgressThrottle() -> ProgressThrottle {
         ProgressThrottle(interval: configuration.minimumProgressInterval, time: configuration.time)
     }
 
     /// Notes how a stream ended, and tells.
-    private func ended(_ request: FetchRequest, _ result: Result<FetchResponse, EideticError>) {
+    private func recordEnd(of request: FetchRequest, result: Result<FetchResponse, EideticError>) {
         switch result {
-        case .success: if request.retriesFailed { failures.remove(request) }
-        case .failure(let error): failures.note(error, for: request)
+        case .success: if request.ignoresFailureList { failures.remove(request) }
+        case .failure(let error): failures.record(error, for: request)
         }
         configuration.onFinish?(request, result)
     }
 
-    private func begin(_ request: FetchRequest, _ context: WorkContext) async throws(EideticError) -> FetchStream {
-        var hop = Hop(FetchIdentity(request, file: nil))
+    private func openStream(_ request: FetchRequest, context: JobContext) async throws(EideticError) -> FetchStream {
+        var redirect = Redirect(DownloadKey(request: request, filePath: nil))
         while true {
-            let isProbe = try state.admit(hop.origin, insists: request.retriesFailed)
-            let source = FetchStream.Source(nextID(), BodyChannel(), scheduler)
-            enqueue(hop, source, context)
+            let isProbe = try state.admit(redirect.origin, isForced: request.ignoresFailureList)
+            let source = FetchStream.Source(id: nextID(), channel: BodyChannel(), scheduler: scheduler)
+            enqueue(redirect, source: source, context: context)
             let outcome = await withTaskCancellationHandler {
-                await source.channel.start()
+                await source.channel.waitForHead()
             } onCancel: {
                 scheduler.cancel(source.id)
             }
             if let head = source.channel.head {
-                if isProbe { state.noteAnswer(of: hop.origin) }
-                return stream(head, hop, source)
+                if isProbe { state.recordResponse(from: redirect.origin) }
+                return makeStream(head: head, redirect: redirect, source: source)
             }
             if let error = outcome?.error { throw error }
             guard let outcome, let head = outcome.head else {
-                throw EideticError(.badResponse, "\(hop.url): the server sent no answer")
+                throw EideticError(.badResponse, message: "\(redirect.url): the server sent no answer")
             }
-            let next = try hop.following(head, to: outcome.redirect, limit: configuration.redirectLimit)
-            guard let next else {
+            let nextRedirect = try redirect.next(
+                after: head,
+                location: outcome.redirectTarget,
+                limit: configuration.maximumRedirects
+            )
+            guard let nextRedirect else {
                 // Complete already, and without a body.
-                _ = try hop.response(head, outcome)
-                return stream(head, hop, source)
+                _ = try redirect.response(head: head, outcome: outcome)
+                return makeStream(head: head, redirect: redirect, source: source)
             }
-            hop = next
+            redirect = nextRedirect
         }
     }
 
-    private func stream(_ head: ResponseHead, _ hop: Hop, _ source: FetchStream.Source) -> FetchStream {
-        FetchStream(head, hop, source) { [self] outcome in
+    private func makeStream(head: ResponseHead, redirect: Redirect, source: FetchStream.Source) -> FetchStream {
+        FetchStream(head: head, redirect: redirect, source: source) { [self] outcome in
             do throws(EideticError) {
                 if let error = outcome.error { throw error }
-                ended(hop.request, .success(try hop.response(head, outcome)))
+                recordEnd(
+                    of: redirect.originalRequest,
+                    result: .success(try redirect.response(head: head, outcome: outcome))
+                )
             } catch {
-                ended(hop.request, .failure(error))
+                recordEnd(of: redirect.originalRequest, result: .failure(error))
             }
         }
     }
 
-    private func enqueue(_ hop: Hop, _ source: FetchStream.Source, _ context: WorkContext) {
+    private func enqueue(_ redirect: Redirect, source: FetchStream.Source, context: JobContext) {
         let (state, channel) = (state, source.channel)
-        let order = TransferOrder(
+        let request = ExchangeRequest(
             id: source.id,
-            hop: hop,
-            headers: headers(for: hop, nil),
-            credentials: hop.credentials ?? configuration.credentials?(hop.origin),
+            redirect: redirect,
+            headers: headers(for: redirect, resuming: nil),
+            credentials: redirect.credentials ?? configuration.credentials?(redirect.origin),
             context: context,
-            requiresPicture: hop.request.requiresPicture,
+            requiresImage: redirect.originalRequest.requiresImage,
             channel: channel
         ) { outcome in
-            state.note(hop, outcome)
-            return { channel.finish(outcome) }
+            state.recordExchange(redirect, outcome: outcome)
+            return { channel.finish(with: outcome) }
         }
-        scheduler.enqueue(order)
+        scheduler.enqueue(request)
         if Task.isCancelled { scheduler.cancel(source.id) }
     }
 }

@@ -14,10 +14,10 @@ public final class Downloader: Sendable {
     /// The URLs that failed for good and are not asked again for a while.
     public let failures: FailureList
 
-    let scheduler: TransferScheduler
+    let scheduler: DownloadScheduler
     let state: DownloaderState
-    let partials: PartialKeeper
-    let pool = WorkPool(name: "eidetic-fetched", width: 2)
+    let partialBodies: PartialBodyCache
+    let pool = WorkPool(name: "eidetic-fetched", maximumThreadCount: 2)
     /// The fields of every request.
     let commonHeaders: HTTPHeaders
     /// What is wrong with the configuration's own fields.
@@ -29,23 +29,23 @@ public final class Downloader: Sendable {
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         let types = (configuration.acceptedTypes + ["*/*;q=0.8"]).joined(separator: ",")
-        let own: HTTPHeaders = ["Accept": types]
-        let commonHeaders = own.merging(configuration.headers)
+        let defaults: HTTPHeaders = ["Accept": types]
+        let commonHeaders = defaults.merging(configuration.headers)
         self.commonHeaders = commonHeaders
         var fields = commonHeaders
-        fields.add("User-Agent", configuration.userAgent)
-        invalidField = fields.refusal
-        let failures = FailureList(configuration.failurePolicy, time: configuration.time)
+        fields.add("User-Agent", for: configuration.userAgent)
+        invalidField = fields.validationError
+        let failures = FailureList(policy: configuration.failurePolicy, time: configuration.time)
         let state = DownloaderState(configuration)
         var options = EngineOptions(configuration)
         options.onNetworkChange = {
             failures.removeAll()
-            state.networkCameBack()
+            state.resetAfterNetworkChange()
         }
         self.failures = failures
         self.state = state
-        scheduler = TransferScheduler(configuration, options)
-        partials = PartialKeeper(PartialStore(configuration), pool)
+        scheduler = DownloadScheduler(configuration: configuration, options: options)
+        partialBodies = PartialBodyCache(store: PartialBodyStore(configuration), pool: pool)
     }
 
     /// Loads what `request` names.
@@ -64,32 +64,41 @@ public final class Downloader: Sendable {
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
         if configuration.requestModifier != nil {
-            return try await fetch(modifying: request, nil, WorkContext(priority: priority), onProgress)
+            return try await fetch(
+                modifying: request,
+                filePath: nil,
+                context: JobContext(priority: priority),
+                onProgress: onProgress
+            )
         }
-        return try await outcome(of: join(request, nil, WorkContext(priority: priority), onProgress))
+        return try await result(
+            of: join(request, filePath: nil, context: JobContext(priority: priority), onProgress: onProgress)
+        )
     }
 
     /// Loads what `request` names, as urgently as `context` says at any time.
     nonisolated(nonsending) package func fetch(
         _ request: FetchRequest,
-        context: WorkContext,
+        context: JobContext,
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
-        if configuration.requestModifier != nil { return try await fetch(modifying: request, nil, context, onProgress) }
-        return try await outcome(of: join(request, nil, context, onProgress))
+        if configuration.requestModifier != nil {
+            return try await fetch(modifying: request, filePath: nil, context: context, onProgress: onProgress)
+        }
+        return try await result(of: join(request, filePath: nil, context: context, onProgress: onProgress))
     }
 
     /// Loads what the modifier makes of `request`.
     @inline(never)
     nonisolated(nonsending) func fetch(
         modifying request: FetchRequest,
-        _ file: String?,
-        _ context: WorkContext,
-        _ onProgress: (@Sendable (FetchProgress) -> Void)?
+        filePath: String?,
+        context: JobContext,
+        onProgress: (@Sendable (FetchProgress) -> Void)?
     ) async throws(EideticError) -> FetchResponse {
         var request = request
         if let modify = configuration.requestModifier { request = try await modify(request) }
-        return try await outcome(of: join(request, file, context, onProgress))
+        return try await result(of: join(request, filePath: filePath, context: context, onProgress: onProgress))
     }
 
     /// Begins the download, or joins the one that is under way; a function of its own for the sake of memory, as
@@ -97,31 +106,31 @@ public final class Downloader: Sendable {
     @inline(never)
     func join(
         _ request: FetchRequest,
-        _ file: String?,
-        _ context: WorkContext,
-        _ onProgress: (@Sendable (FetchProgress) -> Void)?
+        filePath: String?,
+        context: JobContext,
+        onProgress: (@Sendable (FetchProgress) -> Void)?
     ) throws(EideticError) -> Shared.Subscriber {
         try validate(request)
-        let identity = FetchIdentity(request, file: file)
-        return shared.join(identity, context: context, onProgress: onProgress) { [self, identity] job, finish in
-            begin(identity, job, finish)
+        let key = DownloadKey(request: request, filePath: filePath)
+        return shared.join(key, context: context, onProgress: onProgress) { [self, key] job, finish in
+            start(key, job: job, finish: finish)
         }
     }
 
     @inline(__always)
-    nonisolated(nonsending) func outcome(
+    nonisolated(nonsending) func result(
         of subscriber: Shared.Subscriber
     ) async throws(EideticError) -> FetchResponse {
         await shared.wait(for: subscriber)
-        return try told(subscriber)
+        return try reportResult(of: subscriber)
     }
 
     /// Hands the outcome out; a function of its own for the same reason.
     @inline(never)
-    private func told(_ subscriber: Shared.Subscriber) throws(EideticError) -> FetchResponse {
-        let outcome = subscriber.outcome
-        configuration.onFinish?(subscriber.key.request, outcome)
-        return try outcome.get()
+    private func reportResult(of subscriber: Shared.Subscriber) throws(EideticError) -> FetchResponse {
+        let result = subscriber.outcome
+        configuration.onFinish?(subscriber.key.request, result)
+        return try result.get()
     }
 
     /// Refuses what cannot be asked for.
@@ -131,12 +140,12 @@ public final class Downloader: Sendable {
     }
 
     /// Downloads that are under way, shared or not.
-    package var jobCount: Int { shared.count }
+    package var jobCount: Int { shared.activeJobCount }
 
     func nextID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 }
 
 extension Downloader {
-    typealias Shared = SharedWork<FetchIdentity, FetchProgress, FetchResponse>
+    typealias Shared = TaskCoalescer<DownloadKey, FetchProgress, FetchResponse>
     typealias Job = Shared.Job
 }

@@ -4,69 +4,69 @@ import EideticCore
 final class DownloaderState: Sendable {
     private struct State {
         var breaker = CircuitBreaker()
-        var speeds = HostSpeeds()
+        var speeds = OriginSpeeds()
         var budget: RetryBudget
     }
 
     private let state: Guarded<State>
-    private let network = NetworkSignal()
+    private let networkSignal = NetworkSignal()
     private let time: any TimeSource
-    private let clock: any RetryClock
+    private let retryClock: any RetryClock
 
     init(_ configuration: Downloader.Configuration) {
         state = Guarded(State(budget: RetryBudget(capacity: configuration.retryBudget)))
         time = configuration.time
-        clock = configuration.retryClock
+        retryClock = configuration.retryClock
     }
 
-    func networkCameBack() {
+    func resetAfterNetworkChange() {
         state.withLock { state in
             state.breaker.reset()
             state.speeds.reset()
         }
-        network.fire()
+        networkSignal.signal()
     }
 
     /// Lets `delay` pass, or less where the network comes back before.
-    func wait(_ delay: Duration) async {
-        let changes = network.changes
+    func wait(for delay: Duration) async {
+        let changeCount = networkSignal.changeCount
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [clock] in await clock.wait(delay) }
-            group.addTask { [network] in await network.wait(after: changes) }
+            group.addTask { [retryClock] in await retryClock.wait(for: delay) }
+            group.addTask { [networkSignal] in await networkSignal.wait(after: changeCount) }
             await group.next()
             group.cancelAll()
         }
     }
 
-    func depositAttempt() { state.withLock { $0.budget.deposit() } }
+    func depositRetry() { state.withLock { $0.budget.deposit() } }
 
-    func withdrawAttempt() -> Bool { state.withLock { $0.budget.withdraw() } }
+    func withdrawRetry() -> Bool { state.withLock { $0.budget.withdraw() } }
 
     /// Lets an exchange through, or throws what its origin failed with last.
     ///
     /// - Returns: Whether it is to show that the origin answers again.
     @discardableResult
-    func admit(_ origin: Origin, insists: Bool) throws(EideticError) -> Bool {
+    func admit(_ origin: Origin, isForced: Bool) throws(EideticError) -> Bool {
         let now = time.uptime
         return try state.withLock { state throws(EideticError) in
-            try state.breaker.admit(origin, now: now, insists: insists)
+            try state.breaker.admit(origin, now: now, isForced: isForced)
         }
     }
 
     /// Notes that an origin answers again.
-    func noteAnswer(of origin: Origin) { state.withLock { $0.breaker.forget(origin) } }
+    func recordResponse(from origin: Origin) { state.withLock { $0.breaker.close(origin) } }
 
     /// Notes how an exchange ended, and how fast it was.
     ///
     /// The speed also counts for the origin that the caller named: who asks there again is led the same way.
-    func note(_ hop: Hop, _ outcome: TransferOutcome) {
+    func recordExchange(_ redirect: Redirect, outcome: ExchangeOutcome) {
         let now = time.uptime
         state.withLock { state in
-            state.breaker.note(hop.origin, outcome.wasStopped ? nil : outcome.error, now: now)
-            guard !outcome.wasStopped, !outcome.wasHeld else { return }
-            state.speeds.note(hop.origin, outcome.metrics, now: now)
-            guard hop.origin != hop.request.origin else { return }
-            state.speeds.note(hop.request.origin, outcome.metrics, now: now)
+            state.breaker.recordResult(of: redirect.origin, error: outcome.wasStopped ? nil : outcome.error, now: now)
+            guard !outcome.wasStopped, !outcome.wasPaused else { return }
+            state.speeds.recordDownload(from: redirect.origin, metrics: outcome.metrics, now: now)
+            guard redirect.origin != redirect.originalRequest.origin else { return }
+            state.speeds.recordDownload(from: redirect.originalRequest.origin, metrics: outcome.metrics, now: now)
         }
     }
 

@@ -17,11 +17,11 @@ public struct FetchStream: AsyncSequence, Sendable {
     private let source: Source
 
     /// `onEnd` is told once how it ended.
-    init(_ head: ResponseHead, _ hop: Hop, _ source: Source, _ onEnd: @escaping @Sendable (TransferOutcome) -> Void) {
+    init(head: ResponseHead, redirect: Redirect, source: Source, onEnd: @escaping @Sendable (ExchangeOutcome) -> Void) {
         status = head.status
         headers = head.headers
-        effectiveURL = hop.url
-        expectedLength = head.isEncoded ? nil : head.contentLength
+        effectiveURL = redirect.url
+        expectedLength = head.hasContentCoding ? nil : head.contentLength
         self.source = source
         source.onEnd.withLock { $0 = onEnd }
     }
@@ -30,10 +30,10 @@ public struct FetchStream: AsyncSequence, Sendable {
     final class Source: Sendable {
         let id: UInt64
         let channel: BodyChannel
-        let scheduler: TransferScheduler
-        fileprivate let onEnd = Guarded<(@Sendable (TransferOutcome) -> Void)?>(nil)
+        let scheduler: DownloadScheduler
+        fileprivate let onEnd = Guarded<(@Sendable (ExchangeOutcome) -> Void)?>(nil)
 
-        init(_ id: UInt64, _ channel: BodyChannel, _ scheduler: TransferScheduler) {
+        init(id: UInt64, channel: BodyChannel, scheduler: DownloadScheduler) {
             self.id = id
             self.channel = channel
             self.scheduler = scheduler
@@ -41,16 +41,16 @@ public struct FetchStream: AsyncSequence, Sendable {
 
         deinit {
             scheduler.cancel(id)
-            end(.cancelled)
+            finish(with: .cancelled)
         }
 
         /// Says how it ended, unless that was said before.
-        func end(_ outcome: TransferOutcome) {
-            let tell = onEnd.withLock { onEnd in
+        func finish(with outcome: ExchangeOutcome) {
+            let report = onEnd.withLock { onEnd in
                 defer { onEnd = nil }
                 return onEnd
             }
-            tell?(outcome)
+            report?(outcome)
         }
     }
 
@@ -65,17 +65,17 @@ public struct FetchStream: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(EideticError) -> [UInt8]? {
             let source = source
-            let item = await withTaskCancellationHandler {
+            let event = await withTaskCancellationHandler {
                 await source.channel.next()
             } onCancel: {
                 source.scheduler.cancel(source.id)
             }
-            switch item {
+            switch event {
             case .bytes(let bytes, let wasFull):
-                if wasFull { source.scheduler.tell(.readerReady(source.id)) }
+                if wasFull { source.scheduler.post(.readerReady(source.id)) }
                 return bytes
             case .end(let outcome):
-                source.end(outcome)
+                source.finish(with: outcome)
                 if let error = outcome.error { throw error }
                 return nil
             }

@@ -13,7 +13,7 @@ package final class ProgressThrottle: Sendable {
         self.time = time
     }
 
-    package func lets(_ progress: FetchProgress) -> Bool {
+    package func allows(_ progress: FetchProgress) -> Bool {
         let now = time.uptime
         return lastReport.withLock { last in
             if let last, now - last < interval, progress.received != progress.expected { return false }

@@ -7,70 +7,75 @@ import EideticCore
 ///   when they go on, more may run for a time.
 /// - What has waited longer than `patience` goes before all others, so that nothing starves under a flood.
 /// - A hop that follows a redirect goes before others: its caller has had its turn already.
-struct TransferQueue {
+struct DownloadQueue {
     /// What starts now, and since when it has waited.
-    struct Start {
-        let order: TransferOrder
-        let since: Duration
+    struct ReadyRequest {
+        let request: ExchangeRequest
+        let enqueueTime: Duration
     }
 
     /// How many times the limit may run while some of them are suspended.
-    private static let crowd = 16
+    private static let suspensionFactor = 16
 
-    var maximum: Int
+    var maximumConcurrent: Int
     var maximumPerHost: Int
-    var order: Downloader.ExecutionOrder
-    var patience: Duration
+    var executionOrder: Downloader.ExecutionOrder
+    var starvationLimit: Duration
     /// What the application has suspended: this priority and below; `nil` for nothing.
-    var suspended: LoadPriority?
+    var suspendedPriority: LoadPriority?
     /// How many hold low priority back because the user scrolls or drags.
-    var interactions = 0
+    var interactionCount = 0
     /// Whether nothing new is asked of the network; a redirect still leads on.
     var isOffline = false
 
     /// All that wait or run.
     private var entries: [UInt64: QueueEntry] = [:]
     /// The origins of those.
-    private var hosts: [Origin: QueueHost] = [:]
+    private var originQueues: [Origin: OriginQueue] = [:]
     /// Those that run.
-    private var runners: [UInt64: QueueEntry] = [:]
-    private var lastTicket: UInt64 = 0
-    private var seenPriorityChanges = 0
+    private var runningEntries: [UInt64: QueueEntry] = [:]
+    private var lastSequenceNumber: UInt64 = 0
+    private var knownPriorityChanges = 0
 
     init(_ configuration: Downloader.Configuration) {
-        maximum = max(1, configuration.maximumConcurrent)
+        maximumConcurrent = max(1, configuration.maximumConcurrent)
         maximumPerHost = max(1, configuration.maximumPerHost)
-        order = configuration.executionOrder
-        patience = configuration.patience
+        executionOrder = configuration.executionOrder
+        starvationLimit = configuration.starvationLimit
     }
 
     var waitingCount: Int { entries.count - runningCount }
-    var runningCount: Int { runners.count }
+    var runningCount: Int { runningEntries.count }
     /// What runs, and whether it is to take bytes.
-    var running: [(id: UInt64, isSuspended: Bool)] { runners.map { id, entry in (id, isSuspended(entry)) } }
+    var running: [(id: UInt64, isSuspended: Bool)] { runningEntries.map { id, entry in (id, isSuspended(entry)) } }
 
     /// Adds an order behind those that wait.
-    mutating func add(_ order: TransferOrder, now: Duration) {
-        lastTicket += 1
-        let entry = QueueEntry(order, host(of: order.origin), ticket: lastTicket, since: now)
-        entries[order.id] = entry
-        entry.host.append(entry)
+    mutating func add(_ request: ExchangeRequest, now: Duration) {
+        lastSequenceNumber += 1
+        let entry = QueueEntry(
+            request,
+            originQueue: originQueue(for: request.origin),
+            sequenceNumber: lastSequenceNumber,
+            enqueueTime: now
+        )
+        entries[request.id] = entry
+        entry.originQueue.append(entry)
     }
 
     /// Takes out an order that waits; gives `nil` where none does, and marks the one that runs.
-    mutating func cancel(_ id: UInt64) -> TransferOrder? {
+    mutating func cancel(_ id: UInt64) -> ExchangeRequest? {
         guard let entry = entries[id] else { return nil }
         entry.isCancelled = true
         guard entry.state == .waiting else { return nil }
         entry.state = .ended
         entries[id] = nil
-        return entry.takeOrder()
+        return entry.consumeRequest()
     }
 
     /// Takes out all that wait to be the first of their download.
-    mutating func removeWaiting() -> [TransferOrder] {
-        let waiting = entries.values.filter { $0.state == .waiting && !$0.isContinuation }
-        return waiting.sorted { $0.ticket < $1.ticket }.compactMap { cancel($0.id) }
+    mutating func removeWaiting() -> [ExchangeRequest] {
+        let waitingEntries = entries.values.filter { $0.state == .waiting && !$0.followsRedirect }
+        return waitingEntries.sorted { $0.sequenceNumber < $1.sequenceNumber }.compactMap { cancel($0.id) }
     }
 
     /// Whether an entry that runs was cancelled.
@@ -78,11 +83,11 @@ struct TransferQueue {
 
     /// Frees the place of an exchange that ran.
     mutating func finish(_ id: UInt64) {
-        guard let entry = runners.removeValue(forKey: id) else { return }
+        guard let entry = runningEntries.removeValue(forKey: id) else { return }
         entries[id] = nil
         entry.state = .ended
-        entry.host.running -= 1
-        if entry.host.isUnused { hosts[entry.host.origin] = nil }
+        entry.originQueue.runningCount -= 1
+        if entry.originQueue.isIdle { originQueues[entry.originQueue.origin] = nil }
     }
 
     /// The order whose turn it is now; it counts as running from here on.
@@ -90,67 +95,71 @@ struct TransferQueue {
     /// `nil` where none may start.
     ///
     /// - Complexity: O(origins that wait); O(entries) after a priority has changed.
-    mutating func next(now: Duration) -> Start? {
-        guard waitingCount > 0, hasRoom(running: runningCount, nil, maximum) else { return nil }
-        followPriorities()
-        guard let chosen = starving(now) ?? best(), let order = chosen.takeOrder() else { return nil }
+    mutating func dequeue(now: Duration) -> ReadyRequest? {
+        guard waitingCount > 0, hasRoom(running: runningCount, in: nil, limit: maximumConcurrent) else { return nil }
+        updateRanks()
+        guard let chosen = starvingEntry(now: now) ?? bestEntry(), let request = chosen.consumeRequest() else {
+            return nil
+        }
         chosen.state = .running
-        chosen.host.running += 1
-        runners[order.id] = chosen
-        return Start(order: order, since: chosen.since)
+        chosen.originQueue.runningCount += 1
+        runningEntries[request.id] = chosen
+        return ReadyRequest(request: request, enqueueTime: chosen.enqueueTime)
     }
 
     /// Whether one more may run, of all or at `host`: those that are suspended leave room for others, `crowd` times the limit
     /// in all, since each has a connection.
-    private func hasRoom(running: Int, _ host: QueueHost?, _ limit: Int) -> Bool {
-        running < limit || isSuspending && running / Self.crowd < limit && busyCount(host) < limit
+    private func hasRoom(running: Int, in originQueue: OriginQueue?, limit: Int) -> Bool {
+        running < limit
+            || isSuspending && running / Self.suspensionFactor < limit && activeCount(in: originQueue) < limit
     }
 
     /// How many take bytes, of all that run or of those at `host`.
-    private func busyCount(_ host: QueueHost? = nil) -> Int {
-        runners.values.count { (host == nil || $0.host === host) && !isSuspended($0) }
+    private func activeCount(in originQueue: OriginQueue? = nil) -> Int {
+        runningEntries.values.count { (originQueue == nil || $0.originQueue === originQueue) && !isSuspended($0) }
     }
 
     /// Whether anything may have to stay where it is.
-    var isSuspending: Bool { suspended != nil || interactions > 0 }
+    var isSuspending: Bool { suspendedPriority != nil || interactionCount > 0 }
 
     private func isSuspended(_ entry: QueueEntry) -> Bool {
         guard isSuspending else { return false }
         let priority = entry.context.priority
-        return interactions > 0 && priority == .low || suspended.map { priority <= $0 } ?? false
+        return interactionCount > 0 && priority == .low || suspendedPriority.map { priority <= $0 } ?? false
     }
 
-    private mutating func host(of origin: Origin) -> QueueHost {
-        if let host = hosts[origin] { return host }
-        let host = QueueHost(origin)
-        hosts[origin] = host
-        return host
+    private mutating func originQueue(for origin: Origin) -> OriginQueue {
+        if let originQueue = originQueues[origin] { return originQueue }
+        let originQueue = OriginQueue(origin)
+        originQueues[origin] = originQueue
+        return originQueue
     }
 
     /// Sorts entries anew whose priority has changed since they came.
-    private mutating func followPriorities() {
-        let changes = WorkContext.priorityChanges
-        guard changes != seenPriorityChanges else { return }
-        seenPriorityChanges = changes
-        let waiting = entries.values.filter { $0.state == .waiting }
-        guard waiting.contains(where: { $0.rank != $0.wantedRank }) else { return }
-        for host in hosts.values { host.removeAll() }
-        for entry in waiting.sorted(by: { $0.ticket < $1.ticket }) {
-            entry.rank = entry.wantedRank
-            entry.host.append(entry)
+    private mutating func updateRanks() {
+        let changes = JobContext.priorityChangeCount
+        guard changes != knownPriorityChanges else { return }
+        knownPriorityChanges = changes
+        let waitingEntries = entries.values.filter { $0.state == .waiting }
+        guard waitingEntries.contains(where: { $0.rank != $0.currentRank }) else { return }
+        for originQueue in originQueues.values { originQueue.removeAll() }
+        for entry in waitingEntries.sorted(by: { $0.sequenceNumber < $1.sequenceNumber }) {
+            entry.rank = entry.currentRank
+            entry.originQueue.append(entry)
         }
     }
 
-    private mutating func best() -> QueueEntry? {
-        candidate(fromFront: order == .firstInFirstOut) { [order] left, right in
+    private mutating func bestEntry() -> QueueEntry? {
+        candidate(fromFront: executionOrder == .firstInFirstOut) { [executionOrder] left, right in
             if left.rank != right.rank { return left.rank > right.rank }
-            return order == .firstInFirstOut ? left.ticket < right.ticket : left.ticket > right.ticket
+            return executionOrder == .firstInFirstOut
+                ? left.sequenceNumber < right.sequenceNumber : left.sequenceNumber > right.sequenceNumber
         }
     }
 
-    private mutating func starving(_ now: Duration) -> QueueEntry? {
-        let oldest = candidate(fromFront: true) { $0.ticket < $1.ticket }
-        return oldest.flatMap { now - $0.since > patience ? $0 : nil }
+    private mutating func starvingEntry(now: Duration) -> QueueEntry? {
+        let oldest = candidate(fromFront: true) { $0.sequenceNumber < $1.sequenceNumber }
+        return oldest.flatMap { now - $0.enqueueTime > starvationLimit ? $0 : nil }
     }
 
     /// The best of what stands at one end of every lane that may start.
@@ -159,15 +168,18 @@ struct TransferQueue {
         isBetter: (QueueEntry, QueueEntry) -> Bool
     ) -> QueueEntry? {
         var best: QueueEntry?
-        var unused: [Origin] = []
-        for host in hosts.values where hasRoom(running: host.running, host, maximumPerHost) {
-            for rank in 0..<QueueEntry.ranks {
-                guard let entry = host.end(of: rank, fromFront: fromFront), !isSuspended(entry) else { continue }
+        var idleOrigins: [Origin] = []
+        for originQueue in originQueues.values
+        where hasRoom(running: originQueue.runningCount, in: originQueue, limit: maximumPerHost) {
+            for rank in 0..<QueueEntry.rankCount {
+                guard let entry = originQueue.entry(ofRank: rank, fromFront: fromFront), !isSuspended(entry) else {
+                    continue
+                }
                 if best.map({ isBetter(entry, $0) }) ?? true { best = entry }
             }
-            if host.isUnused { unused.append(host.origin) }
+            if originQueue.isIdle { idleOrigins.append(originQueue.origin) }
         }
-        for origin in unused { hosts[origin] = nil }
+        for origin in idleOrigins { originQueues[origin] = nil }
         return best
     }
 }

@@ -6,24 +6,24 @@
 /// - SeeAlso: Requirement L24.
 package final class ActiveClock {
     /// The longest time the engine sleeps while transfers are under way.
-    package static let longestWait: Duration = .milliseconds(500)
-    private static let slack: Duration = .milliseconds(500)
+    package static let maximumWait: Duration = .milliseconds(500)
+    private static let tolerance: Duration = .milliseconds(500)
 
     /// Time that counts, since the clock was made.
     package private(set) var now: Duration = .zero
     /// How often the process was found to have been stopped.
-    package private(set) var stops = 0
-    private var lastLook: Duration
+    package private(set) var stopCount = 0
+    private var lastUptime: Duration
 
-    package init(uptime: Duration) { lastLook = uptime }
+    package init(uptime: Duration) { lastUptime = uptime }
 
     /// Moves on to `uptime`; `isIdle` where the engine slept without any transfer, however long.
-    package func look(at uptime: Duration, isIdle: Bool = false) {
-        let passed = uptime - lastLook
-        lastLook = uptime
-        if passed > Self.longestWait + Self.slack, !isIdle {
-            stops += 1
-            now += Self.longestWait
+    package func advance(to uptime: Duration, isIdle: Bool = false) {
+        let passed = uptime - lastUptime
+        lastUptime = uptime
+        if passed > Self.maximumWait + Self.tolerance, !isIdle {
+            stopCount += 1
+            now += Self.maximumWait
         } else {
             now += passed
         }

@@ -2,27 +2,27 @@
 ///
 /// To wake the one who waits takes longer than all else that is done for it, so those of many exchanges are given one
 /// right after the other: when the engine has nothing else to do, or when the first of them has waited for `patience`.
-struct AnswerQueue {
+struct CompletionQueue {
     /// The longest time that an answer is kept back; far below that of a frame on the screen.
-    static let patience: Duration = .milliseconds(1)
+    static let maximumDelay: Duration = .milliseconds(1)
 
-    private var answers: [@Sendable () -> Void] = []
-    private var since: Duration = .zero
+    private var completions: [@Sendable () -> Void] = []
+    private var firstAdded: Duration = .zero
 
-    var isEmpty: Bool { answers.isEmpty }
+    var isEmpty: Bool { completions.isEmpty }
 
     /// Whether the first one has waited long enough.
-    func isDue(_ now: Duration) -> Bool { !isEmpty && now - since >= Self.patience }
+    func isDue(at now: Duration) -> Bool { !isEmpty && now - firstAdded >= Self.maximumDelay }
 
     /// Takes what gives an answer.
-    mutating func add(_ answer: @escaping @Sendable () -> Void, now: Duration) {
-        if isEmpty { since = now }
-        answers.append(answer)
+    mutating func add(_ completion: @escaping @Sendable () -> Void, now: Duration) {
+        if isEmpty { firstAdded = now }
+        completions.append(completion)
     }
 
     /// Gives all answers.
-    mutating func give() {
-        for answer in answers { answer() }
-        answers.removeAll(keepingCapacity: true)
+    mutating func flush() {
+        for completion in completions { completion() }
+        completions.removeAll(keepingCapacity: true)
     }
 }

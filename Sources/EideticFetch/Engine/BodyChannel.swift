@@ -6,15 +6,15 @@ final class BodyChannel: Sendable {
         var head: ResponseHead?
         var bytes: [UInt8] = []
         var isFull = false
-        var end: TransferOutcome?
+        var outcome: ExchangeOutcome?
         var reader: CheckedContinuation<Void, Never>?
     }
 
     /// What a reader finds.
-    enum Item {
+    enum Event {
         /// A piece of the body; `wasFull` where the engine waits to be told to go on.
         case bytes([UInt8], wasFull: Bool)
-        case end(TransferOutcome)
+        case end(ExchangeOutcome)
     }
 
     /// Above so many bytes the engine waits for the reader.
@@ -35,9 +35,9 @@ final class BodyChannel: Sendable {
     }
 
     /// Takes a piece from the engine.
-    func take(_ piece: UnsafeRawBufferPointer) {
+    func append(_ chunk: UnsafeRawBufferPointer) {
         let reader = state.withLock { state in
-            state.bytes.append(contentsOf: piece)
+            state.bytes.append(contentsOf: chunk)
             defer { state.reader = nil }
             return state.reader
         }
@@ -45,46 +45,46 @@ final class BodyChannel: Sendable {
     }
 
     /// Tells the reader what kind of answer comes.
-    func begin(_ head: ResponseHead) { change { $0.head = head } }
+    func open(with head: ResponseHead) { update { $0.head = head } }
 
     /// Tells the reader that no more comes.
-    func finish(_ outcome: TransferOutcome) { change { $0.end = outcome } }
+    func finish(with outcome: ExchangeOutcome) { update { $0.outcome = outcome } }
 
     /// Suspends until the head is there, or the exchange is over: then gives what came of it.
-    func start() async -> TransferOutcome? {
-        await wait { $0.head != nil || $0.end != nil }
-        return state.withLock { $0.head == nil ? $0.end : nil }
+    func waitForHead() async -> ExchangeOutcome? {
+        await wait { $0.head != nil || $0.outcome != nil }
+        return state.withLock { $0.head == nil ? $0.outcome : nil }
     }
 
     /// Suspends until there is a piece of the body, or its end.
-    func next() async -> Item {
+    func next() async -> Event {
         while true {
-            await wait { !$0.bytes.isEmpty || $0.end != nil }
-            let item = state.withLock { state -> Item? in
-                if state.bytes.isEmpty { return state.end.map(Item.end) }
+            await wait { !$0.bytes.isEmpty || $0.outcome != nil }
+            let event = state.withLock { state -> Event? in
+                if state.bytes.isEmpty { return state.outcome.map(Event.end) }
                 defer {
                     state.bytes = []
                     state.isFull = false
                 }
                 return .bytes(state.bytes, wasFull: state.isFull)
             }
-            if let item { return item }
+            if let event { return event }
         }
     }
 
     private func wait(until isReady: @Sendable (State) -> Bool) async {
         while !state.withLock({ isReady($0) }) {
             await withCheckedContinuation { continuation in
-                let isLate = state.withLock { state in
+                let isReadyNow = state.withLock { state in
                     if !isReady(state) { state.reader = continuation }
                     return isReady(state)
                 }
-                if isLate { continuation.resume() }
+                if isReadyNow { continuation.resume() }
             }
         }
     }
 
-    private func change(_ body: @Sendable (inout State) -> Void) {
+    private func update(_ body: @Sendable (inout State) -> Void) {
         let reader = state.withLock { state in
             body(&state)
             defer { state.reader = nil }

@@ -6,37 +6,37 @@ import Glibc
 /// It has another name until it is complete, and is gone where it never is. Lives on one thread.
 final class BodyFile {
     private let path: String
-    private let temporary: String
-    private let files: FileSystem
-    private let file: FileDescriptor
-    private var isComplete = false
+    private let temporaryPath: String
+    private let fileSystem: FileSystem
+    private let descriptor: FileDescriptor
+    private var isCommitted = false
 
-    init(_ path: String, _ files: FileSystem) throws(SystemError) {
-        let temporary = FileSystem.temporaryName(for: path)
+    init(path: String, fileSystem: FileSystem) throws(SystemError) {
+        let temporaryPath = FileSystem.temporaryPath(for: path)
         do throws(SystemError) {
-            file = try files.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+            descriptor = try fileSystem.open(temporaryPath, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
         } catch {
-            throw SystemError(error.call, error.number, path: path)
+            throw SystemError(error.call, errorNumber: error.errorNumber, path: path)
         }
         self.path = path
-        self.temporary = temporary
-        self.files = files
+        self.temporaryPath = temporaryPath
+        self.fileSystem = fileSystem
     }
 
-    deinit { if !isComplete { try? files.unlink(temporary) } }
+    deinit { if !isCommitted { try? fileSystem.unlink(temporaryPath) } }
 
     /// Adds a piece.
-    func write(_ piece: UnsafeRawBufferPointer) throws(SystemError) {
+    func write(_ chunk: UnsafeRawBufferPointer) throws(SystemError) {
         do throws(SystemError) {
-            try files.write(piece, to: file)
+            try fileSystem.write(chunk, to: descriptor)
         } catch {
-            throw SystemError(error.call, error.number, path: path)
+            throw SystemError(error.call, errorNumber: error.errorNumber, path: path)
         }
     }
 
     /// Gives the file its name; what had that name before is gone.
-    func complete() throws(SystemError) {
-        try files.rename(temporary, to: path)
-        isComplete = true
+    func commit() throws(SystemError) {
+        try fileSystem.rename(temporaryPath, to: path)
+        isCommitted = true
     }
 }

@@ -5,52 +5,58 @@ import EideticCore
 ///
 /// Over HTTP/2 libcurl does not close a connection because one exchange on it was given up, and would put the next one
 /// on it as well. Lives on one thread.
-struct ConnectionDoubts {
+struct ConnectionHealth {
     /// How an exchange gets its connection.
-    struct Way {
+    struct ReusePolicy {
         /// Whether it is to have a new one.
-        let isFresh: Bool
+        let requiresNewConnection: Bool
         /// How old a connection may be that is used again, in seconds; older ones that rest are closed.
-        let longestLife: Int?
+        let maximumAge: Int?
     }
 
     /// So long after news of the network no connection that has rested since is used: libcurl uses none after so long.
-    private static let memory: Duration = .seconds(120)
+    private static let idleLimit: Duration = .seconds(120)
     /// libcurl counts the age of a connection in whole seconds.
-    private static let shortestLife = 2
+    private static let minimumAge = 2
     /// Origins that are remembered at most.
     private static let capacity = 1_024
 
     /// When the doubt began, by the engine's clock.
-    private var origins: [Origin: Duration] = [:]
-    private var news: Duration?
+    private var suspectedSince: [Origin: Duration] = [:]
+    private var lastNetworkChange: Duration?
 
     /// Whether every connection can be used.
-    var isEmpty: Bool { origins.isEmpty && news == nil }
+    var isHealthy: Bool { suspectedSince.isEmpty && lastNetworkChange == nil }
 
     /// Notes a time-out.
-    mutating func add(_ origin: Origin, now: Duration) {
-        if origins.count >= Self.capacity { origins.removeAll() }
-        origins[origin] = now
+    mutating func recordTimeout(of origin: Origin, now: Duration) {
+        if suspectedSince.count >= Self.capacity { suspectedSince.removeAll() }
+        suspectedSince[origin] = now
     }
 
     /// Whether an exchange may be on a dead connection: nothing came on it since the doubt began.
-    func concern(_ origin: Origin, lastByte: Duration) -> Bool { origins[origin].map { lastByte <= $0 } ?? false }
+    func isSuspected(_ origin: Origin, lastActivity: Duration) -> Bool {
+        suspectedSince[origin].map { lastActivity <= $0 } ?? false
+    }
 
     /// Notes that something came from `origin`.
-    mutating func remove(_ origin: Origin) { origins[origin] = nil }
+    mutating func recordResponse(from origin: Origin) { suspectedSince[origin] = nil }
 
     /// Notes that the network is another one, while exchanges with `busy` are under way.
-    mutating func networkChanged(_ busy: [Origin], now: Duration) {
-        for origin in busy { add(origin, now: now) }
-        news = now
+    mutating func recordNetworkChange(busyOrigins: [Origin], now: Duration) {
+        for origin in busyOrigins { recordTimeout(of: origin, now: now) }
+        lastNetworkChange = now
     }
 
     /// How an exchange with `origin` gets its connection.
-    mutating func way(to origin: Origin, now: Duration) -> Way {
-        if let news, now - news > Self.memory { self.news = nil }
-        let sinceNews = news.map { Int((now - $0).inSeconds) }
-        let isFresh = origins[origin] != nil || sinceNews.map { $0 < Self.shortestLife } ?? false
-        return Way(isFresh: isFresh, longestLife: sinceNews.map { max(Self.shortestLife, $0) - 1 })
+    mutating func reusePolicy(for origin: Origin, now: Duration) -> ReusePolicy {
+        if let lastNetworkChange, now - lastNetworkChange > Self.idleLimit { self.lastNetworkChange = nil }
+        let secondsSinceChange = lastNetworkChange.map { Int((now - $0).inSeconds) }
+        let requiresNewConnection =
+            suspectedSince[origin] != nil || secondsSinceChange.map { $0 < Self.minimumAge } ?? false
+        return ReusePolicy(
+            requiresNewConnection: requiresNewConnection,
+            maximumAge: secondsSinceChange.map { max(Self.minimumAge, $0) - 1 }
+        )
     }
 }

@@ -4,31 +4,31 @@ import CCurl
 final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     /// Where libcurl writes what went wrong.
-    let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// Fields that libcurl reads from while the exchange runs.
-    var headers: HeaderList?
-    private var encodings: String?
+    var headerList: HeaderList?
+    private var acceptedEncodings: String?
     /// Whether it was told which connections not to use.
-    var hasWay = false
+    var hasReusePolicy = false
     /// Whether it holds what all exchanges have in common, and nothing else.
-    var isPrepared = false
+    var hasOnlyCommonOptions = false
 
     init?() {
         guard let pointer = curl_easy_init() else { return nil }
         self.pointer = pointer
-        errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
     /// Which encodings the server may use; asked for until others are.
-    func accept(encodings: String) {
-        guard encodings != self.encodings else { return }
-        self.encodings = encodings
+    func setAcceptedEncodings(_ encodings: String) {
+        guard encodings != self.acceptedEncodings else { return }
+        self.acceptedEncodings = encodings
         _ = encodings.withCString { eidetic_curl_set_string(pointer, CURLOPT_ACCEPT_ENCODING, $0) }
     }
 
     deinit {
         curl_easy_cleanup(pointer)
-        errorText.deallocate()
+        errorBuffer.deallocate()
     }
 }
 
@@ -37,27 +37,27 @@ struct EasyHandlePool {
     private static let capacity = 64
     private var idle: [EasyHandle] = []
 
-    mutating func take() -> EasyHandle? { idle.popLast() ?? EasyHandle() }
+    mutating func acquire() -> EasyHandle? { idle.popLast() ?? EasyHandle() }
 
     /// Takes a handle back after an exchange that went well, and that was like all others.
-    mutating func give(_ handle: EasyHandle) { if idle.count < Self.capacity { idle.append(handle) } }
+    mutating func recycle(_ handle: EasyHandle) { if idle.count < Self.capacity { idle.append(handle) } }
 }
 
 /// Header fields as libcurl takes them.
 final class HeaderList {
     let fields: HTTPHeaders
-    let list: UnsafeMutablePointer<curl_slist>?
+    let pointer: UnsafeMutablePointer<curl_slist>?
 
     init(_ headers: HTTPHeaders) {
         fields = headers
-        var list: UnsafeMutablePointer<curl_slist>?
+        var pointer: UnsafeMutablePointer<curl_slist>?
         for field in headers.fields {
             // "Name:" would remove a field; "Name;" is how libcurl is told of an empty one.
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
-            list = curl_slist_append(list, line) ?? list
+            pointer = curl_slist_append(pointer, line) ?? pointer
         }
-        self.list = list
+        self.pointer = pointer
     }
 
-    deinit { curl_slist_free_all(list) }
+    deinit { curl_slist_free_all(pointer) }
 }

@@ -2,32 +2,35 @@ import EideticCore
 
 /// What all transfers of an engine have in common.
 struct EngineOptions: Sendable {
-    var name = "eidetic-fetch"
-    let caFile: String?
+    var threadName = "eidetic-fetch"
+    let certificateAuthorityFile: String?
     let userAgent: String
-    let pins: [String: [String]]
+    let pinnedPublicKeys: [String: [String]]
     let proxy: Downloader.Proxy
     let addressFamily: Downloader.AddressFamily
     let refusesPrivateNetworks: Bool
-    let bytesPerSecond: Int?
+    let maximumBytesPerSecond: Int?
     let observesNetwork: Bool
     /// By whose uptime time-outs and the rate are measured.
     let time: any TimeSource
     /// Through which bodies are written to files.
-    let files: FileSystem
+    let fileSystem: FileSystem
     /// Called on the engine's thread when an interface, an address or a route came.
     var onNetworkChange: @Sendable () -> Void = {}
 
     init(_ configuration: Downloader.Configuration) {
-        caFile = configuration.caFile
+        certificateAuthorityFile = configuration.certificateAuthorityFile
         userAgent = configuration.userAgent
-        pins = Dictionary(configuration.pins.map { (ParsedURL.host($0.key), $0.value) }, uniquingKeysWith: +)
+        pinnedPublicKeys = Dictionary(
+            configuration.pinnedPublicKeys.map { (ParsedURL.normalisedHost($0.key), $0.value) },
+            uniquingKeysWith: +
+        )
         proxy = configuration.proxy
         addressFamily = configuration.addressFamily
         refusesPrivateNetworks = configuration.refusesPrivateNetworks
-        bytesPerSecond = configuration.bytesPerSecond
+        maximumBytesPerSecond = configuration.maximumBytesPerSecond
         observesNetwork = configuration.observesNetwork
         time = configuration.time
-        files = configuration.fileSystem
+        fileSystem = configuration.fileSystem
     }
 }

@@ -4,31 +4,31 @@ import EideticCore
 ///
 /// One for all transfers of an engine, on its thread alone. libcurl reads on as long as there is something to read, so
 /// each piece asks.
-final class RateLimit {
+final class RateLimiter {
     private let bytesPerSecond: Double
     private var tokens = 0.0
-    private var lastLook: Duration
+    private var lastRefill: Duration
 
     init(bytesPerSecond: Int, now: Duration) {
         self.bytesPerSecond = Double(max(1, bytesPerSecond))
-        lastLook = now
+        lastRefill = now
     }
 
     /// Fills the bucket with what has become free since the last look.
-    func look(at now: Duration) {
-        tokens = min(bytesPerSecond / 10, tokens + bytesPerSecond * (now - lastLook).inSeconds)
-        lastLook = now
+    func refill(at now: Duration) {
+        tokens = min(bytesPerSecond / 10, tokens + bytesPerSecond * (now - lastRefill).inSeconds)
+        lastRefill = now
     }
 
     /// Takes a piece of so many bytes; gives false where it must come later.
     ///
     /// The last piece may be larger than what is left: the next one waits the longer for it.
-    func take(_ bytes: Int) -> Bool {
+    func consume(_ byteCount: Int) -> Bool {
         guard tokens > 0 else { return false }
-        tokens -= Double(bytes)
+        tokens -= Double(byteCount)
         return true
     }
 
     /// How long until bytes may come again; zero where they may.
-    var wait: Duration { tokens > 0 ? .zero : .seconds((1 - tokens) / bytesPerSecond) }
+    var delay: Duration { tokens > 0 ? .zero : .seconds((1 - tokens) / bytesPerSecond) }
 }

@@ -1,7 +1,7 @@
 /// The head of an answer.
 struct ResponseHead: Sendable, Hashable {
     var status = 0
-    var reason = ""
+    var reasonPhrase = ""
     var headers = HTTPHeaders()
 
     /// Whether the body is wanted: that of an error page is not.
@@ -19,5 +19,5 @@ struct ResponseHead: Sendable, Hashable {
     var contentLength: Int? { headers["Content-Length"].flatMap(Int.init).flatMap { $0 < 0 ? nil : $0 } }
 
     /// Whether the body is compressed for the way, so that its length says nothing about what comes out.
-    var isEncoded: Bool { headers["Content-Encoding"].map { $0.lowercased() != "identity" } ?? false }
+    var hasContentCoding: Bool { headers["Content-Encoding"].map { $0.lowercased() != "identity" } ?? false }
 }

@@ -1,57 +1,57 @@
 import CCurl
 import EideticCore
 
-extension Transfer {
+extension Exchange {
     /// What came of the exchange, after libcurl ended it with `code`.
-    func outcome(_ code: CURLcode) -> TransferOutcome {
+    func makeOutcome(code: CURLcode) -> ExchangeOutcome {
         if code == CURLE_OK, failure == nil { finishBody() }
-        dropFile()
-        var outcome = TransferOutcome(head: head, measured: Measured(metrics))
-        outcome.wasStopped = clock.stops != stopsAtStart
-        outcome.wasHeld = wasHeld
-        outcome.error = failure ?? (code == CURLE_OK || hasAnswer ? nil : error(for: code))
-        outcome.redirect = string(CURLINFO_REDIRECT_URL) ?? target
-        outcome.isWrongRange = isWrongRange
-        outcome.body = takeBody()
+        discardFile()
+        var outcome = ExchangeOutcome(head: head, sharedMetrics: SharedMetrics(metrics))
+        outcome.wasStopped = clock.stopCount != stopCountAtStart
+        outcome.wasPaused = wasPaused
+        outcome.error = failure ?? (code == CURLE_OK || isCompleteWithoutBody ? nil : error(for: code))
+        outcome.redirectTarget = string(for: CURLINFO_REDIRECT_URL) ?? redirectTarget
+        outcome.hasUnrequestedRange = hasUnrequestedRange
+        outcome.body = consumeBody()
         return outcome
     }
 
     /// Whether the head says it all: how the body of a redirect or of an error page ends is no failure of its own.
-    var hasAnswer: Bool {
+    var isCompleteWithoutBody: Bool {
         guard let head, !head.isSuccess else { return false }
         // With the first 401 a server only asks for the proof.
-        if head.status == 401, case .digest = order.credentials { return false }
+        if head.status == 401, case .digest = request.credentials { return false }
         return true
     }
 
     /// Where a redirect leads whose body broke off: then libcurl does not say it.
-    private var target: String? {
+    private var redirectTarget: String? {
         guard let head, head.isRedirect, let location = head.headers["Location"] else { return nil }
-        return ParsedURL.text(of: location, from: order.url)
+        return ParsedURL.resolve(location, against: request.url)
     }
 
     private var metrics: FetchMetrics {
         var metrics = FetchMetrics()
         metrics.queued = queued
-        metrics.resumedBytes = head?.status == 206 ? order.partial?.bytes.count ?? 0 : 0
-        metrics.nameLookup = duration(CURLINFO_NAMELOOKUP_TIME_T)
-        metrics.connect = duration(CURLINFO_CONNECT_TIME_T)
-        metrics.tls = duration(CURLINFO_APPCONNECT_TIME_T)
-        metrics.firstByte = duration(CURLINFO_STARTTRANSFER_TIME_T)
-        metrics.total = duration(CURLINFO_TOTAL_TIME_T)
-        metrics.bodyBytes = Int(offset(CURLINFO_SIZE_DOWNLOAD_T))
-        metrics.headerBytes = long(CURLINFO_HEADER_SIZE)
-        metrics.reusedConnection = head != nil && long(CURLINFO_NUM_CONNECTS) == 0
+        metrics.resumedBytes = head?.status == 206 ? request.partialBody?.bytes.count ?? 0 : 0
+        metrics.nameLookup = duration(for: CURLINFO_NAMELOOKUP_TIME_T)
+        metrics.connect = duration(for: CURLINFO_CONNECT_TIME_T)
+        metrics.tls = duration(for: CURLINFO_APPCONNECT_TIME_T)
+        metrics.firstByte = duration(for: CURLINFO_STARTTRANSFER_TIME_T)
+        metrics.total = duration(for: CURLINFO_TOTAL_TIME_T)
+        metrics.bodyBytes = Int(offset(for: CURLINFO_SIZE_DOWNLOAD_T))
+        metrics.headerBytes = integer(for: CURLINFO_HEADER_SIZE)
+        metrics.isReusedConnection = head != nil && integer(for: CURLINFO_NUM_CONNECTS) == 0
         metrics.httpVersion = httpVersion
-        if let address = string(CURLINFO_PRIMARY_IP), !address.isEmpty {
+        if let address = string(for: CURLINFO_PRIMARY_IP), !address.isEmpty {
             let host = address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]" : address
-            metrics.remoteAddress = "\(host):\(long(CURLINFO_PRIMARY_PORT))"
+            metrics.remoteAddress = "\(host):\(integer(for: CURLINFO_PRIMARY_PORT))"
         }
         return metrics
     }
 
     private var httpVersion: String {
-        switch long(CURLINFO_HTTP_VERSION) {
+        switch integer(for: CURLINFO_HTTP_VERSION) {
         case 1: "HTTP/1.0"
         case 2: "HTTP/1.1"
         case 3: "HTTP/2"
@@ -59,21 +59,21 @@ extension Transfer {
         }
     }
 
-    private func duration(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
+    private func duration(for info: CURLINFO) -> Duration { .microseconds(offset(for: info)) }
 
-    private func offset(_ info: CURLINFO) -> Int64 {
+    private func offset(for info: CURLINFO) -> Int64 {
         var value: curl_off_t = 0
         eidetic_curl_get_offset(easy, info, &value)
         return Int64(value)
     }
 
-    func long(_ info: CURLINFO) -> Int {
+    func integer(for info: CURLINFO) -> Int {
         var value = 0
         eidetic_curl_get_long(easy, info, &value)
         return value
     }
 
-    private func string(_ info: CURLINFO) -> String? {
+    private func string(for info: CURLINFO) -> String? {
         var value: UnsafePointer<CChar>?
         eidetic_curl_get_string(easy, info, &value)
         return value.map { String(cString: $0) }

@@ -1,50 +1,50 @@
 import EideticCore
 
 /// One exchange with a server, as the engine is asked for it: no redirects, no retries.
-final class TransferOrder: Sendable {
+final class ExchangeRequest: Sendable {
     /// Called once, on the engine's thread or on that of the one who cancels; gives what wakes the one who waits.
-    typealias Completion = @Sendable (TransferOutcome) -> @Sendable () -> Void
+    typealias Completion = @Sendable (ExchangeOutcome) -> @Sendable () -> Void
 
     let id: UInt64
-    let hop: Hop
+    let redirect: Redirect
     /// All fields that go out, the downloader's own included.
     let headers: HTTPHeaders
     let credentials: Credentials?
     /// Says whether it is still wanted, and how urgently.
-    let context: WorkContext
-    let requiresPicture: Bool
+    let context: JobContext
+    let requiresImage: Bool
     /// What is there already; the rest was asked for.
-    let partial: PartialBody?
+    let partialBody: PartialBody?
     /// Where the body goes piece by piece; `nil` where it is collected.
     let channel: BodyChannel?
     /// The file that the body goes to piece by piece; `nil` where it is collected.
-    let file: String?
+    let filePath: String?
     /// Called on the engine's thread.
     let onProgress: @Sendable (FetchProgress) -> Void
     let completion: Completion
 
     init(
         id: UInt64,
-        hop: Hop,
+        redirect: Redirect,
         headers: HTTPHeaders,
         credentials: Credentials?,
-        context: WorkContext,
-        requiresPicture: Bool,
-        partial: PartialBody? = nil,
+        context: JobContext,
+        requiresImage: Bool,
+        partialBody: PartialBody? = nil,
         channel: BodyChannel? = nil,
-        file: String? = nil,
+        filePath: String? = nil,
         onProgress: @escaping @Sendable (FetchProgress) -> Void = { _ in },
         completion: @escaping Completion
     ) {
         self.id = id
-        self.hop = hop
+        self.redirect = redirect
         self.headers = headers
         self.credentials = credentials
         self.context = context
-        self.requiresPicture = requiresPicture
-        self.partial = partial
+        self.requiresImage = requiresImage
+        self.partialBody = partialBody
         self.channel = channel
-        self.file = file
+        self.filePath = filePath
         self.onProgress = onProgress
         self.completion = completion
     }
@@ -52,7 +52,7 @@ final class TransferOrder: Sendable {
     /// Refuses what cannot be sent, whoever made it.
     func validate() throws(EideticError) { try credentials?.validate() }
 
-    var url: String { hop.url }
-    var origin: Origin { hop.origin }
-    var request: FetchRequest { hop.request }
+    var url: String { redirect.url }
+    var origin: Origin { redirect.origin }
+    var fetchRequest: FetchRequest { redirect.originalRequest }
 }

@@ -1,24 +1,24 @@
 import EideticCore
 
 /// What came of an exchange.
-struct TransferOutcome: Sendable {
+struct ExchangeOutcome: Sendable {
     /// `nil` where the answer's head never came.
     var head: ResponseHead?
     /// What came of the body; a part of it where there is an error.
     var body: [UInt8] = []
     /// `nil` where the exchange was complete, whatever its status.
     var error: EideticError?
-    var measured = Measured(FetchMetrics())
+    var sharedMetrics = SharedMetrics(FetchMetrics())
     /// Where a redirect leads, as an absolute URL.
-    var redirect: String?
+    var redirectTarget: String?
     /// Whether the process was stopped while the exchange was under way.
     var wasStopped = false
     /// Whether it was held back for a time, so that its own time says nothing about the server.
-    var wasHeld = false
+    var wasPaused = false
     /// Whether the server sent another part of the body than it was asked for.
-    var isWrongRange = false
+    var hasUnrequestedRange = false
 
-    var metrics: FetchMetrics { measured.metrics }
+    var metrics: FetchMetrics { sharedMetrics.metrics }
 
-    static let cancelled = TransferOutcome(error: .cancelled)
+    static let cancelled = ExchangeOutcome(error: .cancelled)
 }

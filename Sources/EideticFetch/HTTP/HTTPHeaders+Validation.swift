@@ -7,16 +7,16 @@ extension HTTPHeaders {
     package func validate() throws(EideticError) {
         for field in fields {
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte) else {
-                throw EideticError(.invalidArgument, "\"\(field.name)\" cannot be the name of a header field")
+                throw EideticError(.invalidArgument, message: "\"\(field.name)\" cannot be the name of a header field")
             }
-            guard !field.value.breaksLine else {
-                throw EideticError(.invalidArgument, "the value of \(field.name) holds a line break or a zero")
+            guard !field.value.containsLineBreakOrNUL else {
+                throw EideticError(.invalidArgument, message: "the value of \(field.name) holds a line break or a zero")
             }
         }
     }
 
     /// What ``validate()`` throws; `nil` where every field is good.
-    var refusal: EideticError? {
+    var validationError: EideticError? {
         do throws(EideticError) {
             try validate()
             return nil
@@ -44,13 +44,13 @@ extension Credentials {
         case .basic(let user, let password), .digest(let user, let password): texts = [user, password]
         case .bearer(let token): texts = [token]
         }
-        guard !texts.contains(where: \.breaksLine) else {
-            throw EideticError(.invalidArgument, "the credentials hold a line break or a zero")
+        guard !texts.contains(where: \.containsLineBreakOrNUL) else {
+            throw EideticError(.invalidArgument, message: "the credentials hold a line break or a zero")
         }
     }
 }
 
 extension String {
     /// Whether the text would not stay within a line of HTTP: it holds a line break or a zero.
-    var breaksLine: Bool { utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
+    var containsLineBreakOrNUL: Bool { utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
 }

@@ -42,47 +42,47 @@ public struct HTTPHeaders: Sendable {
     public subscript(name: String) -> String? {
         get {
             var result: String?
-            for field in fields where Self.isSame(field.name, name) {
+            for field in fields where Self.isSameName(field.name, name) {
                 if result == nil { result = field.value } else { result?.append(", \(field.value)") }
             }
             return result
         }
         set {
-            fields.removeAll { Self.isSame($0.name, name) }
+            fields.removeAll { Self.isSameName($0.name, name) }
             if let newValue { fields.append(Field(name: name, value: newValue)) }
         }
     }
 
     /// Every value for `name`, in order.
-    public func values(of name: String) -> [String] {
-        fields.filter { Self.isSame($0.name, name) }.map { $0.value }
+    public func values(for name: String) -> [String] {
+        fields.filter { Self.isSameName($0.name, name) }.map { $0.value }
     }
 
     /// Adds a field and keeps those of the same name.
-    public mutating func add(_ name: String, _ value: String) {
+    public mutating func add(_ name: String, for value: String) {
         fields.append(Field(name: name, value: value))
     }
 
     /// These fields, with those of `other` in place of the ones that have the same name.
-    public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
-        if other.isEmpty { return self }
-        let kept = fields.filter { mine in !other.fields.contains { Self.isSame($0.name, mine.name) } }
-        return HTTPHeaders(kept + other.fields)
+    public func merging(_ overrides: HTTPHeaders) -> HTTPHeaders {
+        if overrides.isEmpty { return self }
+        let remaining = fields.filter { field in !overrides.fields.contains { Self.isSameName($0.name, field.name) } }
+        return HTTPHeaders(remaining + overrides.fields)
     }
 
     /// The fields whose name passes `isKept`.
-    func filter(_ isKept: (String) -> Bool) -> HTTPHeaders { HTTPHeaders(fields.filter { isKept($0.name) }) }
+    func filter(_ isIncluded: (String) -> Bool) -> HTTPHeaders { HTTPHeaders(fields.filter { isIncluded($0.name) }) }
 
     /// Compares names as HTTP does: ASCII letters without regard to case.
-    package static func isSame(_ left: String, _ right: String) -> Bool {
+    package static func isSameName(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
-        return left == right || left.utf8.elementsEqual(right.utf8) { lowercase($0) == lowercase($1) }
+        return left == right || left.utf8.elementsEqual(right.utf8) { lowercased($0) == lowercased($1) }
     }
 
-    private static func lowercase(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
+    private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
 
     /// The fields by lower-case name: what equality and hash look at.
-    package var canonical: [String: [String]] {
+    package var canonicalFields: [String: [String]] {
         Dictionary(grouping: fields) { $0.name.lowercased() }.mapValues { $0.map(\.value) }
     }
 }
@@ -90,11 +90,11 @@ public struct HTTPHeaders: Sendable {
 extension HTTPHeaders: Hashable {
     /// Whether each name has the same values.
     public static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool {
-        left.fields == right.fields || left.canonical == right.canonical
+        left.fields == right.fields || left.canonicalFields == right.canonicalFields
     }
 
     /// Feeds the values, without regard to the order of names.
-    public func hash(into hasher: inout Hasher) { hasher.combine(fields.isEmpty ? [:] : canonical) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(fields.isEmpty ? [:] : canonicalFields) }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {

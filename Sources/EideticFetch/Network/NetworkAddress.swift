@@ -26,10 +26,12 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - SeeAlso: The IANA registries of special-purpose addresses (RFC 6890).
     package var isPublic: Bool {
-        guard bytes.count == 16 else { return bytes.count == 4 && !Self.special4.contains { $0.holds(bytes) } }
-        if let inner = embeddedIPv4 { return inner.isPublic }
+        guard bytes.count == 16 else {
+            return bytes.count == 4 && !Self.specialIPv4Blocks.contains { $0.contains(bytes) }
+        }
+        if let embedded = embeddedIPv4 { return embedded.isPublic }
         // Only 2000::/3 is given out; within it some blocks are set aside.
-        return bytes[0] & 0xe0 == 0x20 && !Self.special6.contains { $0.holds(bytes) }
+        return bytes[0] & 0xe0 == 0x20 && !Self.specialIPv6Blocks.contains { $0.contains(bytes) }
     }
 
     /// The IPv4 address that packets for this IPv6 address end at: mapped, translated (NAT64) or tunnelled (6to4).
@@ -41,30 +43,34 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    private struct Block {
+    private struct AddressBlock {
         let prefix: [UInt8]
-        let bits: Int
+        let prefixLength: Int
 
-        func holds(_ bytes: [UInt8]) -> Bool {
-            (0..<bits).allSatisfy { bit in
+        func contains(_ bytes: [UInt8]) -> Bool {
+            (0..<prefixLength).allSatisfy { bit in
                 let mask = UInt8(0x80) >> UInt8(bit % 8)
                 return bytes[bit / 8] & mask == (bit / 8 < prefix.count ? prefix[bit / 8] : 0) & mask
             }
         }
     }
 
-    private static let special4 = [
-        Block(prefix: [0], bits: 8), Block(prefix: [10], bits: 8), Block(prefix: [100, 64], bits: 10),
-        Block(prefix: [127], bits: 8), Block(prefix: [169, 254], bits: 16), Block(prefix: [172, 16], bits: 12),
-        Block(prefix: [192, 0, 0], bits: 24), Block(prefix: [192, 0, 2], bits: 24),
-        Block(prefix: [192, 88, 99], bits: 24), Block(prefix: [192, 168], bits: 16),
-        Block(prefix: [198, 18], bits: 15), Block(prefix: [198, 51, 100], bits: 24),
-        Block(prefix: [203, 0, 113], bits: 24), Block(prefix: [224], bits: 4), Block(prefix: [240], bits: 4),
+    private static let specialIPv4Blocks = [
+        AddressBlock(prefix: [0], prefixLength: 8), AddressBlock(prefix: [10], prefixLength: 8),
+        AddressBlock(prefix: [100, 64], prefixLength: 10),
+        AddressBlock(prefix: [127], prefixLength: 8), AddressBlock(prefix: [169, 254], prefixLength: 16),
+        AddressBlock(prefix: [172, 16], prefixLength: 12),
+        AddressBlock(prefix: [192, 0, 0], prefixLength: 24), AddressBlock(prefix: [192, 0, 2], prefixLength: 24),
+        AddressBlock(prefix: [192, 88, 99], prefixLength: 24), AddressBlock(prefix: [192, 168], prefixLength: 16),
+        AddressBlock(prefix: [198, 18], prefixLength: 15), AddressBlock(prefix: [198, 51, 100], prefixLength: 24),
+        AddressBlock(prefix: [203, 0, 113], prefixLength: 24), AddressBlock(prefix: [224], prefixLength: 4),
+        AddressBlock(prefix: [240], prefixLength: 4),
     ]
 
-    private static let special6 = [
-        Block(prefix: [0x20, 0x01, 0x00], bits: 23), Block(prefix: [0x20, 0x01, 0x0d, 0xb8], bits: 32),
-        Block(prefix: [0x3f, 0xff, 0x00], bits: 20),
+    private static let specialIPv6Blocks = [
+        AddressBlock(prefix: [0x20, 0x01, 0x00], prefixLength: 23),
+        AddressBlock(prefix: [0x20, 0x01, 0x0d, 0xb8], prefixLength: 32),
+        AddressBlock(prefix: [0x3f, 0xff, 0x00], prefixLength: 20),
     ]
 
     /// The address as text.

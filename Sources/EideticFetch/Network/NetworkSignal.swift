@@ -4,43 +4,43 @@ import EideticCore
 final class NetworkSignal: Sendable {
     private struct State {
         var lastID: UInt64 = 0
-        var changes: UInt64 = 0
-        var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var changeCount: UInt64 = 0
+        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
     }
 
     private let state = Guarded(State())
 
     /// How often the network has changed so far.
-    var changes: UInt64 { state.withLock { $0.changes } }
+    var changeCount: UInt64 { state.withLock { $0.changeCount } }
 
     /// Suspends until the network has changed more often than `changes`, or the task is cancelled.
-    func wait(after changes: UInt64) async {
+    func wait(after changeCount: UInt64) async {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                state.withLock { $0.waiting[id] = continuation }
-                if Task.isCancelled || self.changes != changes { wake(id) }
+                state.withLock { $0.waiters[id] = continuation }
+                if Task.isCancelled || self.changeCount != changeCount { resume(id) }
             }
         } onCancel: {
-            wake(id)
+            resume(id)
         }
     }
 
     /// Wakes all.
-    func fire() {
-        let waiting = state.withLock { state in
-            state.changes += 1
-            defer { state.waiting = [:] }
-            return Array(state.waiting.values)
+    func signal() {
+        let waiters = state.withLock { state in
+            state.changeCount += 1
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
         }
-        for continuation in waiting { continuation.resume() }
+        for continuation in waiters { continuation.resume() }
     }
 
-    private func wake(_ id: UInt64) {
-        let waiting = state.withLock { $0.waiting.removeValue(forKey: id) }
-        waiting?.resume()
+    private func resume(_ id: UInt64) {
+        let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+        waiter?.resume()
     }
 }

@@ -13,7 +13,11 @@ package final class RouteSocket {
     /// Listens in the network namespace of the calling thread; `nil` where the system does not let us.
     package init?() {
         guard let route = eidetic_route_open() else {
-            Log.write(.warning, .fetch, "no news about the network: \(SystemError.message(errno))")
+            Log.write(
+                .warning,
+                category: .fetch,
+                message: "no news about the network: \(SystemError.message(for: errno))"
+            )
             return nil
         }
         self.route = route
@@ -22,8 +26,8 @@ package final class RouteSocket {
     deinit { eidetic_route_close(route) }
 
     /// The system's number for the socket, to wait for.
-    package var number: Int32 { eidetic_route_socket(route) }
+    package var descriptor: Int32 { eidetic_route_socket(route) }
 
     /// Reads all news; true where something came that may bring the network back.
-    package func readArrival() -> Bool { eidetic_route_read(route) == 1 }
+    package func readChanges() -> Bool { eidetic_route_read(route) == 1 }
 }

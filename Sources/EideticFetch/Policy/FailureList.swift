@@ -18,20 +18,20 @@ public final class FailureList: Sendable {
     private struct Failure {
         let error: EideticError
         let expires: Duration
-        let number: UInt64
+        let sequenceNumber: UInt64
     }
 
     private struct State {
         var failures: [FetchRequest: Failure] = [:]
         var order: [(request: FetchRequest, number: UInt64)] = []
-        var lastNumber: UInt64 = 0
+        var lastSequenceNumber: UInt64 = 0
     }
 
     private let policy: FailurePolicy
     private let time: any TimeSource
     private let state = Guarded(State())
 
-    init(_ policy: FailurePolicy, time: any TimeSource) {
+    init(policy: FailurePolicy, time: any TimeSource) {
         self.policy = policy
         self.time = time
     }
@@ -54,7 +54,9 @@ public final class FailureList: Sendable {
     public var entries: [Entry] {
         state.withLock { [time] state in
             let now = time.uptime
-            return state.failures.sorted { $0.value.number < $1.value.number }.compactMap { request, failure in
+            return state.failures.sorted { $0.value.sequenceNumber < $1.value.sequenceNumber }.compactMap {
+                request,
+                failure in
                 let remaining = failure.expires - now
                 return remaining > .zero ? Entry(request: request, error: failure.error, remaining: remaining) : nil
             }
@@ -71,14 +73,18 @@ public final class FailureList: Sendable {
     public func removeAll() { state.withLock { $0 = State() } }
 
     /// Remembers how `request` failed, where that is of the kind to be remembered.
-    package func note(_ error: EideticError, for request: FetchRequest) {
+    package func record(_ error: EideticError, for request: FetchRequest) {
         guard let lifetime = policy.lifetime(of: error), policy.capacity > 0 else { return }
         let key = request.failureKey
         state.withLock { [time, policy] state in
-            state.lastNumber += 1
-            state.failures[key] = Failure(error: error, expires: time.uptime + lifetime, number: state.lastNumber)
-            state.order.append((key, state.lastNumber))
-            Self.shrink(&state, to: policy.capacity)
+            state.lastSequenceNumber += 1
+            state.failures[key] = Failure(
+                error: error,
+                expires: time.uptime + lifetime,
+                sequenceNumber: state.lastSequenceNumber
+            )
+            state.order.append((key, state.lastSequenceNumber))
+            Self.trim(&state, to: policy.capacity)
         }
     }
 
@@ -88,17 +94,17 @@ public final class FailureList: Sendable {
         let seconds = Int(entry.remaining.inSeconds.rounded(.up))
         throw EideticError(
             .refused,
-            "failed before and is not asked again for \(seconds) s: \(entry.error.message)",
+            message: "failed before and is not asked again for \(seconds) s: \(entry.error.message)",
             httpStatus: entry.error.httpStatus
         )
     }
 
     /// Forgets the oldest; the order may hold entries that were replaced or removed since.
-    private static func shrink(_ state: inout State, to capacity: Int) {
+    private static func trim(_ state: inout State, to capacity: Int) {
         var dropped = 0
         while state.failures.count > capacity || state.order.count > 2 * capacity + 16, dropped < state.order.count {
             let oldest = state.order[dropped]
-            if state.failures[oldest.request]?.number == oldest.number { state.failures[oldest.request] = nil }
+            if state.failures[oldest.request]?.sequenceNumber == oldest.number { state.failures[oldest.request] = nil }
             dropped += 1
         }
         state.order.removeFirst(dropped)
@@ -109,7 +115,7 @@ extension FetchRequest {
     /// The request as far as its failure depends on it.
     var failureKey: FetchRequest {
         var key = self
-        key.retriesFailed = false
+        key.ignoresFailureList = false
         key.timeout = .seconds(15)
         key.totalTimeout = nil
         return key

@@ -11,13 +11,13 @@ public struct FailurePolicy: Sendable, Hashable {
     /// Every other status below 500; 10 minutes by default.
     public var otherStatus: Duration = .seconds(600)
     /// No picture, or one that is broken or of an unknown format; 10 minutes by default.
-    public var notAPicture: Duration = .seconds(600)
+    public var notAnImage: Duration = .seconds(600)
     /// More bytes or pixels than allowed, by whichever pipeline of the downloader found it; 1 hour by default.
     public var tooLarge: Duration = .seconds(3_600)
     /// A certificate that is not acceptable; 5 minutes by default.
     public var tls: Duration = .seconds(300)
     /// Redirects that lead nowhere, and answers that break the protocol; 10 minutes by default.
-    public var broken: Duration = .seconds(600)
+    public var protocolError: Duration = .seconds(600)
     /// How many failures are remembered; the oldest are forgotten first.
     ///
     /// 4,096 by default.
@@ -32,10 +32,10 @@ public struct FailurePolicy: Sendable, Hashable {
         let lifetime: Duration? =
             switch error.code {
             case .httpStatus: lifetime(ofStatus: error.httpStatus ?? 0)
-            case .notAPicture, .corrupt, .truncated, .unsupportedFormat: notAPicture
+            case .notAnImage, .corrupt, .truncated, .unsupportedFormat: notAnImage
             case .limitExceeded: tooLarge
             case .tlsFailure: tls
-            case .badRedirect, .badResponse: broken
+            case .badRedirect, .badResponse: protocolError
             default: nil
             }
         return lifetime.flatMap { $0 > .zero ? $0 : nil }

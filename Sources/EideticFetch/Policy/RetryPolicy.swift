@@ -6,7 +6,7 @@ package import EideticCore
 /// clients do not come back at the same moment. A server's `Retry-After` counts where it asks for longer.
 public struct RetryPolicy: Sendable, Hashable {
     /// Attempts in all, the first one included; at least 1, 3 by default.
-    public var attempts = 3
+    public var maximumAttempts = 3
 
     /// The longest wait before the second attempt; half a second by default.
     public var baseDelay: Duration = .milliseconds(500)
@@ -25,7 +25,7 @@ public struct RetryPolicy: Sendable, Hashable {
     /// One attempt, and no more.
     public static let none: RetryPolicy = {
         var policy = RetryPolicy()
-        policy.attempts = 1
+        policy.maximumAttempts = 1
         return policy
     }()
 
@@ -33,13 +33,13 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// `attempt` counts from 1, `retryAfter` is what the server asked for, `random` is a number from 0 up to 1.
     package func delay(afterAttempt attempt: Int, retryAfter: Duration?, random: Double) -> Duration? {
-        guard attempt < attempts else { return nil }
+        guard attempt < maximumAttempts else { return nil }
         if let retryAfter, retryAfter > maximumRetryAfter { return nil }
-        let longest = min(
+        let maximum = min(
             maximumDelay.inSeconds,
             baseDelay.inSeconds * Double(UInt64(1) << min(UInt64(attempt - 1), 40))
         )
-        return max(.seconds(longest * random), retryAfter ?? .zero)
+        return max(.seconds(maximum * random), retryAfter ?? .zero)
     }
 }
 

@@ -30,7 +30,7 @@ public struct FetchRequest: Sendable, Hashable {
     public var byteLimit: ByteCount = .mebibytes(128)
 
     /// Whether a body that does not begin as a picture is refused as `notAPicture`; true by default.
-    public var requiresPicture = true
+    public var requiresImage = true
 
     /// Whether any certificate is accepted, for this request only; false by default.
     public var allowsInvalidCertificates = false
@@ -38,7 +38,7 @@ public struct FetchRequest: Sendable, Hashable {
     /// Whether to ask although the URL failed for good before, and to try again after a transport failure (L07).
     ///
     /// False by default.
-    public var retriesFailed = false
+    public var ignoresFailureList = false
 
     /// Whether cookies are sent and kept in the downloader's jar; false by default.
     public var usesCookies = false
@@ -62,10 +62,10 @@ public struct FetchRequest: Sendable, Hashable {
     /// Refuses what cannot be asked for.
     func validate() throws(EideticError) {
         guard timeout > .zero, totalTimeout.map({ $0 > .zero }) ?? true else {
-            throw EideticError(.invalidArgument, "\(url): a time-out must be longer than zero")
+            throw EideticError(.invalidArgument, message: "\(url): a time-out must be longer than zero")
         }
         guard byteLimit >= .zero else {
-            throw EideticError(.invalidArgument, "\(url): the limit of bytes is negative")
+            throw EideticError(.invalidArgument, message: "\(url): the limit of bytes is negative")
         }
         try headers.validate()
         try credentials?.validate()

@@ -9,10 +9,10 @@ struct ParsedURL {
     let user: String?
     let password: String?
 
-    private static let longest = 65_536
+    private static let maximumLength = 65_536
 
     init(_ source: String) throws(EideticError) {
-        if source.utf8.count <= Self.longest, let plain = PlainURL(source) {
+        if source.utf8.count <= Self.maximumLength, let plain = PlainURL(source) {
             self.init(text: source, origin: plain.origin)
         } else {
             try self.init(parsing: source)
@@ -32,19 +32,23 @@ struct ParsedURL {
         while ends.first?.isWhitespace == true { ends.removeFirst() }
         while ends.last?.isWhitespace == true { ends.removeLast() }
         let trimmed = String(ends)
-        guard trimmed.utf8.count <= Self.longest else {
-            throw EideticError(.invalidURL, "the URL is longer than \(Self.longest) bytes")
+        guard trimmed.utf8.count <= Self.maximumLength else {
+            throw EideticError(.invalidURL, message: "the URL is longer than \(Self.maximumLength) bytes")
         }
-        guard !trimmed.utf8.contains(0), let handle = curl_url() else { throw Self.refusal(source, "it holds a zero") }
+        guard !trimmed.utf8.contains(0), let handle = curl_url() else {
+            throw Self.invalidURL(source, reason: "it holds a zero")
+        }
         defer { curl_url_cleanup(handle) }
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
         let result = curl_url_set(handle, CURLUPART_URL, trimmed, flags)
-        guard result == CURLUE_OK else { throw Self.refusal(source, String(cString: curl_url_strerror(result))) }
-        try self.init(handle, source)
+        guard result == CURLUE_OK else {
+            throw Self.invalidURL(source, reason: String(cString: curl_url_strerror(result)))
+        }
+        try self.init(handle: handle, source: source)
     }
 
-    private init(_ handle: OpaquePointer, _ source: String) throws(EideticError) {
-        func part(_ part: CURLUPart, _ flags: Int32 = 0) -> String? {
+    private init(handle: OpaquePointer, source: String) throws(EideticError) {
+        func part(_ part: CURLUPart, flags: Int32 = 0) -> String? {
             var text: UnsafeMutablePointer<CChar>?
             guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
             defer { curl_free(text) }
@@ -52,31 +56,31 @@ struct ParsedURL {
         }
         let scheme = part(CURLUPART_SCHEME)?.lowercased() ?? ""
         guard scheme == "http" || scheme == "https" else {
-            throw Self.refusal(source, "the scheme \"\(scheme)\" cannot be loaded, only http and https")
+            throw Self.invalidURL(source, reason: "the scheme \"\(scheme)\" cannot be loaded, only http and https")
         }
-        guard let host = part(CURLUPART_HOST).flatMap(Self.normal), !host.isEmpty,
-            let port = part(CURLUPART_PORT, CURLU_DEFAULT_PORT).flatMap(Int.init)
-        else { throw Self.refusal(source, "it names no host that could be asked") }
+        guard let host = part(CURLUPART_HOST).flatMap(Self.normalised), !host.isEmpty,
+            let port = part(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT).flatMap(Int.init)
+        else { throw Self.invalidURL(source, reason: "it names no host that could be asked") }
         origin = Origin(scheme: scheme, host: host, port: port)
-        user = part(CURLUPART_USER, CURLU_URLDECODE)
-        password = part(CURLUPART_PASSWORD, CURLU_URLDECODE)
-        for unwanted in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
-            curl_url_set(handle, unwanted, nil, 0)
+        user = part(CURLUPART_USER, flags: CURLU_URLDECODE)
+        password = part(CURLUPART_PASSWORD, flags: CURLU_URLDECODE)
+        for removedPart in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS, CURLUPART_FRAGMENT] {
+            curl_url_set(handle, removedPart, nil, 0)
         }
         guard curl_url_set(handle, CURLUPART_HOST, host, 0) == CURLUE_OK else {
-            throw Self.refusal(source, "it names no host that could be asked")
+            throw Self.invalidURL(source, reason: "it names no host that could be asked")
         }
-        guard let text = part(CURLUPART_URL) else { throw Self.refusal(source, "it cannot be written") }
+        guard let text = part(CURLUPART_URL) else { throw Self.invalidURL(source, reason: "it cannot be written") }
         self.text = text
     }
 
     /// A host in its one spelling: of ASCII, in lower case, and without the dot that only says that the name is a whole one.
-    private static func normal(_ host: String) -> String? {
-        guard let lower = ascii(host)?.lowercased() else { return nil }
-        return lower.hasSuffix(".") ? String(lower.dropLast()) : lower
+    private static func normalised(_ host: String) -> String? {
+        guard let lowercased = asciiHost(host)?.lowercased() else { return nil }
+        return lowercased.hasSuffix(".") ? String(lowercased.dropLast()) : lowercased
     }
 
-    private static func ascii(_ host: String) -> String? {
+    private static func asciiHost(_ host: String) -> String? {
         if host.utf8.allSatisfy({ $0 < 0x80 }) { return host }
         var ascii = [CChar](repeating: 0, count: 256)
         guard eidetic_curl_ascii_host(host, &ascii, ascii.count) == 1 else { return nil }
@@ -84,14 +88,14 @@ struct ParsedURL {
     }
 
     /// The host of a URL that names it as `host` does; the text itself where it can stand in none.
-    static func host(_ host: String) -> String {
+    static func normalisedHost(_ host: String) -> String {
         (try? ParsedURL("https://\(host)/"))?.origin.host ?? host.lowercased()
     }
 
     /// What `reference` names where it stands in the document of `base`; `nil` where it cannot be read.
     ///
     /// - SeeAlso: RFC 3986, section 5.
-    static func text(of reference: String, from base: String) -> String? {
+    static func resolve(_ reference: String, against base: String) -> String? {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
@@ -104,8 +108,8 @@ struct ParsedURL {
         return String(cString: text)
     }
 
-    private static func refusal(_ source: String, _ reason: String) -> EideticError {
-        let shown = source.count > 200 ? "\(source.prefix(200))…" : source
-        return EideticError(.invalidURL, "\"\(shown)\" is no URL that can be loaded: \(reason)")
+    private static func invalidURL(_ source: String, reason: String) -> EideticError {
+        let excerpt = source.count > 200 ? "\(source.prefix(200))…" : source
+        return EideticError(.invalidURL, message: "\"\(excerpt)\" is no URL that can be loaded: \(reason)")
     }
 }

@@ -8,13 +8,13 @@ struct PlainURL {
 
     /// - Returns: `nil` where the text may not be in its normal form.
     init?(_ text: String) {
-        guard let origin = text.utf8.withContiguousStorageIfAvailable({ Self.origin(UnsafeRawBufferPointer($0)) }),
+        guard let origin = text.utf8.withContiguousStorageIfAvailable({ Self.origin(of: UnsafeRawBufferPointer($0)) }),
             let origin
         else { return nil }
         self.origin = origin
     }
 
-    private static func origin(_ text: UnsafeRawBufferPointer) -> Origin? {
+    private static func origin(of text: UnsafeRawBufferPointer) -> Origin? {
         let isSecure = text.starts(with: "https://")
         guard isSecure || text.starts(with: "http://") else { return nil }
         let start = isSecure ? 8 : 7
@@ -22,17 +22,17 @@ struct PlainURL {
             return nil
         }
         let colon = text[start..<path].firstIndex(of: UInt8(ascii: ":"))
-        guard let host = host(UnsafeRawBufferPointer(rebasing: text[start..<(colon ?? path)])) else { return nil }
+        guard let host = host(of: UnsafeRawBufferPointer(rebasing: text[start..<(colon ?? path)])) else { return nil }
         let scheme = isSecure ? "https" : "http"
         guard let colon else { return Origin(scheme: scheme, host: host, port: isSecure ? 443 : 80) }
-        return port(text[(colon + 1)..<path]).map { Origin(scheme: scheme, host: host, port: $0) }
+        return port(of: text[(colon + 1)..<path]).map { Origin(scheme: scheme, host: host, port: $0) }
     }
 
     /// Whether a path with its query holds nothing to be encoded, left out or resolved.
     private static func isPlain(path: Slice<UnsafeRawBufferPointer>) -> Bool {
         var last: UInt8 = 0
         for byte in path {
-            guard characters[Int(byte)] else { return false }
+            guard plainCharacters[Int(byte)] else { return false }
             if last == UInt8(ascii: "/"), byte == UInt8(ascii: ".") { return false }
             last = byte
         }
@@ -40,7 +40,7 @@ struct PlainURL {
     }
 
     /// A name in lower case, or an address of four numbers.
-    private static func host(_ text: UnsafeRawBufferPointer) -> String? {
+    private static func host(of text: UnsafeRawBufferPointer) -> String? {
         guard let first = text.first, isLetter(first) || isDigit(first), text.count <= 253 else { return nil }
         var isLabelStart = true
         var endsInName = false
@@ -58,7 +58,7 @@ struct PlainURL {
         return endsInName || host.withCString { inet_pton(AF_INET, $0, &address) } == 1 ? host : nil
     }
 
-    private static func port(_ digits: Slice<UnsafeRawBufferPointer>) -> Int? {
+    private static func port(of digits: Slice<UnsafeRawBufferPointer>) -> Int? {
         guard (1...5).contains(digits.count), digits.first != UInt8(ascii: "0"), digits.allSatisfy(isDigit) else {
             return nil
         }
@@ -71,9 +71,9 @@ struct PlainURL {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     /// By their code: those that stand for themselves in a path and in a query (RFC 3986, section 3.3).
-    private static let characters: [Bool] = {
-        let others = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-._~/!*,;=:@&+?".utf8
-        return (0...UInt8.max).map { isLetter($0) || isDigit($0) || others.contains($0) }
+    private static let plainCharacters: [Bool] = {
+        let punctuation = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-._~/!*,;=:@&+?".utf8
+        return (0...UInt8.max).map { isLetter($0) || isDigit($0) || punctuation.contains($0) }
     }()
 }
 

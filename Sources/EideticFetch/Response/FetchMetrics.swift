@@ -21,13 +21,13 @@ public struct FetchMetrics: Sendable, Hashable {
     /// `HTTP/1.1`, `HTTP/2`.
     public var httpVersion = ""
     /// Whether the connection was open already.
-    public var reusedConnection = false
+    public var isReusedConnection = false
     /// The address that answered, with its port.
     public var remoteAddress = ""
     /// Redirects that were followed.
-    public var redirects = 0
+    public var redirectCount = 0
     /// Attempts that were made, the last one included.
-    public var attempts = 1
+    public var attemptCount = 1
     /// Bytes that an earlier attempt had left and that were not asked again.
     public var resumedBytes = 0
 

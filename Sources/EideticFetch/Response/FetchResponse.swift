@@ -10,11 +10,11 @@ public struct FetchResponse: Sendable {
     public var effectiveURL: String
     /// Times and counts.
     public var metrics: FetchMetrics {
-        get { measured.metrics }
-        set { measured = Measured(newValue) }
+        get { sharedMetrics.metrics }
+        set { sharedMetrics = SharedMetrics(newValue) }
     }
 
-    private var measured: Measured
+    private var sharedMetrics: SharedMetrics
 
     /// Creates an answer.
     public init(
@@ -24,14 +24,20 @@ public struct FetchResponse: Sendable {
         effectiveURL: String,
         metrics: FetchMetrics = FetchMetrics()
     ) {
-        self.init(status, headers, bytes, effectiveURL, Measured(metrics))
+        self.init(
+            status: status,
+            headers: headers,
+            bytes: bytes,
+            effectiveURL: effectiveURL,
+            sharedMetrics: SharedMetrics(metrics)
+        )
     }
 
-    init(_ status: Int, _ headers: HTTPHeaders, _ bytes: [UInt8], _ effectiveURL: String, _ measured: Measured) {
+    init(status: Int, headers: HTTPHeaders, bytes: [UInt8], effectiveURL: String, sharedMetrics: SharedMetrics) {
         self.status = status
         self.headers = headers
         self.bytes = bytes
         self.effectiveURL = effectiveURL
-        self.measured = measured
+        self.sharedMetrics = sharedMetrics
     }
 }

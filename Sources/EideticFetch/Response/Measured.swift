@@ -1,5 +1,5 @@
 /// Metrics in one place, however often the answer that they belong to is copied.
-final class Measured: Sendable {
+final class SharedMetrics: Sendable {
     let metrics: FetchMetrics
 
     init(_ metrics: FetchMetrics) { self.metrics = metrics }

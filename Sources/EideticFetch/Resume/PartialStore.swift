@@ -6,86 +6,89 @@ import Glibc
 /// A file each: a text head, an empty line, the body. The head names the URL and the checksum of the body; a file that
 /// does not agree is no longer there. Files that are too old, or the oldest of too many bytes, go whenever one is written.
 /// Everything here blocks.
-struct PartialStore: Sendable {
+struct PartialBodyStore: Sendable {
     let directory: String
     let sizeLimit: Int
-    let maximumAge: Duration
-    let files: FileSystem
+    let lifetime: Duration
+    let fileSystem: FileSystem
     let time: any TimeSource
 
     /// `nil` where the configuration names no directory.
     init?(_ configuration: Downloader.Configuration) {
         guard let directory = configuration.partialDirectory else { return nil }
         self.directory = directory
-        sizeLimit = configuration.partialLimit.bytes
-        maximumAge = configuration.partialAge
-        files = configuration.fileSystem
+        sizeLimit = configuration.partialSizeLimit.bytes
+        lifetime = configuration.partialLifetime
+        fileSystem = configuration.fileSystem
         time = configuration.time
     }
 
     /// Below this a body is fetched again sooner than a file is written and read.
-    static let smallest = 65_536
-    private static let longestWrite: Duration = .seconds(60)
+    static let minimumSize = 65_536
+    private static let maximumWriteTime: Duration = .seconds(60)
     private static let magic = "eidetic-partial 1"
-    private static let ending = ".partial"
+    private static let fileExtension = ".partial"
 
     /// Keeps the beginning of what `request` names.
-    func write(_ partial: PartialBody, for request: FetchRequest) throws(SystemError) {
-        guard partial.bytes.count >= Self.smallest, partial.bytes.count <= sizeLimit else { return }
-        try files.makeDirectories(directory)
-        try makeRoom(for: partial.bytes.count)
-        let checksum = partial.bytes.withUnsafeBytes { Checksum.of($0) }
+    func insert(_ partialBody: PartialBody, for request: FetchRequest) throws(SystemError) {
+        guard partialBody.bytes.count >= Self.minimumSize, partialBody.bytes.count <= sizeLimit else { return }
+        try fileSystem.makeDirectories(directory)
+        try makeRoom(for: partialBody.bytes.count)
+        let checksum = partialBody.bytes.withUnsafeBytes { Checksum.value(of: $0) }
         let lines = [
-            Self.magic, request.url, partial.validator, partial.total.map(String.init) ?? "-", "\(checksum)", "", "",
+            Self.magic, request.url, partialBody.validator, partialBody.totalLength.map(String.init) ?? "-",
+            "\(checksum)", "", "",
         ]
-        let file = Array(lines.joined(separator: "\n").utf8) + partial.bytes
+        let file = Array(lines.joined(separator: "\n").utf8) + partialBody.bytes
         let path = path(of: request)
         try file.withUnsafeBufferPointer { bytes throws(SystemError) in
-            try files.replaceContents(of: path, with: UnsafeRawBufferPointer(bytes), mode: 0o600)
+            try fileSystem.replaceContents(of: path, with: UnsafeRawBufferPointer(bytes), mode: 0o600)
         }
     }
 
     /// Takes what was kept for `request`; the file is gone afterwards.
-    func take(_ request: FetchRequest) -> PartialBody? {
+    func remove(for request: FetchRequest) -> PartialBody? {
         let path = path(of: request)
-        guard let status = try? files.status(of: path), status.size <= sizeLimit + 131_072 else { return nil }
-        defer { try? files.unlink(path) }
-        guard time.now - status.modified <= maximumAge, let file = try? files.contents(of: path) else { return nil }
-        return Self.read(file, url: request.url)
+        guard let status = try? fileSystem.status(of: path), status.size <= sizeLimit + 131_072 else { return nil }
+        defer { try? fileSystem.unlink(path) }
+        guard time.now - status.modificationTime <= lifetime, let file = try? fileSystem.contents(of: path) else {
+            return nil
+        }
+        return Self.decode(file, url: request.url)
     }
 
-    private static func read(_ file: [UInt8], url: String) -> PartialBody? {
+    private static func decode(_ file: [UInt8], url: String) -> PartialBody? {
         let head = file.prefix(131_072).split(separator: 10, maxSplits: 6, omittingEmptySubsequences: false)
         guard head.count == 7, head[5].isEmpty else { return nil }
         let lines = head[..<5].map { String(decoding: $0, as: UTF8.self) }
         let body = Array(file[head[6].startIndex...])
-        guard lines[0] == magic, lines[1] == url, lines[4] == "\(body.withUnsafeBytes { Checksum.of($0) })",
-            !lines[2].breaksLine
+        guard lines[0] == magic, lines[1] == url, lines[4] == "\(body.withUnsafeBytes { Checksum.value(of: $0) })",
+            !lines[2].containsLineBreakOrNUL
         else { return nil }
-        return PartialBody(bytes: body, validator: lines[2], total: Int(lines[3]))
+        return PartialBody(bytes: body, validator: lines[2], totalLength: Int(lines[3]))
     }
 
     /// The whole request is the identity: what one user was sent is not continued for another.
     private func path(of request: FetchRequest) -> String {
-        "\(directory)/\(CacheKey(request.identityText).hexadecimal)\(Self.ending)"
+        "\(directory)/\(CacheKey(request.identityText).hexadecimal)\(Self.fileExtension)"
     }
 
     private func makeRoom(for size: Int) throws(SystemError) {
-        var kept: [(path: String, size: Int, modified: Timestamp)] = []
-        for name in try files.names(in: directory) where name.contains(Self.ending) {
+        var storedFiles: [(path: String, size: Int, modified: Timestamp)] = []
+        for name in try fileSystem.entryNames(in: directory) where name.contains(Self.fileExtension) {
             let path = "\(directory)/\(name)"
-            guard let status = try? files.status(of: path) else { continue }
-            let age = time.now - status.modified
+            guard let status = try? fileSystem.status(of: path) else { continue }
+            let age = time.now - status.modificationTime
             // A file under another name is being written, or its writer was killed.
-            if age > maximumAge || !name.hasSuffix(Self.ending) && age > Self.longestWrite {
-                try? files.unlink(path)
+            if age > lifetime || !name.hasSuffix(Self.fileExtension) && age > Self.maximumWriteTime {
+                try? fileSystem.unlink(path)
             } else {
-                kept.append((path, status.size, status.modified))
+                storedFiles.append((path, status.size, status.modificationTime))
             }
         }
-        var total = kept.reduce(size) { $0 + $1.size }
-        for file in kept.sorted(by: { $0.modified < $1.modified }) where total > sizeLimit {
-            try? files.unlink(file.path)
+        var total = storedFiles.reduce(size) { $0 + $1.size }
+        for file in storedFiles.sorted(by: { $0.modified < $1.modified }) where total > sizeLimit {
+            try? fileSystem.unlink(file.path)
             total -= file.size
         }
     }
@@ -94,8 +97,10 @@ struct PartialStore: Sendable {
 extension FetchRequest {
     /// What makes the answer differ, as one text.
     var identityText: String {
-        let fields = headers.canonical.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-        let who = credentials.map { "\($0)" } ?? "-"
-        return ([url, "\(who) \(usesCookies) \(allowsInvalidCertificates)"] + fields).joined(separator: "\n")
+        let fields = headers.canonicalFields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        let credentialsText = credentials.map { "\($0)" } ?? "-"
+        return ([url, "\(credentialsText) \(usesCookies) \(allowsInvalidCertificates)"] + fields).joined(
+            separator: "\n"
+        )
     }
 }

@@ -14,7 +14,7 @@ struct LoadPlan {
     func request(_ size: PixelSize?) throws(EideticError) -> ImageRequest {
         let plays = options.contains(.firstFrameOnly) ? options : options.union(.preloadAllFrames)
         let rendering = ImageRequest.Rendering(size: size, contentMode: mode, transform: transform)
-        return ImageRequest(try ImageOrigin(url: url), rendering: rendering, options: plays)
+        return ImageRequest(try ImageResource(url: url), rendering: rendering, options: plays)
     }
 }
 
@@ -50,7 +50,9 @@ extension ImageWidget {
         guard state.widget != nil else { return _ = request.map { _ in completion?(.failure(.cancelled)) } }
         let slot = state.slot(part, pipeline)
         MainThreadWatch.measure {
-            slot.begin { slot.slot.set(request, presentation, progress: progress, completion: completion) }
+            slot.begin {
+                slot.slot.load(request, presentation: presentation, progress: progress, completion: completion)
+            }
         }
     }
 
@@ -66,11 +68,11 @@ extension ImageWidget {
         let slot = state.slot(part, pipeline), state = state, pipeline = pipeline
         let mine = slot.turn
         var shown = presentation
-        if shown.startsFromCache, let request = try? plan.request(nil) {
+        if shown.usesCachedPreview, let request = try? plan.request(nil) {
             shown.placeholder = pipeline.cachedPreview(for: request) ?? shown.placeholder
         }
         plan.options.isDisjoint(with: [.keepCurrentImage, .delayPlaceholder])
-            ? slot.slot.set(nil, shown) : slot.slot.cancel()
+            ? slot.slot.load(nil, presentation: shown) : slot.slot.cancel()
         // The cancelled load's completion may have begun another.
         guard slot.turn == mine else { return _ = completion?(.failure(.cancelled)) }
         slot.wait {

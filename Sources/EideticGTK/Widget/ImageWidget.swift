@@ -138,7 +138,7 @@ public struct ImageWidget {
     }
 
     /// The load of a part that goes on; its progress can be asked, its priority changed.
-    public func load(_ part: Part = .normal) -> ImageLoad? { state.existingSlot(part)?.slot.load }
+    public func load(_ part: Part = .normal) -> ImageTask? { state.existingSlot(part)?.slot.load }
 
     /// How animated pictures play in this widget.
     public func setAnimation(_ rules: AnimationRules, for part: Part = .normal) {

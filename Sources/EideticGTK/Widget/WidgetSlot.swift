@@ -9,7 +9,7 @@ final class WidgetSlot: ImageDisplay {
     let paintable: ObjectReference
     let pipeline: ImagePipeline
     var rules = AnimationRules() { didSet { play() } }
-    private(set) lazy var slot = ImageSlot(self, pipeline: pipeline)
+    private(set) lazy var slot = ImageSlot(display: self, pipeline: pipeline)
     private weak var state: WidgetState?
     private var image: Image?
     private var player: FramePlayer?

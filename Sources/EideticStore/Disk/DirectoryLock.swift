@@ -13,7 +13,7 @@ final class DirectoryLock {
     }
 
     /// Tries, each up to a millisecond apart, before another process is taken for stopped.
-    private static let patience = 5_000
+    private static let maximumAttempts = 5_000
 
     private let layout: DiskLayout
     private let files: FileSystem
@@ -29,10 +29,10 @@ final class DirectoryLock {
     }
 
     /// Waits until no other changes the directory; fails with `EBUSY` where one never ends.
-    func acquire() throws(SystemError) { try lockPatiently(try opened()) }
+    func acquire() throws(SystemError) { try retryLock(try openedFile()) }
 
     /// Locks the file that others lock, where somebody has removed the one that is locked.
-    func renewIfRemoved() throws(SystemError) {
+    func reacquireIfRemoved() throws(SystemError) {
         while try !isCurrent() {
             file = nil
             instance = 0
@@ -43,7 +43,7 @@ final class DirectoryLock {
     func release() {
         guard let file else { return }
         do throws(SystemError) {
-            try files.unlockByte(0, of: file.descriptor)
+            try files.unlockByte(at: 0, of: file.descriptor)
         } catch {
             // Closing gives up all that was locked; the number is taken anew with the next write.
             self.file = nil
@@ -54,64 +54,64 @@ final class DirectoryLock {
     /// Whether the instance is one that lives; only to be asked while the lock is held.
     func isAlive(_ instance: UInt64) throws(SystemError) -> Bool {
         if instance == self.instance { return true }
-        return try files.isByteLocked(Int(instance), of: try opened().descriptor)
+        return try files.isByteLocked(at: Int(instance), of: try openedFile().descriptor)
     }
 
     /// Takes the lowest number that is free; only to be called while the lock is held.
     func claimInstance() throws(SystemError) {
         guard instance == 0 else { return }
-        let file = try opened()
+        let file = try openedFile()
         for number in 1..<(1 << 20) {
             do throws(SystemError) {
-                try files.lockByte(number, of: file.descriptor)
+                try files.lockByte(at: number, of: file.descriptor)
                 instance = UInt64(number)
                 return
             } catch {
-                guard error.number == EAGAIN else { throw error }
+                guard error.errorNumber == EAGAIN else { throw error }
             }
         }
-        throw SystemError(.flock, EAGAIN, path: layout.lock)
+        throw SystemError(.flock, errorNumber: EAGAIN, path: layout.lockPath)
     }
 
-    private func opened() throws(SystemError) -> OpenFile {
+    private func openedFile() throws(SystemError) -> OpenFile {
         if let file { return file }
-        let new = try openLock()
-        inode = try files.status(of: new.descriptor).inode
-        file = new
-        return new
+        let newFile = try openLockFile()
+        inode = try files.status(of: newFile.descriptor).inode
+        file = newFile
+        return newFile
     }
 
     /// Opens the lock file, and makes the directory again where somebody has removed it.
-    private func openLock() throws(SystemError) -> OpenFile {
+    private func openLockFile() throws(SystemError) -> OpenFile {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW
         do throws(SystemError) {
-            return OpenFile(try files.open(layout.lock, flags))
+            return OpenFile(try files.open(layout.lockPath, flags: flags))
         } catch {
-            guard error.number == ENOENT else { throw error }
+            guard error.errorNumber == ENOENT else { throw error }
             try files.makeDirectories(layout.directory)
-            return OpenFile(try files.open(layout.lock, flags))
+            return OpenFile(try files.open(layout.lockPath, flags: flags))
         }
     }
 
     /// Whether the lock file still stands where others look for it: somebody may have removed the directory.
     private func isCurrent() throws(SystemError) -> Bool {
         do throws(SystemError) {
-            return try files.status(of: layout.lock).inode == inode
+            return try files.status(of: layout.lockPath).inode == inode
         } catch {
-            guard error.number == ENOENT else { throw error }
+            guard error.errorNumber == ENOENT else { throw error }
             return false
         }
     }
 
-    private func lockPatiently(_ file: OpenFile) throws(SystemError) {
-        for attempt in 0..<Self.patience {
+    private func retryLock(_ file: OpenFile) throws(SystemError) {
+        for attempt in 0..<Self.maximumAttempts {
             do throws(SystemError) {
-                return try files.lockByte(0, of: file.descriptor)
+                return try files.lockByte(at: 0, of: file.descriptor)
             } catch {
-                guard error.number == EAGAIN else { throw error }
+                guard error.errorNumber == EAGAIN else { throw error }
             }
             if attempt < 4 { sched_yield() } else { usleep(UInt32(min(1_000, 20 * attempt))) }
         }
-        throw SystemError(.flock, EBUSY, path: layout.lock)
+        throw SystemError(.flock, errorNumber: EBUSY, path: layout.lockPath)
     }
 }

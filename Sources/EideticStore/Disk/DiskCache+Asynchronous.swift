@@ -13,8 +13,8 @@ extension DiskCache {
     /// Reads an entry on a thread of the cache, and tells why there is none; see `find`.
     ///
     /// As urgently as `context` says at any time.
-    package func findValue(for key: String, _ context: WorkContext) async throws(EideticError) -> Finding {
-        try await pool.run(context) { _ throws(EideticError) in try self.find(key) }
+    package func findValue(for key: String, _ context: JobContext) async throws(EideticError) -> LookupResult {
+        try await pool.run(in: context) { _ throws(EideticError) in try self.lookUp(key) }
     }
 
     /// Whether there is an entry, asked on a thread of the cache; see `contains`.
@@ -30,30 +30,30 @@ extension DiskCache {
         for key: String,
         metadata: Metadata = Metadata()
     ) async throws(EideticError) {
-        try await queued { () throws(EideticError) in try self.store(bytes, for: key, metadata) }
+        try await perform { () throws(EideticError) in try self.store(bytes, for: key, metadata: metadata) }
     }
 
     /// Removes an entry on a thread of the cache; see `remove`.
     @discardableResult
     public func removeValue(for key: String) async throws(EideticError) -> Bool {
-        try await queued { () throws(EideticError) in try self.remove(key) }
+        try await perform { () throws(EideticError) in try self.remove(key) }
     }
 
     /// Removes all entries on a thread of the cache; see `removeAll`.
     public func removeAllValues() async throws(EideticError) {
-        try await queued { () throws(EideticError) in try self.removeAll() }
+        try await perform { () throws(EideticError) in try self.removeAll() }
     }
 
     /// Removes what is too old on a thread of the cache; stops between two steps when the task is cancelled.
     @discardableResult
     public func removeExpiredValues() async throws(EideticError) -> Int {
-        try await optional { context throws(EideticError) in try self.removeExpired(context) }
+        try await performCancellable { context throws(EideticError) in try self.removeExpired(context: context) }
     }
 
     /// Evicts on a thread of the cache; stops between two steps when the task is cancelled; see `trim(to:)`.
     @discardableResult
     public func trimValues(to size: ByteCount) async throws(EideticError) -> Int {
-        try await optional { context throws(EideticError) in try self.trim(to: size, context) }
+        try await performCancellable { context throws(EideticError) in try self.trim(toSize: size, context: context) }
     }
 
     /// All entries, listed on a thread of the cache; see `entries`.
@@ -67,25 +67,25 @@ extension DiskCache {
     }
 
     /// Runs a piece of work on a thread of the cache; the burst covers it from now to its end.
-    func queued<Value: Sendable>(
-        _ priority: LoadPriority = .normal,
-        _ body: @escaping @Sendable () throws(EideticError) -> Value
+    func perform<Value: Sendable>(
+        priority: LoadPriority = .normal,
+        operation body: @escaping @Sendable () throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
-        try burst.enter()
-        defer { burst.leave() }
-        return try await pool.run(WorkContext(priority: priority)) { _ throws(EideticError) in
-            try self.burst.check()
+        try workGroup.enter()
+        defer { workGroup.leave() }
+        return try await pool.run(in: JobContext(priority: priority)) { _ throws(EideticError) in
+            try self.workGroup.checkNotExpired()
             return try body()
         }
     }
 
     /// As `queued`, for work that is cancelled when the time in the background is used up.
-    private func optional<Value: Sendable>(
-        _ body: @escaping @Sendable (WorkContext) throws(EideticError) -> Value
+    private func performCancellable<Value: Sendable>(
+        _ body: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
-        let context = WorkContext(priority: .low)
-        try burst.enter(optional: context)
-        defer { burst.leave(optional: context) }
-        return try await pool.run(context, body)
+        let context = JobContext(priority: .low)
+        try workGroup.enter(cancellable: context)
+        defer { workGroup.leave(cancellable: context) }
+        return try await pool.run(in: context, operation: body)
     }
 }

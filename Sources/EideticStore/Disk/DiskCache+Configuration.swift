@@ -30,7 +30,7 @@ extension DiskCache {
         public var maximumAge: Duration = .seconds(7 * 24 * 3_600)
 
         /// From when ``maximumAge`` counts; from the latest change by default.
-        public var expiry = Expiry.change
+        public var ageBasis = AgeBasis.change
 
         /// Whether a write is on the device before it is reported as done (`fdatasync`).
         ///
@@ -45,10 +45,10 @@ extension DiskCache {
         /// Directories that are searched in their order where the cache itself has no entry; none by default.
         ///
         /// They are only read. Their files carry no checksums.
-        public var bundles: [PictureBundle] = []
+        public var bundles: [ImageBundle] = []
 
         /// From when an entry's age counts.
-        public enum Expiry: Sendable, Hashable, CaseIterable {
+        public enum AgeBasis: Sendable, Hashable, CaseIterable {
             /// Its write; new metadata for the same bytes do not make it younger.
             case creation
             /// Its write, or new metadata: an answer 304 makes it young again.
@@ -64,20 +64,24 @@ extension DiskCache {
         public init(directory: String) { self.directory = directory }
 
         /// Throws `invalidArgument` for what cannot work.
-        func check() throws(EideticError) {
+        func validate() throws(EideticError) {
             if !directory.hasPrefix("/") || directory.utf8.contains(0) {
-                throw Self.invalid("directory \"\(directory)\" is not an absolute path")
+                throw Self.invalidArgument("directory \"\(directory)\" is not an absolute path")
             }
-            if let sizeLimit, sizeLimit <= .zero { throw Self.invalid("size limit \(sizeLimit.bytes) is not above 0") }
-            if !(0...1).contains(derivedShare) { throw Self.invalid("derived share \(derivedShare) is not in 0…1") }
+            if let sizeLimit, sizeLimit <= .zero {
+                throw Self.invalidArgument("size limit \(sizeLimit.bytes) is not above 0")
+            }
+            if !(0...1).contains(derivedShare) {
+                throw Self.invalidArgument("derived share \(derivedShare) is not in 0…1")
+            }
             if let minimumFreeSpace, minimumFreeSpace < .zero {
-                throw Self.invalid("minimum free space \(minimumFreeSpace.bytes) is below 0")
+                throw Self.invalidArgument("minimum free space \(minimumFreeSpace.bytes) is below 0")
             }
-            if maximumAge <= .zero { throw Self.invalid("maximum age \(maximumAge) is not above 0") }
+            if maximumAge <= .zero { throw Self.invalidArgument("maximum age \(maximumAge) is not above 0") }
         }
 
-        private static func invalid(_ reason: String) -> EideticError {
-            EideticError(.invalidArgument, "disk cache: \(reason)")
+        private static func invalidArgument(_ reason: String) -> EideticError {
+            EideticError(.invalidArgument, message: "disk cache: \(reason)")
         }
     }
 
@@ -87,7 +91,7 @@ extension DiskCache {
     /// user's number. Characters that cannot stand in a file's name become `_`.
     /// - SeeAlso: XDG Base Directory Specification 0.8.
     public static func defaultDirectory(namespace: String = "default") -> String {
-        "\(baseDirectory())/eidetic/\(directoryName(of: namespace))"
+        "\(userCacheDirectory())/eidetic/\(directoryName(of: namespace))"
     }
 
     /// The name of a namespace's directory.
@@ -96,8 +100,8 @@ extension DiskCache {
         return name.isEmpty || name == "." || name == ".." ? "_" : name
     }
 
-    private static func baseDirectory() -> String {
-        if let cache = environmentVariable("XDG_CACHE_HOME"), cache.hasPrefix("/") { return cache }
+    private static func userCacheDirectory() -> String {
+        if let cacheHome = environmentVariable("XDG_CACHE_HOME"), cacheHome.hasPrefix("/") { return cacheHome }
         if let home = environmentVariable("HOME"), home.hasPrefix("/") { return "\(home)/.cache" }
         return "/var/tmp/eidetic-\(userNumber())"
     }

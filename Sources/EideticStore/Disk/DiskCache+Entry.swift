@@ -53,9 +53,9 @@ extension DiskCache {
         }
 
         /// When the entry was written; zero, the default, becomes the time of the write.
-        public var stored = Timestamp(nanoseconds: 0)
+        public var storageTime = Timestamp(nanoseconds: 0)
         /// When it stops being served; `nil`, the default, is the cache's maximum age after `stored`.
-        public var expires: Timestamp?
+        public var expirationTime: Timestamp?
         /// Named texts; none by default.
         public var headers: [Field] = []
         /// Bytes of the caller's own; none by default.
@@ -66,8 +66,8 @@ extension DiskCache {
         public var importance = Importance.viewed
 
         /// Creates metadata.
-        public init(expires: Timestamp? = nil, headers: [Field] = []) {
-            self.expires = expires
+        public init(expirationTime: Timestamp? = nil, headers: [Field] = []) {
+            self.expirationTime = expirationTime
             self.headers = headers
         }
     }
@@ -77,11 +77,11 @@ extension DiskCache {
         /// The key.
         public let key: String
         /// The file, as an absolute path; it begins with the entry's bytes.
-        public let file: String
+        public let path: String
         /// The bytes of the value.
         public let size: ByteCount
         /// The bytes that the file takes on the device.
-        public let allocated: ByteCount
+        public let allocatedSize: ByteCount
         /// What was stored beside the value.
         public let metadata: Metadata
         /// Whether it is too old to be served.
@@ -94,17 +94,17 @@ extension DiskCache {
         public init() {}
 
         /// The number of entries.
-        public var entries = 0
+        public var entryCount = 0
         /// The bytes of the entries' files.
-        public var logical = ByteCount.zero
+        public var logicalSize = ByteCount.zero
         /// The bytes that the files take on the device.
-        public var allocated = ByteCount.zero
+        public var allocatedSize = ByteCount.zero
     }
 
     /// An entry's file that cannot be served.
-    public struct Damage: Sendable, Hashable {
+    public struct DamagedEntry: Sendable, Hashable {
         /// The file, as an absolute path.
-        public let file: String
+        public let path: String
         /// What is wrong with it, in words.
         public let reason: String
     }

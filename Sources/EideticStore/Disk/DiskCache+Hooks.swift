@@ -30,14 +30,14 @@ extension DiskCache {
     /// Sets the hooks, instead of those before.
     public func setHooks(_ hooks: Hooks) {
         self.hooks.withLock { $0 = hooks }
-        ledger.withLock { $0.departed = hooks.didEvict == nil ? nil : [] }
+        ledger.withLock { $0.evictedKeys = hooks.didEvict == nil ? nil : [] }
     }
 
     /// Tells what a change is going to evict.
-    func announce(_ victims: (Ledger) throws(SystemError) -> [IndexEntry]) {
+    func notifyWillEvict(_ victims: (Ledger) throws(SystemError) -> [IndexEntry]) {
         guard let willEvict = currentHooks.willEvict else { return }
-        let keys = try? change { ledger throws(SystemError) in
-            try victims(ledger).compactMap { ledger.text(of: $0.key) }
+        let keys = try? inTransaction { ledger throws(SystemError) in
+            try victims(ledger).compactMap { ledger.storedKey(of: $0.key) }
         }
         for key in keys ?? [] { willEvict(key) }
     }
@@ -48,23 +48,23 @@ extension DiskCache {
 
 extension Ledger {
     /// The key of an entry, from its file; `nil` where that cannot be read.
-    func text(of key: CacheKey) -> String? {
-        let heading = (try? reader.heading(of: layout.path(of: key))).flatMap { $0 }
+    func storedKey(of key: CacheKey) -> String? {
+        let heading = (try? reader.summary(of: layout.path(of: key))).flatMap { $0 }
         guard case .success(let heading) = heading else { return nil }
         return heading.head.key
     }
 
     /// What making room for so many bytes would evict now.
-    func victims(for count: Int) -> [IndexEntry] {
-        guard used + count > limits.total else { return [] }
-        return victims(downTo: limits.total - limits.slack - reserved - count)
+    func victims(toFit count: Int) -> [IndexEntry] {
+        guard usedSize + count > limits.totalSize else { return [] }
+        return victims(downTo: limits.totalSize - limits.evictionSlack - reservedSize - count)
     }
 
     /// What would be evicted until the entries take at most `size` bytes.
     func victims(downTo size: Int, derivedFirst: Bool = false) -> [IndexEntry] {
         var index = index, victims: [IndexEntry] = []
-        while index.allocated > size {
-            let isOverBudget = index.allocatedByKind.derived > limits.derived
+        while index.allocatedSize > size {
+            let isOverBudget = index.allocatedSizeByKind.derived > limits.derivedSize
             guard let entry = index.evict(derivedFirst: derivedFirst || isOverBudget) else { break }
             victims.append(entry)
         }

@@ -5,8 +5,8 @@ extension DiskCache {
     ///
     /// Where the ledger cannot be read, what was known last. Complexity: O(1), and what others wrote since.
     public var usage: Usage {
-        if configuration.isReadOnly { return countedUsage() }
-        if let usage = try? change({ $0.usage }) { return usage }
+        if configuration.isReadOnly { return measuredUsage() }
+        if let usage = try? inTransaction({ $0.usage }) { return usage }
         return ledger.withLock { $0.usage }
     }
 
@@ -16,8 +16,10 @@ extension DiskCache {
     public func entries() throws(EideticError) -> [EntryInfo] {
         do throws(SystemError) {
             var entries: [EntryInfo] = []
-            for path in try entryFiles() {
-                if case .success(let heading)? = try reader.heading(of: path) { entries.append(info(heading, path)) }
+            for path in try entryPaths() {
+                if case .success(let heading)? = try reader.summary(of: path) {
+                    entries.append(info(from: heading, path: path))
+                }
             }
             return entries
         } catch {
@@ -28,14 +30,14 @@ extension DiskCache {
     /// Reads and verifies every entry, and leaves all as it is; blocks on file work.
     ///
     /// Gives how many files were looked at, and which of them are damaged and why.
-    public func verify() throws(EideticError) -> (checked: Int, damaged: [Damage]) {
-        var result: (checked: Int, damaged: [Damage]) = (0, [])
+    public func verify() throws(EideticError) -> (checked: Int, damaged: [DamagedEntry]) {
+        var result: (checked: Int, damaged: [DamagedEntry]) = (0, [])
         do throws(SystemError) {
-            for path in try entryFiles() {
+            for path in try entryPaths() {
                 guard let file = try reader.contents(of: path) else { continue }
                 result.checked += 1
-                if let reason = flaw(in: file, at: path) {
-                    result.damaged.append(Damage(file: path, reason: reason))
+                if let reason = formatError(in: file, at: path) {
+                    result.damaged.append(DamagedEntry(path: path, reason: reason))
                 }
             }
         } catch {
@@ -44,9 +46,9 @@ extension DiskCache {
         return result
     }
 
-    private func flaw(in file: consuming EntryReader.LoadedFile, at path: String) -> String? {
-        do throws(EntryFile.Flaw) {
-            let entry = try file.takeEntry(expecting: nil)
+    private func formatError(in file: consuming EntryReader.LoadedFile, at path: String) -> String? {
+        do throws(EntryFile.FormatError) {
+            let entry = try file.extractEntry(expecting: nil)
             return self.path(for: entry.key) == path ? nil : "it stands under the name of another key"
         } catch {
             return error.description
@@ -54,22 +56,22 @@ extension DiskCache {
     }
 
     /// The usage of a directory whose ledger may not be touched.
-    private func countedUsage() -> Usage {
+    private func measuredUsage() -> Usage {
         var usage = Usage()
-        for path in (try? entryFiles()) ?? [] {
+        for path in (try? entryPaths()) ?? [] {
             guard let status = try? files.linkStatus(of: path) else { continue }
-            usage.entries += 1
-            usage.logical = usage.logical + ByteCount(status.size)
-            usage.allocated = usage.allocated + ByteCount(status.allocated)
+            usage.entryCount += 1
+            usage.logicalSize = usage.logicalSize + ByteCount(status.size)
+            usage.allocatedSize = usage.allocatedSize + ByteCount(status.allocatedSize)
         }
         return usage
     }
 
     /// The files that have the name of an entry.
-    func entryFiles() throws(SystemError) -> [String] {
+    func entryPaths() throws(SystemError) -> [String] {
         var paths: [String] = []
         for number in DiskLayout.shards {
-            let shard = layout.shard(number)
+            let shard = layout.shardPath(number)
             for name in try files.existingNames(in: shard) where DiskLayout.key(named: name)?.shard == number {
                 paths.append("\(shard)/\(name)")
             }
@@ -82,9 +84,9 @@ extension Ledger {
     /// What the index adds up to.
     fileprivate var usage: DiskCache.Usage {
         var usage = DiskCache.Usage()
-        usage.entries = index.count
-        usage.logical = ByteCount(index.logical)
-        usage.allocated = ByteCount(index.allocated)
+        usage.entryCount = index.count
+        usage.logicalSize = ByteCount(index.logicalSize)
+        usage.allocatedSize = ByteCount(index.allocatedSize)
         return usage
     }
 }

@@ -11,11 +11,13 @@ extension DiskCache {
     /// - Throws: What opening, reading and writing throw.
     /// - Complexity: O(*n*) in the bytes of the other cache.
     @discardableResult
-    public func takeEntries(from directory: String) throws(EideticError) -> Int {
-        var other = Configuration(directory: directory)
-        other.isReadOnly = true
-        (other.maximumAge, other.expiry) = (configuration.maximumAge, configuration.expiry)
-        let source = try DiskCache(other, fileSystem: files, time: time)
+    public func importEntries(from directory: String) throws(EideticError) -> Int {
+        var sourceConfiguration = Configuration(directory: directory)
+        sourceConfiguration.isReadOnly = true
+        (sourceConfiguration.maximumAge, sourceConfiguration.ageBasis) = (
+            configuration.maximumAge, configuration.ageBasis
+        )
+        let source = try DiskCache(sourceConfiguration, fileSystem: files, time: time)
         var count = 0
         for info in try source.entries() where try !contains(info.key) {
             guard let entry = try source.read(info.key) else { continue }

@@ -12,12 +12,12 @@ extension DiskCache {
     /// - Returns: `nil` where there is no such entry, or it is too old.
     /// - Throws: `permissionDenied`, or `fileFailure` where the device fails; never for a damaged entry.
     public func read(_ key: String, allowingExpired: Bool = false) throws(EideticError) -> Entry? {
-        if case .entry(let entry) = try find(key, allowingExpired: allowingExpired) { return entry }
+        if case .entry(let entry) = try lookUp(key, allowingExpired: allowingExpired) { return entry }
         return nil
     }
 
     /// What a look finds, and why it finds nothing.
-    package enum Finding: Sendable, Hashable {
+    package enum LookupResult: Sendable, Hashable {
         case entry(Entry)
         case absent
         /// There is one that is too old to be served.
@@ -29,27 +29,29 @@ extension DiskCache {
     }
 
     /// Reads an entry as `read` does, and tells why there is none.
-    package func find(_ key: String, allowingExpired: Bool = false) throws(EideticError) -> Finding {
-        guard Self.isKey(key) else { return .absent }
-        let own = try ownFinding(key, allowingExpired)
-        if case .entry = own { return own }
+    package func lookUp(_ key: String, allowingExpired: Bool = false) throws(EideticError) -> LookupResult {
+        guard Self.isValidKey(key) else { return .absent }
+        let result = try lookUpOwnEntry(key, allowingExpired: allowingExpired)
+        if case .entry = result { return result }
         for bundle in configuration.bundles {
-            guard let bytes = try bundle.read(key, files) else { continue }
+            guard let bytes = try bundle.read(key, using: files) else { continue }
             return .entry(Entry(key: key, bytes: bytes, metadata: Metadata()))
         }
-        return own
+        return result
     }
 
-    private func ownFinding(_ key: String, _ allowingExpired: Bool) throws(EideticError) -> Finding {
+    private func lookUpOwnEntry(_ key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult {
         let hash = CacheKey(key)
         do throws(SystemError) {
             let path = layout.path(of: hash)
-            guard var file = try reader.contents(of: path, withTime: countsFromUse) else { return .absent }
-            switch verified(&file, key, hash) {
+            guard var file = try reader.contents(of: path, includingModificationTime: expiresAfterAccess) else {
+                return .absent
+            }
+            switch verifiedEntry(in: &file, key: key, hash: hash) {
             case .failure(let flaw): return .damaged(flaw.description)
             case .success(let found):
-                if !allowingExpired, !isFresh(found, hash) { return .expired }
-                noteUse(hash)
+                if !allowingExpired, !isFresh(found, hash: hash) { return .expired }
+                recordAccess(to: hash)
                 return .entry(found.entry)
             }
         } catch {
@@ -62,7 +64,7 @@ extension DiskCache {
     /// Looks at the entry's key and age and does not read its bytes, so damage to them is not seen.
     public func contains(_ key: String) throws(EideticError) -> Bool {
         if let info = try info(for: key), !info.isExpired { return true }
-        for bundle in configuration.bundles where try bundle.path(for: key, files) != nil { return true }
+        for bundle in configuration.bundles where try bundle.path(for: key, using: files) != nil { return true }
         return false
     }
 
@@ -70,46 +72,46 @@ extension DiskCache {
     ///
     /// Gives `nil` where there is no such entry; one that is too old is given, and says so.
     public func info(for key: String) throws(EideticError) -> EntryInfo? {
-        guard Self.isKey(key) else { return nil }
+        guard Self.isValidKey(key) else { return nil }
         let path = path(for: key)
         do throws(SystemError) {
-            guard case .success(let heading)? = try reader.heading(of: path) else { return nil }
+            guard case .success(let heading)? = try reader.summary(of: path) else { return nil }
             guard heading.head.key.utf8.elementsEqual(key.utf8) else { return nil }
-            return info(heading, path)
+            return info(from: heading, path: path)
         } catch {
             throw EideticError(error)
         }
     }
 
-    func info(_ heading: EntryReader.Heading, _ path: String) -> EntryInfo {
+    func info(from heading: EntryReader.EntrySummary, path: String) -> EntryInfo {
         EntryInfo(
             key: heading.head.key,
-            file: path,
+            path: path,
             size: ByteCount(heading.head.bodySize),
-            allocated: ByteCount(heading.status.allocated),
+            allocatedSize: ByteCount(heading.status.allocatedSize),
             metadata: heading.head.metadata,
-            isExpired: limits.isExpired(heading.head.metadata, modified: heading.status.modified, at: time.now)
+            isExpired: limits.isExpired(heading.head.metadata, modified: heading.status.modificationTime, at: time.now)
         )
     }
 
     /// An entry, and the time of modification of the file that it was read from, where its age counts from that.
-    private struct Verified {
+    private struct VerifiedEntry {
         let entry: Entry
         let modified: Timestamp?
     }
 
     /// Whether ages count from the latest use, which the file's time of modification tells.
-    private var countsFromUse: Bool { configuration.expiry == .access }
+    private var expiresAfterAccess: Bool { configuration.ageBasis == .access }
 
-    private func verified(
-        _ file: inout EntryReader.LoadedFile,
-        _ key: String,
-        _ hash: CacheKey
-    ) -> Result<Verified, EntryFile.Flaw> {
-        do throws(EntryFile.Flaw) {
-            return .success(Verified(entry: try file.takeEntry(expecting: key), modified: file.modified))
+    private func verifiedEntry(
+        in file: inout EntryReader.LoadedFile,
+        key: String,
+        hash: CacheKey
+    ) -> Result<VerifiedEntry, EntryFile.FormatError> {
+        do throws(EntryFile.FormatError) {
+            return .success(VerifiedEntry(entry: try file.extractEntry(expecting: key), modified: file.modified))
         } catch {
-            return rescued(hash, key, error).map { .success($0) } ?? .failure(error)
+            return recoveredEntry(hash: hash, key: key, after: error).map { .success($0) } ?? .failure(error)
         }
     }
 
@@ -117,18 +119,18 @@ extension DiskCache {
     ///
     /// Its head may have been under way, or been cut off by a kill, or another file may have taken its place. What is
     /// damaged still is removed.
-    private func rescued(_ hash: CacheKey, _ key: String, _ flaw: EntryFile.Flaw) -> Verified? {
+    private func recoveredEntry(hash: CacheKey, key: String, after flaw: EntryFile.FormatError) -> VerifiedEntry? {
         if configuration.isReadOnly { return nil }
         let path = layout.path(of: hash)
-        let found = try? change { ledger throws(SystemError) -> Verified? in
-            if try ledger.reader.restore(path),
-                var file = try ledger.reader.contents(of: path, withTime: self.countsFromUse),
-                let entry = try? file.takeEntry(expecting: key)
+        let found = try? inTransaction { ledger throws(SystemError) -> VerifiedEntry? in
+            if try ledger.reader.repair(path),
+                var file = try ledger.reader.contents(of: path, includingModificationTime: self.expiresAfterAccess),
+                let entry = try? file.extractEntry(expecting: key)
             {
-                try ledger.look(at: hash)
-                return Verified(entry: entry, modified: file.modified)
+                try ledger.reconcile(hash)
+                return VerifiedEntry(entry: entry, modified: file.modified)
             }
-            Log.write(.warning, .store, "\(path) is dropped: \(flaw)")
+            Log.write(.warning, category: .store, message: "\(path) is dropped: \(flaw)")
             _ = try ledger.remove(hash)
             return nil
         }
@@ -136,28 +138,30 @@ extension DiskCache {
     }
 
     /// Whether an entry is young enough to be served; where its age counts from its use, this is one.
-    private func isFresh(_ found: Verified, _ key: CacheKey) -> Bool {
+    private func isFresh(_ found: VerifiedEntry, hash key: CacheKey) -> Bool {
         let (now, metadata) = (time.now, found.entry.metadata)
-        let used = found.modified ?? metadata.stored
-        if limits.isExpired(metadata, modified: used, at: now) { return false }
-        if countsFromUse, metadata.expires == nil, !configuration.isReadOnly, used + .seconds(1) <= now {
-            try? files.setModified(layout.path(of: key), to: now)
+        let accessTime = found.modified ?? metadata.storageTime
+        if limits.isExpired(metadata, modified: accessTime, at: now) { return false }
+        if expiresAfterAccess, metadata.expirationTime == nil, !configuration.isReadOnly,
+            accessTime + .seconds(1) <= now
+        {
+            try? files.setModificationTime(of: layout.path(of: key), to: now)
         }
         return true
     }
 
-    private func noteUse(_ key: CacheKey) {
-        guard marks.note(key), !configuration.isReadOnly else { return }
-        pool.enqueue(WorkContext(priority: .low)) { [weak self] in self?.writeUses() }
+    private func recordAccess(to key: CacheKey) {
+        guard accessLog.record(key), !configuration.isReadOnly else { return }
+        pool.enqueue(in: JobContext(priority: .low)) { [weak self] in self?.flushAccesses() }
     }
 
     /// Tells the ledger what was read.
-    private func writeUses() {
-        let uses = marks.take()
+    private func flushAccesses() {
+        let accesses = accessLog.drain()
         do throws(SystemError) {
-            try change { ledger throws(SystemError) in try ledger.append(ledger.note(uses)) }
+            try inTransaction { ledger throws(SystemError) in try ledger.append(ledger.recordAccesses(accesses)) }
         } catch {
-            Log.write(.debug, .store, "\(uses.count) uses are not written down: \(error)")
+            Log.write(.debug, category: .store, message: "\(accesses.count) uses are not written down: \(error)")
         }
     }
 }

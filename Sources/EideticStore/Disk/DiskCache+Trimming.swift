@@ -2,23 +2,25 @@ public import EideticCore
 
 extension DiskCache {
     /// What an explicit sweep removed.
-    public struct Sweep: Sendable, Hashable {
+    public struct SweepResult: Sendable, Hashable {
         /// Entries that were too old.
-        public var expired = 0
+        public var expiredCount = 0
         /// Entries that went because the cache was too large.
-        public var evicted = 0
+        public var evictedCount = 0
 
         /// Creates a record.
-        public init(expired: Int = 0, evicted: Int = 0) { (self.expired, self.evicted) = (expired, evicted) }
+        public init(expiredCount: Int = 0, evictedCount: Int = 0) {
+            (self.expiredCount, self.evictedCount) = (expiredCount, evictedCount)
+        }
     }
 
     /// Removes entries that were written before a moment; blocks on file work.
     ///
     /// Goes by the files' time of modification. Gives how many went. Complexity: O(*n*) looks at files.
     @discardableResult
-    public func trim(to moment: Timestamp) throws(EideticError) -> Int {
-        try burst.run { () throws(EideticError) in
-            try removeSteps(try datedFiles().filter { $0.modified < moment })
+    public func removeEntries(storedBefore moment: Timestamp) throws(EideticError) -> Int {
+        try workGroup.run { () throws(EideticError) in
+            try removeInBatches(try datedFiles().filter { $0.modified < moment })
         }
     }
 
@@ -35,22 +37,23 @@ extension DiskCache {
     /// - Throws: `permissionDenied`, `fileFailure`.
     /// - Complexity: O(*n* log *n*) in the number of entries.
     @discardableResult
-    public func sweep(olderThan age: Duration? = nil, downTo size: ByteCount? = nil) throws(EideticError) -> Sweep {
-        try burst.run { () throws(EideticError) in
-            let limit = time.now + .nanoseconds(-max(0, (age ?? configuration.maximumAge).inNanoseconds))
+    public func sweep(olderThan age: Duration? = nil, downTo size: ByteCount? = nil) throws(EideticError) -> SweepResult
+    {
+        try workGroup.run { () throws(EideticError) in
+            let cutoff = time.now + .nanoseconds(-max(0, (age ?? configuration.maximumAge).inNanoseconds))
             let files = try datedFiles().sorted { $0.modified < $1.modified }
-            var sweep = Sweep()
-            sweep.expired = try removeSteps(files.filter { $0.modified < limit })
-            let rest = files.drop { $0.modified < limit }
-            var allocated = rest.reduce(0) { $0 + $1.allocated }
-            let wanted = size?.bytes ?? sizeLimit.bytes
-            guard allocated > wanted else { return sweep }
-            let oldest = rest.prefix { file in
+            var result = SweepResult()
+            result.expiredCount = try removeInBatches(files.filter { $0.modified < cutoff })
+            let remaining = files.drop { $0.modified < cutoff }
+            var allocated = remaining.reduce(0) { $0 + $1.allocated }
+            let targetSize = size?.bytes ?? sizeLimit.bytes
+            guard allocated > targetSize else { return result }
+            let oldest = remaining.prefix { file in
                 defer { allocated -= file.allocated }
-                return allocated > wanted / 2
+                return allocated > targetSize / 2
             }
-            sweep.evicted = try removeSteps(Array(oldest))
-            return sweep
+            result.evictedCount = try removeInBatches(Array(oldest))
+            return result
         }
     }
 
@@ -65,12 +68,14 @@ extension DiskCache {
         do throws(SystemError) {
             var dated: [DatedFile] = []
             for number in DiskLayout.shards {
-                let shard = layout.shard(number)
+                let shard = layout.shardPath(number)
                 for name in try files.existingNames(in: shard) {
                     guard let key = DiskLayout.key(named: name), key.shard == number,
                         let status = try? files.linkStatus(of: "\(shard)/\(name)")
                     else { continue }
-                    dated.append(DatedFile(key: key, modified: status.modified, allocated: status.allocated))
+                    dated.append(
+                        DatedFile(key: key, modified: status.modificationTime, allocated: status.allocatedSize)
+                    )
                 }
             }
             return dated
@@ -80,14 +85,14 @@ extension DiskCache {
     }
 
     /// Removes files step by step, so that others get their turn in between.
-    private func removeSteps(_ files: [DatedFile]) throws(EideticError) -> Int {
+    private func removeInBatches(_ files: [DatedFile]) throws(EideticError) -> Int {
         var count = 0
         for start in stride(from: 0, to: files.count, by: 64) {
-            let step = files[start..<min(files.count, start + 64)]
-            announce { ledger in step.compactMap { ledger.index.entry($0.key) } }
-            count += try changePublicly { ledger throws(SystemError) in
+            let batch = files[start..<min(files.count, start + 64)]
+            notifyWillEvict { ledger in batch.compactMap { ledger.index.entry(for: $0.key) } }
+            count += try inWriteTransaction { ledger throws(SystemError) in
                 var removed = 0
-                for file in step where try ledger.remove(file.key, isDeparture: true) { removed += 1 }
+                for file in batch where try ledger.remove(file.key, isEviction: true) { removed += 1 }
                 return removed
             }
         }
@@ -96,31 +101,31 @@ extension DiskCache {
 
     /// Looks through the whole directory once where the machine was started anew since the ledger was begun: a power
     /// cut may have taken files, or records of files.
-    func startCheckIfDoubtful() {
-        let isDoubtful = ledger.withLock { ledger in
-            defer { ledger.isCheckQueued = true }
-            return ledger.isDoubtful && !ledger.isCheckQueued
+    func scheduleReconciliationIfNeeded() {
+        let isNeeded = ledger.withLock { ledger in
+            defer { ledger.isReconciliationScheduled = true }
+            return ledger.needsReconciliation && !ledger.isReconciliationScheduled
         }
-        let context = WorkContext(priority: .low)
-        guard isDoubtful, (try? burst.enter(optional: context)) != nil else { return }
-        pool.enqueue(context) { [burst, weak self] in
-            defer { burst.leave(optional: context) }
-            self?.checkAll(context)
+        let context = JobContext(priority: .low)
+        guard isNeeded, (try? workGroup.enter(cancellable: context)) != nil else { return }
+        pool.enqueue(in: context) { [workGroup, weak self] in
+            defer { workGroup.leave(cancellable: context) }
+            self?.reconcileAll(context: context)
         }
     }
 
-    private func checkAll(_ context: WorkContext) {
+    private func reconcileAll(context: JobContext) {
         do throws(SystemError) {
             for shard in DiskLayout.shards {
                 if context.isCancelled { return }
-                try change { ledger throws(SystemError) in try ledger.check(shard: shard) }
+                try inTransaction { ledger throws(SystemError) in try ledger.reconcile(shard: shard) }
             }
-            try change { ledger throws(SystemError) in
-                ledger.isDoubtful = false
+            try inTransaction { ledger throws(SystemError) in
+                ledger.needsReconciliation = false
                 try ledger.rewrite()
             }
         } catch {
-            Log.write(.warning, .store, "\(layout.directory) could not be checked: \(error)")
+            Log.write(.warning, category: .store, message: "\(layout.directory) could not be checked: \(error)")
         }
     }
 }

@@ -28,7 +28,7 @@ extension DiskCache {
         with serializer: Serializer<Value>,
         metadata: Metadata = Metadata()
     ) throws(EideticError) {
-        try write(try Self.encoded(value, key, serializer), for: key, metadata: metadata)
+        try write(try Self.encode(value, key: key, serializer: serializer), for: key, metadata: metadata)
     }
 
     /// Reads a value; blocks on file work.
@@ -39,19 +39,19 @@ extension DiskCache {
         do {
             return try serializer.decode(entry.bytes)
         } catch {
-            throw EideticError(.corrupt, "\(key): stored bytes are no \(Value.self): \(error)")
+            throw EideticError(.corrupt, message: "\(key): stored bytes are no \(Value.self): \(error)")
         }
     }
 
-    private static func encoded<Value>(
+    private static func encode<Value>(
         _ value: Value,
-        _ key: String,
-        _ serializer: Serializer<Value>
+        key: String,
+        serializer: Serializer<Value>
     ) throws(EideticError) -> [UInt8] {
         do {
             return try serializer.encode(value)
         } catch {
-            throw EideticError(.encodingFailed, "\(key): \(Value.self) is not stored: \(error)")
+            throw EideticError(.encodingFailed, message: "\(key): \(Value.self) is not stored: \(error)")
         }
     }
 }

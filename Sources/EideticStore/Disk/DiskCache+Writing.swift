@@ -19,130 +19,136 @@ extension DiskCache {
         for key: String,
         metadata: Metadata = Metadata()
     ) throws(EideticError) {
-        try burst.run { () throws(EideticError) in try store(bytes, for: key, metadata) }
+        try workGroup.run { () throws(EideticError) in try store(bytes, for: key, metadata: metadata) }
     }
 
     /// Stores bytes, within a burst that the caller entered.
-    func store(_ bytes: [UInt8], for key: String, _ metadata: Metadata) throws(EideticError) {
-        guard Self.isKey(key) else {
-            throw EideticError(.invalidArgument, "a key of \(key.utf8.count) bytes cannot be stored")
+    func store(_ bytes: [UInt8], for key: String, metadata: Metadata) throws(EideticError) {
+        guard Self.isValidKey(key) else {
+            throw EideticError(.invalidArgument, message: "a key of \(key.utf8.count) bytes cannot be stored")
         }
         try checkWritable()
         let hooks = currentHooks
         hooks.willAdd?(key, bytes.count)
-        try store(bytes, key, metadata)
+        try storeEncoded(bytes, for: key, metadata: metadata)
         hooks.didAdd?(key, bytes.count)
-        startCheckIfDoubtful()
+        scheduleReconciliationIfNeeded()
     }
 
-    private func store(_ bytes: [UInt8], _ key: String, _ metadata: Metadata) throws(EideticError) {
+    private func storeEncoded(_ bytes: [UInt8], for key: String, metadata: Metadata) throws(EideticError) {
         var metadata = metadata
-        if metadata.stored.nanoseconds == 0 { metadata.stored = time.now }
+        if metadata.storageTime.nanoseconds == 0 { metadata.storageTime = time.now }
         try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
             let body = UnsafeRawBufferPointer(bytes)
-            let head = EntryFile.head(of: body, key: key, metadata)
+            let head = EntryFile.encodedFooter(for: body, key: key, metadata: metadata)
             try checkSize(body.count + head.count)
             let hash = CacheKey(key)
-            let entry = limits.indexEntry(hash, fileSize: body.count + head.count, metadata)
+            let entry = limits.indexEntry(for: hash, fileSize: body.count + head.count, metadata: metadata)
             try head.withUnsafeBufferPointer { head throws(EideticError) in
-                try store(entry, body, UnsafeRawBufferPointer(head))
+                try storeRetryingWhenFull(entry: entry, body: body, footer: UnsafeRawBufferPointer(head))
             }
         }
     }
 
     private func checkSize(_ size: Int) throws(EideticError) {
-        guard size > min(limits.total / 2, EntryFile.sizeLimit) else { return }
-        let limit = ByteCount(limits.total)
-        throw EideticError(.limitExceeded, "an entry of \(ByteCount(size)) is too large for a cache of \(limit)")
+        guard size > min(limits.totalSize / 2, EntryFile.sizeLimit) else { return }
+        let limit = ByteCount(limits.totalSize)
+        throw EideticError(
+            .limitExceeded,
+            message: "an entry of \(ByteCount(size)) is too large for a cache of \(limit)"
+        )
     }
 
     /// Writes a file; evicts once and tries again where the file system is full.
-    private func store(
-        _ entry: IndexEntry,
-        _ body: UnsafeRawBufferPointer,
-        _ head: UnsafeRawBufferPointer
+    private func storeRetryingWhenFull(
+        entry: IndexEntry,
+        body: UnsafeRawBufferPointer,
+        footer head: UnsafeRawBufferPointer
     ) throws(EideticError) {
         do throws(SystemError) {
             do throws(SystemError) {
-                try attempt(entry, body, head)
+                try storeOnce(entry: entry, body: body, footer: head)
             } catch {
-                guard error.number == ENOSPC || error.number == EDQUOT else { throw error }
+                guard error.errorNumber == ENOSPC || error.errorNumber == EDQUOT else { throw error }
                 let size = Int(entry.size)
-                let madeRoom = try change { ledger throws(SystemError) in try ledger.makeRoomOnFullDisk(for: size) }
-                guard madeRoom else { throw error }
-                try attempt(entry, body, head)
+                let didEvict = try inTransaction { ledger throws(SystemError) in try ledger.evictOnFullDisk(for: size) }
+                guard didEvict else { throw error }
+                try storeOnce(entry: entry, body: body, footer: head)
             }
         } catch {
-            health.note(error)
+            circuitBreaker.record(error)
             throw EideticError(error)
         }
     }
 
-    private func attempt(
-        _ entry: IndexEntry,
-        _ body: UnsafeRawBufferPointer,
-        _ head: UnsafeRawBufferPointer
+    private func storeOnce(
+        entry: IndexEntry,
+        body: UnsafeRawBufferPointer,
+        footer head: UnsafeRawBufferPointer
     ) throws(SystemError) {
-        announce { $0.victims(for: $0.index.allocation(Int(entry.size))) }
-        guard configuration.isDurable || Int(entry.size) > Self.shortWrite else {
-            let uses = marks.take()
-            return try change { ledger throws(SystemError) in
-                try ledger.put(entry, uses: uses) { temporary throws(SystemError) in
-                    try self.writeFile(temporary, body, head, entry.key)
+        notifyWillEvict { $0.victims(toFit: $0.index.allocatedSize(forFileSize: Int(entry.size))) }
+        guard configuration.isDurable || Int(entry.size) > Self.singleTransactionLimit else {
+            let accesses = accessLog.drain()
+            return try inTransaction { ledger throws(SystemError) in
+                try ledger.put(entry, accesses: accesses) { temporary throws(SystemError) in
+                    try self.writeFile(at: temporary, body: body, footer: head, key: entry.key)
                 }
             }
         }
-        try attemptInTwoTurns(entry, body, head)
+        try storeInTwoTransactions(entry: entry, body: body, footer: head)
     }
 
     /// A file up to this size is written within one turn at the directory, which takes some tens of microseconds.
-    private static let shortWrite = 1 << 17
+    private static let singleTransactionLimit = 1 << 17
 
     /// Writes a file that takes long: others may change the directory meanwhile.
-    private func attemptInTwoTurns(
-        _ entry: IndexEntry,
-        _ body: UnsafeRawBufferPointer,
-        _ head: UnsafeRawBufferPointer
+    private func storeInTwoTransactions(
+        entry: IndexEntry,
+        body: UnsafeRawBufferPointer,
+        footer head: UnsafeRawBufferPointer
     ) throws(SystemError) {
-        let uses = marks.take()
+        let accesses = accessLog.drain()
         let size = Int(entry.size)
-        let writer = try change { ledger throws(SystemError) in try ledger.begin(entry.key, size: size, uses: uses) }
-        let temporary = layout.temporary(of: entry.key, writer: writer)
+        let writer = try inTransaction { ledger throws(SystemError) in
+            try ledger.beginWrite(of: entry.key, size: size, accesses: accesses)
+        }
+        let temporary = layout.temporaryPath(of: entry.key, writer: writer)
         do throws(SystemError) {
-            try writeFile(temporary, body, head, entry.key)
-            try change { ledger throws(SystemError) in try ledger.commit(writer, entry, from: temporary) }
+            try writeFile(at: temporary, body: body, footer: head, key: entry.key)
+            try inTransaction { ledger throws(SystemError) in try ledger.commitWrite(writer, of: entry, from: temporary)
+            }
         } catch {
             try? files.unlink(temporary)
-            giveUp(writer)
+            abandonWrite(writer)
             throw error
         }
     }
 
     /// Gives the room of a write that failed back, where need be with the next change only.
-    private func giveUp(_ writer: UInt64) {
-        if (try? change { $0.abandon(writer) }) == nil { ledger.withLock { $0.abandonLater(writer) } }
+    private func abandonWrite(_ writer: UInt64) {
+        if (try? inTransaction { $0.abandonWrite(writer) }) == nil { ledger.withLock { $0.abandonWriteLater(writer) } }
     }
 
     private func writeFile(
-        _ path: String,
-        _ body: UnsafeRawBufferPointer,
-        _ head: UnsafeRawBufferPointer,
-        _ key: CacheKey
+        at path: String,
+        body: UnsafeRawBufferPointer,
+        footer head: UnsafeRawBufferPointer,
+        key: CacheKey
     ) throws(SystemError) {
-        let file = try create(path, in: key)
-        try files.write(body, head, to: file)
+        let file = try createFile(at: path, for: key)
+        try files.write(body, followedBy: head, to: file)
         if configuration.isDurable { try files.synchronizeData(file) }
     }
 
     /// Creates a file, and its folder where that is not there.
-    private func create(_ path: String, in key: CacheKey) throws(SystemError) -> FileDescriptor {
+    private func createFile(at path: String, for key: CacheKey) throws(SystemError) -> FileDescriptor {
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
         do throws(SystemError) {
-            return try files.open(path, flags)
+            return try files.open(path, flags: flags)
         } catch {
-            guard error.number == ENOENT else { throw error }
-            try files.makeDirectories(layout.shard(of: key))
-            return try files.open(path, flags)
+            guard error.errorNumber == ENOENT else { throw error }
+            try files.makeDirectories(layout.shardPath(of: key))
+            return try files.open(path, flags: flags)
         }
     }
 }

@@ -24,10 +24,10 @@ public final class DiskCache: Sendable {
     let limits: DiskLimits
     let time: any TimeSource
     let ledger: Monitor<Ledger>
-    let marks = AccessMarks()
-    let health: DiskHealth
-    let burst: DiskBurst
-    let pool = WorkPool(name: "eidetic-disk", width: 4)
+    let accessLog = AccessLog()
+    let circuitBreaker: WriteCircuitBreaker
+    let workGroup: BackgroundWorkGroup
+    let pool = WorkPool(name: "eidetic-disk", maximumThreadCount: 4)
     let hooks = Guarded(Hooks())
     private let observation = Guarded<Task<Void, Never>?>(nil)
 
@@ -38,7 +38,7 @@ public final class DiskCache: Sendable {
     /// no room to make it, and `invalidArgument` for a configuration that cannot work.
     public convenience init(
         _ configuration: Configuration,
-        environment: any ApplicationEnvironment = ForegroundOnly()
+        environment: any ApplicationEnvironment = ForegroundEnvironment()
     ) throws(EideticError) {
         try self.init(configuration, fileSystem: FileSystem(), environment: environment)
     }
@@ -48,19 +48,19 @@ public final class DiskCache: Sendable {
         _ configuration: Configuration,
         fileSystem: FileSystem,
         time: any TimeSource = SystemTime(),
-        environment: any ApplicationEnvironment = ForegroundOnly()
+        environment: any ApplicationEnvironment = ForegroundEnvironment()
     ) throws(EideticError) {
-        try configuration.check()
+        try configuration.validate()
         self.configuration = configuration
         layout = DiskLayout(directory: configuration.directory)
         files = fileSystem
         reader = EntryReader(files: fileSystem)
         self.time = time
         limits = try DiskDirectory(layout: layout, files: files).prepare(configuration)
-        sizeLimit = ByteCount(limits.total)
+        sizeLimit = ByteCount(limits.totalSize)
         ledger = Monitor(Ledger(layout: layout, files: fileSystem, limits: limits))
-        health = DiskHealth(time: time)
-        burst = DiskBurst(environment)
+        circuitBreaker = WriteCircuitBreaker(time: time)
+        workGroup = BackgroundWorkGroup(environment)
         if !configuration.isReadOnly { observe(environment) }
     }
 
@@ -75,7 +75,7 @@ public final class DiskCache: Sendable {
     private func observe(_ environment: any ApplicationEnvironment) {
         let phases = environment.phases
         let task = Task.detached { [weak self] in
-            for await phase in phases where phase == .background { self?.startSweep() }
+            for await phase in phases where phase == .background { self?.scheduleRemovalOfExpired() }
         }
         observation.withLock { $0 = task }
     }
@@ -84,13 +84,13 @@ public final class DiskCache: Sendable {
 // MARK: The ledger
 extension DiskCache {
     /// Whether a text can be a key: 1 to 65,536 bytes.
-    static func isKey(_ text: String) -> Bool { (1...EntryFile.keyLimit).contains(text.utf8.count) }
+    static func isValidKey(_ text: String) -> Bool { (1...EntryFile.keySizeLimit).contains(text.utf8.count) }
 
     /// Changes the directory, with nobody else at it.
-    func change<Value: Sendable>(
+    func inTransaction<Value: Sendable>(
         _ body: (Ledger) throws(SystemError) -> Value
     ) throws(SystemError) -> Value {
-        defer { tellDepartures() }
+        defer { notifyDidEvict() }
         return try ledger.withLock { ledger throws(SystemError) in
             let ledger = ledger
             return try ledger.transaction { () throws(SystemError) in try body(ledger) }
@@ -98,32 +98,35 @@ extension DiskCache {
     }
 
     /// Tells the hook what was evicted since it was told last.
-    private func tellDepartures() {
+    private func notifyDidEvict() {
         guard let didEvict = currentHooks.didEvict else { return }
         let keys = ledger.withLock { ledger in
-            defer { if ledger.departed != nil { ledger.departed = [] } }
-            return ledger.departed ?? []
+            defer { if ledger.evictedKeys != nil { ledger.evictedKeys = [] } }
+            return ledger.evictedKeys ?? []
         }
         for key in keys { didEvict(key) }
     }
 
     /// As `change`, for who may write, with the errors that users see.
-    func changePublicly<Value: Sendable>(
+    func inWriteTransaction<Value: Sendable>(
         _ body: (Ledger) throws(SystemError) -> Value
     ) throws(EideticError) -> Value {
         try checkWritable()
         do throws(SystemError) {
-            return try change(body)
+            return try inTransaction(body)
         } catch {
-            health.note(error)
+            circuitBreaker.record(error)
             throw EideticError(error)
         }
     }
 
     func checkWritable() throws(EideticError) {
         guard !configuration.isReadOnly else {
-            throw EideticError(.permissionDenied, "the cache at \(layout.directory) was opened for reading only")
+            throw EideticError(
+                .permissionDenied,
+                message: "the cache at \(layout.directory) was opened for reading only"
+            )
         }
-        try health.check()
+        try circuitBreaker.check()
     }
 }

@@ -17,7 +17,7 @@ struct DiskDirectory {
     func prepare(_ configuration: DiskCache.Configuration) throws(EideticError) -> DiskLimits {
         do throws(SystemError) {
             try open(isReadOnly: configuration.isReadOnly)
-            return try DiskLimits(configuration, files: files)
+            return try DiskLimits(configuration: configuration, files: files)
         } catch {
             throw Self.error(error, directory: layout.directory)
         }
@@ -26,10 +26,10 @@ struct DiskDirectory {
     private func open(isReadOnly: Bool) throws(SystemError) {
         if !isReadOnly { try files.makeDirectories(layout.directory) }
         guard try files.status(of: layout.directory).kind == .directory else {
-            throw SystemError(.stat, ENOTDIR, path: layout.directory)
+            throw SystemError(.stat, errorNumber: ENOTDIR, path: layout.directory)
         }
-        let wanted = isReadOnly ? R_OK | X_OK : R_OK | W_OK | X_OK
-        try files.checkAccess(layout.directory, wanted)
+        let permissions = isReadOnly ? R_OK | X_OK : R_OK | W_OK | X_OK
+        try files.checkAccess(to: layout.directory, mode: permissions)
         if !isReadOnly { writeTag() }
     }
 
@@ -37,26 +37,26 @@ struct DiskDirectory {
     ///
     /// A full disk is no reason not to open: the next time will do.
     private func writeTag() {
-        if (try? files.linkStatus(of: layout.tag)) != nil { return }
+        if (try? files.linkStatus(of: layout.tagPath)) != nil { return }
         do throws(SystemError) {
             try Array(Self.signature.utf8).withUnsafeBufferPointer { bytes throws(SystemError) in
-                try files.replaceContents(of: layout.tag, with: UnsafeRawBufferPointer(bytes))
+                try files.replaceContents(of: layout.tagPath, with: UnsafeRawBufferPointer(bytes))
             }
         } catch {
-            Log.write(.warning, .store, "no CACHEDIR.TAG: \(error)")
+            Log.write(.warning, category: .store, message: "no CACHEDIR.TAG: \(error)")
         }
     }
 
     static func error(_ error: SystemError, directory: String) -> EideticError {
         let code: EideticError.Code =
-            switch error.number {
+            switch error.errorNumber {
             case ENOTDIR, EEXIST, ENOENT, ELOOP, ENAMETOOLONG: .cacheUnavailable
             default: EideticError(error).code
             }
         return EideticError(
             code,
-            "cache directory \(directory) cannot be used: \(error)",
-            systemErrorNumber: error.number
+            message: "cache directory \(directory) cannot be used: \(error)",
+            systemErrorNumber: error.errorNumber
         )
     }
 }

@@ -2,8 +2,8 @@ import EideticCore
 import Glibc
 
 /// Remembers that the device failed: writing stops for a while, reading goes on.
-final class DiskHealth: Sendable {
-    private static let pause = Duration.seconds(60)
+final class WriteCircuitBreaker: Sendable {
+    private static let pauseDuration = Duration.seconds(60)
 
     private let time: any TimeSource
     private let failure = Guarded<(error: SystemError, until: Duration)?>(nil)
@@ -16,15 +16,15 @@ final class DiskHealth: Sendable {
         guard let failure = failure.withLock({ $0 }), now < failure.until else { return }
         throw EideticError(
             .fileFailure,
-            "the cache does not write for a minute, since the device failed: \(failure.error)",
-            systemErrorNumber: failure.error.number
+            message: "the cache does not write for a minute, since the device failed: \(failure.error)",
+            systemErrorNumber: failure.error.errorNumber
         )
     }
 
     /// Notes an error of a write.
-    func note(_ error: SystemError) {
-        guard error.number == EIO || error.number == EROFS else { return }
-        Log.write(.error, .store, "writing is stopped for a minute: \(error)")
-        failure.withLock { [until = time.uptime + Self.pause] in $0 = (error, until) }
+    func record(_ error: SystemError) {
+        guard error.errorNumber == EIO || error.errorNumber == EROFS else { return }
+        Log.write(.error, category: .store, message: "writing is stopped for a minute: \(error)")
+        failure.withLock { [until = time.uptime + Self.pauseDuration] in $0 = (error, until) }
     }
 }

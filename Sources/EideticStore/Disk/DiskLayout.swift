@@ -9,14 +9,14 @@ struct DiskLayout: Sendable {
 
     let directory: String
 
-    var lock: String { "\(directory)/lock" }
-    var ledger: String { "\(directory)/ledger" }
-    var tag: String { "\(directory)/CACHEDIR.TAG" }
+    var lockPath: String { "\(directory)/lock" }
+    var ledgerPath: String { "\(directory)/ledger" }
+    var tagPath: String { "\(directory)/CACHEDIR.TAG" }
 
     /// The folder with the entries whose hash begins with this byte.
-    func shard(_ number: Int) -> String { "\(directory)/\(Self.hexadecimal(UInt8(truncatingIfNeeded: number)))" }
+    func shardPath(_ number: Int) -> String { "\(directory)/\(Self.hexadecimal(UInt8(truncatingIfNeeded: number)))" }
 
-    func shard(of key: CacheKey) -> String { shard(key.shard) }
+    func shardPath(of key: CacheKey) -> String { shardPath(key.shard) }
 
     /// The file of a key.
     func path(of key: CacheKey) -> String {
@@ -31,8 +31,8 @@ struct DiskLayout: Sendable {
     }
 
     /// Where an entry is written before it gets its name: in the same folder, so that a rename is enough.
-    func temporary(of key: CacheKey, writer: UInt64) -> String {
-        "\(shard(of: key))/.\(String(writer, radix: 16)).tmp"
+    func temporaryPath(of key: CacheKey, writer: UInt64) -> String {
+        "\(shardPath(of: key))/.\(String(writer, radix: 16)).tmp"
     }
 
     /// The hash that a file's name stands for; `nil` where it is no entry's name.
@@ -58,8 +58,8 @@ struct DiskLayout: Sendable {
         buffer[start] = UInt8(ascii: "/")
         buffer[start + 3] = UInt8(ascii: "/")
         for index in 0..<32 {
-            let half = index < 16 ? key.high : key.low
-            let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - 4 * (index % 16))) & 15
+            let word = index < 16 ? key.high : key.low
+            let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (index % 16))) & 15
             let character = digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "a")
             buffer[start + 4 + index] = character
             if index < 2 { buffer[start + 1 + index] = character }

@@ -5,123 +5,132 @@ import Glibc
 extension Ledger {
     /// Makes removals again that were not finished.
     func finishRemovals() throws(SystemError) {
-        guard !unfinished.isEmpty else { return }
-        for key in unfinished where index.entry(key) == nil { try unlinkIfThere(layout.path(of: key)) }
-        unfinished = []
-        try append([LedgerRecord(.done)])
+        guard !pendingRemovals.isEmpty else { return }
+        for key in pendingRemovals where index.entry(for: key) == nil { try unlinkIfExists(layout.path(of: key)) }
+        pendingRemovals = []
+        try append([LedgerRecord(.finishRemovals)])
     }
 
     /// Looks whether what was put there last is there: its writer may have been killed in between.
-    func settleLatestPut() throws(SystemError) {
-        guard let record = unproven else { return }
-        unproven = nil
+    func verifyLatestPut() throws(SystemError) {
+        guard let record = unverifiedPut else { return }
+        unverifiedPut = nil
         let key = record.entry.key
-        try unlinkIfThere(layout.temporary(of: key, writer: record.writer))
+        try unlinkIfExists(layout.temporaryPath(of: key, writer: record.writer))
         if let status = try? files.linkStatus(of: layout.path(of: key)), status.size == Int(record.entry.size) {
             return
         }
-        try look(at: key)
+        try reconcile(key)
     }
 
     /// Settles what dead writers had begun: whether each one's rename was made is seen from the file.
-    func settleDeadWriters() throws(SystemError) {
-        for (writer, reservation) in outstanding {
+    func reconcileDeadWriters() throws(SystemError) {
+        for (writer, reservation) in reservations {
             let instance = writer >> 32
             if instance == lock.instance { continue }
             if try lock.isAlive(instance) { continue }
-            try unlinkIfThere(layout.temporary(of: reservation.key, writer: writer))
-            try look(at: reservation.key)
-            abandon(writer)
+            try unlinkIfExists(layout.temporaryPath(of: reservation.key, writer: writer))
+            try reconcile(reservation.key)
+            abandonWrite(writer)
         }
     }
 
     /// Makes the index say of a key what the file says; gives whether that was something new.
     @discardableResult
-    func look(at key: CacheKey) throws(SystemError) -> Bool {
-        let known = index.entry(key)
-        guard let found = try entry(of: key) else {
+    func reconcile(_ key: CacheKey) throws(SystemError) -> Bool {
+        let known = index.entry(for: key)
+        guard let found = try loadEntry(for: key) else {
             if known == nil { return false }
             index.remove(key)
-            appendOrRewrite([LedgerRecord(.remove, known ?? IndexEntry()), LedgerRecord(.done)])
+            appendOrRewrite([LedgerRecord(.remove, entry: known ?? IndexEntry()), LedgerRecord(.finishRemovals)])
             return true
         }
         if let known, known.size == found.size { return false }
         index.put(found)
-        appendOrRewrite([LedgerRecord(.put, found)])
+        appendOrRewrite([LedgerRecord(.put, entry: found)])
         return true
     }
 
     /// Makes the ledger again from the files.
     func rebuild() throws(SystemError) {
-        Log.write(.info, .store, "\(layout.directory): the ledger is made again from the files")
-        let own = outstanding.filter { $0.key >> 32 == lock.instance }
-        forget()
-        for (writer, reservation) in own { reserve(writer, reservation) }
+        Log.write(.info, category: .store, message: "\(layout.directory): the ledger is made again from the files")
+        let ownReservations = reservations.filter { $0.key >> 32 == lock.instance }
+        reset()
+        for (writer, reservation) in ownReservations { reserve(writer: writer, reservation: reservation) }
         for shard in DiskLayout.shards {
-            for key in try survey(shard) {
-                if let entry = try entry(of: key) { index.put(entry) }
+            for key in try scan(shard: shard) {
+                if let entry = try loadEntry(for: key) { index.put(entry) }
             }
         }
-        isDoubtful = false
+        needsReconciliation = false
         try rewrite()
     }
 
     /// Makes the index agree with the files of one folder.
-    func check(shard: Int) throws(SystemError) {
-        let there = Set(try survey(shard))
-        for key in there where index.entry(key) == nil { try look(at: key) }
-        for key in index.keys(where: { $0.key.shard == shard }) where !there.contains(key) { try look(at: key) }
+    func reconcile(shard: Int) throws(SystemError) {
+        let found = Set(try scan(shard: shard))
+        for key in found where index.entry(for: key) == nil { try reconcile(key) }
+        for key in index.keys(where: { $0.key.shard == shard }) where !found.contains(key) { try reconcile(key) }
     }
 
     /// The keys whose files are in a folder; temporary files of dead writers are removed.
-    private func survey(_ shard: Int) throws(SystemError) -> [CacheKey] {
-        let folder = layout.shard(shard)
+    private func scan(shard: Int) throws(SystemError) -> [CacheKey] {
+        let folder = layout.shardPath(shard)
         var keys: [CacheKey] = []
         for name in try files.existingNames(in: folder) {
             if let key = DiskLayout.key(named: name) {
                 if key.shard == shard { keys.append(key) }
             } else if let writer = DiskLayout.writer(named: name), try !lock.isAlive(writer >> 32) {
-                try unlinkIfThere("\(folder)/\(name)")
+                try unlinkIfExists("\(folder)/\(name)")
             }
         }
         return keys
     }
 
-    private func entry(of key: CacheKey) throws(SystemError) -> IndexEntry? {
+    private func loadEntry(for key: CacheKey) throws(SystemError) -> IndexEntry? {
         let path = layout.path(of: key)
-        switch try reader.heading(of: path) {
+        switch try reader.summary(of: path) {
         case nil: return nil
         case .success(let heading):
-            return indexEntry(key, heading)
+            return indexEntry(for: key, summary: heading)
         case .failure:
-            if try reader.restore(path), case .success(let heading)? = try reader.heading(of: path) {
-                return indexEntry(key, heading)
+            if try reader.repair(path), case .success(let heading)? = try reader.summary(of: path) {
+                return indexEntry(for: key, summary: heading)
             }
-            try unlinkIfThere(path)
+            try unlinkIfExists(path)
             return nil
         }
     }
 
-    private func indexEntry(_ key: CacheKey, _ heading: EntryReader.Heading) -> IndexEntry {
+    private func indexEntry(for key: CacheKey, summary heading: EntryReader.EntrySummary) -> IndexEntry {
         let status = heading.status
-        return limits.indexEntry(key, fileSize: status.size, heading.head.metadata, modified: status.modified)
+        return limits.indexEntry(
+            for: key,
+            fileSize: status.size,
+            metadata: heading.head.metadata,
+            modified: status.modificationTime
+        )
     }
 
     /// Looks whether an entry that seems to be too old was used since, and notes it where so.
-    func wasUsed(_ key: CacheKey, _ now: UInt32) throws(SystemError) -> Bool {
-        guard limits.ageBegins == .access, var found = try entry(of: key), found.expires > now else { return false }
+    func renewIfAccessed(_ key: CacheKey, at now: UInt32) throws(SystemError) -> Bool {
+        guard limits.ageBasis == .access, var found = try loadEntry(for: key), found.expirationSeconds > now else {
+            return false
+        }
         // The file does not tell what its uses have taught.
-        if let known = index.entry(key) { (found.uses, found.importance) = (known.uses, known.importance) }
+        if let known = index.entry(for: key) {
+            (found.accessCount, found.importance) = (known.accessCount, known.importance)
+        }
         index.put(found)
-        appendOrRewrite([LedgerRecord(.put, found)])
+        appendOrRewrite([LedgerRecord(.put, entry: found)])
         return true
     }
 
-    func unlinkIfThere(_ path: String) throws(SystemError) {
+    func unlinkIfExists(_ path: String) throws(SystemError) {
         do throws(SystemError) {
             try files.unlink(path)
         } catch {
-            guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
+            guard error.errorNumber == ENOENT || error.errorNumber == ENOTDIR else { throw error }
         }
     }
 }

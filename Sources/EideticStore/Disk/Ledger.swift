@@ -29,30 +29,30 @@ final class Ledger {
     let lock: DirectoryLock
 
     var index: DiskIndex
-    var outstanding: [UInt64: Reservation] = [:]
+    var reservations: [UInt64: Reservation] = [:]
     /// The bytes that `outstanding` adds up to.
-    var reserved = 0
+    var reservedSize = 0
     /// Removed, but perhaps still there.
-    var unfinished: [CacheKey] = []
+    var pendingRemovals: [CacheKey] = []
     /// What others put there last, and may not have done.
-    var unproven: LedgerRecord?
+    var unverifiedPut: LedgerRecord?
     /// The keys that were evicted and nobody was told of yet; `nil` where nobody wants to know.
-    var departed: [String]?
+    var evictedKeys: [String]?
     /// Whether what stands in the file is not all that happened.
     var needsRewrite = false
     /// Whether the machine was started anew since the ledger was begun, so that files may have been lost.
-    var isDoubtful = false
+    var needsReconciliation = false
     /// Whether somebody looks into that already.
-    var isCheckQueued = false
+    var isReconciliationScheduled = false
 
     var file: DirectoryLock.OpenFile?
-    var header = LedgerHeader(salt: 0, boot: 0)
+    var header = LedgerHeader(salt: 0, bootIdentifier: 0)
     var offset = 0
     /// Room on the device up to here is ours already.
-    var allocatedEnd = 0
-    private var lastWriter: UInt64 = 0
+    var preallocatedEnd = 0
+    private var latestWriterNumber: UInt64 = 0
     /// Bytes to write until the free space is looked at again.
-    var untilCheck = 0
+    var bytesUntilSpaceCheck = 0
 
     init(layout: DiskLayout, files: FileSystem, limits: DiskLimits) {
         self.layout = layout
@@ -60,7 +60,7 @@ final class Ledger {
         self.limits = limits
         reader = EntryReader(files: files)
         lock = DirectoryLock(layout: layout, files: files)
-        index = DiskIndex(block: limits.block)
+        index = DiskIndex(blockSize: limits.blockSize)
     }
 
     /// Runs `body` while nobody else changes the directory, with an index that is up to date.
@@ -76,21 +76,23 @@ final class Ledger {
     /// *put* is written down before; whoever next reads it as the latest record looks whether it came true.
     func put(
         _ entry: IndexEntry,
-        uses: [CacheKey],
-        _ write: (_ temporary: String) throws(SystemError) -> Void
+        accesses: [CacheKey],
+        write: (_ temporary: String) throws(SystemError) -> Void
     ) throws(SystemError) {
-        let uses = note(uses)
-        let writer = try takeRoom(index.allocation(Int(entry.size)))
-        let old = index.entry(entry.key)
-        try append(uses + [LedgerRecord(.put, writer: writer, entry)])
-        let temporary = layout.temporary(of: entry.key, writer: writer)
+        let accesses = recordAccesses(accesses)
+        let writer = try claimWriter(allocating: index.allocatedSize(forFileSize: Int(entry.size)))
+        let old = index.entry(for: entry.key)
+        try append(accesses + [LedgerRecord(.put, writer: writer, entry: entry)])
+        let temporary = layout.temporaryPath(of: entry.key, writer: writer)
         do throws(SystemError) {
             try write(temporary)
             try files.rename(temporary, to: layout.path(of: entry.key))
         } catch {
             try? files.unlink(temporary)
             appendOrRewrite(
-                old.map { [LedgerRecord(.put, $0)] } ?? [LedgerRecord(.remove, entry), LedgerRecord(.done)]
+                old.map { [LedgerRecord(.put, entry: $0)] } ?? [
+                    LedgerRecord(.remove, entry: entry), LedgerRecord(.finishRemovals),
+                ]
             )
             throw error
         }
@@ -98,65 +100,65 @@ final class Ledger {
     }
 
     /// Makes room for a file, and gives a number under which it can be written.
-    func takeRoom(_ allocated: Int) throws(SystemError) -> UInt64 {
+    func claimWriter(allocating allocated: Int) throws(SystemError) -> UInt64 {
         try makeRoom(for: allocated)
-        try guardFreeSpace(for: allocated)
+        try ensureFreeSpace(for: allocated)
         try lock.claimInstance()
-        lastWriter = (lastWriter + 1) & 0xffff_ffff
-        return lock.instance << 32 | lastWriter
+        latestWriterNumber = (latestWriterNumber + 1) & 0xffff_ffff
+        return lock.instance << 32 | latestWriterNumber
     }
 
     /// Takes room for a file, and gives the number under which it is written.
-    func begin(_ key: CacheKey, size: Int, uses: [CacheKey]) throws(SystemError) -> UInt64 {
-        let allocated = index.allocation(size)
-        let uses = note(uses)
-        let writer = try takeRoom(allocated)
+    func beginWrite(of key: CacheKey, size: Int, accesses: [CacheKey]) throws(SystemError) -> UInt64 {
+        let allocated = index.allocatedSize(forFileSize: size)
+        let accesses = recordAccesses(accesses)
+        let writer = try claimWriter(allocating: allocated)
         var entry = IndexEntry()
         (entry.key, entry.size) = (key, UInt32(size))
-        try append(uses + [LedgerRecord(.begin, writer: writer, entry)])
-        reserve(writer, Reservation(key: key, allocated: allocated))
+        try append(accesses + [LedgerRecord(.reserve, writer: writer, entry: entry)])
+        reserve(writer: writer, reservation: Reservation(key: key, allocated: allocated))
         return writer
     }
 
     /// Gives a file that was written its name.
-    func commit(_ writer: UInt64, _ entry: IndexEntry, from temporary: String) throws(SystemError) {
+    func commitWrite(_ writer: UInt64, of entry: IndexEntry, from temporary: String) throws(SystemError) {
         try files.rename(temporary, to: layout.path(of: entry.key))
         index.put(entry)
-        release(writer)
-        appendOrRewrite([LedgerRecord(.put, writer: writer, entry)])
+        releaseReservation(of: writer)
+        appendOrRewrite([LedgerRecord(.put, writer: writer, entry: entry)])
     }
 
     /// Gives the room of a file back that was not written.
-    func abandon(_ writer: UInt64) {
-        release(writer)
+    func abandonWrite(_ writer: UInt64) {
+        releaseReservation(of: writer)
         appendOrRewrite([LedgerRecord(.abandon, writer: writer)])
     }
 
     /// As `abandon`, without touching the file: the next change writes it down.
-    func abandonLater(_ writer: UInt64) {
-        release(writer)
+    func abandonWriteLater(_ writer: UInt64) {
+        releaseReservation(of: writer)
         needsRewrite = true
     }
 
     /// Moves entries that were read up in the order of eviction; gives what tells the others.
-    func note(_ uses: [CacheKey]) -> [LedgerRecord] {
+    func recordAccesses(_ uses: [CacheKey]) -> [LedgerRecord] {
         if uses.isEmpty { return [] }
         let counts = Dictionary(uses.lazy.map { ($0, 1) }) { $0 + $1 }
         return counts.compactMap { key, count in
-            guard var entry = index.entry(key) else { return nil }
-            index.touch(key, uses: count)
-            entry.uses = UInt8(min(count, 255))
-            return LedgerRecord(.touch, entry)
+            guard var entry = index.entry(for: key) else { return nil }
+            index.touch(key, count: count)
+            entry.accessCount = UInt8(min(count, 255))
+            return LedgerRecord(.touch, entry: entry)
         }
     }
 
-    func reserve(_ writer: UInt64, _ reservation: Reservation) {
-        release(writer)
-        outstanding[writer] = reservation
-        reserved += reservation.allocated
+    func reserve(writer: UInt64, reservation: Reservation) {
+        releaseReservation(of: writer)
+        reservations[writer] = reservation
+        reservedSize += reservation.allocated
     }
 
-    func release(_ writer: UInt64) {
-        if let old = outstanding.removeValue(forKey: writer) { reserved -= old.allocated }
+    func releaseReservation(of writer: UInt64) {
+        if let old = reservations.removeValue(forKey: writer) { reservedSize -= old.allocated }
     }
 }

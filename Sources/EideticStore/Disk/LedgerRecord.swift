@@ -21,7 +21,7 @@ struct LedgerRecord {
 
     enum Event: UInt8 {
         /// A writer will put a file of this size there: its room is taken.
-        case begin = 1
+        case reserve = 1
         /// The file is in place.
         case put
         /// The writer gave up.
@@ -31,7 +31,7 @@ struct LedgerRecord {
         /// As `remove`, because it was worth least.
         case evict
         /// What was to be removed is gone.
-        case done
+        case finishRemovals
         /// The entry was used, as often as `uses` says.
         case touch
     }
@@ -40,7 +40,7 @@ struct LedgerRecord {
     var writer: UInt64 = 0
     var entry: IndexEntry
 
-    init(_ event: Event, writer: UInt64 = 0, _ entry: IndexEntry = IndexEntry()) {
+    init(_ event: Event, writer: UInt64 = 0, entry: IndexEntry = IndexEntry()) {
         self.event = event
         self.writer = writer
         self.entry = entry
@@ -49,7 +49,7 @@ struct LedgerRecord {
     /// Reads a record; `nil` where it is not one that `append` wrote with this salt.
     init?(_ bytes: UnsafeRawBufferPointer, salt: UInt64) {
         guard bytes.number(UInt64.self, at: 40) == salt,
-            Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.number(UInt64.self, at: 56),
+            Checksum.value(of: UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.number(UInt64.self, at: 56),
             let event = Event(rawValue: bytes[0]), let kind = DiskCache.Metadata.Kind(rawValue: bytes[1]),
             let importance = DiskCache.Metadata.Importance(rawValue: bytes[2])
         else { return nil }
@@ -58,25 +58,25 @@ struct LedgerRecord {
         entry = IndexEntry()
         entry.key = CacheKey(high: bytes.number(UInt64.self, at: 8), low: bytes.number(UInt64.self, at: 16))
         entry.size = bytes.number(UInt32.self, at: 4)
-        entry.expires = bytes.number(UInt32.self, at: 32)
-        entry.age = Float(bitPattern: bytes.number(UInt32.self, at: 36))
-        entry.uses = bytes[3]
+        entry.expirationSeconds = bytes.number(UInt32.self, at: 32)
+        entry.clockOffset = Float(bitPattern: bytes.number(UInt32.self, at: 36))
+        entry.accessCount = bytes[3]
         (entry.kind, entry.importance) = (kind, importance)
     }
 
     /// Writes the record to the end of `bytes`, which holds whole records.
     func append(to bytes: inout [UInt8], salt: UInt64) {
         let start = bytes.count
-        bytes.append(contentsOf: [event.rawValue, entry.kind.rawValue, entry.importance.rawValue, entry.uses])
+        bytes.append(contentsOf: [event.rawValue, entry.kind.rawValue, entry.importance.rawValue, entry.accessCount])
         bytes.append(entry.size)
         bytes.append(entry.key.high)
         bytes.append(entry.key.low)
         bytes.append(writer)
-        bytes.append(entry.expires)
-        bytes.append(entry.age.bitPattern)
+        bytes.append(entry.expirationSeconds)
+        bytes.append(entry.clockOffset.bitPattern)
         bytes.append(salt)
         bytes.append(UInt64(0))
-        bytes.append(bytes.withUnsafeBytes { Checksum.of(UnsafeRawBufferPointer(rebasing: $0[start...])) })
+        bytes.append(bytes.withUnsafeBytes { Checksum.value(of: UnsafeRawBufferPointer(rebasing: $0[start...])) })
     }
 }
 
@@ -84,25 +84,25 @@ struct LedgerRecord {
 struct LedgerHeader {
     static let magic: UInt64 = 0x01_52_45_47_44_45_4c_45
     let salt: UInt64
-    let boot: UInt64
+    let bootIdentifier: UInt64
 
-    init(salt: UInt64, boot: UInt64) {
+    init(salt: UInt64, bootIdentifier: UInt64) {
         self.salt = salt
-        self.boot = boot
+        self.bootIdentifier = bootIdentifier
     }
 
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= LedgerRecord.size, bytes.number(UInt64.self, at: 0) == Self.magic,
-            Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.number(UInt64.self, at: 56)
+            Checksum.value(of: UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.number(UInt64.self, at: 56)
         else { return nil }
         salt = bytes.number(UInt64.self, at: 8)
-        boot = bytes.number(UInt64.self, at: 16)
+        bootIdentifier = bytes.number(UInt64.self, at: 16)
     }
 
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        for number in [Self.magic, salt, boot, 0, 0, 0, 0] { bytes.append(number) }
-        bytes.append(bytes.withUnsafeBytes { Checksum.of($0) })
+        for number in [Self.magic, salt, bootIdentifier, 0, 0, 0, 0] { bytes.append(number) }
+        bytes.append(bytes.withUnsafeBytes { Checksum.value(of: $0) })
         return bytes
     }
 }

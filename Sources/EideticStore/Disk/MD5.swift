@@ -27,7 +27,7 @@ package struct MD5 {
         }
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         for step in 0..<64 {
-            let (mixed, word) = Self.mix(step, b, c, d)
+            let (mixed, word) = Self.mix(step: step, b: b, c: c, d: d)
             let sum = a &+ mixed &+ Self.sines[step] &+ words[word]
             let shift = Self.shifts[step / 16 * 4 + step % 4]
             (a, d, c, b) = (d, c, b, b &+ (sum << shift | sum >> (32 - shift)))
@@ -36,7 +36,7 @@ package struct MD5 {
     }
 
     /// The function of a step, and the word that the step takes.
-    private static func mix(_ step: Int, _ b: UInt32, _ c: UInt32, _ d: UInt32) -> (UInt32, Int) {
+    private static func mix(step: Int, b: UInt32, c: UInt32, d: UInt32) -> (UInt32, Int) {
         switch step / 16 {
         case 0: (b & c | ~b & d, step)
         case 1: (d & b | ~d & c, (5 * step + 1) % 16)

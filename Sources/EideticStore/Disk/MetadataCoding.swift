@@ -16,18 +16,19 @@ enum MetadataCoding {
     }
 
     /// Gives `nil` where the bytes are not what `append` writes.
-    static func metadata(_ bytes: UnsafeRawBufferPointer) -> DiskCache.Metadata? {
+    static func decode(_ bytes: UnsafeRawBufferPointer) -> DiskCache.Metadata? {
         var metadata = DiskCache.Metadata()
-        var rest = Reader(bytes: bytes)
+        var reader = Reader(bytes: bytes)
         if bytes.isEmpty { return metadata }
-        guard let count = rest.length() else { return nil }
+        guard let count = reader.readLength() else { return nil }
         for _ in 0..<count {
-            guard let nameSize = rest.length(), let valueSize = rest.length(), let name = rest.text(nameSize),
-                let value = rest.text(valueSize)
+            guard let nameSize = reader.readLength(), let valueSize = reader.readLength(),
+                let name = reader.readText(size: nameSize),
+                let value = reader.readText(size: valueSize)
             else { return nil }
             metadata.headers.append(DiskCache.Metadata.Field(name: name, value: value))
         }
-        metadata.extendedData = Array(bytes[rest.offset...])
+        metadata.extendedData = Array(bytes[reader.offset...])
         return metadata
     }
 
@@ -35,13 +36,13 @@ enum MetadataCoding {
         let bytes: UnsafeRawBufferPointer
         var offset = 0
 
-        mutating func length() -> Int? {
+        mutating func readLength() -> Int? {
             guard bytes.count - offset >= 4 else { return nil }
             defer { offset += 4 }
             return Int(bytes.number(UInt32.self, at: offset))
         }
 
-        mutating func text(_ size: Int) -> String? {
+        mutating func readText(size: Int) -> String? {
             guard bytes.count - offset >= size else { return nil }
             defer { offset += size }
             return String(decoding: bytes[offset..<(offset + size)], as: UTF8.self)

@@ -6,7 +6,7 @@ import Glibc
 /// A picture's file is named after the MD5 of its key and the extension of the key's path
 /// (`5d41402abc4b2a76b9719d911017c592.png`). It is looked for with the extension, then without. Such files hold
 /// neither key nor checksum, so their bytes must be decoded with the usual limits. Nothing is ever written or removed.
-public struct PictureBundle: Sendable, Hashable {
+public struct ImageBundle: Sendable, Hashable {
     /// The longest file name that Linux's file systems take, in bytes.
     private static let nameLimit = 255
 
@@ -20,8 +20,8 @@ public struct PictureBundle: Sendable, Hashable {
     public init(directory: String) { self.directory = directory }
 
     /// The bundle that SDWebImage keeps for a namespace, below the directory in which it keeps all.
-    public static func sdWebImage(in directory: String, namespace: String = "default") -> PictureBundle {
-        PictureBundle(directory: "\(directory)/com.hackemist.SDWebImageCache.\(namespace)")
+    public static func sdWebImage(in directory: String, namespace: String = "default") -> ImageBundle {
+        ImageBundle(directory: "\(directory)/com.hackemist.SDWebImageCache.\(namespace)")
     }
 
     /// The files in which a key's picture may be, in the order in which they are tried.
@@ -30,42 +30,42 @@ public struct PictureBundle: Sendable, Hashable {
     public func paths(for key: String) -> [String] {
         guard !key.isEmpty, !key.utf8.contains(0) else { return [] }
         let digest = MD5.hexadecimal(Array(key.utf8))
-        let plain = "\(directory)/\(digest)"
+        let basePath = "\(directory)/\(digest)"
         let fileExtension = Self.fileExtension(of: key)
         // An extension that makes the name too long is left out.
         guard !fileExtension.isEmpty, digest.utf8.count + 1 + fileExtension.utf8.count <= Self.nameLimit else {
-            return [plain]
+            return [basePath]
         }
-        return ["\(plain).\(fileExtension)", plain]
+        return ["\(basePath).\(fileExtension)", basePath]
     }
 
     /// The bytes of a key's picture; `nil` where there is none; blocks on file work.
-    public func read(_ key: String) throws(EideticError) -> [UInt8]? { try read(key, FileSystem()) }
+    public func read(_ key: String) throws(EideticError) -> [UInt8]? { try read(key, using: FileSystem()) }
 
-    func read(_ key: String, _ files: FileSystem) throws(EideticError) -> [UInt8]? {
+    func read(_ key: String, using files: FileSystem) throws(EideticError) -> [UInt8]? {
         for path in paths(for: key) {
             do throws(SystemError) {
-                let file = try files.open(path, O_RDONLY | O_NONBLOCK)
+                let file = try files.open(path, flags: O_RDONLY | O_NONBLOCK)
                 let status = try files.status(of: file)
                 guard status.kind == .regular, status.size <= Self.sizeLimit.bytes else { continue }
                 return try files.bytes(of: file, count: status.size)
             } catch {
-                guard EntryReader.absence.contains(error.number) else { throw EideticError(error) }
+                guard EntryReader.absenceErrors.contains(error.errorNumber) else { throw EideticError(error) }
             }
         }
         return nil
     }
 
     /// The file of a key's picture; `nil` where there is none; blocks on file work.
-    public func path(for key: String) throws(EideticError) -> String? { try path(for: key, FileSystem()) }
+    public func path(for key: String) throws(EideticError) -> String? { try path(for: key, using: FileSystem()) }
 
-    func path(for key: String, _ files: FileSystem) throws(EideticError) -> String? {
+    func path(for key: String, using files: FileSystem) throws(EideticError) -> String? {
         for path in paths(for: key) {
             do throws(SystemError) {
                 let status = try files.status(of: path)
                 if status.kind == .regular, status.size <= Self.sizeLimit.bytes { return path }
             } catch {
-                guard EntryReader.absence.contains(error.number) else { throw EideticError(error) }
+                guard EntryReader.absenceErrors.contains(error.errorNumber) else { throw EideticError(error) }
             }
         }
         return nil

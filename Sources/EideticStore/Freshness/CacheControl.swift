@@ -8,7 +8,7 @@ public struct CacheControl: Sendable, Hashable {
     public typealias Seconds = Int
 
     /// The most seconds that count.
-    static let most = 1 << 31
+    static let maximumSeconds = 1 << 31
 
     /// `max-age`; 0 where it cannot be understood.
     public let maxAge: Seconds?
@@ -39,48 +39,49 @@ public struct CacheControl: Sendable, Hashable {
 
     /// Reads the directives of all `Cache-Control` fields; of `Pragma: no-cache` where there is none.
     public init(_ fields: [HTTPField]) {
-        let found = Directives(fields)
-        maxAge = found.seconds("max-age")
-        noStore = found.has("no-store")
-        noCache = found.has("no-cache")
-        mustRevalidate = found.has("must-revalidate")
-        isPrivate = found.has("private")
-        isPublic = found.has("public")
-        mustUnderstand = found.has("must-understand")
-        isImmutable = found.has("immutable")
-        staleWhileRevalidate = found.seconds("stale-while-revalidate")
-        staleIfError = found.seconds("stale-if-error")
-        onlyIfCached = found.has("only-if-cached")
-        maxStale = found.arguments("max-stale") == [nil] ? Self.most : found.seconds("max-stale")
-        minFresh = found.seconds("min-fresh")
+        let directives = Directives(fields)
+        maxAge = directives.seconds(of: "max-age")
+        noStore = directives.contains("no-store")
+        noCache = directives.contains("no-cache")
+        mustRevalidate = directives.contains("must-revalidate")
+        isPrivate = directives.contains("private")
+        isPublic = directives.contains("public")
+        mustUnderstand = directives.contains("must-understand")
+        isImmutable = directives.contains("immutable")
+        staleWhileRevalidate = directives.seconds(of: "stale-while-revalidate")
+        staleIfError = directives.seconds(of: "stale-if-error")
+        onlyIfCached = directives.contains("only-if-cached")
+        maxStale =
+            directives.arguments(of: "max-stale") == [nil] ? Self.maximumSeconds : directives.seconds(of: "max-stale")
+        minFresh = directives.seconds(of: "min-fresh")
     }
 }
 
 /// Directives by their names, in lower case, with all their arguments.
 private struct Directives {
-    private var found: [String: [String?]] = [:]
+    private var argumentsByName: [String: [String?]] = [:]
 
     init(_ fields: [HTTPField]) {
         let values = fields.values(of: "cache-control")
-        for directive in values.flatMap(\.httpList) {
+        for directive in values.flatMap(\.httpListMembers) {
             let parts = directive.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let argument = parts.count == 2 ? parts[1].httpUnquoted ?? parts[1] : nil
-            found[parts[0].lowercasedASCII, default: []].append(argument)
+            argumentsByName[parts[0].lowercasedASCII, default: []].append(argument)
         }
         if values.isEmpty,
-            fields.values(of: "pragma").contains(where: { $0.lowercasedASCII.httpList.contains("no-cache") })
+            fields.values(of: "pragma").contains(where: { $0.lowercasedASCII.httpListMembers.contains("no-cache") })
         {
-            found["no-cache"] = [nil]
+            argumentsByName["no-cache"] = [nil]
         }
     }
 
-    func has(_ name: String) -> Bool { found[name] != nil }
+    func contains(_ name: String) -> Bool { argumentsByName[name] != nil }
 
-    func arguments(_ name: String) -> [String?] { found[name] ?? [] }
+    func arguments(of name: String) -> [String?] { argumentsByName[name] ?? [] }
 
-    func seconds(_ name: String) -> Int? {
-        guard let arguments = found[name], let first = arguments.first else { return nil }
-        guard Set(arguments).count == 1, let seconds = first?.httpNumber else { return 0 }
-        return min(seconds, CacheControl.most)
+    func seconds(of name: String) -> Int? {
+        guard let arguments = argumentsByName[name], let first = arguments.first else { return nil }
+        guard Set(arguments).count == 1, let seconds = first?.httpInteger else { return 0 }
+        return min(seconds, CacheControl.maximumSeconds)
     }
 }

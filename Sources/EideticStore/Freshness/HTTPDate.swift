@@ -17,58 +17,61 @@ public enum HTTPDate {
     /// - Returns: `nil` where the text is no such date, or names a day or time that does not exist.
     /// - SeeAlso: RFC 9110, section 5.6.7.
     public static func parse(_ text: String, now: Timestamp = SystemTime().now) -> Timestamp? {
-        let parts = text.trimmedHTTP.lowercasedASCII.split(separator: " ", omittingEmptySubsequences: true)
-            .map(String.init)
+        let parts = text.trimmingOptionalWhitespace.lowercasedASCII.split(
+            separator: " ",
+            omittingEmptySubsequences: true
+        )
+        .map(String.init)
         switch parts.count {
-        case 6: return fixed(parts)
-        case 4: return obsolete(parts, now)
-        case 5: return asctime(parts)
+        case 6: return parseIMFFixdate(parts)
+        case 4: return parseRFC850Date(parts, now: now)
+        case 5: return parseAsctimeDate(parts)
         default: return nil
         }
     }
 
     /// `sun, 06 nov 1994 08:49:37 gmt`.
-    private static func fixed(_ parts: [String]) -> Timestamp? {
+    private static func parseIMFFixdate(_ parts: [String]) -> Timestamp? {
         guard parts[0].hasSuffix(","), isDay(parts[0].dropLast()), parts[5] == "gmt", parts[1].utf8.count == 2,
-            parts[3].utf8.count == 4, let day = parts[1].httpNumber, let month = months[parts[2]],
-            let year = parts[3].httpNumber
+            parts[3].utf8.count == 4, let day = parts[1].httpInteger, let month = months[parts[2]],
+            let year = parts[3].httpInteger
         else { return nil }
-        return moment(year, month, day, parts[4])
+        return timestamp(year: year, month: month, day: day, time: parts[4])
     }
 
     /// `sunday, 06-nov-94 08:49:37 gmt`.
-    private static func obsolete(_ parts: [String], _ now: Timestamp) -> Timestamp? {
+    private static func parseRFC850Date(_ parts: [String], now: Timestamp) -> Timestamp? {
         let date = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts[0].hasSuffix(","), isDay(parts[0].dropLast()), parts[3] == "gmt", date.count == 3,
-            date[0].utf8.count == 2, date[2].utf8.count == 2, let day = date[0].httpNumber,
-            let month = months[date[1]], let short = date[2].httpNumber
+            date[0].utf8.count == 2, date[2].utf8.count == 2, let day = date[0].httpInteger,
+            let month = months[date[1]], let twoDigitYear = date[2].httpInteger
         else { return nil }
-        let thisYear = civil(daysSinceEpoch: Int(now.seconds.quotient(86_400))).year
-        var year = thisYear / 100 * 100 + short
-        if year > thisYear + 50 { year -= 100 }
-        return moment(year, month, day, parts[2])
+        let currentYear = calendarDate(daysSinceEpoch: Int(now.seconds.flooredQuotient(dividingBy: 86_400))).year
+        var year = currentYear / 100 * 100 + twoDigitYear
+        if year > currentYear + 50 { year -= 100 }
+        return timestamp(year: year, month: month, day: day, time: parts[2])
     }
 
     /// `sun nov  6 08:49:37 1994`.
-    private static func asctime(_ parts: [String]) -> Timestamp? {
+    private static func parseAsctimeDate(_ parts: [String]) -> Timestamp? {
         guard isDay(parts[0][...]), let month = months[parts[1]], parts[2].utf8.count <= 2,
-            let day = parts[2].httpNumber, parts[4].utf8.count == 4, let year = parts[4].httpNumber
+            let day = parts[2].httpInteger, parts[4].utf8.count == 4, let year = parts[4].httpInteger
         else { return nil }
-        return moment(year, month, day, parts[3])
+        return timestamp(year: year, month: month, day: day, time: parts[3])
     }
 
     private static func isDay(_ text: Substring) -> Bool {
         days.contains(String(text.prefix(3))) && (text.count == 3 || text.hasSuffix("day"))
     }
 
-    private static func moment(_ year: Int, _ month: Int, _ day: Int, _ clock: String) -> Timestamp? {
+    private static func timestamp(year: Int, month: Int, day: Int, time clock: String) -> Timestamp? {
         let time = clock.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard time.count == 3, time.allSatisfy({ $0.utf8.count == 2 }) else { return nil }
-        let numbers = time.compactMap(\.httpNumber)
+        let numbers = time.compactMap(\.httpInteger)
         // 60 is a leap second.
         guard numbers.count == 3, numbers[0] < 24, numbers[1] < 60, numbers[2] <= 60 else { return nil }
-        let days = daysSinceEpoch(year, month, day)
-        guard day >= 1, civil(daysSinceEpoch: days) == (year, month, day) else { return nil }
+        let days = daysSinceEpoch(year: year, month: month, day: day)
+        guard day >= 1, calendarDate(daysSinceEpoch: days) == (year, month, day) else { return nil }
         let seconds = Int64(days * 86_400 + numbers[0] * 3_600 + numbers[1] * 60 + numbers[2])
         let limit = Int64.max / 1_000_000_000
         if seconds >= limit { return Timestamp(nanoseconds: .max) }
@@ -76,29 +79,29 @@ public enum HTTPDate {
     }
 
     /// Days from 1970-01-01 to a day of the Gregorian calendar; years are counted from March, in spans of 400.
-    private static func daysSinceEpoch(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
-        let span = shifted.quotient(400)
-        let yearOfSpan = shifted - span * 400
+        let era = shifted.flooredQuotient(dividingBy: 400)
+        let yearOfEra = shifted - era * 400
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return span * 146_097 + yearOfSpan * 365 + yearOfSpan / 4 - yearOfSpan / 100 + dayOfYear - 719_468
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    private static func civil(daysSinceEpoch days: Int) -> (year: Int, month: Int, day: Int) {
+    private static func calendarDate(daysSinceEpoch days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
-        let span = shifted.quotient(146_097)
-        let day = shifted - span * 146_097
+        let era = shifted.flooredQuotient(dividingBy: 146_097)
+        let day = shifted - era * 146_097
         let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365
         let dayOfYear = day - (365 * year + year / 4 - year / 100)
         let monthFromMarch = (5 * dayOfYear + 2) / 153
         let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        return (year + span * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+        return (year + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 }
 
 extension BinaryInteger {
     /// The quotient rounded down, also for negative numbers.
-    fileprivate func quotient(_ divisor: Self) -> Self {
+    fileprivate func flooredQuotient(dividingBy divisor: Self) -> Self {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }

@@ -4,11 +4,11 @@ public typealias HTTPField = DiskCache.Metadata.Field
 extension [DiskCache.Metadata.Field] {
     /// Every value for `name`, in order; names are compared without regard to case.
     package func values(of name: String) -> [String] {
-        filter { $0.name.lowercasedASCII == name.lowercasedASCII }.map { $0.value.trimmedHTTP }
+        filter { $0.name.lowercasedASCII == name.lowercasedASCII }.map { $0.value.trimmingOptionalWhitespace }
     }
 
     /// The values for `name`, joined by commas; `nil` where there is no such field.
-    package func joined(_ name: String) -> String? {
+    package func combinedValue(of name: String) -> String? {
         let values = values(of: name)
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
@@ -22,7 +22,7 @@ extension String {
     }
 
     /// The text without spaces and tabs around it.
-    var trimmedHTTP: String {
+    var trimmingOptionalWhitespace: String {
         var text = self[...]
         while let first = text.utf8.first, first == 0x20 || first == 0x09 { text = text.dropFirst() }
         while let last = text.utf8.last, last == 0x20 || last == 0x09 { text = text.dropLast() }
@@ -30,7 +30,7 @@ extension String {
     }
 
     /// A whole number that is not negative, written in digits alone; the largest one where it does not fit.
-    var httpNumber: Int? {
+    var httpInteger: Int? {
         guard !isEmpty, utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(self) ?? .max
     }
@@ -39,7 +39,7 @@ extension String {
     ///
     /// Empty members are left out.
     /// - SeeAlso: RFC 9110, section 5.6.1.
-    var httpList: [String] {
+    var httpListMembers: [String] {
         var members: [[UInt8]] = [[]]
         var isQuoted = false
         var isEscaped = false
@@ -52,7 +52,7 @@ extension String {
             isEscaped = isQuoted && byte == UInt8(ascii: "\\") && !isEscaped
             members[members.count - 1].append(byte)
         }
-        return members.map { String(decoding: $0, as: UTF8.self).trimmedHTTP }.filter { !$0.isEmpty }
+        return members.map { String(decoding: $0, as: UTF8.self).trimmingOptionalWhitespace }.filter { !$0.isEmpty }
     }
 
     /// The text that a quoted string stands for; `nil` where it is not one, whole and well-formed.

@@ -11,7 +11,7 @@ public struct ResponseFreshness: Sendable, Hashable {
         /// The part of the time since the last change; 0.1 by default, as the standard suggests.
         public var fraction = 0.1
         /// The longest such life; 1 day by default.
-        public var longest = Duration.seconds(86_400)
+        public var maximumLifetime = Duration.seconds(86_400)
 
         /// Creates the default.
         public init() {}
@@ -19,7 +19,7 @@ public struct ResponseFreshness: Sendable, Hashable {
         /// No such life: what does not say how long it lives is stale at once.
         public static let none: Heuristic = {
             var heuristic = Heuristic()
-            heuristic.longest = .zero
+            heuristic.maximumLifetime = .zero
             return heuristic
         }()
     }
@@ -31,21 +31,21 @@ public struct ResponseFreshness: Sendable, Hashable {
         /// The fields of its head.
         public var fields: [HTTPField]
         /// When it was asked for.
-        public var requested: Timestamp
+        public var requestTime: Timestamp
         /// When its head came.
-        public var received: Timestamp
+        public var responseTime: Timestamp
 
         /// Creates a response.
-        public init(status: Int = 200, fields: [HTTPField], requested: Timestamp, received: Timestamp) {
+        public init(status: Int = 200, fields: [HTTPField], requestTime: Timestamp, responseTime: Timestamp) {
             self.status = status
             self.fields = fields
-            self.requested = requested
-            self.received = received
+            self.requestTime = requestTime
+            self.responseTime = responseTime
         }
     }
 
     /// What may be done with a stored response.
-    public enum Use: Sendable, Hashable {
+    public enum Reuse: Sendable, Hashable {
         /// It is fresh: use it.
         case fresh
         /// It is stale: use it, and validate it at the same time.
@@ -57,43 +57,43 @@ public struct ResponseFreshness: Sendable, Hashable {
     /// The directives of the response.
     public let control: CacheControl
     /// How long it is fresh, from when the origin made it.
-    public let lifetime: Duration
+    public let freshnessLifetime: Duration
     /// How old it was when it came.
-    public let initialAge: Duration
-    private let received: Timestamp
+    public let correctedInitialAge: Duration
+    private let responseTime: Timestamp
 
     /// Works out how long a response lives.
     public init(_ response: Response, heuristic: Heuristic = Heuristic()) {
         control = CacheControl(response.fields)
-        lifetime = Self.lifetime(of: response, control, heuristic)
-        initialAge = Self.initialAge(of: response)
-        received = response.received
+        freshnessLifetime = Self.freshnessLifetime(of: response, control: control, heuristic: heuristic)
+        correctedInitialAge = Self.correctedInitialAge(of: response)
+        responseTime = response.responseTime
     }
 
     /// How old the response is now; a clock that was set back makes it no younger than it came.
-    public func age(at now: Timestamp) -> Duration { initialAge + max(.zero, now - received) }
+    public func currentAge(at now: Timestamp) -> Duration { correctedInitialAge + max(.zero, now - responseTime) }
 
     /// How long the response has been stale; zero while it is fresh.
-    public func staleness(at now: Timestamp) -> Duration { max(.zero, age(at: now) - lifetime) }
+    public func staleness(at now: Timestamp) -> Duration { max(.zero, currentAge(at: now) - freshnessLifetime) }
 
     /// Whether it is fresh; `no-cache` is something else.
-    public func isFresh(at now: Timestamp) -> Bool { age(at: now) < lifetime }
+    public func isFresh(at now: Timestamp) -> Bool { currentAge(at: now) < freshnessLifetime }
 
     /// When it becomes stale, as far as the clock is not set.
-    public var staleFrom: Timestamp { received + (lifetime - initialAge) }
+    public var expirationTime: Timestamp { responseTime + (freshnessLifetime - correctedInitialAge) }
 
     /// What may be done with the response now, for a request with these fields.
     ///
     /// - SeeAlso: RFC 9111, sections 4 and 5.2.1; RFC 5861, section 3.
-    public func use(at now: Timestamp, request: [HTTPField] = []) -> Use {
-        let wanted = CacheControl(request)
-        if control.noCache || wanted.noCache { return .afterValidation }
-        let age = age(at: now)
-        if let most = wanted.maxAge, age > .seconds(most) { return .afterValidation }
-        if age + .seconds(wanted.minFresh ?? 0) < lifetime { return .fresh }
-        if isFresh(at: now) || control.mustRevalidate || wanted.minFresh != nil { return .afterValidation }
+    public func reuse(at now: Timestamp, request: [HTTPField] = []) -> Reuse {
+        let requestControl = CacheControl(request)
+        if control.noCache || requestControl.noCache { return .afterValidation }
+        let age = currentAge(at: now)
+        if let maximumAge = requestControl.maxAge, age > .seconds(maximumAge) { return .afterValidation }
+        if age + .seconds(requestControl.minFresh ?? 0) < freshnessLifetime { return .fresh }
+        if isFresh(at: now) || control.mustRevalidate || requestControl.minFresh != nil { return .afterValidation }
         let staleness = staleness(at: now)
-        if let accepted = wanted.maxStale, staleness <= .seconds(accepted) { return .fresh }
+        if let maximumStaleness = requestControl.maxStale, staleness <= .seconds(maximumStaleness) { return .fresh }
         if let window = control.staleWhileRevalidate, staleness < .seconds(window) { return .staleWhileRevalidating }
         return .afterValidation
     }
@@ -104,7 +104,7 @@ public struct ResponseFreshness: Sendable, Hashable {
     /// Without `stale-if-error`, in the response or the request, only `whenUnreachable` decides, and only where the
     /// origin could not be reached (`status` is `nil`).
     /// - SeeAlso: RFC 5861, section 4; RFC 9111, section 4.2.4.
-    public func mayServeAfterError(
+    public func allowsStaleAfterError(
         at now: Timestamp,
         status: Int?,
         request: [HTTPField] = [],
@@ -121,35 +121,42 @@ public struct ResponseFreshness: Sendable, Hashable {
 // MARK: Times
 extension ResponseFreshness {
     /// - SeeAlso: RFC 9111, section 4.2.1.
-    private static func lifetime(of response: Response, _ control: CacheControl, _ heuristic: Heuristic) -> Duration {
+    private static func freshnessLifetime(of response: Response, control: CacheControl, heuristic: Heuristic)
+        -> Duration
+    {
         if let seconds = control.maxAge { return .seconds(seconds) }
-        let date = date(of: response)
+        let date = dateValue(of: response)
         let expiries = Set(response.fields.values(of: "expires"))
         if let text = expiries.first {
-            guard expiries.count == 1, let expires = HTTPDate.parse(text, now: response.received) else { return .zero }
-            return max(.zero, expires.nanoseconds == .max ? .seconds(CacheControl.most) : expires - date)
+            guard expiries.count == 1, let expires = HTTPDate.parse(text, now: response.responseTime) else {
+                return .zero
+            }
+            return max(.zero, expires.nanoseconds == .max ? .seconds(CacheControl.maximumSeconds) : expires - date)
         }
         guard control.isPublic || Storability.isHeuristicallyCacheable(response.status),
             let text = response.fields.values(of: "last-modified").first,
-            let changed = HTTPDate.parse(text, now: response.received), changed < date
+            let changed = HTTPDate.parse(text, now: response.responseTime), changed < date
         else { return .zero }
-        return min(heuristic.longest, .nanoseconds(Int64((date - changed).inSeconds * heuristic.fraction * 1e9)))
+        return min(
+            heuristic.maximumLifetime,
+            .nanoseconds(Int64((date - changed).inSeconds * heuristic.fraction * 1e9))
+        )
     }
 
     /// - SeeAlso: RFC 9111, section 4.2.3.
-    private static func initialAge(of response: Response) -> Duration {
-        let apparent = max(.zero, response.received - date(of: response))
-        let text = response.fields.values(of: "age").first?.httpList.first
-        let seconds = min(CacheControl.most, text?.httpNumber ?? 0)
-        let delay = max(.zero, response.received - response.requested)
-        return max(apparent, .seconds(seconds) + delay)
+    private static func correctedInitialAge(of response: Response) -> Duration {
+        let apparentAge = max(.zero, response.responseTime - dateValue(of: response))
+        let text = response.fields.values(of: "age").first?.httpListMembers.first
+        let seconds = min(CacheControl.maximumSeconds, text?.httpInteger ?? 0)
+        let responseDelay = max(.zero, response.responseTime - response.requestTime)
+        return max(apparentAge, .seconds(seconds) + responseDelay)
     }
 
     /// When the origin made the response; when it came, where it does not say.
     ///
     /// - SeeAlso: RFC 9110, section 6.6.1.
-    private static func date(of response: Response) -> Timestamp {
+    private static func dateValue(of response: Response) -> Timestamp {
         let text = response.fields.values(of: "date").first
-        return text.flatMap { HTTPDate.parse($0, now: response.received) } ?? response.received
+        return text.flatMap { HTTPDate.parse($0, now: response.responseTime) } ?? response.responseTime
     }
 }

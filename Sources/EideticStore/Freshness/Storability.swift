@@ -25,8 +25,8 @@ public enum Storability {
     /// The fields of a head that are kept: without those that concern one connection.
     ///
     /// - SeeAlso: RFC 9111, section 3.1.
-    public static func storedFields(_ fields: [HTTPField]) -> [HTTPField] {
-        let named = fields.values(of: "connection").flatMap(\.httpList).map(\.lowercasedASCII)
+    public static func storableFields(of fields: [HTTPField]) -> [HTTPField] {
+        let named = fields.values(of: "connection").flatMap(\.httpListMembers).map(\.lowercasedASCII)
         let forbidden = Set(named + connectionFields)
         return fields.filter { !forbidden.contains($0.name.lowercasedASCII) }
     }

@@ -7,27 +7,27 @@ public struct EntityTag: Sendable, Hashable {
     /// Whether it may name states that differ in what does not matter.
     public let isWeak: Bool
     /// The text between the quotes.
-    public let opaque: String
+    public let opaqueTag: String
 
     /// Reads `"…"` or `W/"…"`; `nil` where the text is neither.
     public init?(_ text: String) {
-        let text = text.trimmedHTTP
+        let text = text.trimmingOptionalWhitespace
         isWeak = text.hasPrefix("W/")
         let quoted = isWeak ? text.dropFirst(2) : text[...]
         guard quoted.utf8.count >= 2, quoted.utf8.first == UInt8(ascii: "\""), quoted.utf8.last == UInt8(ascii: "\"")
         else { return nil }
-        opaque = String(quoted.dropFirst().dropLast())
-        guard opaque.utf8.allSatisfy({ $0 == 0x21 || ($0 >= 0x23 && $0 != 0x7f) }) else { return nil }
+        opaqueTag = String(quoted.dropFirst().dropLast())
+        guard opaqueTag.utf8.allSatisfy({ $0 == 0x21 || ($0 >= 0x23 && $0 != 0x7f) }) else { return nil }
     }
 
     /// As it stands in a field.
-    public var text: String { "\(isWeak ? "W/" : "")\"\(opaque)\"" }
+    public var text: String { "\(isWeak ? "W/" : "")\"\(opaqueTag)\"" }
 
     /// Whether both name the same bytes.
-    public func stronglyMatches(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
+    public func stronglyMatches(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaqueTag == other.opaqueTag }
 
     /// Whether both name states that can stand for each other.
-    public func weaklyMatches(_ other: EntityTag) -> Bool { opaque == other.opaque }
+    public func weaklyMatches(_ other: EntityTag) -> Bool { opaqueTag == other.opaqueTag }
 }
 
 /// By what a stored response can be validated.
@@ -66,7 +66,7 @@ public struct Validators: Sendable, Hashable {
     /// What `If-Range` may say to go on with a partial body: a strong validator; `nil` where there is none.
     ///
     /// - SeeAlso: RFC 9110, section 13.1.5.
-    public var rangeCondition: String? {
+    public var ifRangeValue: String? {
         if let entityTag { return entityTag.isWeak ? nil : entityTag.text }
         return isLastModifiedStrong ? lastModified : nil
     }

@@ -9,15 +9,15 @@ public enum Vary: Sendable, Hashable {
 
     /// Reads all `Vary` fields of a response.
     public init(_ response: [HTTPField]) {
-        let names = response.values(of: "vary").flatMap(\.httpList).map(\.lowercasedASCII)
+        let names = response.values(of: "vary").flatMap(\.httpListMembers).map(\.lowercasedASCII)
         self = names.contains("*") ? .everything : .fields(Set(names).sorted())
     }
 
     /// The part of a request's head that has to be stored beside the response.
-    public func selecting(from request: [HTTPField]) -> [HTTPField] {
+    public func selectingFields(from request: [HTTPField]) -> [HTTPField] {
         guard case .fields(let names) = self else { return [] }
         return names.compactMap { name in
-            Self.normalized(name, in: request).map { HTTPField(name: name, value: $0) }
+            Self.normalizedValue(of: name, in: request).map { HTTPField(name: name, value: $0) }
         }
     }
 
@@ -27,11 +27,13 @@ public enum Vary: Sendable, Hashable {
     /// stands in one field or in several, do not matter.
     public func matches(_ request: [HTTPField], stored: [HTTPField]) -> Bool {
         guard case .fields(let names) = self else { return false }
-        return names.allSatisfy { Self.normalized($0, in: request) == Self.normalized($0, in: stored) }
+        return names.allSatisfy {
+            Self.normalizedValue(of: $0, in: request) == Self.normalizedValue(of: $0, in: stored)
+        }
     }
 
-    private static func normalized(_ name: String, in fields: [HTTPField]) -> String? {
+    private static func normalizedValue(of name: String, in fields: [HTTPField]) -> String? {
         let values = fields.values(of: name)
-        return values.isEmpty ? nil : values.flatMap(\.httpList).joined(separator: ", ")
+        return values.isEmpty ? nil : values.flatMap(\.httpListMembers).joined(separator: ", ")
     }
 }

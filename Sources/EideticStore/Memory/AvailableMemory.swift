@@ -4,7 +4,7 @@ package import EideticCore
 package final class AvailableMemory: Sendable {
     private let time: any TimeSource
     private let read: @Sendable () -> ByteCount
-    private let latest = Guarded<(at: Duration, bytes: Int)?>(nil)
+    private let sample = Guarded<(at: Duration, bytes: Int)?>(nil)
 
     /// Creates a source that asks `read`, which by default asks the kernel.
     package init(time: any TimeSource, read: @escaping @Sendable () -> ByteCount = { MemoryLimits.available() }) {
@@ -15,12 +15,12 @@ package final class AvailableMemory: Sendable {
     /// The bytes that could be taken a quarter of a second ago at most.
     package var bytes: Int {
         let now = time.uptime
-        if let bytes = latest.withLock({ known in known.flatMap { now - $0.at < .milliseconds(250) ? $0.bytes : nil } })
+        if let bytes = sample.withLock({ known in known.flatMap { now - $0.at < .milliseconds(250) ? $0.bytes : nil } })
         {
             return bytes
         }
         let bytes = read().bytes
-        latest.withLock { $0 = (now, bytes) }
+        sample.withLock { $0 = (now, bytes) }
         return bytes
     }
 }

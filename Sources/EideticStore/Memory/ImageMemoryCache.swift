@@ -8,21 +8,21 @@ public final class ImageMemoryCache: Sendable {
     /// What happens when the application goes into the background.
     public enum BackgroundBehavior: Sendable, Hashable {
         /// Nothing.
-        case keep
+        case keepAll
         /// All but a part goes, 0 to 1.
         case shrink(toFraction: Double)
         /// Everything goes; what is shown is found again all the same.
-        case empty
+        case removeAll
     }
 
     /// The pictures by the keys of their decodes.
-    public let pictures: MemoryCache<Image>
+    public let images: MemoryCache<Image>
 
     /// So much memory must stay available when a picture from disk is put in.
     public let watermark: ByteCount
 
-    private let variants = ImageVariants()
-    private let room: AvailableMemory
+    private let decodedSizes = DecodedSizeIndex()
+    private let availableMemory: AvailableMemory
 
     /// Creates an empty cache.
     ///
@@ -41,7 +41,7 @@ public final class ImageMemoryCache: Sendable {
         hooks: MemoryHooks<Image> = MemoryHooks(),
         time: any TimeSource = SystemTime()
     ) {
-        let pictures = MemoryCache<Image>(
+        let images = MemoryCache<Image>(
             costLimit: costLimit,
             countLimit: countLimit,
             eviction: eviction,
@@ -49,23 +49,23 @@ public final class ImageMemoryCache: Sendable {
             hooks: hooks,
             time: time
         )
-        self.init(pictures, watermark: watermark, room: AvailableMemory(time: time))
+        self.init(images: images, watermark: watermark, availableMemory: AvailableMemory(time: time))
     }
 
-    package init(_ pictures: MemoryCache<Image>, watermark: ByteCount, room: AvailableMemory) {
-        self.pictures = pictures
+    package init(images pictures: MemoryCache<Image>, watermark: ByteCount, availableMemory: AvailableMemory) {
+        self.images = pictures
         self.watermark = watermark
-        self.room = room
+        self.availableMemory = availableMemory
     }
 
     /// The picture of exactly this decode.
     ///
     /// - Complexity: O(1); no allocation.
-    public func image(for key: CacheKey) -> Image? { pictures.value(for: key) }
+    public func image(for key: CacheKey) -> Image? { images.value(for: key) }
 
     /// The picture of exactly this decode, unless its pixels are still to be made.
-    package func decoded(for key: CacheKey) -> Image? {
-        guard let image = pictures.value(for: key), image.isDecoded else { return nil }
+    package func decodedImage(for key: CacheKey) -> Image? {
+        guard let image = images.value(for: key), image.isDecoded else { return nil }
         return image
     }
 
@@ -79,32 +79,32 @@ public final class ImageMemoryCache: Sendable {
     /// - Returns: The smallest of those that have all pixels that are wanted; of a vector picture this decode alone, since
     ///   each size is drawn for itself.
     public func image(for key: CacheKey, base: CacheKey, size: PixelSize?, mode: ContentMode = .fit) -> Image? {
-        if let image = pictures.value(for: key) { return image }
-        for variant in variants.all(of: base) where variant.key != key && variant.covers(size, mode) {
-            if let image = pictures.value(for: variant.key) { return image }
-            variants.remove(variant, of: base)
+        if let image = images.value(for: key) { return image }
+        for entry in decodedSizes.entries(for: base) where entry.key != key && entry.covers(size, mode: mode) {
+            if let image = images.value(for: entry.key) { return image }
+            decodedSizes.remove(entry, for: base)
         }
         return nil
     }
 
     /// The largest complete picture that was decoded from `base` and is still there: to be shown until a better comes.
-    public func anyImage(base: CacheKey) -> Image? {
-        for variant in variants.all(of: base).reversed() {
-            if let image = pictures.value(for: variant.key) { return image }
-            variants.remove(variant, of: base)
+    public func largestImage(forBase: CacheKey) -> Image? {
+        for entry in decodedSizes.entries(for: forBase).reversed() {
+            if let image = images.value(for: entry.key) { return image }
+            decodedSizes.remove(entry, for: forBase)
         }
         return nil
     }
 
     /// Forgets every picture that was decoded from `base`, as when its bytes have changed.
-    public func removeAll(base: CacheKey) { removeAll(base: base) { _ in true } }
+    public func removeAll(forBase: CacheKey) { removeAll(forBase: forBase) { _ in true } }
 
     /// Forgets of the pictures that were decoded from `base` those that `isUnwanted` names; it is given `nil` where a picture
     /// is in use alone, or gone.
-    package func removeAll(base: CacheKey, where isUnwanted: (Image?) -> Bool) {
-        for variant in variants.all(of: base) where isUnwanted(pictures.peek(variant.key)) {
-            pictures.remove(variant.key)
-            variants.remove(variant, of: base)
+    package func removeAll(forBase: CacheKey, where shouldRemove: (Image?) -> Bool) {
+        for entry in decodedSizes.entries(for: forBase) where shouldRemove(images.peek(entry.key)) {
+            images.remove(entry.key)
+            decodedSizes.remove(entry, for: forBase)
         }
     }
 
@@ -112,25 +112,25 @@ public final class ImageMemoryCache: Sendable {
     ///
     /// A partial picture is found by its own key alone.
     public func insert(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
-        pictures.insert(image, for: key, cost: image.cost, timeToLive: timeToLive)
+        images.insert(image, for: key, cost: image.cost, timeToLive: timeToLive)
         guard let base, !image.isPartial else { return }
-        let variant = ImageVariants.Variant(
+        let entry = DecodedSizeIndex.Entry(
             key: key,
             size: image.size,
             sourceSize: image.sourceSize,
             isDrawing: image.format == .svg
         )
-        variants.insert(variant, of: base) { [pictures] in pictures.contains($0) }
+        decodedSizes.insert(entry, for: base) { [images] in images.contains($0) }
     }
 
     /// Keeps a picture that was read from disk; makes room first where less memory than the watermark is available.
     ///
     /// What goes for it is as large as what comes and what is lacking, so that the process does not grow.
     public func insertFromDisk(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
-        let lacking = watermark.bytes + image.cost.bytes - room.bytes
-        if lacking > 0 {
-            let wanted = max(lacking, image.cost.bytes)
-            pictures.trim(toCost: ByteCount(max(0, pictures.totalCost.bytes - wanted)))
+        let shortfall = watermark.bytes + image.cost.bytes - availableMemory.bytes
+        if shortfall > 0 {
+            let bytesToFree = max(shortfall, image.cost.bytes)
+            images.trim(toCost: ByteCount(max(0, images.totalCost.bytes - bytesToFree)))
         }
         insert(image, for: key, base: base, timeToLive: timeToLive)
     }
@@ -138,28 +138,31 @@ public final class ImageMemoryCache: Sendable {
     /// Does what the application's life asks for, from now on: shrinks under memory pressure and in the background.
     ///
     /// Ends when the environment's streams end, or with the first event after the cache is gone.
-    public func follow(_ environment: any ApplicationEnvironment, inBackground behavior: BackgroundBehavior = .empty) {
+    public func observe(
+        _ environment: any ApplicationEnvironment,
+        backgroundBehavior behavior: BackgroundBehavior = .removeAll
+    ) {
         let (phases, pressures) = (environment.phases, environment.memoryPressure)
         Task { [weak self] in
             for await phase in phases {
                 guard let self else { return }
-                if phase == .background { self.enterBackground(behavior) }
+                if phase == .background { self.enterBackground(behavior: behavior) }
             }
         }
         Task { [weak self] in
             for await pressure in pressures {
                 guard let self else { return }
-                self.pictures.respond(to: pressure)
+                self.images.respond(to: pressure)
             }
         }
     }
 
     /// Does what was chosen for the time in the background.
-    public func enterBackground(_ behavior: BackgroundBehavior = .empty) {
+    public func enterBackground(behavior: BackgroundBehavior = .removeAll) {
         switch behavior {
-        case .keep: break
-        case .shrink(let fraction): pictures.shrink(toFraction: fraction)
-        case .empty: pictures.shrink(toFraction: 0)
+        case .keepAll: break
+        case .shrink(let fraction): images.shrink(toFraction: fraction)
+        case .removeAll: images.shrink(toFraction: 0)
         }
     }
 }

@@ -2,26 +2,28 @@ public import EideticCore
 internal import Synchronization
 
 /// How a cache finds a value again that it has let go, while somebody else still holds it.
-public struct InUseTracking<Value: Sendable>: Sendable {
+public struct LiveValueTracking<Value: Sendable>: Sendable {
     /// Finds a value as long as it is held.
-    public typealias Finder = @Sendable () -> Value?
+    public typealias WeakReference = @Sendable () -> Value?
 
-    let weaken: @Sendable (Value) -> Finder
+    let makeWeakReference: @Sendable (Value) -> WeakReference
 
     /// Creates tracking by a function that makes a weak reference of a value.
     ///
     /// It, and the finder that it gives, are called with a lock of the cache held: they must not call the cache.
-    public init(weaken: @escaping @Sendable (Value) -> Finder) { self.weaken = weaken }
+    public init(makeWeakReference: @escaping @Sendable (Value) -> WeakReference) {
+        self.makeWeakReference = makeWeakReference
+    }
 }
 
-extension InUseTracking where Value: AnyObject {
+extension LiveValueTracking where Value: AnyObject {
     /// Tracks objects.
     public static var objects: Self {
         Self { object in { [weak object] in object } }
     }
 }
 
-extension InUseTracking where Value == Image {
+extension LiveValueTracking where Value == Image {
     /// Tracks pictures by their pixels: a picture is in use as long as the pixels of all its frames are.
     public static var images: Self {
         Self { image in
@@ -65,53 +67,53 @@ private struct WeakFrame: Sendable {
 
 /// Values that a memory cache let go, as long as somebody else holds them, which cost the cache nothing.
 @usableFromInline
-final class InUseMap<Value: Sendable>: Sendable {
+final class LiveValueMap<Value: Sendable>: Sendable {
     /// A value that the cache does not hold.
     struct Entry: Sendable {
         let record: MemoryLedger.Record
-        let find: InUseTracking<Value>.Finder
+        let find: LiveValueTracking<Value>.WeakReference
     }
 
     private struct State: Sendable {
         var entries: [CacheKey: Entry] = [:]
         /// The number of entries at which those are dropped that nobody holds any more.
-        var sweepsAt = 64
+        var sweepThreshold = 64
     }
 
-    private let tracking: InUseTracking<Value>
+    private let tracking: LiveValueTracking<Value>
     private let state = Guarded(State())
     private let count = Atomic(0)
-    private let returns = Atomic(0)
+    private let revivals = Atomic(0)
 
-    init(_ tracking: InUseTracking<Value>) { self.tracking = tracking }
+    init(_ tracking: LiveValueTracking<Value>) { self.tracking = tracking }
 
     /// Whether nothing is tracked.
     @usableFromInline var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
     /// How many values the cache has taken back so far.
-    @usableFromInline var returned: Int { returns.load(ordering: .acquiring) }
+    @usableFromInline var revivalCount: Int { revivals.load(ordering: .acquiring) }
 
     /// Stops to track a value that the cache holds again, and has put into its table before.
-    func giveBack(_ key: CacheKey) {
-        returns.add(1, ordering: .releasing)
+    func markRevived(_ key: CacheKey) {
+        revivals.add(1, ordering: .releasing)
         remove(key)
     }
 
     /// Tracks a value that the cache lets go.
     ///
     /// Gives values that it found while it dropped others, to be released when no lock is held.
-    func insert(_ value: Value, _ record: MemoryLedger.Record) -> [Value] {
-        let entry = Entry(record: record, find: tracking.weaken(value))
+    func insert(_ value: Value, record: MemoryLedger.Record) -> [Value] {
+        let entry = Entry(record: record, find: tracking.makeWeakReference(value))
         return state.withLock { state in
             state.entries[record.key] = entry
-            let found = state.entries.count >= state.sweepsAt ? Self.sweep(&state) : []
+            let found = state.entries.count >= state.sweepThreshold ? Self.removeReleasedEntries(from: &state) : []
             count.store(state.entries.count, ordering: .releasing)
             return found
         }
     }
 
     /// What is tracked for `key`.
-    func entry(of key: CacheKey) -> Entry? { state.withLock { $0.entries[key] } }
+    func entry(for key: CacheKey) -> Entry? { state.withLock { $0.entries[key] } }
 
     /// Stops to track the value of `key`.
     @usableFromInline
@@ -132,14 +134,14 @@ final class InUseMap<Value: Sendable>: Sendable {
     }
 
     /// Drops what nobody holds, and waits until there are twice as many: constant cost an entry.
-    private static func sweep(_ state: inout State) -> [Value] {
+    private static func removeReleasedEntries(from state: inout State) -> [Value] {
         var found: [Value] = []
         state.entries = state.entries.filter { _, entry in
             guard let value = entry.find() else { return false }
             found.append(value)
             return true
         }
-        state.sweepsAt = max(64, state.entries.count * 2)
+        state.sweepThreshold = max(64, state.entries.count * 2)
         return found
     }
 }

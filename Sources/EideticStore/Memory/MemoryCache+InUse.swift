@@ -5,26 +5,26 @@ extension MemoryCache {
     ///
     /// What the caller removed, replaced, or what has expired must not be found again, and is not tracked.
     @usableFromInline
-    func trackEvicted(_ gone: inout Departures<Value>) {
-        for departure in gone.all where departure.reason.isEviction {
-            guard let value = table.pointee.entry(of: departure.slot).pointee.value else { continue }
-            track(value, departure.record, &gone)
+    func trackEvicted(_ evicted: inout EvictedEntries<Value>) {
+        for entry in evicted.all where entry.reason.isEviction {
+            guard let value = table.pointee.entry(inSlot: entry.slot).pointee.value else { continue }
+            track(value, record: entry.record, evicted: &evicted)
         }
     }
 
     /// Tracks a value that the cache does not hold.
     @usableFromInline
-    func track(_ value: Value, _ record: MemoryLedger.Record, _ gone: inout Departures<Value>) {
-        if let inUse { gone.hold(inUse.insert(value, record)) }
+    func track(_ value: Value, record: MemoryLedger.Record, evicted gone: inout EvictedEntries<Value>) {
+        if let liveValues { gone.deferRelease(of: liveValues.insert(value, record: record)) }
     }
 
     /// Looks once more for what was not in the table when nothing was tracked: in between somebody else may have found it
     /// among what is in use, and put it back.
     @usableFromInline
-    func lookAgain(_ key: CacheKey, _ inUse: InUseMap<Value>) -> Value? {
-        let returned = inUse.returned
-        let value = stripes.mine.pointee.withLock { _ in table.pointee.find(key)?.pointee.value }
-        if value == nil, inUse.isEmpty, inUse.returned == returned { return nil }
+    func retryLookup(_ key: CacheKey, in liveValues: LiveValueMap<Value>) -> Value? {
+        let revivalCount = liveValues.revivalCount
+        let value = stripes.current.pointee.withLock { _ in table.pointee.entry(for: key)?.pointee.value }
+        if value == nil, liveValues.isEmpty, liveValues.revivalCount == revivalCount { return nil }
         return revive(key)
     }
 
@@ -32,33 +32,33 @@ extension MemoryCache {
     @usableFromInline
     func revive(_ key: CacheKey) -> Value? {
         let now = time.now
-        var gone = Departures<Value>()
+        var evicted = EvictedEntries<Value>()
         let value = ledger.withLock { ledger -> Value? in
-            if let value = table.pointee.find(key)?.pointee.value {
-                ledger.statistics.lateHits += 1
+            if let value = table.pointee.entry(for: key)?.pointee.value {
+                ledger.statistics.hitCorrection += 1
                 return value
             }
-            guard let entry = inUse?.entry(of: key) else { return nil }
+            guard let entry = liveValues?.entry(for: key) else { return nil }
             guard let value = entry.find() else {
-                inUse?.remove(key)
+                liveValues?.remove(key)
                 return nil
             }
             // This may be the last reference by now, so whatever happens it ends after the lock.
-            gone.hold([value])
+            evicted.deferRelease(of: [value])
             guard entry.record.expires.map({ $0 > now }) ?? true else {
-                inUse?.remove(key)
+                liveValues?.remove(key)
                 return nil
             }
             ledger.statistics.revivals += 1
-            ledger.statistics.lateHits += 1
-            if ledger.accepts(entry.record.cost) {
+            ledger.statistics.hitCorrection += 1
+            if ledger.accepts(cost: entry.record.cost) {
                 // In the table before it is tracked no more: it is found at every moment.
-                _ = place(value, entry.record, in: &ledger, into: &gone)
-                inUse?.giveBack(key)
+                _ = store(value, record: entry.record, in: &ledger, into: &evicted)
+                liveValues?.markRevived(key)
             }
             return value
         }
-        finish(gone)
+        finishRemoval(of: evicted)
         return value
     }
 
@@ -66,17 +66,17 @@ extension MemoryCache {
     @usableFromInline
     func unexpired(_ value: Value?, for key: CacheKey) -> Value? {
         let now = time.now
-        var gone = Departures<Value>()
+        var evicted = EvictedEntries<Value>()
         let isExpired = ledger.withLock { ledger in
-            guard let slot = table.pointee.find(key)?.pointee.slot,
+            guard let slot = table.pointee.entry(for: key)?.pointee.slot,
                 let expires = ledger.records[Int(slot)].expires, expires <= now
             else { return false }
-            take(key, .expired, from: &ledger, into: &gone)
-            collect(&gone)
-            ledger.statistics.lateHits -= 1
+            remove(key, reason: .expired, from: &ledger, into: &evicted)
+            removeFromTable(&evicted)
+            ledger.statistics.hitCorrection -= 1
             return true
         }
-        finish(gone)
+        finishRemoval(of: evicted)
         return isExpired ? nil : value
     }
 }

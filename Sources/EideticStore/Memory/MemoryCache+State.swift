@@ -6,10 +6,10 @@ extension MemoryCache {
         get { ledger.withLock { ByteCount($0.costLimit) } }
         set {
             let bytes = max(0, newValue.bytes)
-            change { ledger, gone in
+            withLedger { ledger, evicted in
                 ledger.costLimit = bytes
                 ledger.policy.setCapacity(bytes)
-                shrink(&ledger, toCost: bytes, .costLimit, &gone)
+                shrink(&ledger, toCost: bytes, .costLimit, &evicted)
             }
         }
     }
@@ -18,9 +18,9 @@ extension MemoryCache {
     public var countLimit: Int {
         get { ledger.withLock { $0.countLimit } }
         set {
-            change { ledger, gone in
+            withLedger { ledger, evicted in
                 ledger.countLimit = max(0, newValue)
-                shrink(&ledger, toCount: ledger.countLimit, .countLimit, &gone)
+                shrink(&ledger, toCount: ledger.countLimit, .countLimit, &evicted)
             }
         }
     }
@@ -35,8 +35,8 @@ extension MemoryCache {
     public var statistics: MemoryStatistics {
         var statistics = ledger.withLock { $0.statistics }
         let lookUps = stripes.total
-        statistics.hits = lookUps.hits + statistics.lateHits
-        statistics.misses = lookUps.misses - statistics.lateHits
+        statistics.hits = lookUps.hits + statistics.hitCorrection
+        statistics.misses = lookUps.misses - statistics.hitCorrection
         return statistics
     }
 
@@ -44,7 +44,7 @@ extension MemoryCache {
     public func contains(_ key: CacheKey) -> Bool {
         let now = time.now
         return ledger.withLock { ledger in
-            guard let slot = table.pointee.find(key)?.pointee.slot else { return false }
+            guard let slot = table.pointee.entry(for: key)?.pointee.slot else { return false }
             return ledger.records[Int(slot)].expires.map { $0 > now } ?? true
         }
     }
@@ -68,8 +68,8 @@ extension MemoryCache {
     /// - Complexity: O(*n*); writers wait meanwhile, look-ups do not.
     public var entries: [Entry] {
         ledger.withLock { ledger in
-            ledger.all.compactMap { record in
-                table.pointee.find(record.key)?.pointee.value.map { value in
+            ledger.activeRecords.compactMap { record in
+                table.pointee.entry(for: record.key)?.pointee.value.map { value in
                     Entry(
                         key: record.key,
                         value: value,

@@ -2,7 +2,7 @@ public import EideticCore
 
 extension MemoryCache {
     /// In which order values go when a cache is trimmed.
-    public enum TrimOrder: Sendable, Hashable {
+    public enum EvictionOrder: Sendable, Hashable {
         /// As the eviction rule says.
         case evictionRule
         /// Those that cost most first.
@@ -11,61 +11,62 @@ extension MemoryCache {
 
     /// Lets all values go, also those that somebody else holds.
     public func removeAll() {
-        change { ledger, gone in
-            inUse?.removeAll()
-            while evict(.removed, from: &ledger, into: &gone) {}
+        withLedger { ledger, evicted in
+            liveValues?.removeAll()
+            while evict(reason: .removed, from: &ledger, into: &evicted) {}
         }
     }
 
     /// Lets values go until they cost no more than `cost` together; the limits stay as they are.
     ///
     /// - Complexity: O(log *n*) for each that goes; O(*n* log *n*) with the costliest first.
-    public func trim(toCost cost: ByteCount, order: TrimOrder = .evictionRule) {
-        change { ledger, gone in
+    public func trim(toCost cost: ByteCount, order: EvictionOrder = .evictionRule) {
+        withLedger { ledger, evicted in
             if order == .costliestFirst {
-                for record in ledger.all.sorted(by: { $0.cost > $1.cost }) where ledger.totalCost > max(0, cost.bytes) {
-                    take(record.key, .trimmed, from: &ledger, into: &gone)
+                for record in ledger.activeRecords.sorted(by: { $0.cost > $1.cost })
+                where ledger.totalCost > max(0, cost.bytes) {
+                    remove(record.key, reason: .trimmed, from: &ledger, into: &evicted)
                 }
             }
-            shrink(&ledger, toCost: max(0, cost.bytes), .trimmed, &gone)
+            shrink(&ledger, toCost: max(0, cost.bytes), .trimmed, &evicted)
         }
     }
 
     /// Lets all values go that were put in before a moment.
     ///
     /// - Complexity: O(*n*) in the number of all values.
-    public func trim(to date: Timestamp) { removeWhere(.trimmed) { $0.stored < date } }
+    public func removeEntries(storedBefore date: Timestamp) { removeAll(reason: .trimmed) { $0.stored < date } }
 
     /// Lets all values go whose time to live is over; they are not found before either.
     ///
     /// - Complexity: O(*n*) in the number of all values.
     public func removeExpired() {
         let now = time.now
-        removeWhere(.expired) { record in record.expires.map { $0 <= now } ?? false }
+        removeAll(reason: .expired) { record in record.expires.map { $0 <= now } ?? false }
     }
 
     /// Lets go what the pressure on memory asks for: the level's part of what is there now stays.
     ///
     /// What somebody else holds is found again, where the cache tracks what is in use.
-    public func respond(to pressure: MemoryPressure) { shrink(toFraction: pressure.keptFraction) }
+    public func respond(to pressure: MemoryPressure) { shrink(toFraction: pressure.retainedFraction) }
 
     /// Lets go all but a part of what is there now, 0 to 1; with 0 also what costs nothing.
     public func shrink(toFraction fraction: Double) {
-        change { ledger, gone in
+        withLedger { ledger, evicted in
             let part = min(1, max(0, fraction))
-            shrink(&ledger, toCost: Int(Double(ledger.totalCost) * part), .pressure, &gone)
-            if part == 0 { shrink(&ledger, toCount: 0, .pressure, &gone) }
+            shrink(&ledger, toCost: Int(Double(ledger.totalCost) * part), .pressure, &evicted)
+            if part == 0 { shrink(&ledger, toCount: 0, .pressure, &evicted) }
         }
     }
 
     /// Makes a change with the ledger locked, and tells the hooks after it.
-    func change(_ body: (inout MemoryLedger, inout Departures<Value>) -> Void) {
-        var gone = Departures<Value>()
+    func withLedger(_ body: (inout MemoryLedger, inout EvictedEntries<Value>) -> Void) {
+        var evicted = EvictedEntries<Value>()
         ledger.withLock { ledger in
-            body(&ledger, &gone)
-            collect(&gone)
+            body(&ledger, &evicted)
+            removeFromTable(&evicted)
         }
-        finish(gone)
+        finishRemoval(of: evicted)
     }
 
     func shrink(
@@ -73,16 +74,18 @@ extension MemoryCache {
         toCost cost: Int = .max,
         toCount count: Int = .max,
         _ reason: MemoryRemovalReason,
-        _ gone: inout Departures<Value>
+        _ evicted: inout EvictedEntries<Value>
     ) {
         while ledger.totalCost > cost || ledger.count > count {
-            guard evict(reason, from: &ledger, into: &gone) else { return }
+            guard evict(reason: reason, from: &ledger, into: &evicted) else { return }
         }
     }
 
-    private func removeWhere(_ reason: MemoryRemovalReason, _ condition: (MemoryLedger.Record) -> Bool) {
-        change { ledger, gone in
-            for record in ledger.all where condition(record) { take(record.key, reason, from: &ledger, into: &gone) }
+    private func removeAll(reason: MemoryRemovalReason, where condition: (MemoryLedger.Record) -> Bool) {
+        withLedger { ledger, evicted in
+            for record in ledger.activeRecords where condition(record) {
+                remove(record.key, reason: reason, from: &ledger, into: &evicted)
+            }
         }
     }
 }

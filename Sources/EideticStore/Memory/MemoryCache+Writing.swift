@@ -12,78 +12,78 @@ extension MemoryCache {
     @inlinable
     public func insert(_ value: Value, for key: CacheKey, cost: ByteCount, timeToLive: Duration? = nil) {
         hooks.willInsert?(key, value, cost)
-        let now = timeToLive == nil ? storingTime : time.now
+        let now = timeToLive == nil ? insertionTime : time.now
         let record = MemoryLedger.Record(
-            key,
+            key: key,
             cost: max(0, cost.bytes),
             stored: now,
             expires: timeToLive.map { now + $0 }
         )
-        var gone = Departures<Value>()
-        let isKept = ledger.withLock { ledger in
-            take(key, .replaced, from: &ledger, into: &gone)
-            return place(value, record, in: &ledger, into: &gone)
+        var evicted = EvictedEntries<Value>()
+        let isStored = ledger.withLock { ledger in
+            remove(key, reason: .replaced, from: &ledger, into: &evicted)
+            return store(value, record: record, in: &ledger, into: &evicted)
         }
-        finish(gone)
-        if isKept { hooks.didInsert?(key, value, cost) }
+        finishRemoval(of: evicted)
+        if isStored { hooks.didInsert?(key, value, cost) }
     }
 
     /// Lets the value of `key` go; no effect where there is none.
     @inlinable
     public func remove(_ key: CacheKey) {
         if let willRemove = hooks.willRemove, let value = peek(key) { willRemove(key, value, .removed) }
-        var gone = Departures<Value>()
+        var evicted = EvictedEntries<Value>()
         ledger.withLock { ledger in
-            take(key, .removed, from: &ledger, into: &gone)
-            collect(&gone)
+            remove(key, reason: .removed, from: &ledger, into: &evicted)
+            removeFromTable(&evicted)
         }
-        finish(gone)
+        finishRemoval(of: evicted)
     }
 
     /// Puts a value in whose key is free, after room was made for it; gives whether it was taken.
     @inlinable
-    func place(
+    func store(
         _ value: Value,
-        _ record: MemoryLedger.Record,
+        record: MemoryLedger.Record,
         in ledger: inout MemoryLedger,
-        into gone: inout Departures<Value>
+        into evicted: inout EvictedEntries<Value>
     ) -> Bool {
-        guard ledger.accepts(record.cost) else {
-            ledger.statistics.refusals += 1
-            collect(&gone)
-            if inUse != nil { track(value, record, &gone) }
+        guard ledger.accepts(cost: record.cost) else {
+            ledger.statistics.rejections += 1
+            removeFromTable(&evicted)
+            if liveValues != nil { track(value, record: record, evicted: &evicted) }
             return false
         }
-        while !ledger.hasRoom(for: record.cost) {
+        while !ledger.hasRoom(forCost: record.cost) {
             let reason: MemoryRemovalReason = ledger.count >= ledger.countLimit ? .countLimit : .costLimit
-            guard evict(reason, from: &ledger, into: &gone) else { break }
+            guard evict(reason: reason, from: &ledger, into: &evicted) else { break }
         }
         let slot = ledger.insert(record)
         publishClock(of: ledger)
         ledger.statistics.insertions += 1
-        if inUse != nil { trackEvicted(&gone) }
-        stripes.withAll {
-            gone.collect(from: table)
-            table.pointee.insert(record.key, value, slot: slot, canExpire: record.expires != nil)
+        if liveValues != nil { trackEvicted(&evicted) }
+        stripes.withAllLocked {
+            evicted.extractValues(from: table)
+            table.pointee.insert(key: record.key, value: value, slot: slot, canExpire: record.expires != nil)
         }
         return true
     }
 
     /// Takes what was named out of the table.
     @inlinable
-    func collect(_ gone: inout Departures<Value>) {
-        guard gone.first != nil else { return }
-        if inUse != nil { trackEvicted(&gone) }
-        stripes.withAll { gone.collect(from: table) }
+    func removeFromTable(_ evicted: inout EvictedEntries<Value>) {
+        guard evicted.first != nil else { return }
+        if liveValues != nil { trackEvicted(&evicted) }
+        stripes.withAllLocked { evicted.extractValues(from: table) }
     }
 
     /// Tells the hooks of what went, and releases it; with no lock held.
     @inlinable
-    func finish(_ gone: consuming Departures<Value>) {
+    func finishRemoval(of evicted: consuming EvictedEntries<Value>) {
         guard hooks.willRemove != nil || hooks.didRemove != nil else { return }
-        gone.forEach { departure, value in
-            if departure.reason != .removed { hooks.willRemove?(departure.record.key, value, departure.reason) }
-            hooks.didRemove?(departure.record.key, value, departure.reason)
+        evicted.forEach { entry, value in
+            if entry.reason != .removed { hooks.willRemove?(entry.record.key, value, entry.reason) }
+            hooks.didRemove?(entry.record.key, value, entry.reason)
         }
     }
 
@@ -97,35 +97,36 @@ extension MemoryCache {
     /// Names the entry that the policy lets go.
     @inlinable
     func evict(
-        _ reason: MemoryRemovalReason,
+        reason: MemoryRemovalReason,
         from ledger: inout MemoryLedger,
-        into gone: inout Departures<Value>
+        into evicted: inout EvictedEntries<Value>
     ) -> Bool {
-        guard let (slot, record) = ledger.evict(use: { table.pointee.entry(of: $0).pointee.takeUse() }) else {
+        guard let (slot, record) = ledger.evict(usage: { table.pointee.entry(inSlot: $0).pointee.consumeUsage() })
+        else {
             return false
         }
-        ledger.statistics.count(reason)
-        gone.append(.init(slot, record, reason))
+        ledger.statistics.recordRemoval(reason)
+        evicted.append(.init(slot: slot, record: record, reason: reason))
         return true
     }
 
     /// Names the entry of `key`, if there is one; what is tracked for the key is forgotten.
     @inlinable
-    func take(
+    func remove(
         _ key: CacheKey,
-        _ reason: MemoryRemovalReason,
+        reason: MemoryRemovalReason,
         from ledger: inout MemoryLedger,
-        into gone: inout Departures<Value>
+        into evicted: inout EvictedEntries<Value>
     ) {
-        inUse?.remove(key)
-        guard let slot = table.pointee.find(key).map({ Int($0.pointee.slot) }) else { return }
-        gone.append(.init(slot, ledger.remove(slot), reason))
-        ledger.statistics.count(reason)
+        liveValues?.remove(key)
+        guard let slot = table.pointee.entry(for: key).map({ Int($0.pointee.slot) }) else { return }
+        evicted.append(.init(slot: slot, record: ledger.remove(slot), reason: reason))
+        ledger.statistics.recordRemoval(reason)
     }
 
     /// The value of `key`, without a trace of the look-up.
     @inlinable
     package func peek(_ key: CacheKey) -> Value? {
-        ledger.withLock { _ in table.pointee.find(key)?.pointee.value }
+        ledger.withLock { _ in table.pointee.entry(for: key)?.pointee.value }
     }
 }

@@ -17,7 +17,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     @usableFromInline let time: any TimeSource
     private let isSystemTime: Bool
     @usableFromInline let policyClock: Atomic<UInt64>
-    @usableFromInline let inUse: InUseMap<Value>?
+    @usableFromInline let liveValues: LiveValueMap<Value>?
     @usableFromInline let hooks: MemoryHooks<Value>
 
     /// Creates an empty cache.
@@ -33,18 +33,18 @@ public final class MemoryCache<Value: Sendable>: Sendable {
         costLimit: ByteCount,
         countLimit: Int = .max,
         eviction: EvictionRule = .mostBytes,
-        tracking: InUseTracking<Value>? = nil,
+        tracking: LiveValueTracking<Value>? = nil,
         hooks: MemoryHooks<Value> = MemoryHooks(),
         time: any TimeSource = SystemTime()
     ) {
         let bytes = max(0, costLimit.bytes)
         ledger = Guarded(
-            MemoryLedger(policy: eviction.policy(capacity: bytes), costLimit: bytes, countLimit: max(0, countLimit))
+            MemoryLedger(policy: eviction.makePolicy(capacity: bytes), costLimit: bytes, countLimit: max(0, countLimit))
         )
         self.time = time
         isSystemTime = time is SystemTime
         policyClock = Atomic(0)
-        inUse = tracking.map { InUseMap($0) }
+        liveValues = tracking.map { LiveValueMap($0) }
         self.hooks = hooks
         table = .allocate(capacity: 1)
         table.initialize(to: MemoryTable())
@@ -61,23 +61,23 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     @inlinable
     public func value(for key: CacheKey) -> Value? {
         let clock = policyClock.load(ordering: .relaxed)
-        let (value, canExpire) = stripes.mine.pointee.withLock { counters -> (Value?, Bool) in
-            guard let entry = table.pointee.find(key) else {
+        let (value, canExpire) = stripes.current.pointee.withLock { counters -> (Value?, Bool) in
+            guard let entry = table.pointee.entry(for: key) else {
                 counters.misses &+= 1
                 return (nil, false)
             }
             counters.hits &+= 1
-            entry.pointee.noteHit(clock: clock)
+            entry.pointee.recordHit(clock: clock)
             return (entry.pointee.value, entry.pointee.canExpire)
         }
-        if value == nil, let inUse { return inUse.isEmpty ? lookAgain(key, inUse) : revive(key) }
+        if value == nil, let liveValues { return liveValues.isEmpty ? retryLookup(key, in: liveValues) : revive(key) }
         return canExpire ? unexpired(value, for: key) : value
     }
 
     /// The time of day to some milliseconds, which is enough to say when something was put in and takes a quarter of the
     /// time.
     @usableFromInline
-    var storingTime: Timestamp {
+    var insertionTime: Timestamp {
         guard isSystemTime else { return time.now }
         var now = timespec()
         clock_gettime(CLOCK_REALTIME_COARSE, &now)

@@ -12,17 +12,19 @@ struct MemoryLedger: Sendable {
         @usableFromInline var cost: Int
         @usableFromInline var stored: Timestamp
         // The end of time stands for never: a record is five whole words, which are quick to copy.
-        @usableFromInline var end: Int64
+        @usableFromInline var expirationNanoseconds: Int64
 
         /// When the value is not found any more; `nil` for never.
-        @usableFromInline var expires: Timestamp? { end == .max ? nil : Timestamp(nanoseconds: end) }
+        @usableFromInline var expires: Timestamp? {
+            expirationNanoseconds == .max ? nil : Timestamp(nanoseconds: expirationNanoseconds)
+        }
 
         @inlinable
-        init(_ key: CacheKey, cost: Int, stored: Timestamp, expires: Timestamp?) {
+        init(key: CacheKey, cost: Int, stored: Timestamp, expires: Timestamp?) {
             self.key = key
             self.cost = cost
             self.stored = stored
-            end = expires?.nanoseconds ?? .max
+            expirationNanoseconds = expires?.nanoseconds ?? .max
         }
     }
 
@@ -33,7 +35,7 @@ struct MemoryLedger: Sendable {
     @usableFromInline private(set) var count = 0
     /// The records of all slots; a negative cost marks those that are free.
     @usableFromInline private(set) var records: [Record] = []
-    private var free: [Int32] = []
+    private var freeSlots: [Int32] = []
     @usableFromInline var statistics = MemoryStatistics()
 
     init(policy: any EvictionPolicy, costLimit: Int, countLimit: Int) {
@@ -46,20 +48,20 @@ struct MemoryLedger: Sendable {
     @usableFromInline var clock: Double { policy.clock }
 
     /// The records of all entries.
-    var all: [Record] { records.filter { $0.cost >= 0 } }
+    var activeRecords: [Record] { records.filter { $0.cost >= 0 } }
 
     /// Whether an entry of `cost` bytes may ever be held.
     @usableFromInline
-    func accepts(_ cost: Int) -> Bool { cost <= costLimit && countLimit > 0 }
+    func accepts(cost: Int) -> Bool { cost <= costLimit && countLimit > 0 }
 
     /// Whether an entry of `cost` bytes fits beside the others now.
     @usableFromInline
-    func hasRoom(for cost: Int) -> Bool { totalCost <= costLimit - cost && count < countLimit }
+    func hasRoom(forCost cost: Int) -> Bool { totalCost <= costLimit - cost && count < countLimit }
 
     /// Enters a record, and gives its slot.
     @usableFromInline
     mutating func insert(_ record: Record) -> Int {
-        let slot = free.popLast().map { Int($0) } ?? records.count
+        let slot = freeSlots.popLast().map { Int($0) } ?? records.count
         if slot == records.count { records.append(record) } else { records[slot] = record }
         totalCost += record.cost
         count += 1
@@ -71,20 +73,20 @@ struct MemoryLedger: Sendable {
     @usableFromInline
     mutating func remove(_ slot: Int) -> Record {
         policy.remove(slot)
-        return forget(slot)
+        return removeRecord(inSlot: slot)
     }
 
     /// Takes the record of the entry out that the policy lets go.
     @usableFromInline
-    mutating func evict(use: (_ slot: Int) -> EntryUse) -> (slot: Int, record: Record)? {
-        guard let slot = policy.evict(use: use) else { return nil }
-        return (slot, forget(slot))
+    mutating func evict(usage: (_ slot: Int) -> EntryUsage) -> (slot: Int, record: Record)? {
+        guard let slot = policy.evict(usage: usage) else { return nil }
+        return (slot, removeRecord(inSlot: slot))
     }
 
-    private mutating func forget(_ slot: Int) -> Record {
+    private mutating func removeRecord(inSlot slot: Int) -> Record {
         let record = records[slot]
         records[slot].cost = -1
-        free.append(Int32(slot))
+        freeSlots.append(Int32(slot))
         totalCost -= record.cost
         count -= 1
         return record

@@ -20,7 +20,7 @@ public enum MemoryLimits {
     /// - SeeAlso: The kernel's documentation, admin-guide/cgroup-v2 and admin-guide/cgroup-v1/memory.
     package static func usable(root: String = "", fileSystem: FileSystem = FileSystem()) -> ByteCount {
         let groups = ControlGroups(root: root, fileSystem: fileSystem)
-        return ByteCount(min(physical, groups.limit ?? .max))
+        return ByteCount(min(physicalMemory, groups.limit ?? .max))
     }
 
     /// The memory that can still be taken: the machine's `MemAvailable`, or less where a control group leaves less.
@@ -31,7 +31,9 @@ public enum MemoryLimits {
         return ByteCount(min(groups.availableOnMachine ?? .max, groups.available ?? .max))
     }
 
-    private static var physical: Int { max(0, sysconf(Int32(_SC_PHYS_PAGES))) * max(0, sysconf(Int32(_SC_PAGESIZE))) }
+    private static var physicalMemory: Int {
+        max(0, sysconf(Int32(_SC_PHYS_PAGES))) * max(0, sysconf(Int32(_SC_PAGESIZE)))
+    }
 }
 
 /// The control groups of this process, as files of the kernel.
@@ -40,11 +42,11 @@ struct ControlGroups {
     let fileSystem: FileSystem
 
     /// The lowest limit from the process's groups up to the root.
-    var limit: Int? { groups.compactMap { number(in: $0.limit) }.min() }
+    var limit: Int? { memoryFiles.compactMap { number(in: $0.limit) }.min() }
 
     /// The least that one of the groups still leaves.
     var available: Int? {
-        groups.compactMap { group in
+        memoryFiles.compactMap { group in
             guard let limit = number(in: group.limit), let usage = number(in: group.usage) else { return nil }
             return max(0, limit - usage)
         }.min()
@@ -57,25 +59,27 @@ struct ControlGroups {
     }
 
     /// The files that say what a group may use and does use, of every group that the process is in.
-    private var groups: [(limit: String, usage: String)] {
+    private var memoryFiles: [(limit: String, usage: String)] {
         text(of: "/proc/self/cgroup").split(separator: "\n").flatMap { line -> [(limit: String, usage: String)] in
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard fields.count == 3 else { return [] }
             if fields[1].isEmpty {
-                return folders("/sys/fs/cgroup", fields[2]).map { ("\($0)/memory.max", "\($0)/memory.current") }
+                return directories(under: "/sys/fs/cgroup", group: fields[2]).map {
+                    ("\($0)/memory.max", "\($0)/memory.current")
+                }
             }
             guard fields[1].split(separator: ",").contains("memory") else { return [] }
-            return folders("/sys/fs/cgroup/memory", fields[2]).map {
+            return directories(under: "/sys/fs/cgroup/memory", group: fields[2]).map {
                 ("\($0)/memory.limit_in_bytes", "\($0)/memory.usage_in_bytes")
             }
         }
     }
 
     /// The folders of a group and of all groups above it.
-    private func folders(_ mount: String, _ group: Substring) -> [String] {
-        var folders = [mount]
-        for part in group.split(separator: "/") { folders.append("\(folders[folders.count - 1])/\(part)") }
-        return folders
+    private func directories(under mount: String, group: Substring) -> [String] {
+        var directories = [mount]
+        for part in group.split(separator: "/") { directories.append("\(directories[directories.count - 1])/\(part)") }
+        return directories
     }
 
     private func number(in path: String) -> Int? {

@@ -7,11 +7,11 @@ public struct MemoryStatistics: Sendable, Hashable {
     /// Values put in, those that replaced another included.
     public var insertions = 0
     /// Values that were not taken because they alone are larger than the limit.
-    public var refusals = 0
+    public var rejections = 0
     /// Hits on values that were evicted, but were still in use elsewhere.
     public var revivals = 0
     /// Look-ups that turned out to be hits, less those that turned out to be misses, after they were counted.
-    var lateHits = 0
+    var hitCorrection = 0
     // One number for each reason, in the order of `allCases`.
     private var removals: SIMD8<Int> = .zero
 
@@ -25,7 +25,7 @@ public struct MemoryStatistics: Sendable, Hashable {
     public func removals(for reason: MemoryRemovalReason) -> Int { removals[reason.rawValue] }
 
     @usableFromInline
-    mutating func count(_ reason: MemoryRemovalReason) { removals[reason.rawValue] += 1 }
+    mutating func recordRemoval(_ reason: MemoryRemovalReason) { removals[reason.rawValue] += 1 }
 }
 
 /// Why a value left the memory cache.

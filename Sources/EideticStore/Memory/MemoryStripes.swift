@@ -39,15 +39,15 @@ struct MemoryStripes: ~Copyable, Sendable {
     /// The stripe of the processor that the calling thread runs on, or ran on just now.
     @inlinable
     @inline(__always)
-    var mine: UnsafeMutablePointer<Stripe> { stripes + (Processor.current & (count &- 1)) }
+    var current: UnsafeMutablePointer<Stripe> { stripes + (Processor.currentIndex & (count &- 1)) }
 
     /// Runs `body` with all stripes locked.
     @usableFromInline
-    func withAll(_ body: () -> Void) { lock(from: 0, body) }
+    func withAllLocked(_ body: () -> Void) { lock(from: 0, body: body) }
 
-    private func lock(from number: Int, _ body: () -> Void) {
+    private func lock(from number: Int, body: () -> Void) {
         guard number < count else { return body() }
-        stripes[number].withLock { _ in lock(from: number + 1, body) }
+        stripes[number].withLock { _ in lock(from: number + 1, body: body) }
     }
 
     /// The look-ups of all readers.

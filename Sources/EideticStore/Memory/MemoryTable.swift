@@ -28,7 +28,7 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
         init() {}
 
         @inlinable
-        init(_ key: CacheKey, _ value: Value, slot: Int, canExpire: Bool) {
+        init(key: CacheKey, value: Value, slot: Int, canExpire: Bool) {
             low = key.low
             high = key.high
             self.value = value
@@ -39,76 +39,76 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
 
     @usableFromInline var entries: UnsafeMutablePointer<Entry>
     /// The place of each slot's entry; half as many as there are places.
-    @usableFromInline var places: UnsafeMutablePointer<Int32>
+    @usableFromInline var bucketIndices: UnsafeMutablePointer<Int32>
     @usableFromInline var mask: Int
     @usableFromInline var count = 0
 
     @inlinable
     init() {
         mask = 63
-        entries = Self.allocate(64)
-        places = .allocate(capacity: 32)
+        entries = Self.allocate(bucketCount: 64)
+        bucketIndices = .allocate(capacity: 32)
     }
 
     @inlinable
     deinit {
         entries.deinitialize(count: mask + 1)
         entries.deallocate()
-        places.deallocate()
+        bucketIndices.deallocate()
     }
 
     @inlinable
-    static func allocate(_ places: Int) -> UnsafeMutablePointer<Entry> {
+    static func allocate(bucketCount places: Int) -> UnsafeMutablePointer<Entry> {
         let entries = UnsafeMutablePointer<Entry>.allocate(capacity: places)
-        for place in 0..<places { (entries + place).initialize(to: Entry()) }
+        for index in 0..<places { (entries + index).initialize(to: Entry()) }
         return entries
     }
 
     /// The entry of `key`; valid until the table changes.
     @inlinable
     @inline(__always)
-    func find(_ key: CacheKey) -> UnsafeMutablePointer<Entry>? {
-        var place = Int(truncatingIfNeeded: key.low) & mask
+    func entry(for key: CacheKey) -> UnsafeMutablePointer<Entry>? {
+        var index = Int(truncatingIfNeeded: key.low) & mask
         while true {
-            let entry = entries + place
+            let entry = entries + index
             if entry.pointee.low == key.low, entry.pointee.high == key.high, entry.pointee.slot >= 0 { return entry }
             if entry.pointee.slot < 0 { return nil }
-            place = (place &+ 1) & mask
+            index = (index &+ 1) & mask
         }
     }
 
     /// The entry of a slot that is taken; valid until the table changes.
     @inlinable
     @inline(__always)
-    func entry(of slot: Int) -> UnsafeMutablePointer<Entry> { entries + Int(places[slot]) }
+    func entry(inSlot slot: Int) -> UnsafeMutablePointer<Entry> { entries + Int(bucketIndices[slot]) }
 
     /// Puts an entry in whose key is not there.
     @inlinable
-    mutating func insert(_ key: CacheKey, _ value: Value, slot: Int, canExpire: Bool) {
+    mutating func insert(key: CacheKey, value: Value, slot: Int, canExpire: Bool) {
         if (count + 1) * 2 > mask + 1 { grow() }
-        put(Entry(key, value, slot: slot, canExpire: canExpire))
+        store(Entry(key: key, value: value, slot: slot, canExpire: canExpire))
         count += 1
     }
 
     /// Puts an entry at the first free place from where it belongs.
     @inlinable
-    func put(_ entry: consuming Entry) {
-        var place = Int(truncatingIfNeeded: entry.low) & mask
-        while entries[place].slot >= 0 { place = (place &+ 1) & mask }
-        places[Int(entry.slot)] = Int32(truncatingIfNeeded: place)
-        entries[place] = entry
+    func store(_ entry: consuming Entry) {
+        var index = Int(truncatingIfNeeded: entry.low) & mask
+        while entries[index].slot >= 0 { index = (index &+ 1) & mask }
+        bucketIndices[Int(entry.slot)] = Int32(truncatingIfNeeded: index)
+        entries[index] = entry
     }
 
     @inlinable
     mutating func grow() {
         let (old, count) = (entries, mask + 1)
-        entries = Self.allocate(count * 2)
+        entries = Self.allocate(bucketCount: count * 2)
         mask = count * 2 - 1
-        places.deallocate()
-        places = .allocate(capacity: count)
-        for place in 0..<count {
-            let entry = (old + place).move()
-            if entry.slot >= 0 { put(entry) }
+        bucketIndices.deallocate()
+        bucketIndices = .allocate(capacity: count)
+        for index in 0..<count {
+            let entry = (old + index).move()
+            if entry.slot >= 0 { store(entry) }
         }
         old.deallocate()
     }
@@ -116,28 +116,28 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
     /// Takes the entry of a slot out and gives its value.
     @inlinable
     mutating func remove(slot: Int) -> Value? {
-        let entry = entry(of: slot)
+        let entry = entry(inSlot: slot)
         let value = entry.pointee.value.take()
         entry.pointee.slot = -1
         count -= 1
-        closeGap(entry - entries)
+        closeGap(at: entry - entries)
         return value
     }
 
     /// Shifts the entries after `gap` back that would not be found any more.
     @inlinable
-    func closeGap(_ gap: Int) {
+    func closeGap(at gap: Int) {
         var gap = gap
-        var place = (gap &+ 1) & mask
-        while entries[place].slot >= 0 {
-            let home = Int(truncatingIfNeeded: entries[place].low) & mask
-            if (place &- home) & mask >= (place &- gap) & mask {
-                places[Int(entries[place].slot)] = Int32(truncatingIfNeeded: gap)
-                entries[gap] = (entries + place).move()
-                (entries + place).initialize(to: Entry())
-                gap = place
+        var index = (gap &+ 1) & mask
+        while entries[index].slot >= 0 {
+            let preferredIndex = Int(truncatingIfNeeded: entries[index].low) & mask
+            if (index &- preferredIndex) & mask >= (index &- gap) & mask {
+                bucketIndices[Int(entries[index].slot)] = Int32(truncatingIfNeeded: gap)
+                entries[gap] = (entries + index).move()
+                (entries + index).initialize(to: Entry())
+                gap = index
             }
-            place = (place &+ 1) & mask
+            index = (index &+ 1) & mask
         }
     }
 }
@@ -149,7 +149,7 @@ extension MemoryTable.Entry {
     /// two count at once, one hit may be lost.
     @inlinable
     @inline(__always)
-    func noteHit(clock now: UInt64) {
+    func recordHit(clock now: UInt64) {
         let count = hits.load(ordering: .relaxed)
         if count < 15 { hits.store(count &+ 1, ordering: .relaxed) }
         if clock.load(ordering: .relaxed) != now { clock.store(now, ordering: .relaxed) }
@@ -159,10 +159,10 @@ extension MemoryTable.Entry {
     ///
     /// A hit that comes in between may be lost.
     @inlinable
-    func takeUse() -> EntryUse {
+    func consumeUsage() -> EntryUsage {
         let count = hits.load(ordering: .relaxed)
-        guard count > 0 else { return .none }
+        guard count > 0 else { return .unused }
         hits.store(0, ordering: .relaxed)
-        return EntryUse(hits: Int(count), clock: Double(bitPattern: clock.load(ordering: .relaxed)))
+        return EntryUsage(hits: Int(count), clock: Double(bitPattern: clock.load(ordering: .relaxed)))
     }
 }

@@ -1,6 +1,6 @@
 /// What a cache tells its policy about the use of one entry since the policy last asked.
 @usableFromInline
-package struct EntryUse: Sendable, Hashable {
+package struct EntryUsage: Sendable, Hashable {
     /// Hits since the policy last asked; counting may stop at 15.
     package var hits: Int
     /// The policy's ``EvictionPolicy/clock`` at the latest hit; 0 where there was none.
@@ -14,7 +14,7 @@ package struct EntryUse: Sendable, Hashable {
     }
 
     /// No use since the policy last asked.
-    @usableFromInline package static let none = EntryUse(hits: 0, clock: 0)
+    @usableFromInline package static let unused = EntryUsage(hits: 0, clock: 0)
 }
 
 /// Chooses the entry that goes when a cache is full, in terms of bytes.
@@ -43,7 +43,7 @@ package protocol EvictionPolicy: Sendable {
     ///
     /// - Parameter use: Tells the use of a slot since it was last asked for; asking clears it.
     /// - Returns: `nil` where there is no entry.
-    mutating func evict(use: (Int) -> EntryUse) -> Int?
+    mutating func evict(usage: (Int) -> EntryUsage) -> Int?
 
     /// Notes that the cache now may hold so many bytes.
     mutating func setCapacity(_ bytes: Int)

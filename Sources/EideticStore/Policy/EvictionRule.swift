@@ -3,7 +3,7 @@ public struct EvictionRule: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: Hashable {
         case lru
         case s3FIFO
-        case greedyDual(useExponent: Double, sizeExponent: Double, most: Int, remembers: Bool)
+        case greedyDual(useExponent: Double, sizeExponent: Double, maximumUses: Int, remembersEvicted: Bool)
     }
 
     private let kind: Kind
@@ -19,13 +19,13 @@ public struct EvictionRule: Sendable, Hashable, CustomStringConvertible {
 
     /// GDSF with the square root of the size: what is seldom used for its size.
     public static let greedyDualSizeFrequency = Self(
-        kind: .greedyDual(useExponent: 1, sizeExponent: 0.5, most: 255, remembers: false),
+        kind: .greedyDual(useExponent: 1, sizeExponent: 0.5, maximumUses: 255, remembersEvicted: false),
         description: "gdsf-sqrt"
     )
 
     /// Finds the most bytes: the default of memory caches, since decoding takes time by the byte.
     public static let mostBytes = Self(
-        kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.15, most: 15, remembers: true),
+        kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.15, maximumUses: 15, remembersEvicted: true),
         description: "most-bytes"
     )
 
@@ -33,17 +33,22 @@ public struct EvictionRule: Sendable, Hashable, CustomStringConvertible {
     ///
     /// The disk cache follows the same rule in a way of its own, without a memory of what went.
     public static let mostEntries = Self(
-        kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.7, most: 15, remembers: true),
+        kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.7, maximumUses: 15, remembersEvicted: true),
         description: "most-entries"
     )
 
     /// A policy that follows the rule, for a cache of so many bytes.
-    package func policy(capacity: Int) -> any EvictionPolicy {
+    package func makePolicy(capacity: Int) -> any EvictionPolicy {
         switch kind {
         case .lru: LRU()
         case .s3FIFO: S3FIFO(capacity: capacity)
-        case .greedyDual(let useExponent, let sizeExponent, let most, let remembers):
-            GreedyDual(useExponent: useExponent, sizeExponent: sizeExponent, most: most, remembers: remembers)
+        case .greedyDual(let useExponent, let sizeExponent, let maximumUses, let remembersEvicted):
+            GreedyDual(
+                useExponent: useExponent,
+                sizeExponent: sizeExponent,
+                maximumUses: maximumUses,
+                remembersEvicted: remembersEvicted
+            )
         }
     }
 }

@@ -28,7 +28,7 @@ struct GhostQueue: Sendable {
     }
 
     /// Whether `hash` is remembered; forgets it.
-    mutating func take(_ hash: UInt64) -> Bool { numbers.removeValue(forKey: hash) != nil }
+    mutating func remove(_ hash: UInt64) -> Bool { numbers.removeValue(forKey: hash) != nil }
 
     private mutating func dropOldest() {
         let oldest = queue[first]

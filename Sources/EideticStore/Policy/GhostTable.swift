@@ -7,10 +7,10 @@ struct GhostTable: Sendable {
     private var cells: [UInt32] = []
 
     /// The most uses that can be remembered.
-    static let most = 15
+    static let maximumUses = 15
 
     /// Makes room for two cells for each of `count` entries; keeps what is remembered.
-    mutating func reserve(_ count: Int) {
+    mutating func reserve(entryCount count: Int) {
         if cells.isEmpty { cells = [UInt32](repeating: 0, count: 64) }
         while cells.count < 2 * count { cells += cells }
     }
@@ -18,16 +18,16 @@ struct GhostTable: Sendable {
     /// Remembers that an entry goes.
     mutating func insert(_ hash: UInt32, uses: Int) {
         guard !cells.isEmpty else { return }
-        cells[place(hash)] = hash & ~15 | UInt32(min(uses, Self.most))
+        cells[index(of: hash)] = hash & ~15 | UInt32(min(uses, Self.maximumUses))
     }
 
     /// How often an entry that comes had been used when it went, which is then forgotten; 0 where that is not known.
-    mutating func take(_ hash: UInt32) -> Int {
-        guard !cells.isEmpty, (cells[place(hash)] ^ hash) & ~15 == 0 else { return 0 }
-        defer { cells[place(hash)] = 0 }
-        return Int(cells[place(hash)] & 15)
+    mutating func consumeUses(of hash: UInt32) -> Int {
+        guard !cells.isEmpty, (cells[index(of: hash)] ^ hash) & ~15 == 0 else { return 0 }
+        defer { cells[index(of: hash)] = 0 }
+        return Int(cells[index(of: hash)] & 15)
     }
 
     /// The lowest bits go with the place, the highest into the cell.
-    private func place(_ hash: UInt32) -> Int { Int(hash) & (cells.count - 1) }
+    private func index(of hash: UInt32) -> Int { Int(hash) & (cells.count - 1) }
 }

@@ -17,10 +17,10 @@ package struct GreedyDual: EvictionPolicy {
     }
 
     private let sizeExponent: Float
-    private let remembers: Bool
-    private let most: Int
+    private let remembersEvicted: Bool
+    private let maximumUses: Int
     /// usesᵃ.
-    private let powers: [Double]
+    private let usePowers: [Double]
     private var nodes: [Node] = []
     private var heap = PriorityHeap()
     private var ghosts = GhostTable()
@@ -31,11 +31,16 @@ package struct GreedyDual: EvictionPolicy {
     /// Creates a policy.
     ///
     /// `most` is where uses stop to count, at most 255; `remembers` says whether uses outlive eviction.
-    package init(useExponent: Double, sizeExponent: Double, most: Int = GhostTable.most, remembers: Bool = true) {
+    package init(
+        useExponent: Double,
+        sizeExponent: Double,
+        maximumUses: Int = GhostTable.maximumUses,
+        remembersEvicted: Bool = true
+    ) {
         self.sizeExponent = Float(sizeExponent)
-        self.remembers = remembers
-        self.most = min(most, 255)
-        powers = (0...min(most, 255)).map { pow(Double($0), useExponent) }
+        self.remembersEvicted = remembersEvicted
+        self.maximumUses = min(maximumUses, 255)
+        usePowers = (0...min(maximumUses, 255)).map { pow(Double($0), useExponent) }
     }
 
     /// Does nothing: the order does not depend on the capacity.
@@ -44,33 +49,33 @@ package struct GreedyDual: EvictionPolicy {
     package mutating func insert(_ slot: Int, hash: UInt64, cost: Int) {
         while nodes.count <= slot { nodes.append(Node()) }
         let hash = UInt32(truncatingIfNeeded: hash)
-        let known = remembers ? ghosts.take(hash) : 0
+        let previousUses = remembersEvicted ? ghosts.consumeUses(of: hash) : 0
         let weight = powf(Float(max(1, cost)), -sizeExponent)
-        nodes[slot] = Node(hash: hash, weight: weight, uses: UInt8(min(most, known + 1)))
-        heap.insert(slot, clock + value(nodes[slot]))
+        nodes[slot] = Node(hash: hash, weight: weight, uses: UInt8(min(maximumUses, previousUses + 1)))
+        heap.insert(slot, priority: clock + value(of: nodes[slot]))
     }
 
     package mutating func remove(_ slot: Int) { heap.remove(slot) }
 
-    package mutating func evict(use: (Int) -> EntryUse) -> Int? {
-        while let (slot, priority) = heap.least {
-            let use = use(slot)
-            guard use.hits > 0 else { return leave(slot, priority) }
-            nodes[slot].uses = UInt8(min(most, Int(nodes[slot].uses) + use.hits))
-            heap.update(slot, max(priority, use.clock + value(nodes[slot])))
+    package mutating func evict(usage: (Int) -> EntryUsage) -> Int? {
+        while let (slot, priority) = heap.minimum {
+            let usage = usage(slot)
+            guard usage.hits > 0 else { return removeEvicted(slot, priority: priority) }
+            nodes[slot].uses = UInt8(min(maximumUses, Int(nodes[slot].uses) + usage.hits))
+            heap.update(slot, priority: max(priority, usage.clock + value(of: nodes[slot])))
         }
         return nil
     }
 
-    private mutating func leave(_ slot: Int, _ priority: Double) -> Int {
+    private mutating func removeEvicted(_ slot: Int, priority: Double) -> Int {
         clock = priority
-        if remembers {
-            ghosts.reserve(heap.count)
+        if remembersEvicted {
+            ghosts.reserve(entryCount: heap.count)
             ghosts.insert(nodes[slot].hash, uses: Int(nodes[slot].uses))
         }
         heap.remove(slot)
         return slot
     }
 
-    private func value(_ node: Node) -> Double { powers[Int(node.uses)] * Double(node.weight) }
+    private func value(of node: Node) -> Double { usePowers[Int(node.uses)] * Double(node.weight) }
 }

@@ -15,20 +15,20 @@ package struct LRU: EvictionPolicy {
 
     package mutating func insert(_ slot: Int, hash: UInt64, cost: Int) {
         clock += 1
-        heap.insert(slot, clock)
+        heap.insert(slot, priority: clock)
     }
 
     package mutating func remove(_ slot: Int) { heap.remove(slot) }
 
-    package mutating func evict(use: (Int) -> EntryUse) -> Int? {
-        while let (slot, priority) = heap.least {
-            let use = use(slot)
+    package mutating func evict(usage: (Int) -> EntryUsage) -> Int? {
+        while let (slot, priority) = heap.minimum {
+            let usage = usage(slot)
             // Half a step: after the entry that came before the use, before the one that comes next.
-            guard use.hits > 0, use.clock + 0.5 > priority else {
+            guard usage.hits > 0, usage.clock + 0.5 > priority else {
                 heap.remove(slot)
                 return slot
             }
-            heap.update(slot, use.clock + 0.5)
+            heap.update(slot, priority: usage.clock + 0.5)
         }
         return nil
     }

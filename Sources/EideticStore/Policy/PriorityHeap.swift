@@ -9,10 +9,10 @@ struct PriorityHeap: Sendable {
 
     private var elements: [Element] = []
     /// Where each slot stands in `elements`; -1 where it does not.
-    private var places: [Int32] = []
+    private var positions: [Int32] = []
 
     /// The slot with the least priority.
-    var least: (slot: Int, priority: Double)? {
+    var minimum: (slot: Int, priority: Double)? {
         elements.first.map { (Int($0.slot), $0.priority) }
     }
 
@@ -20,56 +20,56 @@ struct PriorityHeap: Sendable {
     var count: Int { elements.count }
 
     /// Puts a slot in that is not there.
-    mutating func insert(_ slot: Int, _ priority: Double) {
-        while places.count <= slot { places.append(-1) }
+    mutating func insert(_ slot: Int, priority: Double) {
+        while positions.count <= slot { positions.append(-1) }
         elements.append(Element(priority: priority, slot: Int32(slot)))
-        rise(Element(priority: priority, slot: Int32(slot)), from: elements.count - 1)
+        siftUp(Element(priority: priority, slot: Int32(slot)), from: elements.count - 1)
     }
 
     /// Gives a slot that is there another priority.
-    mutating func update(_ slot: Int, _ priority: Double) {
-        settle(Element(priority: priority, slot: Int32(slot)), at: Int(places[slot]))
+    mutating func update(_ slot: Int, priority: Double) {
+        sift(Element(priority: priority, slot: Int32(slot)), at: Int(positions[slot]))
     }
 
     /// Takes a slot out that is there.
     mutating func remove(_ slot: Int) {
-        let place = Int(places[slot])
-        places[slot] = -1
+        let index = Int(positions[slot])
+        positions[slot] = -1
         let last = elements.removeLast()
-        if place < elements.count { settle(last, at: place) }
+        if index < elements.count { sift(last, at: index) }
     }
 
-    private mutating func settle(_ element: Element, at place: Int) {
-        if place > 0, element.priority < elements[(place - 1) / 4].priority {
-            rise(element, from: place)
+    private mutating func sift(_ element: Element, at index: Int) {
+        if index > 0, element.priority < elements[(index - 1) / 4].priority {
+            siftUp(element, from: index)
         } else {
-            sink(element, from: place)
+            siftDown(element, from: index)
         }
     }
 
     /// Moves a free place up until `element` may stand in it.
-    private mutating func rise(_ element: Element, from place: Int) {
-        move { elements, places in
-            var place = place
-            while place > 0 {
-                let parent = (place - 1) / 4
+    private mutating func siftUp(_ element: Element, from index: Int) {
+        withBuffers { elements, positions in
+            var index = index
+            while index > 0 {
+                let parent = (index - 1) / 4
                 guard element.priority < elements[parent].priority else { break }
-                Self.put(elements[parent], at: place, elements, places)
-                place = parent
+                Self.store(elements[parent], at: index, elements: elements, positions: positions)
+                index = parent
             }
-            Self.put(element, at: place, elements, places)
+            Self.store(element, at: index, elements: elements, positions: positions)
         }
     }
 
     /// Moves a free place down until `element` may stand in it.
-    private mutating func sink(_ element: Element, from place: Int) {
-        move { elements, places in
-            var place = place
-            while let (child, priority) = Self.leastChild(of: place, elements), priority < element.priority {
-                Self.put(elements[child], at: place, elements, places)
-                place = child
+    private mutating func siftDown(_ element: Element, from index: Int) {
+        withBuffers { elements, positions in
+            var index = index
+            while let (child, priority) = Self.minimumChild(of: index, in: elements), priority < element.priority {
+                Self.store(elements[child], at: index, elements: elements, positions: positions)
+                index = child
             }
-            Self.put(element, at: place, elements, places)
+            Self.store(element, at: index, elements: elements, positions: positions)
         }
     }
 
@@ -77,22 +77,22 @@ struct PriorityHeap: Sendable {
     /// asked once and not at each step.
     ///
     /// Safe: `body` stays below the number of elements, and each element's slot has a place.
-    private mutating func move(
+    private mutating func withBuffers(
         _ body: (_ elements: UnsafeMutableBufferPointer<Element>, _ places: UnsafeMutableBufferPointer<Int32>) -> Void
     ) {
         elements.withUnsafeMutableBufferPointer { elements in
-            places.withUnsafeMutableBufferPointer { places in body(elements, places) }
+            positions.withUnsafeMutableBufferPointer { places in body(elements, places) }
         }
     }
 
     /// Where the child with the least priority stands, and that priority.
     @inline(__always)
-    private static func leastChild(
-        of place: Int,
-        _ elements: UnsafeMutableBufferPointer<Element>
+    private static func minimumChild(
+        of index: Int,
+        in elements: UnsafeMutableBufferPointer<Element>
     ) -> (place: Int, priority: Double)? {
-        let first = place &* 4 &+ 1
-        guard first &+ 3 < elements.count else { return leastOfFewChildren(from: first, elements) }
+        let first = index &* 4 &+ 1
+        guard first &+ 3 < elements.count else { return minimumChild(from: first, in: elements) }
         // Four reads and two choices that do not wait for each other, and then one.
         let (a, b) = (elements[first].priority, elements[first &+ 1].priority)
         let (c, d) = (elements[first &+ 2].priority, elements[first &+ 3].priority)
@@ -101,24 +101,26 @@ struct PriorityHeap: Sendable {
         return right.1 < left.1 ? right : left
     }
 
-    private static func leastOfFewChildren(
+    private static func minimumChild(
         from first: Int,
-        _ elements: UnsafeMutableBufferPointer<Element>
+        in elements: UnsafeMutableBufferPointer<Element>
     ) -> (place: Int, priority: Double)? {
         guard first < elements.count else { return nil }
-        var least = first
-        for child in first..<elements.count where elements[child].priority < elements[least].priority { least = child }
-        return (least, elements[least].priority)
+        var minimum = first
+        for child in first..<elements.count where elements[child].priority < elements[minimum].priority {
+            minimum = child
+        }
+        return (minimum, elements[minimum].priority)
     }
 
     @inline(__always)
-    private static func put(
+    private static func store(
         _ element: Element,
-        at place: Int,
-        _ elements: UnsafeMutableBufferPointer<Element>,
-        _ places: UnsafeMutableBufferPointer<Int32>
+        at index: Int,
+        elements: UnsafeMutableBufferPointer<Element>,
+        positions places: UnsafeMutableBufferPointer<Int32>
     ) {
-        elements[place] = element
-        places[Int(element.slot)] = Int32(truncatingIfNeeded: place)
+        elements[index] = element
+        places[Int(element.slot)] = Int32(truncatingIfNeeded: index)
     }
 }

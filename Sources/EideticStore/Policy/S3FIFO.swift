@@ -34,19 +34,19 @@ package struct S3FIFO: EvictionPolicy {
     package mutating func insert(_ slot: Int, hash: UInt64, cost: Int) {
         while nodes.count <= slot { nodes.append(Node()) }
         links.reserve(slot)
-        nodes[slot] = Node(hash: hash, cost: cost, hits: 0, isMain: ghosts.take(hash))
+        nodes[slot] = Node(hash: hash, cost: cost, hits: 0, isMain: ghosts.remove(hash))
         append(slot)
     }
 
     package mutating func remove(_ slot: Int) { unlink(slot) }
 
-    package mutating func evict(use: (Int) -> EntryUse) -> Int? {
+    package mutating func evict(usage: (Int) -> EntryUsage) -> Int? {
         while true {
             let prefersSmall = small.cost > capacity / 10 || main.oldest == nil
             if prefersSmall, let slot = small.oldest {
-                if leavesSmall(slot, use(slot)) { return slot }
+                if evictFromSmall(slot, usage: usage(slot)) { return slot }
             } else if let slot = main.oldest {
-                if leavesMain(slot, use(slot)) { return slot }
+                if evictFromMain(slot, usage: usage(slot)) { return slot }
             } else {
                 return nil
             }
@@ -54,7 +54,7 @@ package struct S3FIFO: EvictionPolicy {
     }
 
     /// Evicts the oldest new entry, or moves it to the main queue where it was hit twice.
-    private mutating func leavesSmall(_ slot: Int, _ use: EntryUse) -> Bool {
+    private mutating func evictFromSmall(_ slot: Int, usage use: EntryUsage) -> Bool {
         let node = nodes[slot]
         unlink(slot)
         guard use.hits > 1 else {
@@ -68,7 +68,7 @@ package struct S3FIFO: EvictionPolicy {
     }
 
     /// Evicts the oldest entry of the main queue, or gives it another round for one of its hits.
-    private mutating func leavesMain(_ slot: Int, _ use: EntryUse) -> Bool {
+    private mutating func evictFromMain(_ slot: Int, usage use: EntryUsage) -> Bool {
         let hits = min(3, Int(nodes[slot].hits) + use.hits)
         unlink(slot)
         guard hits > 0 else { return true }

@@ -7,48 +7,48 @@ extension Lifecycle {
 
     private var deadlines: [Duration?] {
         [
-            inFlight?.deadline, ending.exitDeadline, ending.extendAt, suspension.freezeDeadline,
-            sleep.flatMap { $0.isReleased ? nil : $0.releaseAt },
+            pendingCallback?.deadline, termination.exitDeadline, termination.nextExtension, suspension.freezeDeadline,
+            sleep.flatMap { $0.isReleased ? nil : $0.releaseTime },
         ] + backgroundDeadlines
     }
 
     private var backgroundDeadlines: [Duration?] {
-        guard spendsBudget else { return [] }
+        guard isBudgetRunning else { return [] }
         return [
             budget.isExpired ? nil : backgroundDeadline,
             budget.killDeadline,
-            budget.overdueWake == nil ? wakes.firstDeadline : nil,
-            quietDeadline,
+            budget.overdueWake == nil ? wakes.earliestDeadline : nil,
+            idleDeadline,
         ]
     }
 
     /// In the background, and not just on the way out of it.
-    var spendsBudget: Bool { position == .background && budget.deadline != nil }
+    var isBudgetRunning: Bool { currentState == .background && budget.deadline != nil }
 
-    private var quietDeadline: Duration? {
-        guard goal == .background, inFlight == nil, let since = suspension.quietSince else { return nil }
-        return max(since + rules.quietTime, suspension.retryAt ?? .zero)
+    private var idleDeadline: Duration? {
+        guard targetState == .background, pendingCallback == nil, let since = suspension.idleSince else { return nil }
+        return max(since + rules.idleInterval, suspension.retryTime ?? .zero)
     }
 
     /// Acts on every deadline that has come.
-    mutating func timer() {
-        if let late = inFlight, late.deadline <= now { return callbackIsLate(late.callback) }
-        if let deadline = ending.exitDeadline, deadline <= now { return kill(.watchdog(.willTerminate)) }
-        if let deadline = suspension.freezeDeadline, deadline <= now { freezeFailed() }
-        if spendsBudget { backgroundTimer() }
-        extendStop()
+    mutating func handleDeadlines() {
+        if let late = pendingCallback, late.deadline <= now { return handleTimeout(of: late.callback) }
+        if let deadline = termination.exitDeadline, deadline <= now { return kill(.watchdog(.willTerminate)) }
+        if let deadline = suspension.freezeDeadline, deadline <= now { handleFreezeFailure() }
+        if isBudgetRunning { handleBackgroundDeadlines() }
+        extendStopTimeout()
     }
 
-    private mutating func backgroundTimer() {
-        if let deadline = budget.killDeadline, deadline <= now { return enforceExpiry() }
-        expireWake()
-        if !budget.isExpired, let deadline = backgroundDeadline, deadline <= now { expire() }
+    private mutating func handleBackgroundDeadlines() {
+        if let deadline = budget.killDeadline, deadline <= now { return enforceExpiration() }
+        expireOverdueWake()
+        if !budget.isExpired, let deadline = backgroundDeadline, deadline <= now { expireBackgroundTime() }
     }
 
     /// A wake that is not taken in time is treated as one that was not completed; all else is the watchdog's.
-    private mutating func callbackIsLate(_ callback: Callback) {
+    private mutating func handleTimeout(of callback: LifecycleCallback) {
         guard case .wake = callback else { return kill(.watchdog(callback)) }
-        inFlight = nil
-        if spendsBudget { expireWake() }
+        pendingCallback = nil
+        if isBudgetRunning { expireOverdueWake() }
     }
 }

@@ -2,69 +2,71 @@
 extension Lifecycle {
     mutating func terminate(grace: Duration) {
         guard isRunning else { return }
-        if goal == .end { return endSooner() }
-        (goal, sleep) = (.end, nil)
-        ending.graceDeadline = now + grace
-        ending.extendAt = now
-        extendStop()
+        if targetState == .terminated { return terminateSooner() }
+        (targetState, sleep) = (.terminated, nil)
+        termination.graceDeadline = now + grace
+        termination.nextExtension = now
+        extendStopTimeout()
     }
 
     /// Asked a second time: open tasks are expired now.
-    private mutating func endSooner() {
-        ending.graceDeadline = now
-        if spendsBudget { expire() }
+    private mutating func terminateSooner() {
+        termination.graceDeadline = now
+        if isBudgetRunning { expireBackgroundTime() }
     }
 
     /// In the background, and to end: tasks have their grace, then their handlers, then `willTerminate` comes.
-    mutating func end() -> Bool {
-        guard ending.exitDeadline == nil else { return false }
-        wakes.open.removeAll()
+    mutating func advanceTermination() -> Bool {
+        guard termination.exitDeadline == nil else { return false }
+        wakes.entries.removeAll()
         if openTasks > 0 {
-            if budget.isExpired || ending.graceDeadline.map({ $0 <= now }) ?? false { expire() }
+            if budget.isExpired || termination.graceDeadline.map({ $0 <= now }) ?? false { expireBackgroundTime() }
             return false
         }
         budget.killDeadline = nil
-        effects.append(.phase(.terminating, deadline: now))
+        effects.append(.setTaskPhase(.terminating, deadline: now))
         deliver(.willTerminate, within: rules.terminationLimit)
         return true
     }
 
-    mutating func extendStop() {
-        guard goal == .end, isRunning, ending.extendAt.map({ $0 <= now }) ?? false else { return }
-        effects.append(.extendStop(by: rules.extensionInterval * 2))
-        ending.extendAt = now + rules.extensionInterval
+    mutating func extendStopTimeout() {
+        guard targetState == .terminated, isRunning, termination.nextExtension.map({ $0 <= now }) ?? false else {
+            return
+        }
+        effects.append(.extendStopTimeout(by: rules.stopExtensionInterval * 2))
+        termination.nextExtension = now + rules.stopExtensionInterval
     }
 
     /// Into the background; what is open has until shortly before the machine may be held off no longer.
-    mutating func sleepAnnounced(within limit: Duration) {
-        guard isRunning, goal != .end, sleep == nil else { return }
-        let reserve = min(limit / 2, rules.expiryLimit)
-        sleep = SleepState(goal: goal, expireAt: now + limit - reserve, releaseAt: now + limit)
-        goal = .background
+    mutating func prepareForSleep(within limit: Duration) {
+        guard isRunning, targetState != .terminated, sleep == nil else { return }
+        let reserve = min(limit / 2, rules.expirationLimit)
+        sleep = SleepState(targetState: targetState, expirationTime: now + limit - reserve, releaseTime: now + limit)
+        targetState = .background
     }
 
-    mutating func awoke() {
+    mutating func resumeAfterSleep() {
         guard let sleep else { return }
         self.sleep = nil
-        if goal == .background { goal = sleep.goal }
-        if position == .background, goal == .background { reopenBudget() }
-        effects.append(.holdSleep)
+        if targetState == .background { targetState = sleep.targetState }
+        if currentState == .background, targetState == .background { restartBudget() }
+        effects.append(.acquireSleepInhibitor)
     }
 
-    mutating func releaseSleepIfQuiet() {
+    mutating func releaseSleepInhibitorIfIdle() {
         guard let state = sleep, !state.isReleased else { return }
-        let isQuiet = isInBackground && inFlight == nil && openTasks == 0 && wakes.open.isEmpty
-        guard isQuiet || state.releaseAt <= now else { return }
+        let isQuiet = isInBackground && pendingCallback == nil && openTasks == 0 && wakes.entries.isEmpty
+        guard isQuiet || state.releaseTime <= now else { return }
         sleep?.isReleased = true
         budget.killDeadline = nil
-        effects.append(.releaseSleep)
+        effects.append(.releaseSleepInhibitor)
     }
 
     /// Tells a running application, each level at most once in a while.
-    mutating func memoryWarning(_ level: Int) {
-        guard isRunning, position != .suspended, position != .suspending else { return }
-        if let last = warnings[level], now - last < rules.warningInterval { return }
-        warnings[level] = now
-        effects.append(.memoryWarning(level: level))
+    mutating func deliverMemoryWarning(level: Int) {
+        guard isRunning, currentState != .suspended, currentState != .suspending else { return }
+        if let last = lastMemoryWarnings[level], now - last < rules.memoryWarningInterval { return }
+        lastMemoryWarnings[level] = now
+        effects.append(.deliverMemoryWarning(level: level))
     }
 }

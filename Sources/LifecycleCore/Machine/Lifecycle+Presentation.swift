@@ -1,17 +1,17 @@
 // Who is seen: the goal that the presenter sets, and the callbacks that lead there one after the other.
 extension Lifecycle {
     mutating func applyPresentation(_ event: LifecycleEvent) {
-        guard isRunning, goal != .end else { return }
-        if event == .enterForeground { return show() }
+        guard isRunning, targetState != .terminated else { return }
+        if event == .enterForeground { return enterForeground() }
         // What changes while the machine sleeps is where the application goes back to.
         if let state = sleep {
-            sleep?.goal = Self.goal(after: event, from: state.goal)
+            sleep?.targetState = Self.targetState(after: event, from: state.targetState)
         } else {
-            goal = Self.goal(after: event, from: goal)
+            targetState = Self.targetState(after: event, from: targetState)
         }
     }
 
-    private static func goal(after event: LifecycleEvent, from goal: Goal) -> Goal {
+    private static func targetState(after event: LifecycleEvent, from goal: TargetState) -> TargetState {
         switch (event, goal) {
         case (.activate, .inactive): .active
         case (.deactivate, .active): .inactive
@@ -21,73 +21,73 @@ extension Lifecycle {
     }
 
     /// Brings it before the user; when the machine is awake again where it is about to sleep.
-    mutating func show() {
-        guard goal != .end else { return }
-        if sleep == nil { goal = .active } else { sleep?.goal = .active }
-        (suspension.isRequested, ending.graceDeadline) = (false, nil)
+    mutating func enterForeground() {
+        guard targetState != .terminated else { return }
+        if sleep == nil { targetState = .active } else { sleep?.targetState = .active }
+        (suspension.isRequested, termination.graceDeadline) = (false, nil)
     }
 
     /// Takes all steps towards the goal that are possible now; one callback at a time.
     mutating func advance() {
-        while isRunning, inFlight == nil, step() {}
-        if isRunning { releaseSleepIfQuiet() }
+        while isRunning, pendingCallback == nil, step() {}
+        if isRunning { releaseSleepInhibitorIfIdle() }
     }
 
     /// Takes one step; gives whether there may be another.
     private mutating func step() -> Bool {
-        switch (position, goal) {
-        case (.active, .active): return deliverURL() || deliverWake()
+        switch (currentState, targetState) {
+        case (.active, .active): return deliverNextURL() || deliverNextWake()
         case (.active, _): deliver(.willResignActive, within: rules.callbackLimit)
         case (.inactive, .active): return becomeActive()
-        case (.inactive, .background), (.inactive, .end): enterBackground()
+        case (.inactive, .background), (.inactive, .terminated): enterBackground()
         case (.background, .active), (.background, .inactive): leaveBackground()
-        case (.background, .background): return stayInBackground()
-        case (.background, .end): return end()
-        case (.suspending, .active), (.suspending, .inactive), (.suspending, .end): cancelFreeze()
-        case (.suspended, .end): kill(.terminatedWhileSuspended)
-        case (.suspended, _): return resume()
-        case (.inactive, .inactive): return deliverWake()
+        case (.background, .background): return advanceInBackground()
+        case (.background, .terminated): return advanceTermination()
+        case (.suspending, .active), (.suspending, .inactive), (.suspending, .terminated): cancelFreeze()
+        case (.suspended, .terminated): kill(.terminatedWhileSuspended)
+        case (.suspended, _): return resumeIfNeeded()
+        case (.inactive, .inactive): return deliverNextWake()
         case (.notRunning, _), (.launching, _), (.suspending, .background): return false
         }
         return true
     }
 
-    private mutating func deliverURL() -> Bool {
+    private mutating func deliverNextURL() -> Bool {
         guard let url = urls.first else { return false }
         deliver(.openURL(url), within: rules.callbackLimit)
         return true
     }
 
     private mutating func becomeActive() -> Bool {
-        if deliverURL() { return true }
-        position = .active
+        if deliverNextURL() { return true }
+        currentState = .active
         deliver(.didBecomeActive, within: rules.callbackLimit)
         return true
     }
 
     private mutating func leaveBackground() {
-        closeBudget()
-        effects.append(.phase(.foreground, deadline: nil))
+        stopBudget()
+        effects.append(.setTaskPhase(.foreground, deadline: nil))
         deliver(.willEnterForeground, within: rules.callbackLimit)
     }
 
-    mutating func acknowledged(_ callback: Callback) {
-        guard inFlight?.callback == callback else { return }
-        inFlight = nil
+    mutating func acknowledge(_ callback: LifecycleCallback) {
+        guard pendingCallback?.callback == callback else { return }
+        pendingCallback = nil
         switch callback {
         case .launch:
-            position = .inactive
+            currentState = .inactive
         case .launchInBackground:
-            position = .background
-            openBudget()
-        case .willResignActive, .willEnterForeground: position = .inactive
+            currentState = .background
+            startBudget()
+        case .willResignActive, .willEnterForeground: currentState = .inactive
         case .didEnterBackground: effects.append(.saveArchive)
         case .openURL(let url): if urls.first == url { urls.removeFirst() }
         case .willTerminate:
-            ending.exitDeadline = now + rules.terminationLimit
-            effects.append(.finish)
+            termination.exitDeadline = now + rules.terminationLimit
+            effects.append(.exitProcess)
         case .didBecomeActive, .wake: break
         }
-        if position != .launching { launchCrashes = 0 }
+        if currentState != .launching { launchCrashCount = 0 }
     }
 }

@@ -3,95 +3,97 @@ extension Lifecycle {
     mutating func applySuspension(_ event: LifecycleEvent) {
         switch event {
         case .suspend(let limit): suspend(within: limit)
-        case .continueInBackground: continueInBackground()
-        case .frozen(let tasks, let blocksOthers): frozen(openTasks: tasks, blocksOthers: blocksOthers)
-        case .adopted(let found, let tasks): adopt(found, openTasks: tasks)
+        case .resumeInBackground: resumeInBackground()
+        case .processFrozen(let tasks, let blocksOthers): commitFreeze(openTasks: tasks, blocksOthers: blocksOthers)
+        case .processAdopted(let found, let tasks): adopt(found, openTasks: tasks)
         default: break
         }
     }
 
     private mutating func suspend(within limit: Duration) {
-        guard isRunning, goal != .end else { return }
-        goal = .background
+        guard isRunning, targetState != .terminated else { return }
+        targetState = .background
         suspension.isRequested = true
         // The grace runs from the request; callbacks on the way have their own limits.
-        ending.graceDeadline = now + limit
+        termination.graceDeadline = now + limit
     }
 
-    private mutating func continueInBackground() {
-        guard isRunning, goal != .end else { return }
-        (suspension.isRequested, ending.graceDeadline) = (false, nil)
-        if position == .suspended { thawIntoBackground() } else if position == .suspending { cancelFreeze() }
+    private mutating func resumeInBackground() {
+        guard isRunning, targetState != .terminated else { return }
+        (suspension.isRequested, termination.graceDeadline) = (false, nil)
+        if currentState == .suspended { thawIntoBackground() } else if currentState == .suspending { cancelFreeze() }
     }
 
     /// Asks for the freeze when nothing has been open for a while; at once where time is up, or a stop was asked for.
-    mutating func freezeWhenQuiet() -> Bool {
-        let since = suspension.quietSince ?? now
-        suspension.quietSince = since
-        let isDue = budget.isExpired || suspension.isRequested || now >= since + rules.quietTime
-        guard isDue, suspension.retryAt.map({ $0 <= now }) ?? true else { return false }
-        position = .suspending
+    mutating func freezeWhenIdle() -> Bool {
+        let since = suspension.idleSince ?? now
+        suspension.idleSince = since
+        let isDue = budget.isExpired || suspension.isRequested || now >= since + rules.idleInterval
+        guard isDue, suspension.retryTime.map({ $0 <= now }) ?? true else { return false }
+        currentState = .suspending
         suspension.freezeDeadline = now + rules.freezeLimit
-        effects.append(.freeze)
+        effects.append(.freezeProcess)
         return false
     }
 
-    private mutating func frozen(openTasks count: Int, blocksOthers: Bool) {
-        guard position == .suspending else { return }
+    private mutating func commitFreeze(openTasks count: Int, blocksOthers: Bool) {
+        guard currentState == .suspending else { return }
         openTasks = count
         suspension.freezeDeadline = nil
-        if blocksOthers { return locksFound() }
-        guard count == 0, wakes.open.isEmpty else { return cancelFreeze() }
-        position = .suspended
+        if blocksOthers { return handleHeldLocks() }
+        guard count == 0, wakes.entries.isEmpty else { return cancelFreeze() }
+        currentState = .suspended
         pauseBudget()
-        (suspension, ending.graceDeadline) = (SuspensionState(), nil)
+        (suspension, termination.graceDeadline) = (SuspensionState(), nil)
         (budget.isExpired, budget.killDeadline) = (false, nil)
         effects.append(.commitSuspension)
     }
 
-    private mutating func locksFound() {
-        if let last = suspension.lockWarning, now - last <= rules.lockPatience { return kill(.lockHeld) }
-        suspension.lockWarning = now
-        effects.append(.warnOfLocks)
+    private mutating func handleHeldLocks() {
+        if let last = suspension.lastLockWarning, now - last <= rules.lockViolationWindow { return kill(.lockHeld) }
+        suspension.lastLockWarning = now
+        effects.append(.warnAboutLocks)
         cancelFreeze()
     }
 
     /// Gives up a freeze: something began in between, or it is not wanted any more.
     mutating func cancelFreeze() {
-        position = .background
-        (suspension.freezeDeadline, suspension.quietSince) = (nil, nil)
-        effects += [.phase(budget.isExpired ? .expiring : .background, deadline: backgroundDeadline), .thaw]
+        currentState = .background
+        (suspension.freezeDeadline, suspension.idleSince) = (nil, nil)
+        effects += [
+            .setTaskPhase(budget.isExpired ? .expiring : .background, deadline: backgroundDeadline), .thawProcess,
+        ]
     }
 
-    mutating func freezeFailed() {
+    mutating func handleFreezeFailure() {
         cancelFreeze()
-        suspension.retryAt = now + rules.freezeRetry
-        effects.append(.throttle)
+        suspension.retryTime = now + rules.freezeRetryInterval
+        effects.append(.throttleProcess)
     }
 
     /// Suspended, and there is a reason to go on.
-    mutating func resume() -> Bool {
-        guard goal != .background || !wakes.open.isEmpty else { return false }
+    mutating func resumeIfNeeded() -> Bool {
+        guard targetState != .background || !wakes.entries.isEmpty else { return false }
         thawIntoBackground()
         return true
     }
 
     /// Runs again, unseen: first of all it gets the notices that were held back.
     mutating func thawIntoBackground() {
-        position = .background
-        budget.deadline = now + budget.left
-        effects += [.phase(.background, deadline: backgroundDeadline), .thaw, .deliverNotices]
+        currentState = .background
+        budget.deadline = now + budget.remaining
+        effects += [.setTaskPhase(.background, deadline: backgroundDeadline), .thawProcess, .deliverNotices]
     }
 
     /// A new supervisor takes over what it finds; a running application in the background gets a fresh budget.
-    private mutating func adopt(_ found: LifecycleEvent.Adopted, openTasks count: Int) {
+    private mutating func adopt(_ found: LifecycleEvent.AdoptedState, openTasks count: Int) {
         switch found {
-        case .foreground: reset(to: .active, goal: .active)
-        case .background: reset(to: .background, goal: .background)
-        case .suspended: reset(to: .suspended, goal: .background)
+        case .foreground: reset(to: .active, target: .active)
+        case .background: reset(to: .background, target: .background)
+        case .suspended: reset(to: .suspended, target: .background)
         }
         openTasks = count
-        if found == .foreground { effects.append(.phase(.foreground, deadline: nil)) }
-        if found == .background { openBudget() }
+        if found == .foreground { effects.append(.setTaskPhase(.foreground, deadline: nil)) }
+        if found == .background { startBudget() }
     }
 }

@@ -5,36 +5,36 @@
 /// Moments are durations since any fixed one; they must not go back, and should stand still while the machine sleeps.
 package struct Lifecycle: Sendable, Hashable {
     /// Where the application really is; the callbacks move it.
-    enum Position: Sendable, Hashable {
+    enum CurrentState: Sendable, Hashable {
         case notRunning, launching, inactive, active, background, suspending, suspended
     }
 
     /// Where it is to go.
-    enum Goal: Sendable, Hashable { case active, inactive, background, end }
+    enum TargetState: Sendable, Hashable { case active, inactive, background, terminated }
 
-    struct InFlight: Sendable, Hashable {
-        let callback: Callback
+    struct PendingCallback: Sendable, Hashable {
+        let callback: LifecycleCallback
         let deadline: Duration
     }
 
     package let rules: LifecycleRules
-    var position = Position.notRunning
-    var goal = Goal.inactive
-    var inFlight: InFlight?
+    var currentState = CurrentState.notRunning
+    var targetState = TargetState.inactive
+    var pendingCallback: PendingCallback?
     var urls: [String] = []
     /// Open background tasks, as last told.
     package var openTasks = 0
     var budget: Budget
-    var wakes = Wakes()
+    var wakes = OpenWakes()
     var suspension = SuspensionState()
-    var ending = EndingState()
+    var termination = TerminationState()
     var sleep: SleepState?
-    var warnings: [Int: Duration] = [:]
+    var lastMemoryWarnings: [Int: Duration] = [:]
 
     /// Ended by the user: nothing but the user starts it again.
-    package var isForceQuit = false
+    package var wasForceQuit = false
     /// Crashes during launch since the last good one.
-    package var launchCrashes = 0
+    package var launchCrashCount = 0
 
     /// The time of the event that is handled, and what it leads to.
     var now: Duration = .zero
@@ -42,15 +42,15 @@ package struct Lifecycle: Sendable, Hashable {
 
     package init(rules: LifecycleRules = LifecycleRules()) {
         self.rules = rules
-        budget = Budget(left: rules.budget)
+        budget = Budget(remaining: rules.backgroundBudget)
     }
 
     /// Where the application stands; `terminating` from the request to end on.
-    package var stage: Stage { goal == .end && isRunning ? .terminating : place }
+    package var state: LifecycleState { targetState == .terminated && isRunning ? .terminating : reachedState }
 
     /// Where it stands, whether or not it is to end.
-    package var place: Stage {
-        switch position {
+    package var reachedState: LifecycleState {
+        switch currentState {
         case .notRunning: .notRunning
         case .launching: .launching
         case .inactive: .inactive
@@ -62,12 +62,12 @@ package struct Lifecycle: Sendable, Hashable {
     }
 
     /// Whether it is out of sight; also while it ends.
-    package var isInBackground: Bool { position >= .background }
+    package var isInBackground: Bool { currentState >= .background }
 
     /// What the application is being told, and has not acknowledged.
-    package var callbackInFlight: Callback? { inFlight?.callback }
+    package var unacknowledgedCallback: LifecycleCallback? { pendingCallback?.callback }
 
-    var isRunning: Bool { position != .notRunning }
+    var isRunning: Bool { currentState != .notRunning }
 
     /// Handles one event and gives what is to be done, in order.
     package mutating func handle(_ event: LifecycleEvent, at moment: Duration) -> [LifecycleEffect] {
@@ -75,16 +75,16 @@ package struct Lifecycle: Sendable, Hashable {
         effects = []
         apply(event)
         advance()
-        if event == .timer { finishTimers() }
+        if event == .deadlineReached { handleRemainingDeadlines() }
         defer { effects = [] }
         return effects
     }
 
     /// One deadline may uncover the next: after a long sleep of the thread that keeps the time, several have come.
-    private mutating func finishTimers() {
+    private mutating func handleRemainingDeadlines() {
         for _ in 0..<8 {
             guard let deadline = nextDeadline, deadline <= now else { return }
-            timer()
+            handleDeadlines()
             advance()
         }
     }
@@ -93,50 +93,50 @@ package struct Lifecycle: Sendable, Hashable {
         switch event {
         case .launch, .wake, .openURL, .wakeCompleted: applyStart(event)
         case .activate, .deactivate, .enterBackground, .enterForeground: applyPresentation(event)
-        case .acknowledged(let callback): acknowledged(callback)
-        case .tasks(let count): tasksChanged(count)
-        case .callIn: if spendsBudget { expire() }
-        case .sleepAnnounced(let limit): sleepAnnounced(within: limit)
-        case .awoke: awoke()
-        case .memoryWarning(let level): memoryWarning(level)
-        case .suspend, .continueInBackground, .frozen, .adopted: applySuspension(event)
+        case .callbackAcknowledged(let callback): acknowledge(callback)
+        case .openTaskCountChanged(let count): openTaskCountChanged(to: count)
+        case .backgroundTimeRevoked: if isBudgetRunning { expireBackgroundTime() }
+        case .systemWillSleep(let limit): prepareForSleep(within: limit)
+        case .systemDidWake: resumeAfterSleep()
+        case .memoryWarning(let level): deliverMemoryWarning(level: level)
+        case .suspend, .resumeInBackground, .processFrozen, .processAdopted: applySuspension(event)
         case .terminate(let grace): terminate(grace: grace)
-        case .jettison: if isRunning { kill(.memory) }
+        case .memoryExhausted: if isRunning { kill(.memory) }
         case .forceQuit: forceQuit()
-        case .exited(let status): exited(status)
-        case .timer: timer()
+        case .processExited(let status): recordExit(status: status)
+        case .deadlineReached: handleDeadlines()
         }
     }
 }
 
-extension Lifecycle.Position: Comparable {}
+extension Lifecycle.CurrentState: Comparable {}
 
 extension Lifecycle {
     /// Starts a new life of the process: nothing of the last one is left but what outlives it.
-    mutating func reset(to position: Position, goal: Goal) {
+    mutating func reset(to position: CurrentState, target: TargetState) {
         var fresh = Lifecycle(rules: rules)
-        (fresh.position, fresh.goal) = (position, goal)
-        (fresh.isForceQuit, fresh.launchCrashes) = (isForceQuit, launchCrashes)
+        (fresh.currentState, fresh.targetState) = (position, target)
+        (fresh.wasForceQuit, fresh.launchCrashCount) = (wasForceQuit, launchCrashCount)
         (fresh.now, fresh.effects) = (now, effects)
         self = fresh
     }
 
-    mutating func deliver(_ callback: Callback, within limit: Duration) {
-        inFlight = InFlight(callback: callback, deadline: now + limit)
+    mutating func deliver(_ callback: LifecycleCallback, within limit: Duration) {
+        pendingCallback = PendingCallback(callback: callback, deadline: now + limit)
         effects.append(.deliver(callback, deadline: now + limit))
     }
 
     mutating func kill(_ reason: KillReason) {
-        let duringLaunch = position == .launching
-        let killed = EndingState.Killed(reason: reason, duringLaunch: duringLaunch, openTasks: openTasks)
-        effects.append(.kill(reason))
-        reset(to: .notRunning, goal: .inactive)
-        ending.killed = killed
-        if duringLaunch, case .watchdog = reason { launchFailed() }
+        let duringLaunch = currentState == .launching
+        let killed = TerminationState.KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: openTasks)
+        effects.append(.killProcess(reason))
+        reset(to: .notRunning, target: .inactive)
+        termination.killedProcess = killed
+        if duringLaunch, case .watchdog = reason { recordLaunchFailure() }
     }
 
-    mutating func launchFailed() {
-        launchCrashes += 1
+    mutating func recordLaunchFailure() {
+        launchCrashCount += 1
         effects.append(.deleteArchive)
     }
 }

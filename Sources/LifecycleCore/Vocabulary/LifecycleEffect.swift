@@ -1,52 +1,52 @@
 /// What the host of a ``Lifecycle`` has to do, in the order given.
 package enum LifecycleEffect: Sendable, Hashable {
     /// Start the process.
-    case spawn
+    case spawnProcess
     /// Do not start or wake it; the reason can be asked for.
     case refuse(Refusal)
     /// Tell the application; it must acknowledge before the deadline.
-    case deliver(Callback, deadline: Duration)
+    case deliver(LifecycleCallback, deadline: Duration)
     /// Set the gate for new tasks, and the moment at which background time ends.
-    case phase(TaskPhase, deadline: Duration?)
+    case setTaskPhase(TaskPhase, deadline: Duration?)
     /// Call all expiration handlers together; what is open at the deadline is killed.
     case expireTasks(deadline: Duration)
     /// Stop every thread, then report `frozen`.
-    case freeze
+    case freezeProcess
     /// Let it run again, or give up a freeze.
-    case thaw
+    case thawProcess
     /// The suspension stands: last in the kernel's order of who survives.
     case commitSuspension
     /// Hand over the notices that were held back, before any other callback.
     case deliverNotices
     case saveArchive, deleteArchive
-    case memoryWarning(level: Int)
+    case deliverMemoryWarning(level: Int)
     /// Locks were held at suspension; next time it is fatal.
-    case warnOfLocks
+    case warnAboutLocks
     /// It could not be frozen: slow it down and report it.
-    case throttle
+    case throttleProcess
     /// A wake ended without completion: count it against the application.
-    case penalize(WakeReason)
+    case penalizeWake(WakeReason)
     case cancelTransfers
     /// Tell the service manager that the stop goes on for so long.
-    case extendStop(by: Duration)
+    case extendStopTimeout(by: Duration)
     /// The machine may sleep now.
-    case releaseSleep
+    case releaseSleepInhibitor
     /// Hold off the next sleep again.
-    case holdSleep
+    case acquireSleepInhibitor
     /// All is done: the process may exit.
-    case finish
-    case kill(KillReason)
-    case report(ExitReport)
+    case exitProcess
+    case killProcess(KillReason)
+    case reportExit(ExitReport)
 
     package enum Refusal: Sendable, Hashable {
-        case forceQuit, undeclaredMode, allowanceSpent, launchCrashes, terminating
+        case forceQuit, undeclaredMode, allowanceExhausted, repeatedLaunchCrashes, terminating
     }
 }
 
 /// Why a process was killed, with the code under which the platform of the founding documents reported it.
 package enum KillReason: Sendable, Hashable {
     /// A callback took longer than it may.
-    case watchdog(Callback)
+    case watchdog(LifecycleCallback)
     /// Tasks were open after their expiry.
     case backgroundTask
     /// A session's events were not completed in time.
@@ -79,14 +79,14 @@ package enum KillReason: Sendable, Hashable {
 package struct ExitReport: Sendable, Hashable {
     package let status: Int32
     /// What the host killed it for; `nil` where it went by itself.
-    package let reason: KillReason?
+    package let killReason: KillReason?
     /// Whether it went before its launch was over.
-    package let duringLaunch: Bool
+    package let wasLaunching: Bool
     /// Tasks that were open.
     package let openTasks: Int
 
-    package init(status: Int32, reason: KillReason?, duringLaunch: Bool, openTasks: Int) {
-        (self.status, self.reason) = (status, reason)
-        (self.duringLaunch, self.openTasks) = (duringLaunch, openTasks)
+    package init(status: Int32, killReason: KillReason?, wasLaunching: Bool, openTasks: Int) {
+        (self.status, self.killReason) = (status, killReason)
+        (self.wasLaunching, self.openTasks) = (wasLaunching, openTasks)
     }
 }

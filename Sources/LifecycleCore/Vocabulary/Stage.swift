@@ -1,5 +1,5 @@
 /// Where an application stands.
-package enum Stage: Sendable, Hashable {
+package enum LifecycleState: Sendable, Hashable {
     case notRunning, launching, inactive, active, background
     /// On the way to `suspended`: a freeze was asked for and is not yet verified.
     case suspending
@@ -17,7 +17,7 @@ package enum TaskPhase: UInt32, Sendable, Hashable {
     case terminating
 
     /// Whether a background task may begin.
-    package var admits: Bool { self == .foreground || self == .background }
+    package var admitsTasks: Bool { self == .foreground || self == .background }
 }
 
 /// Why an application is launched for the user.
@@ -44,7 +44,7 @@ package struct WakeReason: Sendable, Hashable {
 }
 
 /// What an application is told, one at a time, and acknowledges.
-package enum Callback: Sendable, Hashable {
+package enum LifecycleCallback: Sendable, Hashable {
     /// `willFinishLaunching` and `didFinishLaunching`, for the user.
     case launch(LaunchReason)
     /// The same, straight into the background.

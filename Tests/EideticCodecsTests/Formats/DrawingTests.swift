@@ -6,12 +6,12 @@ import Testing
 private let isBuilt = ImageDecoder.supportedFormats.contains(.svg)
 
 @Suite("Drawings", .enabled(if: isBuilt, "this build is without the trait SVG"))
-struct DrawingTests {
+struct SVGTests {
     /// A document with a red left and a transparent right half.
-    private func document(_ attributes: String, _ content: String? = nil) -> [UInt8] {
-        let half = "<rect width='1' height='2' fill='#f00'/>"
+    private func document(attributes: String, content: String? = nil) -> [UInt8] {
+        let redRectangle = "<rect width='1' height='2' fill='#f00'/>"
         let start = "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' "
-        return Array("\(start)\(attributes)>\(content ?? half)</svg>".utf8)
+        return Array("\(start)\(attributes)>\(content ?? redRectangle)</svg>".utf8)
     }
 
     @Test(
@@ -22,7 +22,7 @@ struct DrawingTests {
             ("width='100%' height='50%' viewBox='0 0 6 5'", 6, 5), ("width='1.5' height='0.2'", 2, 1), ("", 300, 150),
         ]
     )
-    func size(_ attributes: String, _ width: Int, _ height: Int) throws {
+    func size(attributes: String, width: Int, height: Int) throws {
         let header = try #require(try ImageDecoder.header(of: document(attributes)))
         #expect(header.size == PixelSize(width: width, height: height))
     }
@@ -51,11 +51,11 @@ struct DrawingTests {
     @Test("F07 a drawing reads no file")
     func readsNothing() throws {
         let directory = try TemporaryDirectory()
-        let picture = document("width='2' height='2'", "<rect width='2' height='2' fill='#0f0'/>")
-        let path = try directory.write(picture, to: "secret.svg")
+        let secret = document(attributes: "width='2' height='2'", content: "<rect width='2' height='2' fill='#0f0'/>")
+        let path = try directory.write(secret, to: "secret.svg")
         for address in [path, "file://" + path] {
             let content = "<image width='2' height='2' xlink:href='\(address)'/>"
-            let bytes = document("width='2' height='2'", content)
+            let bytes = document(attributes: "width='2' height='2'", content: content)
             let image = try withExtendedLifetime(directory) { try ImageDecoder.decode(bytes) }
             #expect(image.pixels[0, 0] == [0, 0, 0, 0])
         }
@@ -68,7 +68,9 @@ struct DrawingTests {
             let inner = String(repeating: "&a\(level - 1);", count: 16)
             text += "<!ENTITY a\(level) '\(inner)'>"
         }
-        let bytes = Array(text.utf8) + Array("]>".utf8) + document("width='2' height='2'", "<text>&a9;</text>")
+        let bytes =
+            Array(text.utf8) + Array("]>".utf8)
+            + document(attributes: "width='2' height='2'", content: "<text>&a9;</text>")
         #expect(throws: EideticError.self) { _ = try ImageDecoder.decode(bytes) }
     }
 }

@@ -9,27 +9,27 @@ private let formats = ImageDecoder.supportedFormats
 struct FormatCorpusTests {
     @Test(
         "F02 a picture looks as other decoders show it",
-        arguments: Truth.files(of: formats, kinds: ["wellformed"]).filter { ($0.size?.pixelCount ?? 0) < 1 << 19 }
+        arguments: GroundTruth.files(of: formats, kinds: ["wellformed"]).filter { ($0.size?.pixelCount ?? 0) < 1 << 19 }
     )
-    func looksRight(_ truth: Truth) throws {
-        let bytes = try Corpus.bytes(truth.path)
+    func looksRight(_ truth: GroundTruth) throws {
+        let bytes = try Corpus.bytes(of: truth.path)
         let image = try ImageDecoder.decode(bytes, options: .stored)
         #expect(image.size == truth.size)
-        #expect(distance(grid(image.pixels), truth.grid ?? "") <= truth.tol ?? 2)
+        #expect(maximumDifference(cellMeans(of: image.pixels), hexadecimal: truth.grid ?? "") <= truth.tol ?? 2)
     }
 
-    @Test("F07 a malformed picture is an error", arguments: Truth.files(of: formats, kinds: ["malformed"]))
-    func refusesMalformed(_ truth: Truth) throws {
-        let bytes = try Corpus.bytes(truth.path)
+    @Test("F07 a malformed picture is an error", arguments: GroundTruth.files(of: formats, kinds: ["malformed"]))
+    func refusesMalformed(_ truth: GroundTruth) throws {
+        let bytes = try Corpus.bytes(of: truth.path)
         #expect(throws: EideticError.self) { _ = try ImageDecoder.decode(bytes) }
     }
 
     @Test(
         "F07 a damaged picture is an error, or has its size",
-        arguments: Truth.files(of: formats, kinds: ["damaged", "bomb", "disputed", "single", "unsupported"])
+        arguments: GroundTruth.files(of: formats, kinds: ["damaged", "bomb", "disputed", "single", "unsupported"])
     )
-    func survivesDamage(_ truth: Truth) throws {
-        let bytes = try Corpus.bytes(truth.path)
+    func survivesDamage(_ truth: GroundTruth) throws {
+        let bytes = try Corpus.bytes(of: truth.path)
         do throws(EideticError) {
             let image = try ImageDecoder.decode(bytes, options: .stored)
             #expect(truth.size == nil || truth.kind == "bomb" || image.size == truth.size)
@@ -40,23 +40,23 @@ struct FormatCorpusTests {
 
     @Test(
         "F04 a picture is decoded to the wanted size",
-        arguments: Truth.files(of: formats, kinds: ["wellformed"]).filter { ($0.size?.pixelCount ?? 0) < 1 << 19 }
+        arguments: GroundTruth.files(of: formats, kinds: ["wellformed"]).filter { ($0.size?.pixelCount ?? 0) < 1 << 19 }
     )
-    func decodesToSize(_ truth: Truth) throws {
-        let bytes = try Corpus.bytes(truth.path)
+    func decodesToSize(_ truth: GroundTruth) throws {
+        let bytes = try Corpus.bytes(of: truth.path)
         let header = try #require(try ImageDecoder.header(of: bytes))
-        let wanted = PixelSize(width: 24, height: 24)
+        let targetSize = PixelSize(width: 24, height: 24)
         var options = DecodeOptions()
-        options.size = wanted
+        options.size = targetSize
         let image = try ImageDecoder.decode(bytes, options: options)
-        #expect(image.size == header.uprightSize.scaled(to: wanted, .fit))
+        #expect(image.size == header.uprightSize.scaled(to: targetSize, mode: .fit))
         #expect(image.sourceSize == header.uprightSize)
     }
 
     @Test("F02 the orientation of AVIF and HEIC is applied once, by the codec")
     func turnsOnce() throws {
         guard ImageDecoder.supportedFormats.contains(.avif) else { return }
-        let rotated = try Corpus.bytes("av1-avif-microsoft/Microsoft/Ronda_rotate90.avif")
+        let rotated = try Corpus.bytes(of: "av1-avif-microsoft/Microsoft/Ronda_rotate90.avif")
         let header = try #require(try ImageDecoder.header(of: rotated))
         #expect(header.orientation == .up)
         #expect(header.size == PixelSize(width: 1_080, height: 1_920))
@@ -65,12 +65,15 @@ struct FormatCorpusTests {
     @Test("F02 an AVIF's alpha counts as it is stored, and only where it is turned as the colours are")
     func alphaOfAVIF() throws {
         guard ImageDecoder.supportedFormats.contains(.avif) else { return }
-        let narrow = try #require(Truth.all.first { $0.path.hasSuffix("/bbb_alpha_inverted.avif") })
-        let faint = try ImageDecoder.decode(try Corpus.bytes(narrow.path), options: .stored).pixels
-        #expect(faint.alpha == .straight && distance(grid(faint), narrow.grid ?? "") <= narrow.tol ?? 0)
-        let turned = try Corpus.bytes("libavif/data/abc_color_irot_alpha_irot.avif")
+        let narrow = try #require(GroundTruth.all.first { $0.path.hasSuffix("/bbb_alpha_inverted.avif") })
+        let faint = try ImageDecoder.decode(try Corpus.bytes(of: narrow.path), options: .stored).pixels
+        #expect(
+            faint.alpha == .straight
+                && maximumDifference(cellMeans(of: faint), hexadecimal: narrow.grid ?? "") <= narrow.tol ?? 0
+        )
+        let turned = try Corpus.bytes(of: "libavif/data/abc_color_irot_alpha_irot.avif")
         #expect(try ImageDecoder.header(of: turned)?.hasAlpha == true)
-        let foreign = try Corpus.bytes("libavif/data/clop_irot_imor.avif")
+        let foreign = try Corpus.bytes(of: "libavif/data/clop_irot_imor.avif")
         #expect(try ImageDecoder.header(of: foreign)?.hasAlpha == false)
         #expect(try ImageDecoder.decode(foreign).pixels.alpha == .opaque)
     }
@@ -78,7 +81,7 @@ struct FormatCorpusTests {
     @Test("F02 an AVIF sequence gives all its frames with their durations")
     func playsSequences() throws {
         guard ImageDecoder.supportedFormats.contains(.avif) else { return }
-        let bytes = try Corpus.bytes("libavif/data/colors-animated-8bpc.avif")
+        let bytes = try Corpus.bytes(of: "libavif/data/colors-animated-8bpc.avif")
         var options = DecodeOptions()
         options.frames = .all
         let image = try ImageDecoder.decode(bytes, options: options)

@@ -4,19 +4,19 @@ import EideticTestSupport
 import Testing
 
 /// Files that the library refuses as a whole.
-private let refused: Set<String> = [
+private let rejected: Set<String> = [
     "libavif/data/draw_points_idat_progressive_metasize0.avif", "serenity/jpg/12-bit.jpg",
 ]
 
 /// One format, with files whose every part is cut off.
-private let cases: [Truth] = ImageDecoder.supportedFormats.flatMap { format in
-    let files = Truth.files(of: [format], kinds: ["wellformed", "single"]).filter { !refused.contains($0.path) }
+private let cases: [GroundTruth] = ImageDecoder.supportedFormats.flatMap { format in
+    let files = GroundTruth.files(of: [format], kinds: ["wellformed", "single"]).filter { !rejected.contains($0.path) }
         .sorted { $0.bytes < $1.bytes }
     let small = files.filter { $0.bytes < 3_000 && ($0.size?.pixelCount ?? 0) < 1 << 16 }.prefix(
-        Torture.count(6, full: 40)
+        Torture.repetitions(6, full: 40)
     )
     let large = files.filter { $0.bytes > 8_000 && ($0.size?.pixelCount ?? 0) < 1 << 18 }.prefix(
-        Torture.count(1, full: 5)
+        Torture.repetitions(1, full: 5)
     )
     return small + large
 }
@@ -24,8 +24,8 @@ private let cases: [Truth] = ImageDecoder.supportedFormats.flatMap { format in
 @Suite("Truncated pictures", .needsCorpus)
 struct TruncationTests {
     @Test("F07 a picture cut off anywhere is a typed error or partial", arguments: cases)
-    func survivesTruncation(_ truth: Truth) throws {
-        let bytes = try Corpus.bytes(truth.path)
+    func survivesTruncation(_ truth: GroundTruth) throws {
+        let bytes = try Corpus.bytes(of: truth.path)
         var parts = 0
         // Every byte of a small file, 200 places of a large one.
         for count in stride(from: 0, to: bytes.count, by: bytes.count < 3_000 ? 1 : bytes.count / 200) {
@@ -64,7 +64,7 @@ struct TruncationTests {
             return image
         } catch {
             let expected: [EideticError.Code] = [
-                .truncated, .corrupt, .notAPicture, .unsupportedFormat, .limitExceeded,
+                .truncated, .corrupt, .notAnImage, .unsupportedFormat, .limitExceeded,
             ]
             #expect(expected.contains(error.code), "\(part.count) bytes: \(error)")
             return nil
@@ -72,12 +72,12 @@ struct TruncationTests {
     }
 
     @Test("F01 the first bytes say how large a picture is", arguments: cases)
-    func readsHeaderEarly(_ truth: Truth) throws {
-        let bytes = try Corpus.bytes(truth.path)
-        let whole = try #require(try ImageDecoder.header(of: bytes))
+    func readsHeaderEarly(_ truth: GroundTruth) throws {
+        let bytes = try Corpus.bytes(of: truth.path)
+        let fullHeader = try #require(try ImageDecoder.header(of: bytes))
         for count in stride(from: 0, through: bytes.count, by: 1 + bytes.count / 50) {
             guard let early = try? ImageDecoder.header(of: Array(bytes[..<count]), isComplete: false) else { continue }
-            #expect(early.size == whole.size && early.orientation == whole.orientation, "at byte \(count)")
+            #expect(early.size == fullHeader.size && early.orientation == fullHeader.orientation, "at byte \(count)")
         }
     }
 }

@@ -4,7 +4,7 @@ import EideticTestSupport
 import FoundationEssentials
 
 /// What the corpus's `truth.jsonl` says about one file: what several other decoders agree upon.
-struct Truth: Decodable, Sendable, CustomStringConvertible {
+struct GroundTruth: Decodable, Sendable, CustomStringConvertible {
     let path: String
     let kind: String
     let format: String
@@ -23,15 +23,15 @@ struct Truth: Decodable, Sendable, CustomStringConvertible {
     }
 
     /// All files of the corpus; empty without one.
-    static let all: [Truth] = {
-        guard Corpus.directory != nil, let bytes = try? Corpus.bytes("truth.jsonl") else { return [] }
+    static let all: [GroundTruth] = {
+        guard Corpus.directory != nil, let bytes = try? Corpus.bytes(of: "truth.jsonl") else { return [] }
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap {
-            try? JSONDecoder().decode(Truth.self, from: Data($0))
+            try? JSONDecoder().decode(GroundTruth.self, from: Data($0))
         }
     }()
 
     /// The files of some formats that this build can decode.
-    static func files(of formats: [ImageFormat], kinds: Set<String>) -> [Truth] {
+    static func files(of formats: [ImageFormat], kinds: Set<String>) -> [GroundTruth] {
         let built = formats.filter { ImageDecoder.supportedFormats.contains($0) }
         let names = Set(built.flatMap { Self.names[$0] ?? [$0.rawValue] })
         return all.filter { names.contains($0.format) && kinds.contains($0.kind) }
@@ -43,9 +43,9 @@ struct Truth: Decodable, Sendable, CustomStringConvertible {
 }
 
 /// Means of 8 x 8 parts of a picture, premultiplied, four bytes each: what `truth.jsonl` compares.
-func grid(_ pixels: PixelBuffer) -> [UInt8] {
-    let weighted = pixels.alpha == .straight
-    let (rows, columns) = (edges(pixels.size.height), edges(pixels.size.width))
+func cellMeans(of pixels: PixelBuffer) -> [UInt8] {
+    let isStraight = pixels.alpha == .straight
+    let (rows, columns) = (cellRanges(length: pixels.size.height), cellRanges(length: pixels.size.width))
     return pixels.withUnsafeBytes { bytes in
         rows.flatMap { rows in
             columns.flatMap { columns in
@@ -54,7 +54,7 @@ func grid(_ pixels: PixelBuffer) -> [UInt8] {
                     for x in columns {
                         let at = y * pixels.bytesPerRow + 4 * x
                         let pixel = SIMD4<Double>(bytes.loadUnaligned(fromByteOffset: at, as: SIMD4<UInt8>.self))
-                        let weight = weighted ? pixel.w / 255 : 1
+                        let weight = isStraight ? pixel.w / 255 : 1
                         sums += pixel * SIMD4(weight, weight, weight, 1)
                     }
                 }
@@ -65,12 +65,12 @@ func grid(_ pixels: PixelBuffer) -> [UInt8] {
     }
 }
 
-private func edges(_ length: Int) -> [Range<Int>] {
+private func cellRanges(length: Int) -> [Range<Int>] {
     (0..<8).map { $0 * length / 8..<max($0 * length / 8 + 1, ($0 + 1) * length / 8) }
 }
 
 /// The largest difference between a grid and one in hexadecimal digits.
-func distance(_ grid: [UInt8], _ hex: String) -> Int {
+func maximumDifference(_ grid: [UInt8], hexadecimal hex: String) -> Int {
     let digits = Array(hex.utf8).map { Int($0) - ($0 < 58 ? 48 : 87) }
     guard digits.count == 2 * grid.count else { return .max }
     return grid.indices.map { abs(Int(grid[$0]) - digits[2 * $0] * 16 - digits[2 * $0 + 1]) }.max() ?? 0

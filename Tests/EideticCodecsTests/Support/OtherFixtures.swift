@@ -4,30 +4,36 @@ import FoundationEssentials
 
 extension Fixture {
     /// A small file of each format that this build decodes.
-    static let every: [Fixture] =
-        all + others.filter { ImageDecoder.supportedFormats.contains($0.format) }
+    static let everyFormat: [Fixture] =
+        standard + decodableOnly.filter { ImageDecoder.supportedFormats.contains($0.format) }
 
     /// Of formats that have no encoder here: made by hand, or once by libheif and libjxl.
-    private static var others: [Fixture] {
+    private static var decodableOnly: [Fixture] {
         let row = (0..<37).map { UInt8(7 * $0) }
         let greys = Array(repeating: row, count: 23).flatMap { $0 }
         let colours: [[UInt8]] = (0..<23).map { _ in row.flatMap { [$0, 200, 90] } + [0] }
-        let large = bitmap(width: 37, height: 23, bits: 24, pixels: Array(colours.joined()))
+        let large = makeBMP(width: 37, height: 23, bitsPerPixel: 24, pixels: Array(colours.joined()))
         // Blue, green, red and alpha of 64 pixels, and a mask of a bit each in rows of four bytes.
-        let small = bitmap(width: 8, height: 8, bits: 32, pixels: Array(repeating: 200, count: 288), isIcon: true)
+        let small = makeBMP(
+            width: 8,
+            height: 8,
+            bitsPerPixel: 32,
+            pixels: Array(repeating: 200, count: 288),
+            isIcon: true
+        )
         let tiff = TIFFWriter(width: 37, height: 23, bits: 8, photometric: 1, compression: 1, strip: greys)
         return [
             Fixture(name: "bmp", format: .bmp, bytes: large),
-            Fixture(name: "ico", format: .ico, bytes: icon([(8, small)])),
+            Fixture(name: "ico", format: .ico, bytes: makeICO(images: [(8, small)])),
             Fixture(name: "tiff", format: .tiff, bytes: tiff.finished),
-            Fixture(name: "avif", format: .avif, bytes: decoded(avif)),
-            Fixture(name: "heic", format: .heic, bytes: decoded(heic)),
-            Fixture(name: "jpeg xl", format: .jpegxl, bytes: decoded(jpegXL)),
+            Fixture(name: "avif", format: .avif, bytes: bytes(base64: avif)),
+            Fixture(name: "heic", format: .heic, bytes: bytes(base64: heic)),
+            Fixture(name: "jpeg xl", format: .jpegxl, bytes: bytes(base64: jpegXL)),
             Fixture(name: "svg", format: .svg, bytes: Array(svg.utf8)),
         ]
     }
 
-    private static func decoded(_ text: String) -> [UInt8] {
+    private static func bytes(base64 text: String) -> [UInt8] {
         Array(Data(base64Encoded: text, options: .ignoreUnknownCharacters) ?? Data())
     }
 

@@ -3,28 +3,28 @@ struct PNGWriter {
     private(set) var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
     init(width: Int, height: Int, depth: UInt8 = 8, colorType: UInt8 = 2, interlace: UInt8 = 0) {
-        chunk("IHDR", big32(width) + big32(height) + [depth, colorType, 0, 0, interlace])
+        addChunk("IHDR", content: bigEndian(width) + bigEndian(height) + [depth, colorType, 0, 0, interlace])
     }
 
     /// The file with its last chunk.
     var finished: [UInt8] {
         var writer = self
-        writer.chunk("IEND", [])
+        writer.addChunk("IEND", content: [])
         return writer.bytes
     }
 
-    mutating func chunk(_ name: String, _ content: [UInt8], checksumOff: Bool = false) {
+    mutating func addChunk(_ name: String, content: [UInt8], hasWrongChecksum: Bool = false) {
         let body = Array(name.utf8) + content
-        bytes += big32(content.count) + body + big32(Int(Self.crc(body)) ^ (checksumOff ? 1 : 0))
+        bytes += bigEndian(content.count) + body + bigEndian(Int(Self.checksum(of: body)) ^ (hasWrongChecksum ? 1 : 0))
     }
 
     /// The pixels, each row with its filter's number before it, compressed without compression.
-    mutating func pixels(_ rows: [UInt8]) { chunk("IDAT", Self.zlib(rows)) }
+    mutating func addPixels(_ rows: [UInt8]) { addChunk("IDAT", content: Self.zlibStream(of: rows)) }
 
-    func big32(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+    func bigEndian(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
 
     /// Stored blocks of deflate, with zlib's head and checksum.
-    static func zlib(_ content: [UInt8]) -> [UInt8] {
+    static func zlibStream(of content: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         var start = 0
         repeat {
@@ -41,7 +41,7 @@ struct PNGWriter {
         return stream + [high >> 8, high, low >> 8, low].map { UInt8(truncatingIfNeeded: $0) }
     }
 
-    static func crc(_ bytes: [UInt8]) -> UInt32 {
+    static func checksum(of bytes: [UInt8]) -> UInt32 {
         ~bytes.reduce(~0) { crc, byte in
             (0..<8).reduce(crc ^ UInt32(byte)) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ 0xedb8_8320 : crc >> 1 }
         }

@@ -3,11 +3,11 @@ import EideticCore
 import Glibc
 
 /// Pictures made in code, the same in every run.
-enum Pictures {
+enum TestImages {
     /// Soft gradients with some noise and a hard edge: nothing that a codec could leave out.
-    static func photo(_ width: Int, _ height: Int, alpha: PixelBuffer.Alpha = .opaque) throws -> PixelBuffer {
+    static func photo(width: Int, height: Int, alpha: PixelBuffer.Alpha = .opaque) throws -> PixelBuffer {
         var noise = UInt32(1)
-        return try make(width, height, alpha) { x, y in
+        return try makePixels(width: width, height: height, alpha: alpha) { x, y in
             noise = noise &* 1_664_525 &+ 1_013_904_223
             let grain = Double(noise >> 24) / 16
             let wave = 100 * sin(Double(x) / 17) * cos(Double(y) / 23)
@@ -19,16 +19,16 @@ enum Pictures {
     }
 
     /// One colour.
-    static func even(_ width: Int, _ height: Int, _ colour: [UInt8]) throws -> PixelBuffer {
-        try make(width, height, colour[3] == 255 ? .opaque : .straight) { _, _ in colour }
+    static func solid(width: Int, height: Int, colour: [UInt8]) throws -> PixelBuffer {
+        try makePixels(width: width, height: height, alpha: colour[3] == 255 ? .opaque : .straight) { _, _ in colour }
     }
 
     /// A picture from a function of the place.
-    static func make(
-        _ width: Int,
-        _ height: Int,
-        _ alpha: PixelBuffer.Alpha,
-        _ colour: (Int, Int) -> [UInt8]
+    static func makePixels(
+        width: Int,
+        height: Int,
+        alpha: PixelBuffer.Alpha,
+        colour: (Int, Int) -> [UInt8]
     ) throws -> PixelBuffer {
         try PixelBuffer(size: PixelSize(width: width, height: height), alpha: alpha) { pixels, stride in
             for y in 0..<height {
@@ -39,7 +39,7 @@ enum Pictures {
         }
     }
 
-    static func image(_ frames: PixelBuffer..., loopCount: Int? = 1, milliseconds: [Int] = []) -> Image {
+    static func makeImage(_ frames: PixelBuffer..., loopCount: Int? = 1, milliseconds: [Int] = []) -> Image {
         let durations = milliseconds + Array(repeating: 0, count: frames.count - milliseconds.count)
         return Image(
             frames: zip(frames, durations).map { Image.Frame(pixels: $0, duration: .milliseconds($1)) },
@@ -58,7 +58,7 @@ extension PixelBuffer {
 }
 
 /// How alike two pictures of one size are, in decibels; infinite where they are the same.
-func signalToNoise(_ first: PixelBuffer, _ second: PixelBuffer) -> Double {
+func signalToNoiseRatio(_ first: PixelBuffer, _ second: PixelBuffer) -> Double {
     precondition(first.size == second.size)
     let errors = zip(first.bytes, second.bytes).map { pow(Double($0) - Double($1), 2) }
     let mean = errors.reduce(0, +) / Double(errors.count)
@@ -66,7 +66,7 @@ func signalToNoise(_ first: PixelBuffer, _ second: PixelBuffer) -> Double {
 }
 
 /// Runs `body` and gives the code of the error it throws.
-func code(_ body: () throws(EideticError) -> Void) -> EideticError.Code? {
+func errorCode(of body: () throws(EideticError) -> Void) -> EideticError.Code? {
     do { try body() } catch { return error.code }
     return nil
 }

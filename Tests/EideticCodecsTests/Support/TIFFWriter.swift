@@ -13,10 +13,10 @@ struct TIFFWriter {
     }
 
     /// Adds a number.
-    mutating func add(_ tag: Int, _ value: Int) { tags.append((tag, 4, 1, value)) }
+    mutating func add(tag: Int, value: Int) { tags.append((tag, 4, 1, value)) }
 
     /// Adds a block of bytes.
-    mutating func add(_ tag: Int, _ bytes: [UInt8]) {
+    mutating func add(tag: Int, bytes: [UInt8]) {
         tags.append((tag, 7, bytes.count, -1 - tail.count))
         tail += bytes
     }
@@ -25,15 +25,19 @@ struct TIFFWriter {
     var finished: [UInt8] {
         let start = 8 + 2 + 12 * (tags.count + 1) + 4
         let all = (tags + [(273, 4, 1, start)]).sorted { $0.tag < $1.tag }
-        var bytes = Array("II".utf8) + little(42, 2) + little(8, 4) + little(all.count, 2)
+        var bytes =
+            Array("II".utf8) + littleEndian(42, byteCount: 2) + littleEndian(8, byteCount: 4)
+            + littleEndian(all.count, byteCount: 2)
         for (tag, kind, count, value) in all {
-            let place = value < 0 ? start + strip.count - 1 - value : value
-            bytes += little(tag, 2) + little(kind, 2) + little(count, 4) + little(place, 4)
+            let offset = value < 0 ? start + strip.count - 1 - value : value
+            bytes +=
+                littleEndian(tag, byteCount: 2) + littleEndian(kind, byteCount: 2) + littleEndian(count, byteCount: 4)
+                + littleEndian(offset, byteCount: 4)
         }
-        return bytes + little(0, 4) + strip + tail
+        return bytes + littleEndian(0, byteCount: 4) + strip + tail
     }
 
-    private func little(_ value: Int, _ count: Int) -> [UInt8] {
+    private func littleEndian(_ value: Int, byteCount count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 }

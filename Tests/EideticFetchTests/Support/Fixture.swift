@@ -4,13 +4,15 @@ import EideticFetch
 /// Bytes that begin as a picture does.
 enum Fixture {
     /// A PNG signature and as many further bytes as are missing to `count`.
-    static func picture(_ count: Int = 1_000) -> [UInt8] {
+    static func image(length count: Int = 1_000) -> [UInt8] {
         let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
         return signature + (0..<max(0, count - signature.count)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
     }
 
     /// What follows the first bytes of `picture()`.
-    static func rest(_ start: Int, of count: Int = 1_000) -> [UInt8] { Array(picture(count)[start...]) }
+    static func imageRemainder(from start: Int, of count: Int = 1_000) -> [UInt8] {
+        Array(image(length: count)[start...])
+    }
 
     static let webPage = Array("<!DOCTYPE html><html><body>Not here</body></html>".utf8)
 }
@@ -27,5 +29,5 @@ func failure<Value>(of body: () async throws(EideticError) -> Value) async -> Ei
 
 extension Downloader {
     /// Loads a URL.
-    func fetch(_ url: String) async throws(EideticError) -> FetchResponse { try await fetch(FetchRequest(url: url)) }
+    func fetch(url: String) async throws(EideticError) -> FetchResponse { try await fetch(FetchRequest(url: url)) }
 }

@@ -5,17 +5,17 @@ import EideticTestSupport
 /// Notes the waits between attempts and lets no time pass; or holds the first one until its task is cancelled.
 final class ManualRetryClock: RetryClock {
     private let waits = Guarded<[Duration]>([])
-    private let holds: Bool
+    private let holdsFirstWait: Bool
     let reached = Gate()
 
-    init(holds: Bool = false) { self.holds = holds }
+    init(holdsFirstWait: Bool = false) { self.holdsFirstWait = holdsFirstWait }
 
     var delays: [Duration] { waits.withLock { $0 } }
 
-    func wait(_ delay: Duration) async {
+    func wait(for delay: Duration) async {
         waits.withLock { $0.append(delay) }
         reached.open()
-        guard holds else { return }
+        guard holdsFirstWait else { return }
         let end = Gate()
         await withTaskCancellationHandler {
             await end.wait()

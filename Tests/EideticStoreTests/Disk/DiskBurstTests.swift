@@ -4,16 +4,16 @@ import EideticTestSupport
 import Testing
 
 @Suite("Disk cache: background tasks")
-struct DiskBurstTests {
+struct DiskBackgroundTaskTests {
     @Test("C17 one background task covers a burst of writes, from the first one queued to the last one done")
-    func oneTask() async throws {
+    func coversBurst() async throws {
         let (fixture, environment) = try Self.fixture()
         let cache = fixture.cache
         let gate = Gate()
-        fixture.plan.before(.rename, pathPart: "cache/") { gate.pass() }
+        fixture.plan.before(.rename, pathContaining: "cache/") { gate.pass() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<50 { group.addTask { try await cache.insert([1], for: "\(index)") } }
-            await gate.reached()
+            await gate.waitUntilReached()
             #expect(environment.log == ["begin 1"])
             gate.open()
             try await group.waitForAll()
@@ -21,7 +21,7 @@ struct DiskBurstTests {
         #expect(environment.log.first == "begin 1")
         #expect(environment.openTasks == 0)
         #expect(environment.log.count <= 100)
-        #expect(cache.usage.entries == 50)
+        #expect(cache.usage.entryCount == 50)
     }
 
     @Test("C17 at expiry what is queued is not begun, what runs is finished, and the task is ended")
@@ -29,9 +29,9 @@ struct DiskBurstTests {
         let (fixture, environment) = try Self.fixture()
         let cache = fixture.cache
         let gate = Gate()
-        fixture.plan.before(.rename, pathPart: "cache/") { gate.pass() }
+        fixture.plan.before(.rename, pathContaining: "cache/") { gate.pass() }
         async let running: Void = cache.insert([1], for: "running")
-        await gate.reached()
+        await gate.waitUntilReached()
         environment.expire()
         await #expect(throws: EideticError.self) { try await cache.insert([2], for: "late") }
         gate.open()
@@ -44,15 +44,15 @@ struct DiskBurstTests {
     }
 
     @Test("C11 C17 a trim is cut off between two steps when the time is used up")
-    func trimIsCutOff() throws {
+    func stopsTrim() throws {
         let (fixture, environment) = try Self.fixture()
         for index in 0..<300 { try fixture.cache.write([1], for: "\(index)") }
         fixture.plan.before(.unlink, at: 70) { environment.expire() }
-        let removed = try fixture.cache.trim(to: .zero)
+        let removed = try fixture.cache.trim(toSize: .zero)
         #expect(removed == 128)
-        #expect(fixture.cache.usage.entries == 172)
+        #expect(fixture.cache.usage.entryCount == 172)
         #expect(environment.openTasks == 0)
-        #expect(fixture.cache.usage == (try fixture.realUsage()))
+        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
     }
 
     @Test("C11 expired entries go when the application leaves the foreground, within a background task")
@@ -64,12 +64,12 @@ struct DiskBurstTests {
         let count = environment.log.count
         environment.enterBackground()
         await environment.waitForLog(count + 2)
-        #expect(fixture.cache.usage.entries == 1)
+        #expect(fixture.cache.usage.entryCount == 1)
         #expect(environment.openTasks == 0)
     }
 
     @Test("C18 after a restart of the machine the ledger is compared with the files, in the background")
-    func otherBoot() async throws {
+    func reconcilesAfterRestart() async throws {
         let (fixture, environment) = try Self.fixture()
         for index in 0..<20 { try fixture.cache.write([1], for: "\(index)") }
         // A power cut has taken some files, and the records of another.
@@ -77,7 +77,7 @@ struct DiskBurstTests {
         let path = fixture.cache.configuration.directory + "/ledger"
         var ledger = Array(try FileSystem().contents(of: path).dropLast(64))
         ledger[20] ^= 0xff
-        var sum = ledger.withUnsafeBytes { Checksum.of(UnsafeRawBufferPointer(rebasing: $0[..<56])) }
+        var sum = ledger.withUnsafeBytes { Checksum.value(of: UnsafeRawBufferPointer(rebasing: $0[..<56])) }
         for index in 56..<64 { ledger[index] = UInt8(truncatingIfNeeded: sum); sum >>= 8 }
         try ledger.withUnsafeBytes { try FileSystem().replaceContents(of: path, with: $0) }
         let count = environment.log.count
@@ -87,11 +87,11 @@ struct DiskBurstTests {
             time: fixture.time,
             environment: environment
         )
-        #expect(cache.usage.entries == 19)
+        #expect(cache.usage.entryCount == 19)
         try cache.write([2], for: "new")
         await environment.waitForLog(count + 2)
-        #expect(cache.usage == (try fixture.realUsage()))
-        #expect(try fixture.second().usage.entries == 16)
+        #expect(cache.usage == (try fixture.measuredUsage()))
+        #expect(try fixture.secondCache().usage.entryCount == 16)
     }
 
     private static func fixture() throws -> (DiskFixture, RecordingEnvironment) {
@@ -103,11 +103,11 @@ struct DiskBurstTests {
 /// Stops the first thread that passes until it is opened, and tells when it got there.
 private final class Gate: Sendable {
     private let monitor = Monitor((isReached: false, isOpen: false))
-    private let arrivals = AsyncStream.makeStream(of: Void.self)
+    private let passes = AsyncStream.makeStream(of: Void.self)
 
     func pass() {
         monitor.withLock { $0.isReached = true }
-        arrivals.continuation.yield()
+        passes.continuation.yield()
         _ = monitor.wait { $0.isOpen ? true : nil }
     }
 
@@ -116,8 +116,8 @@ private final class Gate: Sendable {
         monitor.broadcast()
     }
 
-    func reached() async {
-        for await _ in arrivals.stream { return }
+    func waitUntilReached() async {
+        for await _ in passes.stream { return }
     }
 }
 

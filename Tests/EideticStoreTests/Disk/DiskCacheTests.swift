@@ -18,7 +18,7 @@ struct DiskCacheTests {
         let entry = try #require(try fixture.cache.read("http://a/b.png?x=1.2"))
         #expect(entry.bytes == pattern(20_000))
         #expect(entry.key == "http://a/b.png?x=1.2")
-        metadata.stored = fixture.time.now
+        metadata.storageTime = fixture.time.now
         #expect(entry.metadata == metadata)
     }
 
@@ -49,7 +49,7 @@ struct DiskCacheTests {
         let fixture = try DiskFixture()
         try fixture.cache.write([1], for: "week")
         let hour = fixture.time.now + .seconds(3_600)
-        try fixture.cache.write([2], for: "hour", metadata: .init(expires: hour))
+        try fixture.cache.write([2], for: "hour", metadata: .init(expirationTime: hour))
         fixture.time.advance(by: .seconds(3_599))
         #expect(try fixture.cache.contains("hour"))
         fixture.time.advance(by: .seconds(1))
@@ -73,7 +73,7 @@ struct DiskCacheTests {
         try fixture.cache.write([2], for: "more")
         fixture.time.advance(by: .seconds(-7 * 86_400 - 1))
         #expect(try fixture.cache.read("week ahead")?.bytes == [1])
-        #expect(try fixture.cache.find("more") == .expired)
+        #expect(try fixture.cache.lookUp("more") == .expired)
         #expect(try fixture.cache.info(for: "more")?.isExpired == true)
     }
 
@@ -81,13 +81,13 @@ struct DiskCacheTests {
     func wrongClockValidated() throws {
         let fixture = try DiskFixture {
             $0.maximumAge = .seconds(100)
-            $0.expiry = .creation
+            $0.ageBasis = .creation
         }
         fixture.time.advance(by: .seconds(1_000))
         try fixture.cache.write([1], for: "a")
         fixture.time.advance(by: .seconds(-1_000))
         let entry = try #require(try fixture.cache.read("a", allowingExpired: true))
-        #expect(try fixture.cache.refresh(entry, with: .init(headers: [.init(name: "ETag", value: "1")])))
+        #expect(try fixture.cache.replaceMetadata(of: entry, with: .init(headers: [.init(name: "ETag", value: "1")])))
         #expect(try fixture.cache.read("a")?.bytes == [1])
         fixture.time.advance(by: .seconds(100))
         #expect(try fixture.cache.read("a") == nil)
@@ -97,15 +97,15 @@ struct DiskCacheTests {
     func expiresAfterUse() throws {
         let fixture = try DiskFixture {
             $0.maximumAge = .seconds(100)
-            $0.expiry = .access
+            $0.ageBasis = .access
         }
         let (cache, time) = (fixture.cache, fixture.time), files = FileSystem()
         for key in ["used", "idle"] {
             try cache.write([1], for: key)
             // The file system's own clock is another one than the test's.
-            try files.setModified(cache.path(for: key), to: time.now)
+            try files.setModificationTime(of: cache.path(for: key), to: time.now)
         }
-        try cache.write([1], for: "own", metadata: .init(expires: time.now + .seconds(100)))
+        try cache.write([1], for: "own", metadata: .init(expirationTime: time.now + .seconds(100)))
         for _ in 0..<5 {
             time.advance(by: .seconds(60))
             #expect(try cache.read("used") != nil)
@@ -117,42 +117,42 @@ struct DiskCacheTests {
         time.advance(by: .seconds(99))
         #expect(try cache.removeExpired() == 0)
         time.advance(by: .seconds(1))
-        #expect(try cache.find("used") == .expired)
+        #expect(try cache.lookUp("used") == .expired)
         #expect(try cache.removeExpired() == 1)
-        #expect(cache.usage.entries == 0)
+        #expect(cache.usage.entryCount == 0)
     }
 
     @Test("C09 by access, a sweep that cannot look at a file leaves all of its step counted")
     func sweepFails() throws {
         let fixture = try DiskFixture {
             $0.maximumAge = .seconds(100)
-            $0.expiry = .access
+            $0.ageBasis = .access
         }
         let (cache, time) = (fixture.cache, fixture.time)
         for key in ["a", "b", "c"] {
             try cache.write([1], for: key)
-            try FileSystem().setModified(cache.path(for: key), to: time.now)
+            try FileSystem().setModificationTime(of: cache.path(for: key), to: time.now)
         }
         time.advance(by: .seconds(100))
         // The last that is looked at, whatever the order.
-        fixture.plan.fail(.open, with: EMFILE, at: 3, pathPart: "\(cache.configuration.directory)/")
-        #expect(code { try cache.removeExpired() } != nil)
-        fixture.plan.clear()
-        #expect(cache.usage == (try fixture.realUsage()))
+        fixture.plan.fail(.open, with: EMFILE, at: 3, pathContaining: "\(cache.configuration.directory)/")
+        #expect(errorCode { try cache.removeExpired() } != nil)
+        fixture.plan.removeAllRules()
+        #expect(cache.usage == (try fixture.measuredUsage()))
         #expect(try cache.removeExpired() == 3)
-        #expect(try fixture.realUsage() == DiskCache.Usage())
+        #expect(try fixture.measuredUsage() == DiskCache.Usage())
     }
 
     @Test("C09 by access, what is evicted or replaced while it is read is judged by the file that was read")
     func replacedDuringRead() throws {
         let fixture = try DiskFixture {
             $0.maximumAge = .seconds(100)
-            $0.expiry = .access
+            $0.ageBasis = .access
         }
-        let (cache, time) = (fixture.cache, fixture.time), other = try fixture.second()
+        let (cache, time) = (fixture.cache, fixture.time), other = try fixture.secondCache()
         for key in ["evicted", "replaced"] {
             try cache.write([1], for: key)
-            try FileSystem().setModified(cache.path(for: key), to: time.now)
+            try FileSystem().setModificationTime(of: cache.path(for: key), to: time.now)
         }
         let path = cache.path(for: "evicted")
         fixture.plan.before(.pread) { try? FileSystem().unlink(path) }
@@ -160,23 +160,25 @@ struct DiskCacheTests {
         time.advance(by: .seconds(100))
         fixture.plan.before(.pread) {
             try? other.write([2], for: "replaced")
-            try? FileSystem().setModified(other.path(for: "replaced"), to: time.now)
+            try? FileSystem().setModificationTime(of: other.path(for: "replaced"), to: time.now)
         }
-        #expect(try cache.find("replaced") == .expired)
+        #expect(try cache.lookUp("replaced") == .expired)
         #expect(try cache.read("replaced")?.bytes == [2])
     }
 
     @Test("C09 by creation, new metadata do not make an entry younger; by change they do")
     func expiresAfterCreation() throws {
-        for (expiry, isServed) in [(DiskCache.Configuration.Expiry.creation, false), (.change, true)] {
+        for (expiry, isServed) in [(DiskCache.Configuration.AgeBasis.creation, false), (.change, true)] {
             let fixture = try DiskFixture {
                 $0.maximumAge = .seconds(100)
-                $0.expiry = expiry
+                $0.ageBasis = expiry
             }
             try fixture.cache.write([1], for: "a")
             fixture.time.advance(by: .seconds(60))
             let entry = try #require(try fixture.cache.read("a"))
-            #expect(try fixture.cache.refresh(entry, with: .init(headers: [.init(name: "ETag", value: "1")])))
+            #expect(
+                try fixture.cache.replaceMetadata(of: entry, with: .init(headers: [.init(name: "ETag", value: "1")]))
+            )
             fixture.time.advance(by: .seconds(60))
             #expect((try fixture.cache.read("a") != nil) == isServed)
             #expect(try fixture.cache.removeExpired() == (isServed ? 0 : 1))
@@ -191,9 +193,9 @@ struct DiskCacheTests {
         try fixture.cache.write(pattern(20_000), for: "b")
         try fixture.cache.write(pattern(100), for: "a")
         let usage = fixture.cache.usage
-        #expect(usage.entries == 2)
-        #expect(usage.logical.bytes > 20_100 && usage.logical.bytes < 20_400)
-        #expect(usage.allocated.bytes == (20_480 + 4_096))
+        #expect(usage.entryCount == 2)
+        #expect(usage.logicalSize.bytes > 20_100 && usage.logicalSize.bytes < 20_400)
+        #expect(usage.allocatedSize.bytes == (20_480 + 4_096))
         try fixture.cache.removeAll()
         #expect(fixture.cache.usage == DiskCache.Usage())
         #expect(try fixture.cache.read("a") == nil)
@@ -218,9 +220,11 @@ struct DiskCacheTests {
     func badDirectories() throws {
         let directory = try TemporaryDirectory()
         try directory.write([1], to: "file")
-        #expect(code { _ = try DiskCache(.init(directory: directory.path("file"))) } == .cacheUnavailable)
-        #expect(code { _ = try DiskCache(.init(directory: directory.path("file/below"))) } == .cacheUnavailable)
-        #expect(code { _ = try DiskCache(.init(directory: "relative")) } == .invalidArgument)
+        #expect(errorCode { _ = try DiskCache(.init(directory: directory.path(of: "file"))) } == .cacheUnavailable)
+        #expect(
+            errorCode { _ = try DiskCache(.init(directory: directory.path(of: "file/below"))) } == .cacheUnavailable
+        )
+        #expect(errorCode { _ = try DiskCache(.init(directory: "relative")) } == .invalidArgument)
         let failures: [(SystemCall, Int32, EideticError.Code)] = [
             (.mkdir, EACCES, .permissionDenied), (.mkdir, EROFS, .permissionDenied), (.mkdir, ENOSPC, .diskFull),
             (.access, EACCES, .permissionDenied), (.stat, EIO, .fileFailure),
@@ -228,10 +232,10 @@ struct DiskCacheTests {
         for (call, number, expected) in failures {
             let plan = FaultPlan()
             plan.fail(call, with: number)
-            let made = code {
-                _ = try DiskCache(.init(directory: directory.path("new")), fileSystem: FileSystem(observer: plan))
+            let thrownCode = errorCode {
+                _ = try DiskCache(.init(directory: directory.path(of: "new")), fileSystem: FileSystem(observer: plan))
             }
-            #expect(made == expected)
+            #expect(thrownCode == expected)
         }
     }
 
@@ -239,42 +243,42 @@ struct DiskCacheTests {
     @MainActor
     func asynchronous() async throws {
         let fixture = try DiskFixture()
-        let calls = CallsByThread()
-        let cache = try fixture.second(observer: calls)
-        #expect(calls.take().main > 0)
+        let calls = ThreadCallCounter()
+        let cache = try fixture.secondCache(observer: calls)
+        #expect(calls.drain().main > 0)
         try await cache.insert([1, 2], for: "a")
         #expect(try await cache.value(for: "a")?.bytes == [1, 2])
         #expect(try await cache.value(for: "b") == nil)
         #expect(try await cache.containsValue(for: "a"))
         #expect(try await cache.listedEntries().map(\.key) == ["a"])
-        #expect(try await cache.currentUsage().entries == 1)
+        #expect(try await cache.currentUsage().entryCount == 1)
         let entry = try #require(try await cache.value(for: "a"))
-        #expect(try await cache.refreshValue(entry, with: .init(expires: fixture.time.now)))
+        #expect(try await cache.refreshValue(entry, with: .init(expirationTime: fixture.time.now)))
         #expect(try await cache.removeExpiredValues() == 1)
         try await cache.insert([3], for: "c")
         #expect(try await cache.removeValue(for: "c"))
         try await cache.insert([4], for: "d")
         #expect(try await cache.trimValues(to: .zero) == 1)
         try await cache.removeAllValues()
-        let made = calls.take()
-        #expect(made.main == 0)
-        #expect(made.others > 30)
+        let callCounts = calls.drain()
+        #expect(callCounts.main == 0)
+        #expect(callCounts.others > 30)
     }
 }
 
 /// Counts system calls by whether the thread makes them on which it was created.
-private final class CallsByThread: SystemCallObserver {
+private final class ThreadCallCounter: SystemCallObserver {
     private let main = pthread_self()
     private let counts = Guarded((main: 0, others: 0))
 
-    func willCall(_ call: SystemCall, path: String?) -> Int32? {
+    func willPerform(_ call: SystemCall, path: String?) -> Int32? {
         let isMain = pthread_equal(pthread_self(), main) != 0
         counts.withLock { counts in if isMain { counts.main += 1 } else { counts.others += 1 } }
         return nil
     }
 
     /// The calls since it was last asked.
-    func take() -> (main: Int, others: Int) {
+    func drain() -> (main: Int, others: Int) {
         counts.withLock { counts in
             defer { counts = (0, 0) }
             return counts

@@ -15,20 +15,20 @@ struct DiskFaultTests {
     @Test("C18 the file layer makes no call that the proof by failing calls leaves out")
     func allCalls() throws {
         let fixture = try DiskFixture()
-        try FaultRun(fixture).run(.close, ENOSPC, at: 1, count: 1)
-        _ = try fixture.second(observer: fixture.plan)
+        try FaultScenario(fixture).run(failing: .close, number: ENOSPC, at: 1, count: 1)
+        _ = try fixture.secondCache(observer: fixture.plan)
         #expect(Set(fixture.plan.calls.map(\.call)).subtracting(Self.calls).isEmpty)
     }
 
     @Test("C18 whichever call fails, once or always, answers are right or typed errors", arguments: calls, numbers)
-    func everyCall(_ call: SystemCall, _ number: Int32) throws {
+    func everyCall(_ call: SystemCall, number: Int32) throws {
         for position in Torture.isFull ? [1, 2, 3, 4, 5, 6] : [1, 3] {
-            let run = try FaultRun(isDurable: position > 2)
-            try run.run(call, number, at: position, count: number == EINTR ? 3 : 1)
+            let run = try FaultScenario(isDurable: position > 2)
+            try run.run(failing: call, number: number, at: position, count: number == EINTR ? 3 : 1)
         }
         guard number != EINTR else { return }
         for isDurable in Torture.isFull ? [false, true] : [false] {
-            try FaultRun(isDurable: isDurable).run(call, number, at: 1, count: .max)
+            try FaultScenario(isDurable: isDurable).run(failing: call, number: number, at: 1, count: .max)
         }
     }
 
@@ -37,9 +37,9 @@ struct DiskFaultTests {
         let fixture = try DiskFixture()
         try fixture.cache.write([1], for: "a")
         fixture.plan.fail(.write, with: EIO)
-        #expect(code { try fixture.cache.write([2], for: "b") } == .fileFailure)
+        #expect(errorCode { try fixture.cache.write([2], for: "b") } == .fileFailure)
         fixture.plan.resetCalls()
-        #expect(code { try fixture.cache.write([2], for: "b") } == .fileFailure)
+        #expect(errorCode { try fixture.cache.write([2], for: "b") } == .fileFailure)
         #expect(fixture.plan.calls.isEmpty)
         #expect(try fixture.cache.read("a")?.bytes == [1])
         fixture.time.advance(by: .seconds(61))
@@ -53,32 +53,32 @@ struct DiskFaultTests {
         fixture.plan.fail(.write, with: ENOSPC)
         try fixture.cache.write([1], for: "new")
         #expect(try fixture.cache.read("new")?.bytes == [1])
-        #expect(fixture.cache.usage.entries < 40)
+        #expect(fixture.cache.usage.entryCount < 40)
         fixture.plan.fail(.write, with: ENOSPC, count: 2)
-        #expect(code { try fixture.cache.write([2], for: "newer") } == .diskFull)
-        #expect(fixture.cache.usage == (try fixture.realUsage()))
+        #expect(errorCode { try fixture.cache.write([2], for: "newer") } == .diskFull)
+        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
     }
 
     @Test("C10 free space and inodes of the file system are guarded")
     func guards() throws {
         let fixture = try DiskFixture { $0.minimumFreeSpace = ByteCount(1 << 60) }
-        #expect(code { try fixture.cache.write([1], for: "a") } == .diskFull)
-        #expect(fixture.cache.usage == (try fixture.realUsage()))
+        #expect(errorCode { try fixture.cache.write([1], for: "a") } == .diskFull)
+        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
     }
 
     @Test("C18 of thousands of randomly damaged entries none is served, and verify names each")
     func damage() throws {
-        let fixture = try DiskFixture(), count = Torture.count(600, full: 10_000)
+        let fixture = try DiskFixture(), count = Torture.repetitions(600, full: 10_000)
         var generator = SystemRandomNumberGenerator()
         let sizes = (0..<count).map { _ in Int.random(in: 0..<3_000, using: &generator) }
         for index in 0..<count { try fixture.cache.write(pattern(sizes[index], seed: index), for: "\(index)") }
         for index in 0..<count {
             let other = fixture.cache.path(for: "\((index + 1) % count)")
-            try damage(fixture.cache.path(for: "\(index)"), other, kind: index % 6, &generator)
+            try damage(fixture.cache.path(for: "\(index)"), other: other, kind: index % 6, generator: &generator)
         }
         let verified = try fixture.cache.verify()
         #expect(verified.checked == count)
-        #expect(Set(verified.damaged.map(\.file)).count == count)
+        #expect(Set(verified.damaged.map(\.path)).count == count)
         #expect(verified.damaged.allSatisfy { !$0.reason.isEmpty })
         for index in 0..<count {
             let bytes = try fixture.cache.read("\(index)")?.bytes
@@ -89,15 +89,15 @@ struct DiskFaultTests {
         let after = try fixture.cache.verify()
         #expect(after.checked == count / 6)
         #expect(after.damaged.isEmpty)
-        #expect(fixture.cache.usage == (try fixture.realUsage()))
-        #expect(fixture.cache.usage.entries == count / 6)
+        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
+        #expect(fixture.cache.usage.entryCount == count / 6)
     }
 
     private func damage(
         _ path: String,
-        _ other: String,
+        other: String,
         kind: Int,
-        _ generator: inout some RandomNumberGenerator
+        generator: inout some RandomNumberGenerator
     ) throws {
         var bytes = try FileSystem().contents(of: path)
         switch kind {
@@ -111,8 +111,8 @@ struct DiskFaultTests {
             let start = Int.random(in: 0..<bytes.count, using: &generator)
             for index in start..<min(bytes.count, start + 512) { bytes[index] = ~bytes[index] }
         }
-        let file = try FileSystem().open(path, O_WRONLY | O_TRUNC)
-        let number = file.number
+        let file = try FileSystem().open(path, flags: O_WRONLY | O_TRUNC)
+        let number = file.rawValue
         #expect(bytes.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) } == bytes.count)
     }
 
@@ -120,7 +120,7 @@ struct DiskFaultTests {
     func enormous() throws {
         let fixture = try DiskFixture()
         for key in ["a", "b"] { try fixture.cache.write([1], for: key) }
-        let file = try FileSystem().open(fixture.cache.path(for: "a"), O_WRONLY)
+        let file = try FileSystem().open(fixture.cache.path(for: "a"), flags: O_WRONLY)
         try FileSystem().truncate(file, to: 3 << 30)
         try FileSystem().unlink(fixture.cache.path(for: "b"))
         mkfifo(fixture.cache.path(for: "b"), 0o600)
@@ -129,7 +129,7 @@ struct DiskFaultTests {
         #expect(damaged.count == 2)
         fixture.plan.resetCalls()
         for key in ["a", "b"] { #expect(try fixture.cache.read(key) == nil) }
-        #expect(try fixture.realUsage() == DiskCache.Usage())
+        #expect(try fixture.measuredUsage() == DiskCache.Usage())
     }
 
     @Test("C10 limits as large as numbers can be are no limits, and overflow nowhere")
@@ -143,12 +143,12 @@ struct DiskFaultTests {
         try fixture.cache.write([1], for: "a")
         #expect(try fixture.cache.read("a")?.bytes == [1])
         let full = try DiskFixture { $0.minimumFreeSpace = ByteCount(.max) }
-        #expect(code { try full.cache.write([1], for: "a") } == .diskFull)
+        #expect(errorCode { try full.cache.write([1], for: "a") } == .diskFull)
     }
 }
 
 /// A fixed run of operations with a model of what may be answered.
-private struct FaultRun {
+private struct FaultScenario {
     /// For each key the bytes that a read may give; `nil` stands for a miss.
     private final class Model {
         var allowed: [String: Set<[UInt8]?>] = [:]
@@ -169,39 +169,39 @@ private struct FaultRun {
 
     init(_ fixture: DiskFixture) throws { self.fixture = fixture }
 
-    func run(_ call: SystemCall, _ number: Int32, at position: Int, count: Int) throws {
+    func run(failing call: SystemCall, number: Int32, at position: Int, count: Int) throws {
         let before = Set("abcdefgh".map(String.init))
-        for key in before { try write(pattern(2_000, seed: 1), key, number) }
+        for key in before { try write(pattern(2_000, seed: 1), for: key, number: number) }
         fixture.plan.fail(call, with: number, at: position, count: count)
         for round in 2..<4 {
-            for key in before { try? write(pattern(3_000, seed: round), key, number) }
+            for key in before { try? write(pattern(3_000, seed: round), for: key, number: number) }
             for key in before { try? check(key) }
             try? remove("a")
             _ = try? fixture.cache.removeExpired()
             _ = fixture.cache.usage
             _ = try? fixture.cache.entries()
-            look(round)
+            readEverything(round: round)
         }
-        fixture.plan.clear()
+        fixture.plan.removeAllRules()
         fixture.time.advance(by: .seconds(61))
         for key in before { try check(key) }
-        #expect(fixture.cache.usage == (try fixture.realUsage()))
-        #expect(try fixture.second().usage == (try fixture.realUsage()))
+        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
+        #expect(try fixture.secondCache().usage == (try fixture.measuredUsage()))
         try fixture.cache.removeAll()
-        #expect(try fixture.realUsage() == DiskCache.Usage())
+        #expect(try fixture.measuredUsage() == DiskCache.Usage())
     }
 
     /// Operations that find nothing to remove, and one that opens the directory.
-    private func look(_ round: Int) {
+    private func readEverything(round: Int) {
         _ = try? fixture.cache.verify()
         _ = try? fixture.cache.info(for: "b")
-        _ = try? fixture.cache.trim(to: ByteCount(64 * 4_096))
-        _ = try? fixture.cache.trim(to: Timestamp(nanoseconds: 0))
+        _ = try? fixture.cache.trim(toSize: ByteCount(64 * 4_096))
+        _ = try? fixture.cache.removeEntries(storedBefore: Timestamp(nanoseconds: 0))
         _ = try? fixture.cache.sweep(olderThan: .seconds(1 << 32), downTo: ByteCount(64 * 4_096))
-        if let other = try? fixture.second(observer: fixture.plan) { try? check("c", in: other) }
+        if let other = try? fixture.secondCache(observer: fixture.plan) { try? check("c", in: other) }
     }
 
-    private func write(_ bytes: [UInt8], _ key: String, _ number: Int32) throws {
+    private func write(_ bytes: [UInt8], for key: String, number: Int32) throws {
         do {
             try fixture.cache.write(bytes, for: key)
             model.allowed[key] = [bytes]

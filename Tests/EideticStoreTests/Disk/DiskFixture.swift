@@ -10,11 +10,11 @@ struct DiskFixture {
     let cache: DiskCache
 
     init(
-        environment: any ApplicationEnvironment = ForegroundOnly(),
-        _ change: (inout DiskCache.Configuration) -> Void = { _ in }
+        environment: any ApplicationEnvironment = ForegroundEnvironment(),
+        configure change: (inout DiskCache.Configuration) -> Void = { _ in }
     ) throws {
-        directory = try TemporaryDirectory("disk-cache")
-        var configuration = DiskCache.Configuration(directory: directory.path("cache"))
+        directory = try TemporaryDirectory(named: "disk-cache")
+        var configuration = DiskCache.Configuration(directory: directory.path(of: "cache"))
         configuration.sizeLimit = .mebibytes(64)
         change(&configuration)
         cache = try DiskCache(
@@ -26,7 +26,7 @@ struct DiskFixture {
     }
 
     /// Another cache at the same directory, as another process would open it.
-    func second(observer: (any SystemCallObserver)? = nil) throws -> DiskCache {
+    func secondCache(observer: (any SystemCallObserver)? = nil) throws -> DiskCache {
         try DiskCache(cache.configuration, fileSystem: FileSystem(observer: observer), time: time)
     }
 }
@@ -37,7 +37,7 @@ func pattern(_ count: Int, seed: Int = 0) -> [UInt8] {
 }
 
 /// The code of the error that `body` throws.
-func code(_ body: () throws -> Void) -> EideticError.Code? {
+func errorCode(_ body: () throws -> Void) -> EideticError.Code? {
     do {
         try body()
         return nil
@@ -48,16 +48,16 @@ func code(_ body: () throws -> Void) -> EideticError.Code? {
 
 extension DiskFixture {
     /// What stands in the directory, counted.
-    func realUsage() throws -> DiskCache.Usage {
+    func measuredUsage() throws -> DiskCache.Usage {
         var usage = DiskCache.Usage()
         let root = cache.configuration.directory
         let files = FileSystem()
-        for shard in try files.names(in: root) where shard.utf8.count == 2 {
-            for name in try files.names(in: "\(root)/\(shard)") {
+        for shard in try files.entryNames(in: root) where shard.utf8.count == 2 {
+            for name in try files.entryNames(in: "\(root)/\(shard)") {
                 let status = try files.linkStatus(of: "\(root)/\(shard)/\(name)")
-                usage.entries += 1
-                usage.logical = usage.logical + ByteCount(status.size)
-                usage.allocated = usage.allocated + ByteCount(status.allocated)
+                usage.entryCount += 1
+                usage.logicalSize = usage.logicalSize + ByteCount(status.size)
+                usage.allocatedSize = usage.allocatedSize + ByteCount(status.allocatedSize)
             }
         }
         return usage
@@ -68,6 +68,6 @@ extension DiskFixture {
 func removeTree(_ path: String) throws {
     let files = FileSystem()
     guard try files.linkStatus(of: path).kind == .directory else { return try files.unlink(path) }
-    for name in try files.names(in: path) { try removeTree("\(path)/\(name)") }
+    for name in try files.entryNames(in: path) { try removeTree("\(path)/\(name)") }
     try files.removeDirectory(path)
 }

@@ -9,15 +9,15 @@ struct DiskLedgerTests {
     @Test("C10 the size limit holds after every write, over two caches at one directory")
     func limit() throws {
         let fixture = try DiskFixture { $0.sizeLimit = ByteCount(40 * 4_096) }
-        let other = try fixture.second()
+        let other = try fixture.secondCache()
         for index in 0..<200 {
             try (index % 2 == 0 ? fixture.cache : other).write(pattern(3_000 + index % 3 * 4_000), for: "\(index)")
-            let real = try fixture.realUsage()
-            #expect(real.allocated.bytes <= 40 * 4_096)
+            let real = try fixture.measuredUsage()
+            #expect(real.allocatedSize.bytes <= 40 * 4_096)
             #expect(fixture.cache.usage == real)
             #expect(other.usage == real)
         }
-        #expect(fixture.cache.usage.entries > 15)
+        #expect(fixture.cache.usage.entryCount > 15)
     }
 
     @Test(
@@ -25,7 +25,7 @@ struct DiskLedgerTests {
         arguments: [(0, 64), (3_200, 64), (3_250, 65), (10_000, 200), (25_600, 512), (1 << 30, 512)]
     )
     func defaultLimit(free: Int, limit: Int) throws {
-        #expect(ByteCount.standardLimit(free: .mebibytes(free)) == .mebibytes(limit))
+        #expect(ByteCount.defaultDiskCacheLimit(freeSpace: .mebibytes(free)) == .mebibytes(limit))
         let fixture = try DiskFixture { $0.sizeLimit = nil }
         #expect((64 << 20...512 << 20).contains(fixture.cache.sizeLimit.bytes))
     }
@@ -33,10 +33,10 @@ struct DiskLedgerTests {
     @Test("C10 an entry that is larger than half of the limit is refused")
     func tooLarge() throws {
         let fixture = try DiskFixture { $0.sizeLimit = .mebibytes(1) }
-        #expect(code { try fixture.cache.write(pattern(600_000), for: "k") } == .limitExceeded)
+        #expect(errorCode { try fixture.cache.write(pattern(600_000), for: "k") } == .limitExceeded)
         #expect(fixture.cache.usage == DiskCache.Usage())
         try fixture.cache.write(pattern(500_000), for: "k")
-        #expect(fixture.cache.usage.entries == 1)
+        #expect(fixture.cache.usage.entryCount == 1)
     }
 
     @Test("C10 what is read often and what the user put in stays longest, derived entries are held to their part")
@@ -68,10 +68,10 @@ struct DiskLedgerTests {
             try fixture.cache.write(pattern(3_000), for: "o\(index)")
             try fixture.cache.write(pattern(3_000), for: "d\(index)", metadata: derived)
         }
-        #expect(try fixture.cache.trim(to: ByteCount(120 * 4_096)) == 80)
+        #expect(try fixture.cache.trim(toSize: ByteCount(120 * 4_096)) == 80)
         #expect(try fixture.cache.entries().count { $0.metadata.kind == .original } == 100)
-        #expect(try fixture.cache.trim(to: .zero) == 120)
-        #expect(try fixture.realUsage() == DiskCache.Usage())
+        #expect(try fixture.cache.trim(toSize: .zero) == 120)
+        #expect(try fixture.measuredUsage() == DiskCache.Usage())
         #expect(fixture.cache.usage == DiskCache.Usage())
     }
 
@@ -82,20 +82,20 @@ struct DiskLedgerTests {
     func rebuild(_ damage: LedgerDamage) throws {
         let fixture = try DiskFixture()
         for index in 0..<50 { try fixture.cache.write(pattern(index * 500), for: "\(index)") }
-        let real = try fixture.realUsage()
+        let real = try fixture.measuredUsage()
         try damage.apply(to: "\(fixture.cache.configuration.directory)/ledger")
-        for cache in [fixture.cache, try fixture.second()] {
+        for cache in [fixture.cache, try fixture.secondCache()] {
             #expect(cache.usage == real)
             #expect(try cache.read("7")?.bytes == pattern(3_500))
         }
         try fixture.cache.write([1], for: "new")
-        #expect(try fixture.second().usage.entries == 51)
+        #expect(try fixture.secondCache().usage.entryCount == 51)
     }
 
     @Test("C18 a directory that somebody removed is made again")
     func removedDirectory() throws {
         let fixture = try DiskFixture()
-        let other = try fixture.second()
+        let other = try fixture.secondCache()
         try fixture.cache.write([1], for: "a")
         try other.write([2], for: "b")
         try removeTree(fixture.cache.configuration.directory)
@@ -103,14 +103,14 @@ struct DiskLedgerTests {
         try other.write([3], for: "c")
         try fixture.cache.write([4], for: "d")
         #expect(try other.read("d")?.bytes == [4])
-        #expect(other.usage.entries == 2)
-        #expect(fixture.cache.usage.entries == 2)
+        #expect(other.usage.entryCount == 2)
+        #expect(fixture.cache.usage.entryCount == 2)
     }
 
     @Test("C12 usage stays right over thousands of operations, with the ledger written anew in between")
     func manyOperations() throws {
         let fixture = try DiskFixture()
-        let other = try fixture.second()
+        let other = try fixture.secondCache()
         for round in 0..<3_000 {
             let cache = round % 3 == 0 ? other : fixture.cache
             if round % 5 == 4 {
@@ -119,10 +119,10 @@ struct DiskLedgerTests {
                 try cache.write([1, 2], for: "\(round % 41)")
             }
         }
-        let real = try fixture.realUsage()
+        let real = try fixture.measuredUsage()
         #expect(fixture.cache.usage == real)
         #expect(other.usage == real)
-        #expect(try fixture.second().usage == real)
+        #expect(try fixture.secondCache().usage == real)
         let ledger = try FileSystem().status(of: "\(fixture.cache.configuration.directory)/ledger")
         #expect(ledger.size < 1 << 20)
     }
@@ -132,7 +132,7 @@ struct DiskLedgerTests {
         let fixture = try DiskFixture()
         for index in 0..<300 { try fixture.cache.write([1], for: "\(index)") }
         let plan = FaultPlan()
-        let cache = try fixture.second(observer: plan)
+        let cache = try fixture.secondCache(observer: plan)
         #expect(try cache.read("7") != nil)
         #expect(plan.count(of: .readdir) == 0)
         #expect(plan.calls.count < 12)
@@ -150,21 +150,21 @@ enum LedgerDamage: CaseIterable {
     func apply(to path: String) throws {
         let files = FileSystem()
         if self == .removed { return try files.unlink(path) }
-        let file = try files.open(path, O_RDWR)
+        let file = try files.open(path, flags: O_RDWR)
         let size = try files.status(of: file).size
         switch self {
         case .removed: break
         case .empty: try files.truncate(file, to: 0)
         case .headCut: try files.truncate(file, to: 40)
         case .recordCut: try files.truncate(file, to: size - 64 * 20)
-        case .bitFlipped: try write([0xa5], at: size / 2, file)
-        case .garbage: try write(pattern(500), at: size, file)
+        case .bitFlipped: try write([0xa5], at: size / 2, to: file)
+        case .garbage: try write(pattern(500), at: size, to: file)
         }
     }
 
-    private func write(_ bytes: [UInt8], at offset: Int, _ file: borrowing FileDescriptor) throws {
+    private func write(_ bytes: [UInt8], at offset: Int, to file: borrowing FileDescriptor) throws {
         var failure: (any Error)?
-        let number = file.number
+        let number = file.rawValue
         bytes.withUnsafeBytes { bytes in
             if pwrite(number, bytes.baseAddress, bytes.count, offset) != bytes.count {
                 failure = EideticError.cancelled

@@ -4,7 +4,7 @@ import EideticTestSupport
 import Testing
 
 @Suite("Disk cache: order of eviction")
-struct DiskOrderTests {
+struct DiskEvictionOrderTests {
     private static let cells: [(trace: String, part: Double)] = [
         ("nasa-img", 0.01), ("nasa-img", 0.1), ("bu98", 0.001), ("bu98", 0.01), ("bu98", 0.1), ("tencent10k", 0.01),
         ("tencent10k", 0.1), ("web12-photo", 0.001), ("web12-photo", 0.01), ("web12-photo", 0.1),
@@ -13,10 +13,10 @@ struct DiskOrderTests {
     @Test("C10 on recorded requests at least 40.0 % of objects and 26.5 % of bytes are hits, in the mean", .needsTraces)
     func hitRatios() async throws {
         var traces: [String: [Traces.Request]] = [:]
-        for name in Set(Self.cells.map(\.trace)) { traces[name] = try await Traces.requests(name) }
+        for name in Set(Self.cells.map(\.trace)) { traces[name] = try await Traces.requests(ofTrace: name) }
         var sum = (objects: 0.0, bytes: 0.0)
         for cell in Self.cells {
-            let result = Self.replay(try #require(traces[cell.trace]), cell.part)
+            let result = Self.replay(try #require(traces[cell.trace]), capacityShare: cell.part)
             sum = (sum.objects + result.objects, sum.bytes + result.bytes)
         }
         let mean = (objects: sum.objects / Double(Self.cells.count), bytes: sum.bytes / Double(Self.cells.count))
@@ -25,24 +25,26 @@ struct DiskOrderTests {
     }
 
     /// Asks for each object in turn, with the index, the order and the slack of the real cache.
-    private static func replay(_ requests: [Traces.Request], _ part: Double) -> (objects: Double, bytes: Double) {
+    private static func replay(_ requests: [Traces.Request], capacityShare part: Double) -> (
+        objects: Double, bytes: Double
+    ) {
         let sizes = Dictionary(requests.lazy.map { ($0.key, $0.size) }) { first, _ in first }
         let capacity = Int(part * Double(sizes.values.reduce(0, +)))
-        var index = DiskIndex(block: 1)
+        var index = DiskIndex(blockSize: 1)
         var (hits, hitBytes, bytes) = (0, 0, 0)
         for request in requests {
             bytes += request.size
             var entry = IndexEntry()
             entry.key = CacheKey(request.key)
             entry.size = UInt32(request.size)
-            if index.entry(entry.key) != nil {
-                index.touch(entry.key, uses: 1)
+            if index.entry(for: entry.key) != nil {
+                index.touch(entry.key, count: 1)
                 hits += 1
                 hitBytes += request.size
             } else if request.size <= capacity {
-                if index.allocated + request.size > capacity {
+                if index.allocatedSize + request.size > capacity {
                     let target = capacity - min(capacity / 64, 4 << 20)
-                    while index.allocated > 0, index.allocated + request.size > target {
+                    while index.allocatedSize > 0, index.allocatedSize + request.size > target {
                         _ = index.evict(derivedFirst: false)
                     }
                 }
@@ -54,19 +56,19 @@ struct DiskOrderTests {
 
     @Test("C10 an index gives the same order of eviction when it is written down and read again")
     func persistence() {
-        var first = DiskIndex(block: 4_096)
+        var first = DiskIndex(blockSize: 4_096)
         var generator = SystemRandomNumberGenerator()
         for number in 0..<2_000 {
             var entry = IndexEntry()
             entry.key = CacheKey("\(number)")
             entry.size = UInt32.random(in: 1...200_000, using: &generator)
             first.put(entry)
-            first.touch(CacheKey("\(Int.random(in: 0...number))"), uses: 1)
+            first.touch(CacheKey("\(Int.random(in: 0...number))"), count: 1)
             if number > 1_000 { _ = first.evict(derivedFirst: false) }
         }
-        var second = DiskIndex(block: 4_096)
+        var second = DiskIndex(blockSize: 4_096)
         first.forEach { second.put($0) }
-        #expect(second.allocated == first.allocated)
+        #expect(second.allocatedSize == first.allocatedSize)
         #expect(second.count == first.count)
         // Rounding may exchange neighbours that are worth the same to the sixth digit.
         var (one, other): (Set<CacheKey>, Set<CacheKey>) = ([], [])
@@ -79,7 +81,7 @@ struct DiskOrderTests {
 
     @Test("C12 an index agrees with a dictionary over random puts, touches and removals")
     func model() {
-        var index = DiskIndex(block: 512)
+        var index = DiskIndex(blockSize: 512)
         var model: [Int: UInt32] = [:]
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
@@ -92,21 +94,21 @@ struct DiskOrderTests {
                 entry.size = UInt32.random(in: 0...5_000, using: &generator)
                 index.put(entry)
                 model[number] = entry.size
-            case 2: index.touch(key, uses: 3)
+            case 2: index.touch(key, count: 3)
             default: #expect(index.remove(key)?.size == model.removeValue(forKey: number))
             }
         }
         #expect(index.count == model.count)
-        #expect(index.logical == model.values.reduce(0) { $0 + Int($1) })
-        #expect(index.allocated == model.values.reduce(0) { $0 + (Int($1) + 511) / 512 * 512 })
-        for (number, size) in model { #expect(index.entry(CacheKey("\(number)"))?.size == size) }
+        #expect(index.logicalSize == model.values.reduce(0) { $0 + Int($1) })
+        #expect(index.allocatedSize == model.values.reduce(0) { $0 + (Int($1) + 511) / 512 * 512 })
+        for (number, size) in model { #expect(index.entry(for: CacheKey("\(number)"))?.size == size) }
     }
 
     @Test("C09 C10 an entry that a sweep keeps because it was used has all of its uses still")
     func sweepKeepsUses() throws {
         let fixture = try DiskFixture {
             $0.maximumAge = .seconds(100)
-            $0.expiry = .access
+            $0.ageBasis = .access
         }
         let (cache, time) = (fixture.cache, fixture.time)
         try write("often", to: fixture)
@@ -115,11 +117,11 @@ struct DiskOrderTests {
         try write("less", to: fixture)
         for _ in 0..<9 { #expect(try cache.read("less") != nil) }
         // A write tells the ledger of the uses.
-        try cache.write([1], for: "other", metadata: .init(expires: time.now + .seconds(1)))
+        try cache.write([1], for: "other", metadata: .init(expirationTime: time.now + .seconds(1)))
         time.advance(by: .seconds(50))
         // The ledger knows when "often" was written, the file when it was used.
         #expect(try cache.removeExpired() == 1)
-        #expect(try cache.trim(to: ByteCount(4_096)) == 1)
+        #expect(try cache.trim(toSize: ByteCount(4_096)) == 1)
         #expect(try cache.entries().map(\.key) == ["often"])
     }
 
@@ -136,11 +138,13 @@ struct DiskOrderTests {
             // A write tells the ledger of the uses.
             try cache.write([1], for: "other")
             if isRefreshed {
-                #expect(try cache.refresh(entry, with: .init(expires: fixture.time.now + .seconds(9))))
+                #expect(
+                    try cache.replaceMetadata(of: entry, with: .init(expirationTime: fixture.time.now + .seconds(9)))
+                )
             } else {
                 try cache.write(entry.bytes, for: "often")
             }
-            #expect(try cache.trim(to: ByteCount(4_096)) == 2)
+            #expect(try cache.trim(toSize: ByteCount(4_096)) == 2)
             #expect(try cache.entries().map(\.key) == [kept])
         }
     }
@@ -148,6 +152,6 @@ struct DiskOrderTests {
     private func write(_ key: String, to fixture: DiskFixture) throws {
         try fixture.cache.write([1], for: key)
         // The file system's own clock is another one than the test's.
-        try FileSystem().setModified(fixture.cache.path(for: key), to: fixture.time.now)
+        try FileSystem().setModificationTime(of: fixture.cache.path(for: key), to: fixture.time.now)
     }
 }

@@ -19,8 +19,8 @@ struct DiskParityTests {
         #expect(try cache.value(for: "note", with: DiskCache.Serializer<Note>.json) == note)
         #expect(try cache.value(for: "other", with: DiskCache.Serializer<Note>.json) == nil)
         try cache.write([1, 2, 3], for: "bytes")
-        #expect(code { _ = try cache.value(for: "bytes", with: DiskCache.Serializer<Note>.json) } == .corrupt)
-        #expect(code { try cache.write(Double.nan, for: "nan", with: .json) } == .encodingFailed)
+        #expect(errorCode { _ = try cache.value(for: "bytes", with: DiskCache.Serializer<Note>.json) } == .corrupt)
+        #expect(errorCode { try cache.write(Double.nan, for: "nan", with: .json) } == .encodingFailed)
     }
 
     @Test("C16 hooks are called around changes, without a lock, and not for what fails")
@@ -46,7 +46,7 @@ struct DiskParityTests {
         try cache.remove("a")
         try cache.remove("b")
         fixture.plan.fail(.write, with: EACCES)
-        #expect(code { try cache.write([1], for: "c") } == .permissionDenied)
+        #expect(errorCode { try cache.write([1], for: "c") } == .permissionDenied)
         try cache.removeAll()
         #expect(log.withLock { $0 } == ["+a 2", "=a 2", "-a", "!a", "-b", "+c 1", "all"])
     }
@@ -55,16 +55,16 @@ struct DiskParityTests {
     func migration() throws {
         let source = try DiskFixture()
         for index in 0..<100 { try source.cache.write(pattern(index), for: "\(index)") }
-        try source.cache.write([1], for: "old", metadata: .init(expires: source.time.now))
+        try source.cache.write([1], for: "old", metadata: .init(expirationTime: source.time.now))
         let damaged = source.cache.path(for: "7")
-        try FileSystem().truncate(try FileSystem().open(damaged, O_WRONLY), to: 20)
+        try FileSystem().truncate(try FileSystem().open(damaged, flags: O_WRONLY), to: 20)
         let target = try DiskFixture()
         try target.cache.write([9], for: "5")
-        #expect(try target.cache.takeEntries(from: source.cache.configuration.directory) == 98)
+        #expect(try target.cache.importEntries(from: source.cache.configuration.directory) == 98)
         #expect(try target.cache.read("5")?.bytes == [9])
         #expect(try target.cache.read("99")?.bytes == pattern(99))
         #expect(try target.cache.read("7") == nil)
-        #expect(try source.realUsage().entries == 101)
+        #expect(try source.measuredUsage().entryCount == 101)
     }
 
     @Test("C10 the classic sweep removes what is older than the age, then the oldest to half of the size")
@@ -74,30 +74,30 @@ struct DiskParityTests {
         for index in 0..<30 {
             try fixture.cache.write(pattern(4_000), for: "\(index)")
             let moment = fixture.time.now + .seconds(-index * 86_400)
-            try files.setModified(fixture.cache.path(for: "\(index)"), to: moment)
+            try files.setModificationTime(of: fixture.cache.path(for: "\(index)"), to: moment)
         }
         try fixture.directory.write([1], to: "cache/.hidden")
-        let block = fixture.cache.usage.allocated.bytes / 30
+        let block = fixture.cache.usage.allocatedSize.bytes / 30
         let first = try fixture.cache.sweep(olderThan: .seconds(20 * 86_400 + 1), downTo: ByteCount(100 * block))
-        #expect(first == DiskCache.Sweep(expired: 9, evicted: 0))
+        #expect(first == DiskCache.SweepResult(expiredCount: 9, evictedCount: 0))
         let second = try fixture.cache.sweep(olderThan: .seconds(40 * 86_400), downTo: ByteCount(20 * block))
-        #expect(second == DiskCache.Sweep(expired: 0, evicted: 11))
+        #expect(second == DiskCache.SweepResult(expiredCount: 0, evictedCount: 11))
         #expect(try fixture.cache.contains("9"))
         #expect(try !fixture.cache.contains("10"))
         #expect(try fixture.directory.contents(of: "cache/.hidden") == [1])
-        #expect(fixture.cache.usage == (try fixture.realUsage()))
-        #expect(try fixture.cache.trim(to: fixture.time.now + .seconds(-5 * 86_400)) == 4)
+        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
+        #expect(try fixture.cache.removeEntries(storedBefore: fixture.time.now + .seconds(-5 * 86_400)) == 4)
     }
 
     @Test("C08 every verb has an asynchronous form")
     func asynchronousForms() async throws {
         let fixture = try DiskFixture()
         let cache = fixture.cache
-        try await cache.insert([1], for: "a", metadata: .init(expires: fixture.time.now + .seconds(10)))
+        try await cache.insert([1], for: "a", metadata: .init(expirationTime: fixture.time.now + .seconds(10)))
         try await cache.insert([2], for: "b")
         #expect(try await cache.containsValue(for: "a"))
         #expect(try await cache.listedEntries().map(\.key).sorted() == ["a", "b"])
-        #expect(try await cache.currentUsage().entries == 2)
+        #expect(try await cache.currentUsage().entryCount == 2)
         fixture.time.advance(by: .seconds(11))
         #expect(try await cache.removeExpiredValues() == 1)
         #expect(try await cache.removeValue(for: "b"))
@@ -128,9 +128,9 @@ struct DiskParityTests {
         let reader = try DiskCache(configuration, fileSystem: FileSystem(), time: fixture.time)
         #expect(try reader.read("a")?.bytes == [1])
         #expect(reader.usage == fixture.cache.usage)
-        #expect(code { try reader.write([1], for: "b") } == .permissionDenied)
-        #expect(code { try reader.remove("a") } == .permissionDenied)
-        #expect(code { try reader.removeAll() } == .permissionDenied)
-        #expect(code { try reader.removeExpired() } == .permissionDenied)
+        #expect(errorCode { try reader.write([1], for: "b") } == .permissionDenied)
+        #expect(errorCode { try reader.remove("a") } == .permissionDenied)
+        #expect(errorCode { try reader.removeAll() } == .permissionDenied)
+        #expect(errorCode { try reader.removeExpired() } == .permissionDenied)
     }
 }

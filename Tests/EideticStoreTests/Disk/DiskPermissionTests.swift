@@ -8,15 +8,15 @@ import Testing
 /// What a user without rights meets; the tests may run as root, whom nothing stops, so another process gives them up.
 @Suite("Disk cache: permissions", .timeLimit(.minutes(1)))
 struct DiskPermissionTests {
-    private static let isPossible = geteuid() != 0 || Subprocess.find("setpriv") != nil
+    private static let isPossible = geteuid() != 0 || Subprocess.executablePath(for: "setpriv") != nil
 
     private let directory: TemporaryDirectory
     private let cache: DiskCache
 
     init() throws {
-        directory = try TemporaryDirectory("permissions")
+        directory = try TemporaryDirectory(named: "permissions")
         chmod(directory.path, 0o755)
-        cache = try DiskCache(DiskCache.Configuration(directory: directory.path("cache")))
+        cache = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         try cache.write([1, 2, 3], for: "a")
         // The worker must be reached by a user who may not enter the folder of the build.
         let program = try FileSystem().contents(of: try DiskWorker.path())
@@ -24,12 +24,12 @@ struct DiskPermissionTests {
     }
 
     /// Runs the worker as nobody, after all that is in the cache was given to nobody.
-    private func look() async throws -> [String: String] {
-        var program = [directory.path("worker"), "look", directory.path("cache")]
+    private func runWorker() async throws -> [String: String] {
+        var program = [directory.path(of: "worker"), "look", directory.path(of: "cache")]
         if geteuid() == 0 {
             program = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"] + program
         }
-        let result = try await Subprocess.run(program[0], Array(program.dropFirst()))
+        let result = try await Subprocess.run(program[0], arguments: Array(program.dropFirst()))
         #expect(result.status == .exited(0), "\(result.errorText)")
         return result.outputText.split(separator: "\n").reduce(into: [:]) { answers, line in
             let parts = line.split(separator: "=", maxSplits: 1)
@@ -37,16 +37,16 @@ struct DiskPermissionTests {
         }
     }
 
-    private func own(_ path: String) throws {
+    private func transferOwnership(of path: String) throws {
         if geteuid() == 0 { chown(path, 65_534, 65_534) }
         guard try FileSystem().linkStatus(of: path).kind == .directory else { return }
-        for name in try FileSystem().names(in: path) { try own("\(path)/\(name)") }
+        for name in try FileSystem().entryNames(in: path) { try transferOwnership(of: "\(path)/\(name)") }
     }
 
     @Test("C18 a user with rights reads, writes and removes", .enabled(if: isPossible, "setpriv is not installed"))
     func allowed() async throws {
-        try own(directory.path("cache"))
-        let answers = try await look()
+        try transferOwnership(of: directory.path(of: "cache"))
+        let answers = try await runWorker()
         #expect(answers["open-read"] == "3")
         #expect(answers["open-write"] == "done")
         #expect(answers["open-remove"] == "true")
@@ -58,9 +58,9 @@ struct DiskPermissionTests {
         .enabled(if: isPossible, "setpriv is not installed")
     )
     func unreadable() async throws {
-        try own(directory.path("cache"))
-        chmod(directory.path("cache"), 0)
-        let answers = try await look()
+        try transferOwnership(of: directory.path(of: "cache"))
+        chmod(directory.path(of: "cache"), 0)
+        let answers = try await runWorker()
         #expect(answers == ["open": "permissionDenied", "look": "permissionDenied"])
     }
 
@@ -69,9 +69,9 @@ struct DiskPermissionTests {
         .enabled(if: isPossible, "setpriv is not installed")
     )
     func unwritable() async throws {
-        try own(directory.path("cache"))
-        chmod(directory.path("cache"), 0o555)
-        let answers = try await look()
+        try transferOwnership(of: directory.path(of: "cache"))
+        chmod(directory.path(of: "cache"), 0o555)
+        let answers = try await runWorker()
         #expect(answers["open"] == "permissionDenied")
         #expect(answers["look-read"] == "3")
         #expect(answers["look-write"] == "permissionDenied")
@@ -84,11 +84,11 @@ struct DiskPermissionTests {
         arguments: [false, true]
     )
     func unreadableEntry(_ isFolder: Bool) async throws {
-        try own(directory.path("cache"))
+        try transferOwnership(of: directory.path(of: "cache"))
         let file = cache.path(for: "a")
         let path = isFolder ? String(file.dropLast(33)) : file
         chmod(path, 0)
-        let answers = try await look()
+        let answers = try await runWorker()
         #expect(answers["open-read"] == "permissionDenied")
         // The worker has removed the entry by its name meanwhile, which the folder's owner may.
         #expect(answers["look-read"] == (isFolder ? "permissionDenied" : "-1"))

@@ -6,28 +6,28 @@ import Testing
 
 @Suite("Disk cache: room that is taken by writes under way")
 struct DiskReservationTests {
-    private static let room = 10 * 4_096
+    private static let availableSize = 10 * 4_096
 
     @Test("C10 C19 room for the largest file stays taken while its writer lives, also when the ledger is written anew")
     func survivesRewriting() throws {
-        let fixture = try DiskFixture { $0.sizeLimit = ByteCount(1 << 32 + Self.room) }
-        var writer: DiskCache? = try fixture.second()
+        let fixture = try DiskFixture { $0.sizeLimit = ByteCount(1 << 32 + Self.availableSize) }
+        var writer: DiskCache? = try fixture.secondCache()
         try writer?.write([1], for: "of the writer")
-        try beginLargestFile("\(fixture.cache.configuration.directory)/ledger")
+        try reserveLargestFile(ledgerPath: "\(fixture.cache.configuration.directory)/ledger")
         try fixture.cache.removeAll()
-        let other = try fixture.second()
+        let other = try fixture.secondCache()
         for number in 0..<30 {
             try other.write([1], for: "\(number)")
-            #expect(try fixture.realUsage().allocated.bytes <= Self.room)
+            #expect(try fixture.measuredUsage().allocatedSize.bytes <= Self.availableSize)
         }
         withExtendedLifetime(writer) {}
         writer = nil
         for number in 0..<30 { try other.write([1], for: "\(number)") }
-        #expect(try fixture.realUsage().entries == 30)
+        #expect(try fixture.measuredUsage().entryCount == 30)
     }
 
     /// Appends what the ledger's latest writer would write down before it writes 4 GiB less a byte.
-    private func beginLargestFile(_ ledger: String) throws {
+    private func reserveLargestFile(ledgerPath ledger: String) throws {
         let files = FileSystem()
         let old = try files.contents(of: ledger)
         let (salt, latest) = (old[8..<16], old.suffix(64))
@@ -36,9 +36,9 @@ struct DiskReservationTests {
         // Another number of the same instance.
         record += [writer.first.map { $0 ^ 0x80 } ?? 0] + writer.dropFirst()
         record += [UInt8](repeating: 0xff, count: 4) + [0, 0, 0, 0] + salt + [UInt8](repeating: 0, count: 8)
-        let sum = record.withUnsafeBytes { Checksum.of($0) }
+        let sum = record.withUnsafeBytes { Checksum.value(of: $0) }
         record += (0..<8).map { UInt8(truncatingIfNeeded: sum >> UInt64(8 * $0)) }
-        let file = try files.open(ledger, O_WRONLY)
+        let file = try files.open(ledger, flags: O_WRONLY)
         try record.withUnsafeBufferPointer { bytes throws(SystemError) in
             try files.write(UnsafeRawBufferPointer(bytes), to: file, at: old.count)
         }

@@ -4,7 +4,7 @@ import EideticTestSupport
 import Testing
 
 @Suite("Picture bundles")
-struct PictureBundleTests {
+struct ImageBundleTests {
     @Test(
         "C04 MD5 gives the digests of RFC 1321",
         arguments: [
@@ -21,14 +21,14 @@ struct PictureBundleTests {
             ),
         ]
     )
-    func digests(_ text: String, _ digest: String) { #expect(MD5.hexadecimal(Array(text.utf8)) == digest) }
+    func digests(_ text: String, digest: String) { #expect(MD5.hexadecimal(Array(text.utf8)) == digest) }
 
     @Test("C04 MD5 of every length around a block agrees with md5sum")
     func lengths() async throws {
         let directory = try TemporaryDirectory()
         for count in 50...70 { try directory.write(pattern(count), to: "\(count)") }
-        let names = (50...70).map { directory.path("\($0)") }
-        let result = await (try Subprocess("md5sum", names)).finish()
+        let names = (50...70).map { directory.path(of: "\($0)") }
+        let result = await (try Subprocess("md5sum", arguments: names)).waitUntilExit()
         let digests = result.outputText.split(separator: "\n").map { String($0.prefix(32)) }
         #expect(digests == (50...70).map { MD5.hexadecimal(pattern($0)) })
     }
@@ -41,15 +41,15 @@ struct PictureBundleTests {
             ("http://a/.png", ""),
         ]
     )
-    func names(_ key: String, _ ending: String) {
+    func names(_ key: String, fileExtension ending: String) {
         let digest = MD5.hexadecimal(Array(key.utf8))
-        let paths = PictureBundle(directory: "/d").paths(for: key)
+        let paths = ImageBundle(directory: "/d").paths(for: key)
         #expect(paths == (ending.isEmpty ? ["/d/\(digest)"] : ["/d/\(digest)\(ending)", "/d/\(digest)"]))
     }
 
     @Test("C04 an empty key and an over-long extension are safe")
     func badNames() throws {
-        let bundle = PictureBundle(directory: "/d")
+        let bundle = ImageBundle(directory: "/d")
         #expect(bundle.paths(for: "").isEmpty)
         #expect(try bundle.read("") == nil)
         #expect(bundle.paths(for: "http://a/b." + String(repeating: "x", count: 223)).count == 1)
@@ -59,8 +59,8 @@ struct PictureBundleTests {
     @Test("C04 C05 bundles are searched after the own directory, with the extension and without, and never changed")
     func search() throws {
         let directory = try TemporaryDirectory()
-        let old = PictureBundle.sdWebImage(in: directory.path)
-        let bundle = PictureBundle(directory: directory.path("bundle"))
+        let old = ImageBundle.sdWebImage(in: directory.path)
+        let bundle = ImageBundle(directory: directory.path(of: "bundle"))
         try directory.write(
             [1],
             to: "com.hackemist.SDWebImageCache.default/\(MD5.hexadecimal(Array("http://a/1.png".utf8))).png"

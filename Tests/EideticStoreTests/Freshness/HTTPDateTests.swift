@@ -17,7 +17,7 @@ struct HTTPDateTests {
             ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
         ]
     )
-    func reads(_ text: String, _ seconds: Int64) {
+    func reads(_ text: String, seconds: Int64) {
         #expect(HTTPDate.parse(text, now: now)?.seconds == seconds)
     }
 

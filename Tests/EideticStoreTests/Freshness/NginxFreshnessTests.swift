@@ -6,7 +6,7 @@ import Testing
 /// What a real server answers, and what is made of it.
 @Suite("Freshness against nginx", .needsNginx, .timeLimit(.minutes(1)))
 struct NginxFreshnessTests {
-    private struct Answer: Sendable {
+    private struct Response: Sendable {
         let status: Int
         let fields: [HTTPField]
         let body: [UInt8]
@@ -14,10 +14,10 @@ struct NginxFreshnessTests {
         let received: Timestamp
 
         var freshness: ResponseFreshness {
-            ResponseFreshness(.init(status: status, fields: fields, requested: requested, received: received))
+            ResponseFreshness(.init(status: status, fields: fields, requestTime: requested, responseTime: received))
         }
 
-        func joined(_ name: String) -> String? { fields.joined(name) }
+        func combinedValue(of name: String) -> String? { fields.combinedValue(of: name) }
     }
 
     private static let server = """
@@ -30,26 +30,29 @@ struct NginxFreshnessTests {
         location /gone/ { return 410; }
         """
 
-    private let pool = WorkPool(name: "freshness", width: 1)
+    private let pool = WorkPool(name: "freshness", maximumThreadCount: 1)
 
     private func server(_ paths: String...) async throws -> Nginx {
         let nginx = try await Nginx(.init(server: Self.server))
-        for path in paths { try nginx.put(Array("picture".utf8), at: path) }
+        for path in paths { try nginx.addFile(Array("picture".utf8), at: path) }
         return nginx
     }
 
-    private func get(_ path: String, from nginx: Nginx, _ extra: [HTTPField] = []) async throws -> Answer {
+    private func get(_ path: String, from nginx: Nginx, fields extra: [HTTPField] = []) async throws -> Response {
         let head = extra.map { "\($0.name): \($0.value)\r\n" }.joined()
         let time = SystemTime()
         let requested = time.now
         let bytes = try await pool.run { [port = nginx.port] _ throws(EideticError) in
-            try LoopbackPort.exchange("GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(head)\r\n", port)
+            try LoopbackPort.sendRequest(
+                "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(head)\r\n",
+                port: port
+            )
         }
         let text = String(decoding: bytes, as: UTF8.self)
         let end = text.range(of: "\r\n\r\n")
         let lines = text[..<end.lower].split(separator: "\r\n").map(String.init)
         let status = try #require(lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) })
-        return Answer(
+        return Response(
             status: status,
             fields: lines.dropFirst().flatMap { fields($0) }.map { HTTPField(name: $0.name, value: $0.value) },
             body: Array(text[end.upper...].utf8),
@@ -64,24 +67,24 @@ struct NginxFreshnessTests {
         let answer = try await get("/week/a.png", from: nginx)
         let freshness = answer.freshness
         #expect(answer.status == 200)
-        #expect(freshness.lifetime == .seconds(604_800))
-        #expect(freshness.initialAge < .seconds(5))
-        #expect(freshness.use(at: answer.received) == .fresh)
+        #expect(freshness.freshnessLifetime == .seconds(604_800))
+        #expect(freshness.correctedInitialAge < .seconds(5))
+        #expect(freshness.reuse(at: answer.received) == .fresh)
         // Expires alone says the same.
         let withoutControl = answer.fields.filter { $0.name != "Cache-Control" }
         let response = ResponseFreshness.Response(
             fields: withoutControl,
-            requested: answer.requested,
-            received: answer.received
+            requestTime: answer.requested,
+            responseTime: answer.received
         )
-        #expect(ResponseFreshness(response).lifetime == .seconds(604_800))
+        #expect(ResponseFreshness(response).freshnessLifetime == .seconds(604_800))
     }
 
     @Test("C20 expires epoch is stale at once, and no-store is not kept")
     func stale() async throws {
         let nginx = try await server("past/a.png", "never/a.png")
         let past = try await get("/past/a.png", from: nginx)
-        #expect(past.freshness.use(at: past.received) == .afterValidation)
+        #expect(past.freshness.reuse(at: past.received) == .afterValidation)
         #expect(Storability.isStorable(status: past.status, fields: past.fields))
         let never = try await get("/never/a.png", from: nginx)
         #expect(!Storability.isStorable(status: never.status, fields: never.fields))
@@ -92,10 +95,10 @@ struct NginxFreshnessTests {
         let nginx = try await server("often/a.png")
         let answer = try await get("/often/a.png", from: nginx)
         let freshness = answer.freshness
-        #expect(freshness.use(at: answer.received + .seconds(70)) == .staleWhileRevalidating)
-        #expect(freshness.use(at: answer.received + .seconds(100)) == .afterValidation)
-        #expect(freshness.mayServeAfterError(at: answer.received + .seconds(200), status: 502))
-        #expect(!freshness.mayServeAfterError(at: answer.received + .seconds(400), status: 502))
+        #expect(freshness.reuse(at: answer.received + .seconds(70)) == .staleWhileRevalidating)
+        #expect(freshness.reuse(at: answer.received + .seconds(100)) == .afterValidation)
+        #expect(freshness.allowsStaleAfterError(at: answer.received + .seconds(200), status: 502))
+        #expect(!freshness.allowsStaleAfterError(at: answer.received + .seconds(400), status: 502))
     }
 
     @Test("C20 a file without a word of freshness lives a tenth of its age, and is validated by a 304 without a body")
@@ -104,38 +107,38 @@ struct NginxFreshnessTests {
         let answer = try await get("/plain/a.png", from: nginx)
         let validators = Validators(answer.fields)
         #expect(validators.entityTag?.isWeak == false)
-        #expect(answer.freshness.lifetime < .seconds(60))
-        let second = try await get("/plain/a.png", from: nginx, validators.conditionalFields)
+        #expect(answer.freshness.freshnessLifetime < .seconds(60))
+        let second = try await get("/plain/a.png", from: nginx, fields: validators.conditionalFields)
         #expect(second.status == 304)
         #expect(second.body.isEmpty)
-        #expect(NotModified.confirms(second.fields, stored: answer.fields))
-        let merged = NotModified.merge(second.fields, into: Storability.storedFields(answer.fields))
-        #expect(merged.joined("Content-Length") == "7")
-        #expect(merged.joined("Content-Type") == "image/png")
-        #expect(merged.joined("Date") == second.joined("Date"))
+        #expect(NotModified.matches(second.fields, stored: answer.fields))
+        let merged = NotModified.merge(second.fields, into: Storability.storableFields(of: answer.fields))
+        #expect(merged.combinedValue(of: "Content-Length") == "7")
+        #expect(merged.combinedValue(of: "Content-Type") == "image/png")
+        #expect(merged.combinedValue(of: "Date") == second.combinedValue(of: "Date"))
         #expect(merged.values(of: "ETag").count == 1)
-        #expect(merged.joined("Connection") == nil)
+        #expect(merged.combinedValue(of: "Connection") == nil)
     }
 
     @Test("C20 a file that has changed answers the conditional request with its new bytes")
     func changed() async throws {
         let nginx = try await server("plain/a.png")
         let answer = try await get("/plain/a.png", from: nginx)
-        try nginx.put(Array("another picture".utf8), at: "plain/a.png")
-        let second = try await get("/plain/a.png", from: nginx, Validators(answer.fields).conditionalFields)
+        try nginx.addFile(Array("another picture".utf8), at: "plain/a.png")
+        let second = try await get("/plain/a.png", from: nginx, fields: Validators(answer.fields).conditionalFields)
         #expect(second.status == 200)
         #expect(second.body == Array("another picture".utf8))
-        #expect(!NotModified.confirms(second.fields, stored: answer.fields))
+        #expect(!NotModified.matches(second.fields, stored: answer.fields))
     }
 
     @Test("C20 Vary of a real answer keeps requests apart")
     func varies() async throws {
         let nginx = try await server("vary/a.png")
         let request = [HTTPField(name: "Accept", value: "image/webp")]
-        let answer = try await get("/vary/a.png", from: nginx, request)
+        let answer = try await get("/vary/a.png", from: nginx, fields: request)
         let vary = Vary(answer.fields)
         #expect(vary == .fields(["accept"]))
-        let stored = vary.selecting(from: request)
+        let stored = vary.selectingFields(from: request)
         #expect(vary.matches(request, stored: stored))
         #expect(!vary.matches([HTTPField(name: "Accept", value: "image/png")], stored: stored))
     }
@@ -147,7 +150,7 @@ struct NginxFreshnessTests {
             let answer = try await get(path, from: nginx)
             #expect(answer.status == status)
             #expect(Storability.isStorable(status: answer.status, fields: answer.fields))
-            #expect(answer.freshness.use(at: answer.received) == .afterValidation)
+            #expect(answer.freshness.reuse(at: answer.received) == .afterValidation)
         }
     }
 }

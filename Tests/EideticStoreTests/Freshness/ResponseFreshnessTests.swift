@@ -11,13 +11,13 @@ func fields(_ lines: String...) -> [HTTPField] {
 }
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, when all responses of the tests come.
-let arrival = Timestamp(seconds: 784_111_777)
+let responseTime = Timestamp(seconds: 784_111_777)
 private let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT"
 
 @Suite("Freshness of responses")
 struct ResponseFreshnessTests {
     private func freshness(_ lines: [HTTPField], status: Int = 200) -> ResponseFreshness {
-        ResponseFreshness(.init(status: status, fields: lines, requested: arrival, received: arrival))
+        ResponseFreshness(.init(status: status, fields: lines, requestTime: responseTime, responseTime: responseTime))
     }
 
     struct Lifetime: Sendable, CustomTestStringConvertible {
@@ -25,7 +25,7 @@ struct ResponseFreshnessTests {
         let seconds: Int
         let status: Int
 
-        init(_ seconds: Int, _ lines: String..., status: Int = 200) {
+        init(seconds: Int, lines: String..., status: Int = 200) {
             self.seconds = seconds
             self.status = status
             fields = lines.map { line in
@@ -39,52 +39,63 @@ struct ResponseFreshnessTests {
 
     static let lifetimes: [Lifetime] = [
         // RFC 9111, 4.2.1: max-age, then Expires − Date, then a heuristic.
-        Lifetime(60, "Cache-Control: max-age=60"),
-        Lifetime(60, "cache-control: MAX-AGE=60"),
-        Lifetime(60, "Cache-Control: max-age=\"60\""),
-        Lifetime(60, "Cache-Control: public, max-age=60 , foo=\"a, b\""),
-        Lifetime(60, "Cache-Control: foo=\"max-age=5, \\\" max-age=7\", max-age=60"),
-        Lifetime(60, "Cache-Control: public", "Cache-Control: max-age=60"),
-        Lifetime(60, "Cache-Control: max-age=60, max-age=60"),
-        Lifetime(60, "Cache-Control: max-age=60", date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
-        Lifetime(60, "Cache-Control: s-maxage=5, max-age=60"),
-        Lifetime(1 << 31, "Cache-Control: max-age=2147483648"),
-        Lifetime(1 << 31, "Cache-Control: max-age=99999999999999999999"),
-        Lifetime(0, "Cache-Control: max-age=0"),
+        Lifetime(seconds: 60, lines: "Cache-Control: max-age=60"),
+        Lifetime(seconds: 60, lines: "cache-control: MAX-AGE=60"),
+        Lifetime(seconds: 60, lines: "Cache-Control: max-age=\"60\""),
+        Lifetime(seconds: 60, lines: "Cache-Control: public, max-age=60 , foo=\"a, b\""),
+        Lifetime(seconds: 60, lines: "Cache-Control: foo=\"max-age=5, \\\" max-age=7\", max-age=60"),
+        Lifetime(seconds: 60, lines: "Cache-Control: public", "Cache-Control: max-age=60"),
+        Lifetime(seconds: 60, lines: "Cache-Control: max-age=60, max-age=60"),
+        Lifetime(seconds: 60, lines: "Cache-Control: max-age=60", date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
+        Lifetime(seconds: 60, lines: "Cache-Control: s-maxage=5, max-age=60"),
+        Lifetime(seconds: 1 << 31, lines: "Cache-Control: max-age=2147483648"),
+        Lifetime(seconds: 1 << 31, lines: "Cache-Control: max-age=99999999999999999999"),
+        Lifetime(seconds: 0, lines: "Cache-Control: max-age=0"),
         // Freshness that cannot be understood is none.
-        Lifetime(0, "Cache-Control: max-age=60, max-age=61"),
-        Lifetime(0, "Cache-Control: max-age=-60"),
-        Lifetime(0, "Cache-Control: max-age=60.5"),
-        Lifetime(0, "Cache-Control: max-age=1h"),
-        Lifetime(0, "Cache-Control: max-age= 60"),
-        Lifetime(0, "Cache-Control: max-age"),
-        Lifetime(0, "Cache-Control: max-age=", date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
-        Lifetime(0, "Cache-Control: max-age=\"60"),
+        Lifetime(seconds: 0, lines: "Cache-Control: max-age=60, max-age=61"),
+        Lifetime(seconds: 0, lines: "Cache-Control: max-age=-60"),
+        Lifetime(seconds: 0, lines: "Cache-Control: max-age=60.5"),
+        Lifetime(seconds: 0, lines: "Cache-Control: max-age=1h"),
+        Lifetime(seconds: 0, lines: "Cache-Control: max-age= 60"),
+        Lifetime(seconds: 0, lines: "Cache-Control: max-age"),
+        Lifetime(seconds: 0, lines: "Cache-Control: max-age=", date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
+        Lifetime(seconds: 0, lines: "Cache-Control: max-age=\"60"),
         // Expires.
-        Lifetime(3_600, date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
-        Lifetime(3_600, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
-        Lifetime(3_600, date, "Expires: Sunday, 06-Nov-94 09:49:37 GMT"),
-        Lifetime(3_600, date, "Expires: Sun Nov  6 09:49:37 1994"),
-        Lifetime(0, date, "Expires: Sun, 06 Nov 1994 08:00:00 GMT"),
-        Lifetime(0, date, "Expires: 0"),
-        Lifetime(0, date, "Expires: -1"),
-        Lifetime(0, date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT", "Expires: Sun, 06 Nov 1994 09:49:38 GMT"),
-        Lifetime(1 << 31, date, "Expires: Fri, 31 Dec 9999 23:59:59 GMT"),
+        Lifetime(seconds: 3_600, lines: date, "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
+        Lifetime(seconds: 3_600, lines: "Expires: Sun, 06 Nov 1994 09:49:37 GMT"),
+        Lifetime(seconds: 3_600, lines: date, "Expires: Sunday, 06-Nov-94 09:49:37 GMT"),
+        Lifetime(seconds: 3_600, lines: date, "Expires: Sun Nov  6 09:49:37 1994"),
+        Lifetime(seconds: 0, lines: date, "Expires: Sun, 06 Nov 1994 08:00:00 GMT"),
+        Lifetime(seconds: 0, lines: date, "Expires: 0"),
+        Lifetime(seconds: 0, lines: date, "Expires: -1"),
+        Lifetime(
+            seconds: 0,
+            lines: date,
+            "Expires: Sun, 06 Nov 1994 09:49:37 GMT",
+            "Expires: Sun, 06 Nov 1994 09:49:38 GMT"
+        ),
+        Lifetime(seconds: 1 << 31, lines: date, "Expires: Fri, 31 Dec 9999 23:59:59 GMT"),
         // Heuristic: a tenth of the time since the last change, at most a day.
-        Lifetime(360, date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT"),
-        Lifetime(86_400, date, "Last-Modified: Sun, 06 Nov 1993 08:49:37 GMT"),
-        Lifetime(0, date, "Last-Modified: Sun, 06 Nov 1994 09:49:37 GMT"),
-        Lifetime(0, date, "Last-Modified: yesterday"),
-        Lifetime(0, date, "ETag: \"a\""),
-        Lifetime(0, date, "Expires: 0", "Last-Modified: Sun, 06 Nov 1993 08:49:37 GMT"),
-        Lifetime(0, date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT", status: 302),
-        Lifetime(360, date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT", "Cache-Control: public", status: 302),
-        Lifetime(360, date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT", status: 404),
+        Lifetime(seconds: 360, lines: date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT"),
+        Lifetime(seconds: 86_400, lines: date, "Last-Modified: Sun, 06 Nov 1993 08:49:37 GMT"),
+        Lifetime(seconds: 0, lines: date, "Last-Modified: Sun, 06 Nov 1994 09:49:37 GMT"),
+        Lifetime(seconds: 0, lines: date, "Last-Modified: yesterday"),
+        Lifetime(seconds: 0, lines: date, "ETag: \"a\""),
+        Lifetime(seconds: 0, lines: date, "Expires: 0", "Last-Modified: Sun, 06 Nov 1993 08:49:37 GMT"),
+        Lifetime(seconds: 0, lines: date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT", status: 302),
+        Lifetime(
+            seconds: 360,
+            lines: date,
+            "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT",
+            "Cache-Control: public",
+            status: 302
+        ),
+        Lifetime(seconds: 360, lines: date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT", status: 404),
     ]
 
     @Test("C20 a response lives as long as it says", arguments: lifetimes)
     func lives(_ row: Lifetime) {
-        #expect(freshness(row.fields, status: row.status).lifetime == .seconds(row.seconds))
+        #expect(freshness(row.fields, status: row.status).freshnessLifetime == .seconds(row.seconds))
     }
 
     @Test(
@@ -97,23 +108,23 @@ struct ResponseFreshnessTests {
             (["Age: x"], 0, 0), (["Age: 99999999999999999999"], 0, 1 << 31),
         ]
     )
-    func ages(_ lines: [String], _ delay: Int, _ age: Int) {
+    func ages(_ lines: [String], delay: Int, age: Int) {
         let fields = lines.flatMap { EideticStoreTests.fields($0) }
         let response = ResponseFreshness.Response(
             fields: fields,
-            requested: arrival + .seconds(-delay),
-            received: arrival
+            requestTime: responseTime + .seconds(-delay),
+            responseTime: responseTime
         )
         let freshness = ResponseFreshness(response)
-        #expect(freshness.initialAge == .seconds(age))
-        #expect(freshness.age(at: arrival + .seconds(5)) == .seconds(age + 5))
-        #expect(freshness.age(at: arrival + .seconds(-5)) == .seconds(age))
+        #expect(freshness.correctedInitialAge == .seconds(age))
+        #expect(freshness.currentAge(at: responseTime + .seconds(5)) == .seconds(age + 5))
+        #expect(freshness.currentAge(at: responseTime + .seconds(-5)) == .seconds(age))
     }
 
     @Test(
         "C20 RFC 5861 use after the lifetime is as the response allows",
         arguments: [
-            ("max-age=60", "", 59, ResponseFreshness.Use.fresh), ("max-age=60", "", 60, .afterValidation),
+            ("max-age=60", "", 59, ResponseFreshness.Reuse.fresh), ("max-age=60", "", 60, .afterValidation),
             ("max-age=60, stale-while-revalidate=30", "", 60, .staleWhileRevalidating),
             ("max-age=60, stale-while-revalidate=30", "", 89, .staleWhileRevalidating),
             ("max-age=60, stale-while-revalidate=30", "", 90, .afterValidation),
@@ -130,17 +141,19 @@ struct ResponseFreshnessTests {
             ("max-age=60, must-revalidate", "max-stale", 61, .afterValidation),
         ]
     )
-    func use(_ control: String, _ request: String, _ age: Int, _ expected: ResponseFreshness.Use) {
-        let asked = request.isEmpty ? [] : fields("Cache-Control: \(request)")
+    func reuse(_ control: String, request: String, age: Int, expected: ResponseFreshness.Reuse) {
+        let requestFields = request.isEmpty ? [] : fields("Cache-Control: \(request)")
         let freshness = freshness(control.isEmpty ? [] : fields("Cache-Control: \(control)"))
-        #expect(freshness.use(at: arrival + .seconds(age), request: asked) == expected)
+        #expect(freshness.reuse(at: responseTime + .seconds(age), request: requestFields) == expected)
     }
 
     @Test("C20 Pragma counts where a request has no Cache-Control")
     func pragma() {
         let freshness = freshness(fields("Cache-Control: max-age=60"))
-        #expect(freshness.use(at: arrival, request: fields("Pragma: no-cache")) == .afterValidation)
-        #expect(freshness.use(at: arrival, request: fields("Pragma: no-cache", "Cache-Control: max-age=5")) == .fresh)
+        #expect(freshness.reuse(at: responseTime, request: fields("Pragma: no-cache")) == .afterValidation)
+        #expect(
+            freshness.reuse(at: responseTime, request: fields("Pragma: no-cache", "Cache-Control: max-age=5")) == .fresh
+        )
     }
 
     @Test(
@@ -155,25 +168,25 @@ struct ResponseFreshnessTests {
             ("max-age=60, must-revalidate", nil, 61, false),
         ]
     )
-    func error(_ control: String, _ status: Int?, _ age: Int, _ expected: Bool) {
+    func staleAfterError(_ control: String, status: Int?, age: Int, expected: Bool) {
         let freshness = freshness(fields("Cache-Control: \(control)"))
-        #expect(freshness.mayServeAfterError(at: arrival + .seconds(age), status: status) == expected)
+        #expect(freshness.allowsStaleAfterError(at: responseTime + .seconds(age), status: status) == expected)
     }
 
     @Test("C20 a request may ask for stale-if-error, and a cache be told not to serve what is stale")
     func errorOnRequest() {
         let freshness = freshness(fields("Cache-Control: max-age=60"))
-        let later = arrival + .seconds(70)
+        let later = responseTime + .seconds(70)
         #expect(
-            freshness.mayServeAfterError(at: later, status: 500, request: fields("Cache-Control: stale-if-error=20"))
+            freshness.allowsStaleAfterError(at: later, status: 500, request: fields("Cache-Control: stale-if-error=20"))
         )
-        #expect(!freshness.mayServeAfterError(at: later, status: nil, whenUnreachable: false))
+        #expect(!freshness.allowsStaleAfterError(at: later, status: nil, whenUnreachable: false))
     }
 
     @Test("C20 the moment of staleness is known in advance")
     func staleFrom() {
         let freshness = freshness(fields("Cache-Control: max-age=60", "Age: 20"))
-        #expect(freshness.staleFrom == arrival + .seconds(40))
-        #expect(freshness.staleness(at: arrival + .seconds(50)) == .seconds(10))
+        #expect(freshness.expirationTime == responseTime + .seconds(40))
+        #expect(freshness.staleness(at: responseTime + .seconds(50)) == .seconds(10))
     }
 }

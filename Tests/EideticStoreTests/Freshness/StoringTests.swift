@@ -2,7 +2,7 @@ import EideticStore
 import Testing
 
 @Suite("Storing and validating responses")
-struct StoringTests {
+struct StorabilityTests {
     @Test(
         "C20 only what may be kept is kept",
         arguments: [
@@ -17,10 +17,10 @@ struct StoringTests {
             (100, "", "", false),
         ]
     )
-    func storable(_ status: Int, _ response: String, _ request: String, _ expected: Bool) {
+    func storable(status: Int, response: String, request: String, expected: Bool) {
         let fields = response.isEmpty ? [] : EideticStoreTests.fields(response)
-        let asked = request.isEmpty ? [] : EideticStoreTests.fields(request)
-        #expect(Storability.isStorable(status: status, fields: fields, request: asked) == expected)
+        let requestFields = request.isEmpty ? [] : EideticStoreTests.fields(request)
+        #expect(Storability.isStorable(status: status, fields: fields, request: requestFields) == expected)
     }
 
     @Test("C20 fields of one connection are not kept")
@@ -36,7 +36,7 @@ struct StoringTests {
             "Proxy-Authenticate: x",
             "Content-Type: image/png"
         )
-        #expect(Storability.storedFields(all).map(\.name) == ["ETag", "Content-Type"])
+        #expect(Storability.storableFields(of: all).map(\.name) == ["ETag", "Content-Type"])
     }
 
     @Test(
@@ -57,11 +57,11 @@ struct StoringTests {
             ("Vary: accept", ["Accept: a", "User-Agent: x"], ["Accept: a", "User-Agent: y"], true),
         ]
     )
-    func varies(_ response: String, _ stored: [String], _ asked: [String], _ expected: Bool) {
+    func varies(_ response: String, stored: [String], requested asked: [String], expected: Bool) {
         let vary = Vary(fields(response))
-        let kept = vary.selecting(from: stored.flatMap { fields($0) })
-        #expect(vary.matches(asked.flatMap { fields($0) }, stored: kept) == expected)
-        #expect(!kept.contains { $0.name == "user-agent" })
+        let selectingFields = vary.selectingFields(from: stored.flatMap { fields($0) })
+        #expect(vary.matches(asked.flatMap { fields($0) }, stored: selectingFields) == expected)
+        #expect(!selectingFields.contains { $0.name == "user-agent" })
     }
 
     @Test(
@@ -70,10 +70,10 @@ struct StoringTests {
             ("\"a\"", false, "a"), ("W/\"a\"", true, "a"), ("\"\"", false, ""), (" \"x!y\" ", false, "x!y"),
         ]
     )
-    func tags(_ text: String, _ isWeak: Bool, _ opaque: String) throws {
+    func tags(_ text: String, isWeak: Bool, opaqueTag opaque: String) throws {
         let tag = try #require(EntityTag(text))
         #expect(tag.isWeak == isWeak)
-        #expect(tag.opaque == opaque)
+        #expect(tag.opaqueTag == opaque)
     }
 
     @Test(
@@ -104,10 +104,10 @@ struct StoringTests {
                 HTTPField(name: "If-Modified-Since", value: "Sun, 06 Nov 1994 08:49:37 GMT"),
             ]
         )
-        #expect(both.rangeCondition == nil)
-        #expect(Validators(fields("ETag: \"a\"")).rangeCondition == "\"a\"")
-        #expect(Validators(fields(lastModified, "Date: Sun, 06 Nov 1994 08:49:38 GMT")).rangeCondition != nil)
-        #expect(Validators(fields(lastModified, "Date: Sun, 06 Nov 1994 08:49:37 GMT")).rangeCondition == nil)
+        #expect(both.ifRangeValue == nil)
+        #expect(Validators(fields("ETag: \"a\"")).ifRangeValue == "\"a\"")
+        #expect(Validators(fields(lastModified, "Date: Sun, 06 Nov 1994 08:49:38 GMT")).ifRangeValue != nil)
+        #expect(Validators(fields(lastModified, "Date: Sun, 06 Nov 1994 08:49:37 GMT")).ifRangeValue == nil)
         #expect(Validators(fields("ETag: broken", "Last-Modified: never")).isEmpty)
     }
 
@@ -122,9 +122,9 @@ struct StoringTests {
             (["Last-Modified: Sun, 06 Nov 1994 08:49:38 GMT"], ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"], false),
         ]
     )
-    func confirms(_ answer: [String], _ stored: [String], _ expected: Bool) {
+    func matches(_ answer: [String], stored: [String], expected: Bool) {
         let (answer, stored) = (answer.flatMap { fields($0) }, stored.flatMap { fields($0) })
-        #expect(NotModified.confirms(answer, stored: stored) == expected)
+        #expect(NotModified.matches(answer, stored: stored) == expected)
     }
 
     @Test("C20 a 304 brings the stored head up to date, and leaves what belongs to the body")

@@ -8,7 +8,7 @@ import Testing
 struct ImageMemoryCacheTests {
     private let base = CacheKey("http://example.org/a.jpg")
 
-    private func image(_ width: Int, _ height: Int, of source: PixelSize = .init(width: 400, height: 300)) throws
+    private func image(width: Int, height: Int, of source: PixelSize = .init(width: 400, height: 300)) throws
         -> Image
     {
         let size = PixelSize(width: width, height: height)
@@ -21,11 +21,11 @@ struct ImageMemoryCacheTests {
     private func key(_ text: String) -> CacheKey { CacheKey("http://example.org/a.jpg|\(text)") }
 
     @Test("C02 a larger decode of the same picture answers for a smaller one")
-    func findsLarger() throws {
+    func findsLargerDecode() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
-        cache.insert(try image(400, 300), for: key("full"), base: base)
-        cache.insert(try image(200, 150), for: key("200"), base: base)
-        cache.insert(try image(40, 30), for: key("40"), base: base)
+        cache.insert(try image(width: 400, height: 300), for: key("full"), base: base)
+        cache.insert(try image(width: 200, height: 150), for: key("200"), base: base)
+        cache.insert(try image(width: 40, height: 30), for: key("40"), base: base)
         let square = PixelSize(width: 100, height: 100)
         #expect(cache.image(for: key("fit"), base: base, size: square)?.size.width == 200)
         let wide = PixelSize(width: 180, height: 150)
@@ -39,110 +39,110 @@ struct ImageMemoryCacheTests {
     @Test("C02 a smaller or partial decode does not answer for a larger one")
     func refusesSmaller() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
-        cache.insert(try image(200, 150), for: key("200"), base: base)
-        let full = try image(400, 300)
+        cache.insert(try image(width: 200, height: 150), for: key("200"), base: base)
+        let full = try image(width: 400, height: 300)
         let partial = Image(frames: full.frames, format: .jpeg, sourceSize: full.size, isPartial: true)
         cache.insert(partial, for: key("partial"), base: base)
         #expect(cache.image(for: key("300"), base: base, size: PixelSize(width: 300, height: 300)) == nil)
         #expect(cache.image(for: key("own"), base: base, size: nil) == nil)
-        #expect(cache.anyImage(base: base)?.size.width == 200)
+        #expect(cache.largestImage(forBase: base)?.size.width == 200)
     }
 
     @Test("C02 a drawing in one size answers for no other, and stands in for it")
     func drawsAnew() throws {
-        let cache = ImageMemoryCache(costLimit: .mebibytes(10)), pixels = try image(200, 150)
+        let cache = ImageMemoryCache(costLimit: .mebibytes(10)), pixels = try image(width: 200, height: 150)
         let drawn = Image(frames: pixels.frames, format: .svg, sourceSize: PixelSize(width: 20, height: 15))
         cache.insert(drawn, for: key("200"), base: base)
         for width in [100, 400] {
             #expect(cache.image(for: key("\(width)"), base: base, size: PixelSize(width: width, height: width)) == nil)
         }
-        #expect(cache.anyImage(base: base)?.size.width == 200)
-        cache.removeAll(base: base)
+        #expect(cache.largestImage(forBase: base)?.size.width == 200)
+        cache.removeAll(forBase: base)
         #expect(cache.image(for: key("200")) == nil)
     }
 
     @Test("L23 any decode of a picture can stand in for it")
     func findsAny() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
-        #expect(cache.anyImage(base: base) == nil)
-        cache.insert(try image(40, 30), for: key("40"), base: base)
-        cache.insert(try image(200, 150), for: key("200"), base: base)
-        #expect(cache.anyImage(base: base)?.size.width == 200)
-        cache.pictures.remove(key("200"))
-        #expect(cache.anyImage(base: base)?.size.width == 40)
+        #expect(cache.largestImage(forBase: base) == nil)
+        cache.insert(try image(width: 40, height: 30), for: key("40"), base: base)
+        cache.insert(try image(width: 200, height: 150), for: key("200"), base: base)
+        #expect(cache.largestImage(forBase: base)?.size.width == 200)
+        cache.images.remove(key("200"))
+        #expect(cache.largestImage(forBase: base)?.size.width == 40)
     }
 
     @Test("C21 what is shown stays findable when the background empties the cache")
     func staysFindable() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
-        let shown = try image(40, 30)
+        let shown = try image(width: 40, height: 30)
         cache.insert(shown, for: key("40"), base: base)
-        cache.insert(try image(400, 300), for: key("full"), base: base)
+        cache.insert(try image(width: 400, height: 300), for: key("full"), base: base)
         cache.enterBackground()
-        #expect(cache.pictures.totalCost == .zero)
+        #expect(cache.images.totalCost == .zero)
         #expect(cache.image(for: key("40"))?.pixels === shown.pixels)
         #expect(cache.image(for: key("full")) == nil)
-        #expect(cache.pictures.totalCost == shown.cost)
+        #expect(cache.images.totalCost == shown.cost)
     }
 
     @Test("C21 the background shrinks the cache or leaves it alone, as chosen")
     func shrinksInBackground() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
-        for number in 0..<10 { cache.insert(try image(10, 10), for: key("\(number)")) }
-        cache.enterBackground(.keep)
-        #expect(cache.pictures.count == 10)
-        cache.enterBackground(.shrink(toFraction: 0.5))
-        #expect(cache.pictures.count == 5)
+        for number in 0..<10 { cache.insert(try image(width: 10, height: 10), for: key("\(number)")) }
+        cache.enterBackground(behavior: .keepAll)
+        #expect(cache.images.count == 10)
+        cache.enterBackground(behavior: .shrink(toFraction: 0.5))
+        #expect(cache.images.count == 5)
     }
 
     @Test("C02 C21 the cache follows the application's life")
     func followsEnvironment() async throws {
-        let environment = Life()
+        let environment = TestEnvironment()
         let (stream, reached) = AsyncStream.makeStream(of: MemoryRemovalReason.self)
         var hooks = MemoryHooks<Image>()
         hooks.didRemove = { _, _, reason in reached.yield(reason) }
         let cache = ImageMemoryCache(costLimit: .mebibytes(10), hooks: hooks)
-        cache.follow(environment)
-        for number in 0..<4 { cache.insert(try image(10, 10), for: key("\(number)")) }
+        cache.observe(environment)
+        for number in 0..<4 { cache.insert(try image(width: 10, height: 10), for: key("\(number)")) }
         var removals = stream.makeAsyncIterator()
-        environment.pressures.yield(.warning)
+        environment.pressureContinuation.yield(.warning)
         for _ in 0..<2 { #expect(await removals.next() == .pressure) }
-        #expect(cache.pictures.count == 2)
-        environment.changes.yield(.background)
+        #expect(cache.images.count == 2)
+        environment.phaseContinuation.yield(.background)
         for _ in 0..<2 { #expect(await removals.next() == .pressure) }
-        #expect(cache.pictures.count == 0)
+        #expect(cache.images.count == 0)
     }
 
     @Test("C22 below the watermark a picture from disk makes room first")
     func makesRoom() throws {
         let available = Mutex(1_000_000)
         let time = ManualTime()
-        let room = AvailableMemory(time: time) { ByteCount(available.withLock { $0 }) }
-        let pictures = MemoryCache<Image>(costLimit: .mebibytes(10), tracking: .images, time: time)
-        let cache = ImageMemoryCache(pictures, watermark: 100_000, room: room)
-        for number in 0..<10 { cache.insertFromDisk(try image(10, 10), for: key("\(number)")) }
-        #expect(pictures.totalCost == 4_000)
+        let availableMemory = AvailableMemory(time: time) { ByteCount(available.withLock { $0 }) }
+        let images = MemoryCache<Image>(costLimit: .mebibytes(10), tracking: .images, time: time)
+        let cache = ImageMemoryCache(images: images, watermark: 100_000, availableMemory: availableMemory)
+        for number in 0..<10 { cache.insertFromDisk(try image(width: 10, height: 10), for: key("\(number)")) }
+        #expect(images.totalCost == 4_000)
         available.withLock { $0 = 99_000 }
         time.advance(by: .milliseconds(249))
-        cache.insertFromDisk(try image(10, 10), for: key("a"))
-        #expect(pictures.totalCost == 4_400)
+        cache.insertFromDisk(try image(width: 10, height: 10), for: key("a"))
+        #expect(images.totalCost == 4_400)
         time.advance(by: .milliseconds(1))
-        cache.insertFromDisk(try image(10, 10), for: key("b"))
-        #expect(pictures.totalCost == 3_200)
-        #expect(pictures.contains(key("b")))
+        cache.insertFromDisk(try image(width: 10, height: 10), for: key("b"))
+        #expect(images.totalCost == 3_200)
+        #expect(images.contains(key("b")))
     }
 }
 
 /// An application's life, told by a test.
-private final class Life: ApplicationEnvironment {
+private final class TestEnvironment: ApplicationEnvironment {
     let phases: AsyncStream<ApplicationPhase>
-    let changes: AsyncStream<ApplicationPhase>.Continuation
+    let phaseContinuation: AsyncStream<ApplicationPhase>.Continuation
     let memoryPressure: AsyncStream<MemoryPressure>
-    let pressures: AsyncStream<MemoryPressure>.Continuation
+    let pressureContinuation: AsyncStream<MemoryPressure>.Continuation
 
     init() {
-        (phases, changes) = AsyncStream.makeStream()
-        (memoryPressure, pressures) = AsyncStream.makeStream()
+        (phases, phaseContinuation) = AsyncStream.makeStream()
+        (memoryPressure, pressureContinuation) = AsyncStream.makeStream()
     }
 
     func beginBackgroundTask(

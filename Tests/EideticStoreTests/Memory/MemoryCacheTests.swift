@@ -35,7 +35,7 @@ struct MemoryCacheTests {
         cache.insert(2, for: key(1), cost: 101)
         #expect(cache.value(for: key(1)) == nil)
         #expect(cache.totalCost == .zero)
-        #expect(cache.statistics.refusals == 1)
+        #expect(cache.statistics.rejections == 1)
     }
 
     @Test("C01 limits can be changed, and a lower one takes effect at once")
@@ -84,7 +84,7 @@ struct MemoryCacheTests {
         let cache = MemoryCache<Int>(costLimit: 1_000)
         for number in 0..<100 { cache.insert(number, for: key(number), cost: 10) }
         cache.respond(to: pressure)
-        #expect(cache.totalCost == ByteCount(Int(1_000 * pressure.keptFraction)))
+        #expect(cache.totalCost == ByteCount(Int(1_000 * pressure.retainedFraction)))
         #expect(cache.costLimit == 1_000)
     }
 

@@ -4,10 +4,10 @@ import EideticTestSupport
 import Testing
 
 @Suite("Memory cache: what is in use", .timeLimit(.minutes(1)))
-struct MemoryInUseTests {
-    private final class Picture: Sendable {}
+struct LiveValueTests {
+    private final class Object: Sendable {}
 
-    private func cache(_ costLimit: ByteCount = 100, time: any TimeSource = SystemTime()) -> MemoryCache<Picture> {
+    private func makeCache(costLimit: ByteCount = 100, time: any TimeSource = SystemTime()) -> MemoryCache<Object> {
         MemoryCache(costLimit: costLimit, tracking: .objects, time: time)
     }
 
@@ -15,10 +15,10 @@ struct MemoryInUseTests {
 
     @Test("C02 what is held elsewhere is found again after critical pressure, and counted once")
     func findsAgain() {
-        let cache = cache()
-        let shown = Picture()
+        let cache = makeCache()
+        let shown = Object()
         cache.insert(shown, for: key, cost: 60)
-        cache.insert(Picture(), for: CacheKey("other"), cost: 40)
+        cache.insert(Object(), for: CacheKey("other"), cost: 40)
         cache.respond(to: .critical)
         #expect(cache.totalCost == .zero)
         #expect(cache.value(for: key) === shown)
@@ -34,34 +34,34 @@ struct MemoryInUseTests {
 
     @Test("C02 what nobody holds any more is not found, and its memory is free")
     func forgets() {
-        let cache = cache()
-        weak var gone: Picture?
+        let cache = makeCache()
+        weak var released: Object?
         do {
-            let picture = Picture()
-            gone = picture
-            cache.insert(picture, for: key, cost: 10)
+            let object = Object()
+            released = object
+            cache.insert(object, for: key, cost: 10)
             cache.respond(to: .critical)
-            #expect(cache.value(for: key) === picture)
+            #expect(cache.value(for: key) === object)
             cache.respond(to: .critical)
         }
-        #expect(gone == nil)
+        #expect(released == nil)
         #expect(cache.value(for: key) == nil)
     }
 
     @Test("C02 a value over the limit is found as long as it is held, and never counted")
     func findsTooLarge() {
-        let cache = cache()
-        let large = Picture()
+        let cache = makeCache()
+        let large = Object()
         cache.insert(large, for: key, cost: 101)
         #expect(cache.value(for: key) === large)
         #expect(cache.totalCost == .zero)
     }
 
     @Test("C16 what was removed, replaced or has expired is not found again, whoever holds it")
-    func doesNotFindWhatMayNotBeFound() {
+    func doesNotFindRemovedValues() {
         let time = ManualTime()
-        let cache = cache(time: time)
-        let (first, second) = (Picture(), Picture())
+        let cache = makeCache(time: time)
+        let (first, second) = (Object(), Object())
         cache.insert(first, for: key, cost: 10)
         cache.remove(key)
         #expect(cache.value(for: key) == nil)
@@ -86,21 +86,21 @@ struct MemoryInUseTests {
 
     @Test("C02 reviving makes room within the limit")
     func revivesWithinLimit() {
-        let cache = cache()
-        let pictures = (0..<10).map { _ in Picture() }
-        for (number, picture) in pictures.enumerated() { cache.insert(picture, for: CacheKey("\(number)"), cost: 40) }
-        for (number, picture) in pictures.enumerated() {
-            #expect(cache.value(for: CacheKey("\(number)")) === picture)
+        let cache = makeCache()
+        let objects = (0..<10).map { _ in Object() }
+        for (number, object) in objects.enumerated() { cache.insert(object, for: CacheKey("\(number)"), cost: 40) }
+        for (number, object) in objects.enumerated() {
+            #expect(cache.value(for: CacheKey("\(number)")) === object)
             #expect(cache.totalCost <= 100)
         }
     }
 
     @Test("C02 thousands of dead values are swept away")
     func sweeps() {
-        let cache = cache()
-        let shown = Picture()
+        let cache = makeCache()
+        let shown = Object()
         cache.insert(shown, for: key, cost: 100)
-        for number in 0..<5_000 { cache.insert(Picture(), for: CacheKey("\(number)"), cost: 100) }
+        for number in 0..<5_000 { cache.insert(Object(), for: CacheKey("\(number)"), cost: 100) }
         #expect(cache.value(for: key) === shown)
     }
 }

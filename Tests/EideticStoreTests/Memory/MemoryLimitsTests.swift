@@ -10,10 +10,10 @@ struct MemoryLimitsTests {
         let directory = try TemporaryDirectory()
         let fileSystem = FileSystem()
         for (path, text) in files {
-            let full = directory.path + path
-            let folder = full.split(separator: "/").dropLast().joined(separator: "/")
-            try fileSystem.makeDirectories("/" + folder)
-            try Array(text.utf8).withUnsafeBytes { try fileSystem.replaceContents(of: full, with: $0) }
+            let fullPath = directory.path + path
+            let parent = fullPath.split(separator: "/").dropLast().joined(separator: "/")
+            try fileSystem.makeDirectories("/" + parent)
+            try Array(text.utf8).withUnsafeBytes { try fileSystem.replaceContents(of: fullPath, with: $0) }
         }
         return MemoryLimits.usable(root: directory.path)
     }

@@ -4,10 +4,10 @@ import EideticTestSupport
 import Testing
 
 @Suite("Memory cache: trims and hooks", .timeLimit(.minutes(1)))
-struct MemoryParityTests {
+struct MemoryTrimmingTests {
     private func key(_ number: Int) -> CacheKey { CacheKey("\(number)") }
 
-    private func filled(_ time: ManualTime = ManualTime()) -> MemoryCache<Int> {
+    private func filledCache(time: ManualTime = ManualTime()) -> MemoryCache<Int> {
         let cache = MemoryCache<Int>(costLimit: 1_000, time: time)
         for number in 1...10 {
             cache.insert(number, for: key(number), cost: ByteCount(number * 10), timeToLive: .seconds(number))
@@ -17,18 +17,18 @@ struct MemoryParityTests {
     }
 
     @Test("C16 trims to a date: what was put in before it goes")
-    func trimsToDate() {
+    func removesOldEntries() {
         let time = ManualTime()
         let start = time.now
-        let cache = filled(time)
-        cache.trim(to: start + .milliseconds(500))
+        let cache = filledCache(time: time)
+        cache.removeEntries(storedBefore: start + .milliseconds(500))
         #expect(cache.entries.map(\.value).sorted() == [6, 7, 8, 9, 10])
         #expect(cache.statistics.removals(for: .trimmed) == 5)
     }
 
     @Test("C16 trims to a cost, with the costliest first on request")
     func trimsToCost() {
-        let cache = filled()
+        let cache = filledCache()
         cache.trim(toCost: 300, order: .costliestFirst)
         #expect(cache.entries.map(\.value).sorted() == [1, 2, 3, 4, 5, 6, 7])
         cache.trim(toCost: 100)
@@ -39,7 +39,7 @@ struct MemoryParityTests {
     @Test("C16 removes what has expired")
     func removesExpired() {
         let time = ManualTime()
-        let cache = filled(time)
+        let cache = filledCache(time: time)
         time.advance(by: .seconds(4))
         cache.removeExpired()
         #expect(cache.entries.map(\.value).sorted() == [5, 6, 7, 8, 9, 10])
@@ -50,7 +50,7 @@ struct MemoryParityTests {
     func enumerates() throws {
         let time = ManualTime()
         let start = time.now
-        let cache = filled(time)
+        let cache = filledCache(time: time)
         let entry = try #require(cache.entries.first { $0.key == key(2) })
         #expect(entry.value == 2)
         #expect(entry.cost == 20)
@@ -66,16 +66,16 @@ struct MemoryParityTests {
     func callsHooks() {
         let log = Guarded<[String]>([])
         let cacheBox = Guarded<MemoryCache<Int>?>(nil)
-        @Sendable func note(_ text: String, _ key: CacheKey) {
+        @Sendable func record(_ text: String, key: CacheKey) {
             let cache = cacheBox.withLock { $0 }
-            let isThere = cache?.contains(key) ?? false
-            log.withLock { $0.append("\(text) \(isThere ? "there" : "gone")") }
+            let isCached = cache?.contains(key) ?? false
+            log.withLock { $0.append("\(text) \(isCached ? "there" : "gone")") }
         }
         var hooks = MemoryHooks<Int>()
-        hooks.willInsert = { key, value, _ in note("will insert \(value)", key) }
-        hooks.didInsert = { key, value, _ in note("did insert \(value)", key) }
-        hooks.willRemove = { key, value, reason in note("will remove \(value) \(reason)", key) }
-        hooks.didRemove = { key, value, reason in note("did remove \(value) \(reason)", key) }
+        hooks.willInsert = { key, value, _ in record("will insert \(value)", key: key) }
+        hooks.didInsert = { key, value, _ in record("did insert \(value)", key: key) }
+        hooks.willRemove = { key, value, reason in record("will remove \(value) \(reason)", key: key) }
+        hooks.didRemove = { key, value, reason in record("did remove \(value) \(reason)", key: key) }
         let cache = MemoryCache<Int>(costLimit: 100, hooks: hooks)
         cacheBox.withLock { $0 = cache }
         cache.insert(1, for: key(1), cost: 100)

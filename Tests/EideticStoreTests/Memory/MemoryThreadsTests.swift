@@ -4,7 +4,7 @@ import EideticTestSupport
 import Testing
 
 @Suite("Memory cache: many threads", .timeLimit(.minutes(2)))
-struct MemoryThreadsTests {
+struct MemoryConcurrencyTests {
     /// What was put in: for which key, and how much it costs.
     private final class Value: Sendable {
         let key: Int
@@ -27,7 +27,7 @@ struct MemoryThreadsTests {
         // Each key belongs to one thread, which alone changes it and so knows what may be found.
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<Self.threads {
-                group.addTask { Self.work(cache, thread, steps: 4_000) }
+                group.addTask { Self.performRandomOperations(on: cache, thread: thread, steps: 4_000) }
             }
         }
         let entries = cache.entries
@@ -40,7 +40,7 @@ struct MemoryThreadsTests {
         #expect(cache.totalCost == .zero)
     }
 
-    private static func work(_ cache: MemoryCache<Value>, _ thread: Int, steps: Int) {
+    private static func performRandomOperations(on cache: MemoryCache<Value>, thread: Int, steps: Int) {
         var random = SystemRandomNumberGenerator()
         var latest: [Int: Value] = [:]
         for step in 0..<steps {
@@ -55,24 +55,24 @@ struct MemoryThreadsTests {
                 cache.remove(CacheKey("\(key)"))
             case 35: cache.trim(toCost: ByteCount(Int.random(in: 0..<3_000, using: &random)))
             case 36: cache.respond(to: MemoryPressure.allCases.randomElement(using: &random) ?? .normal)
-            case 37: check(cache.entries)
+            case 37: checkLimits(of: cache.entries)
             default:
                 let found = cache.value(for: CacheKey("\(key)"))
                 // Held by the model, so it is found whether it was evicted or not.
                 #expect(found === latest[key])
             }
-            if step % 16 == 0 { look(cache, key: Int.random(in: 0..<keys, using: &random)) }
+            if step % 16 == 0 { checkLookup(in: cache, key: Int.random(in: 0..<keys, using: &random)) }
         }
     }
 
     /// Looks at a key that another thread may be changing.
-    private static func look(_ cache: MemoryCache<Value>, key: Int) {
+    private static func checkLookup(in cache: MemoryCache<Value>, key: Int) {
         if let value = cache.value(for: CacheKey("\(key)")) { #expect(value.key == key) }
         #expect(cache.totalCost <= 3_000)
         #expect(cache.count <= 40)
     }
 
-    private static func check(_ entries: [MemoryCache<Value>.Entry]) {
+    private static func checkLimits(of entries: [MemoryCache<Value>.Entry]) {
         #expect(entries.count <= 40)
         #expect(entries.reduce(0) { $0 + $1.cost.bytes } <= 3_000)
         #expect(entries.allSatisfy { $0.cost.bytes == $0.value.cost && $0.key == CacheKey("\($0.value.key)") })
@@ -85,7 +85,7 @@ struct MemoryThreadsTests {
         cache.insert(held, for: key, cost: 1)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                for version in 0..<Torture.count(20_000, full: 1_000_000) {
+                for version in 0..<Torture.repetitions(20_000, full: 1_000_000) {
                     cache.insert(Value(key: 2, version: version), for: CacheKey("2"), cost: 1)
                     #expect(cache.value(for: key) === held)
                     cache.remove(CacheKey("2"))
@@ -93,7 +93,9 @@ struct MemoryThreadsTests {
             }
             for _ in 0..<3 {
                 group.addTask {
-                    for _ in 0..<Torture.count(60_000, full: 3_000_000) { #expect(cache.value(for: key) === held) }
+                    for _ in 0..<Torture.repetitions(60_000, full: 3_000_000) {
+                        #expect(cache.value(for: key) === held)
+                    }
                 }
             }
         }

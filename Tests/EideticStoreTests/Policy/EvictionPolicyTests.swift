@@ -3,18 +3,18 @@ import Glibc
 import Testing
 
 /// What a cache of the tests notes of its entries: the use since the policy last asked.
-private struct Uses {
-    private var uses: [Int: EntryUse] = [:]
+private struct UsageRecorder {
+    private var uses: [Int: EntryUsage] = [:]
 
-    mutating func hit(_ slot: Int, at clock: Double) {
-        uses[slot] = EntryUse(hits: uses[slot, default: .none].hits + 1, clock: clock)
+    mutating func recordHit(inSlot slot: Int, at clock: Double) {
+        uses[slot] = EntryUsage(hits: uses[slot, default: .unused].hits + 1, clock: clock)
     }
 
-    mutating func take(_ slot: Int) -> EntryUse { uses.removeValue(forKey: slot) ?? .none }
+    mutating func consumeUsage(ofSlot slot: Int) -> EntryUsage { uses.removeValue(forKey: slot) ?? .unused }
 }
 
 /// The same rule as ``GreedyDual``, told of each hit and searched from end to end.
-private struct PlainGreedyDual {
+private struct ReferenceGreedyDual {
     struct Entry {
         var uses: Double
         var weight: Double
@@ -31,7 +31,7 @@ private struct PlainGreedyDual {
         entries[slot] = Entry(uses: 1, weight: weight, value: clock + weight)
     }
 
-    mutating func hit(_ slot: Int) {
+    mutating func recordHit(inSlot slot: Int) {
         guard var entry = entries[slot] else { return }
         entry.uses += 1
         entry.value = clock + pow(entry.uses, useExponent) * entry.weight
@@ -49,41 +49,41 @@ private struct PlainGreedyDual {
 @Suite("Eviction policies")
 struct EvictionPolicyTests {
     @Test("C01 Greedy-Dual that asks for uses chooses as one that is told of each", arguments: [0.0, 0.15, 0.7, 1])
-    func asksAsWellAsTold(sizeExponent: Double) {
+    func matchesReference(sizeExponent: Double) {
         var random = SystemRandomNumberGenerator()
-        var policy = GreedyDual(useExponent: 1.5, sizeExponent: sizeExponent, most: 255, remembers: false)
-        var plain = PlainGreedyDual(useExponent: 1.5, sizeExponent: sizeExponent)
-        var uses = Uses()
+        var policy = GreedyDual(useExponent: 1.5, sizeExponent: sizeExponent, maximumUses: 255, remembersEvicted: false)
+        var reference = ReferenceGreedyDual(useExponent: 1.5, sizeExponent: sizeExponent)
+        var uses = UsageRecorder()
         var free = Set(0..<200)
         for _ in 0..<5_000 {
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<3:
                 guard let slot = free.randomElement(using: &random) else { continue }
                 free.remove(slot)
-                _ = uses.take(slot)
+                _ = uses.consumeUsage(ofSlot: slot)
                 let cost = Int.random(in: 1...1_000_000, using: &random)
                 policy.insert(slot, hash: UInt64(slot), cost: cost)
-                plain.insert(slot, cost: cost)
+                reference.insert(slot, cost: cost)
             case 3..<8:
-                guard let slot = plain.entries.keys.randomElement(using: &random) else { continue }
-                guard plain.entries[slot]?.uses != 255 else { continue }
-                uses.hit(slot, at: policy.clock)
-                plain.hit(slot)
+                guard let slot = reference.entries.keys.randomElement(using: &random) else { continue }
+                guard reference.entries[slot]?.uses != 255 else { continue }
+                uses.recordHit(inSlot: slot, at: policy.clock)
+                reference.recordHit(inSlot: slot)
             case 8:
-                guard let slot = plain.entries.keys.randomElement(using: &random) else { continue }
-                plain.entries[slot] = nil
+                guard let slot = reference.entries.keys.randomElement(using: &random) else { continue }
+                reference.entries[slot] = nil
                 policy.remove(slot)
                 free.insert(slot)
             default:
-                let value = plain.entries.values.map(\.value).min()
-                guard let slot = policy.evict(use: { uses.take($0) }) else {
+                let value = reference.entries.values.map(\.value).min()
+                guard let slot = policy.evict(usage: { uses.consumeUsage(ofSlot: $0) }) else {
                     #expect(value == nil)
                     continue
                 }
-                #expect(plain.entries[slot]?.value == value)
-                plain.entries[slot] = nil
-                plain.clock = value ?? 0
-                #expect(policy.clock == plain.clock)
+                #expect(reference.entries[slot]?.value == value)
+                reference.entries[slot] = nil
+                reference.clock = value ?? 0
+                #expect(policy.clock == reference.clock)
                 free.insert(slot)
             }
         }
@@ -92,18 +92,18 @@ struct EvictionPolicyTests {
     @Test("C01 an entry that comes back after eviction has its uses back")
     func remembersUses() {
         var policy = GreedyDual(useExponent: 1.5, sizeExponent: 0)
-        var uses = Uses()
-        for _ in 0..<5 { uses.hit(0, at: 0) }
+        var uses = UsageRecorder()
+        for _ in 0..<5 { uses.recordHit(inSlot: 0, at: 0) }
         policy.insert(0, hash: 7, cost: 1)
         // The second comes when the clock has passed the first one's value, so the first one goes.
         for slot in 1..<40 {
             policy.insert(slot, hash: UInt64(100 + slot), cost: 1)
-            if policy.evict(use: { uses.take($0) }) == 0 { break }
+            if policy.evict(usage: { uses.consumeUsage(ofSlot: $0) }) == 0 { break }
         }
         policy.insert(50, hash: 7, cost: 1)
         policy.insert(51, hash: 8, cost: 1)
         var order: [Int] = []
-        while let slot = policy.evict(use: { uses.take($0) }) { order.append(slot) }
+        while let slot = policy.evict(usage: { uses.consumeUsage(ofSlot: $0) }) { order.append(slot) }
         #expect(order.last == 50)
         #expect(order.contains(51))
     }
@@ -111,14 +111,14 @@ struct EvictionPolicyTests {
     @Test("C01 LRU lets go in the order of last use")
     func orderOfUse() {
         var policy = LRU()
-        var uses = Uses()
+        var uses = UsageRecorder()
         for slot in 0..<4 { policy.insert(slot, hash: 0, cost: 1) }
-        uses.hit(0, at: policy.clock)
+        uses.recordHit(inSlot: 0, at: policy.clock)
         policy.insert(4, hash: 0, cost: 1)
-        uses.hit(2, at: policy.clock)
+        uses.recordHit(inSlot: 2, at: policy.clock)
         policy.remove(3)
         var order: [Int] = []
-        while let slot = policy.evict(use: { uses.take($0) }) { order.append(slot) }
+        while let slot = policy.evict(usage: { uses.consumeUsage(ofSlot: $0) }) { order.append(slot) }
         #expect(order == [1, 0, 4, 2])
     }
 
@@ -127,13 +127,13 @@ struct EvictionPolicyTests {
         arguments: [EvictionRule.s3FIFO, .mostBytes, .mostEntries, .greedyDualSizeFrequency]
     )
     func resistsScan(_ rule: EvictionRule) {
-        var policy = rule.policy(capacity: 100)
-        var uses = Uses()
+        var policy = rule.makePolicy(capacity: 100)
+        var uses = UsageRecorder()
         for slot in 0..<50 { policy.insert(slot, hash: UInt64(slot), cost: 1) }
-        for slot in 0..<50 { for _ in 0..<4 { uses.hit(slot, at: policy.clock) } }
+        for slot in 0..<50 { for _ in 0..<4 { uses.recordHit(inSlot: slot, at: policy.clock) } }
         for slot in 50..<100 { policy.insert(slot, hash: UInt64(slot), cost: 1) }
         for number in 0..<150 {
-            guard let slot = policy.evict(use: { uses.take($0) }) else { break }
+            guard let slot = policy.evict(usage: { uses.consumeUsage(ofSlot: $0) }) else { break }
             #expect(slot >= 50)
             policy.insert(slot, hash: UInt64(1_000 + number), cost: 1)
         }
@@ -144,13 +144,15 @@ struct EvictionPolicyTests {
         arguments: [EvictionRule.leastRecentlyUsed, .s3FIFO, .mostBytes, .mostEntries, .greedyDualSizeFrequency]
     )
     func empties(_ rule: EvictionRule) {
-        var policy = rule.policy(capacity: 1_000)
-        var uses = Uses()
+        var policy = rule.makePolicy(capacity: 1_000)
+        var uses = UsageRecorder()
         for slot in 0..<100 { policy.insert(slot, hash: UInt64(slot), cost: slot) }
-        for slot in stride(from: 0, to: 100, by: 3) { uses.hit(slot, at: policy.clock) }
+        for slot in stride(from: 0, to: 100, by: 3) { uses.recordHit(inSlot: slot, at: policy.clock) }
         policy.remove(10)
-        var gone: Set<Int> = []
-        while let slot = policy.evict(use: { uses.take($0) }) { #expect(gone.insert(slot).inserted) }
-        #expect(gone == Set(0..<100).subtracting([10]))
+        var evicted: Set<Int> = []
+        while let slot = policy.evict(usage: { uses.consumeUsage(ofSlot: $0) }) {
+            #expect(evicted.insert(slot).inserted)
+        }
+        #expect(evicted == Set(0..<100).subtracting([10]))
     }
 }

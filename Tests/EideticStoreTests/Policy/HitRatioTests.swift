@@ -17,7 +17,7 @@ struct HitRatioTests {
     }
 
     /// Asks a memory cache for an entry, and puts it in where it is not there.
-    private func memory(_ capacity: Int, _ rule: EvictionRule) -> (CacheKey, Int) -> Bool {
+    private func memoryLookup(capacity: Int, rule: EvictionRule) -> (CacheKey, Int) -> Bool {
         let cache = MemoryCache<Bool>(costLimit: ByteCount(capacity), eviction: rule)
         return { key, size in
             if cache.value(for: key) != nil { return true }
@@ -26,7 +26,7 @@ struct HitRatioTests {
         }
     }
 
-    private func replay(_ requests: [Traces.Request], _ isHit: (CacheKey, Int) -> Bool) -> Ratio {
+    private func replay(_ requests: [Traces.Request], isHit: (CacheKey, Int) -> Bool) -> Ratio {
         var hits = (objects: 0, bytes: 0)
         for request in requests where isHit(CacheKey(request.key), request.size) {
             hits = (hits.objects + 1, hits.bytes + request.size)
@@ -42,15 +42,15 @@ struct HitRatioTests {
     private func ratios() async throws -> [[Ratio]] {
         var all: [[Ratio]] = []
         for (trace, parts) in Self.cells {
-            let requests = try await Traces.requests(trace)
+            let requests = try await Traces.requests(ofTrace: trace)
             let sizes = Dictionary(requests.map { ($0.key, $0.size) }, uniquingKeysWith: { first, _ in first })
             let footprint = sizes.values.reduce(0, +)
             for part in parts {
                 let capacity = Int(Double(footprint) * part)
-                var disk = DiskReplay(capacity: capacity)
+                var disk = DiskCacheSimulator(capacity: capacity)
                 all.append([
-                    replay(requests, memory(capacity, .mostBytes)),
-                    replay(requests, memory(capacity, .leastRecentlyUsed)),
+                    replay(requests, isHit: memoryLookup(capacity: capacity, rule: .mostBytes)),
+                    replay(requests, isHit: memoryLookup(capacity: capacity, rule: .leastRecentlyUsed)),
                     replay(requests) { disk.request($0, size: $1) },
                 ])
             }
@@ -61,15 +61,15 @@ struct HitRatioTests {
     @Test("C01 C10 the default rules find what they promise, and LRU what others found with it")
     func defaultsReachTargets() async throws {
         let cells = try await ratios()
-        func mean(_ rule: Int, _ part: KeyPath<Ratio, Double>) -> Double {
+        func mean(rule: Int, ratio part: KeyPath<Ratio, Double>) -> Double {
             cells.reduce(0) { $0 + $1[rule][keyPath: part] } / Double(cells.count)
         }
         #expect(cells.count == 10)
-        #expect(mean(0, \.bytes) >= 0.279)
+        #expect(mean(rule: 0, ratio: \.bytes) >= 0.279)
         #expect(cells.allSatisfy { $0[0].objects >= $0[1].objects - 0.01 })
-        #expect(abs(mean(1, \.objects) - 0.3445) < 0.0005)
-        #expect(abs(mean(1, \.bytes) - 0.2531) < 0.0005)
-        #expect(mean(2, \.objects) >= 0.405)
-        #expect(mean(2, \.bytes) >= 0.265)
+        #expect(abs(mean(rule: 1, ratio: \.objects) - 0.3445) < 0.0005)
+        #expect(abs(mean(rule: 1, ratio: \.bytes) - 0.2531) < 0.0005)
+        #expect(mean(rule: 2, ratio: \.objects) >= 0.405)
+        #expect(mean(rule: 2, ratio: \.bytes) >= 0.265)
     }
 }

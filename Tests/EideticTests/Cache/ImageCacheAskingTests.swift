@@ -4,84 +4,84 @@ import Glibc
 import Testing
 
 @Suite("Image cache: asking", .timeLimit(.minutes(2)))
-struct ImageCacheAskingTests {
+struct ImageCacheLookupTests {
     @Test("C07 L15 a picture in memory is answered before the query returns, on the calling thread")
-    func memoryAtOnce() throws {
+    func memorySynchronously() throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(try Picture.image(), for: "a", in: .memory)
+        try fixture.cache.store(try TestImage.image(), for: "a", in: .memory)
         let thread = pthread_self()
-        let answers = Answers()
+        let results = QueryResults()
         let query = fixture.cache.query("a") { result in
             #expect(pthread_self() == thread)
-            answers.add(result)
+            results.add(result)
         }
         #expect(query.isFinished)
-        #expect(answers.all.count == 1)
-        #expect(try answers.all.first?.get()?.source == .memory)
+        #expect(results.all.count == 1)
+        #expect(try results.all.first?.get()?.source == .memory)
         query.cancel()
-        #expect(answers.all.count == 1)
+        #expect(results.all.count == 1)
     }
 
     @Test("C07 C14 L09 a hit on disk comes from a thread of the cache, says so, and fills memory")
     func disk() async throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(bytes: try Picture.png(width: 5, height: 4), for: "a")
+        try fixture.cache.store(bytes: try TestImage.png(width: 5, height: 4), for: "a")
         let cache = fixture.nextRun()
         let thread = UInt(pthread_self())
         fixture.plan.before(.open) { #expect(UInt(pthread_self()) != thread) }
-        let answers = Answers()
-        cache.query("a") { answers.add($0) }
-        await answers.next()
-        let hit = try #require(try answers.all.first?.get())
+        let results = QueryResults()
+        cache.query("a") { results.add($0) }
+        await results.next()
+        let hit = try #require(try results.all.first?.get())
         #expect(hit.source == .disk)
         #expect(hit.image?.size == PixelSize(width: 5, height: 4))
         #expect(hit.bytes != nil)
         #expect(cache["a"]?.size == PixelSize(width: 5, height: 4))
-        #expect(try await cache.hit(for: "a")?.source == .memory)
+        #expect(try await cache.lookup("a")?.source == .memory)
         #expect(try await cache.image(for: "b") == nil)
         #expect(try await cache.image(for: "a", in: .none) == nil)
-        #expect(try await cache.hit(for: "a", in: .disk)?.source == .disk)
+        #expect(try await cache.lookup("a", in: .disk)?.source == .disk)
     }
 
     @Test("C07 a cancelled query is answered cancelled, once, and at once", arguments: [0, 1, 2])
-    func cancelled(_ moment: Int) async throws {
+    func cancelled(moment: Int) async throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(bytes: try Picture.png(width: 5, height: 4), for: "a")
+        try fixture.cache.store(bytes: try TestImage.png(width: 5, height: 4), for: "a")
         let cache = fixture.nextRun()
-        let answers = Answers()
-        let held = Guarded<ImageQuery?>(nil)
-        let gate = DispatchGate()
+        let results = QueryResults()
+        let activeQuery = Guarded<ImageQuery?>(nil)
+        let gate = BlockingGate()
         if moment == 0 { fixture.plan.before(.open) { gate.wait() } }
-        if moment == 1 { fixture.plan.before(.open) { held.withLock { $0 }?.cancel() } }
-        if moment == 2 { fixture.plan.before(.pread) { held.withLock { $0 }?.cancel() } }
-        let query = ImageQuery { answers.add($0) }
-        held.withLock { $0 = query }
-        cache.start(query, "a")
+        if moment == 1 { fixture.plan.before(.open) { activeQuery.withLock { $0 }?.cancel() } }
+        if moment == 2 { fixture.plan.before(.pread) { activeQuery.withLock { $0 }?.cancel() } }
+        let query = ImageQuery { results.add($0) }
+        activeQuery.withLock { $0 = query }
+        cache.start(query, for: "a")
         if moment == 0 { query.cancel() }
-        await answers.next()
+        await results.next()
         #expect(query.isFinished)
-        #expect(answers.all.count == 1)
-        #expect(code { _ = try answers.all.first?.get() } == .cancelled)
+        #expect(results.all.count == 1)
+        #expect(code { _ = try results.all.first?.get() } == .cancelled)
         if moment == 0 { gate.open() }
         // The cache goes on working.
         #expect(try await cache.image(for: "a") != nil)
-        #expect(answers.all.count == 1)
+        #expect(results.all.count == 1)
     }
 
     @Test("C07 many who ask at once share one read and one decode")
     func shared() async throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(bytes: try Picture.png(width: 50, height: 40), for: "a")
+        try fixture.cache.store(bytes: try TestImage.png(width: 50, height: 40), for: "a")
         let cache = fixture.nextRun()
         fixture.plan.resetCalls()
-        let gate = DispatchGate()
+        let gate = BlockingGate()
         fixture.plan.before(.open) { gate.wait() }
-        let answers = Answers()
-        for _ in 0..<50 { cache.query("a") { answers.add($0) } }
-        await until { cache.jobs.statistics.started + cache.jobs.statistics.joined == 50 }
+        let results = QueryResults()
+        for _ in 0..<50 { cache.query("a") { results.add($0) } }
+        await waitUntil { cache.lookups.statistics.started + cache.lookups.statistics.joined == 50 }
         gate.open()
-        await until { answers.all.count == 50 }
-        let buffers = try answers.all.map { ObjectIdentifier(try #require(try $0.get()?.image).pixels) }
+        await waitUntil { results.all.count == 50 }
+        let buffers = try results.all.map { ObjectIdentifier(try #require(try $0.get()?.image).pixels) }
         #expect(Set(buffers).count == 1)
         #expect(fixture.plan.count(of: .open) == 1)
     }
@@ -89,23 +89,23 @@ struct ImageCacheAskingTests {
     @Test("C07 a larger decode of the same picture answers from memory for a smaller one, not the reverse")
     func largerDecode() async throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(bytes: try Picture.png(width: 640, height: 480), for: "a")
+        try fixture.cache.store(bytes: try TestImage.png(width: 640, height: 480), for: "a")
         let cache = fixture.nextRun()
         let small = ImageCache.Key("a", rendering: .init(size: PixelSize(width: 64, height: 64)))
         #expect(try await cache.image(for: small)?.size == PixelSize(width: 64, height: 48))
         #expect(cache["a"] == nil)
         _ = try await cache.image(for: "a")
-        cache.memory.pictures.remove(small.picture)
+        cache.memory.images.remove(small.imageKey)
         #expect(cache[small]?.size == PixelSize(width: 640, height: 480))
     }
 
     @Test("C07 an animation whose first frame is in memory brings its bytes from disk")
     func animation() async throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(try Picture.image(frames: 3), for: "a")
+        try fixture.cache.store(try TestImage.image(frames: 3), for: "a")
         let cache = fixture.nextRun()
         #expect(try await cache.image(for: "a")?.isAnimated == false)
-        let hit = try #require(try await cache.hit(for: "a", bringsBytes: true))
+        let hit = try #require(try await cache.lookup("a", includingData: true))
         #expect(hit.source == .memory)
         #expect(try ImageDecoder.header(of: try #require(hit.bytes))?.frameCount == 3)
         let all = ImageCache.Key("a", options: .preloadAllFrames)
@@ -117,36 +117,36 @@ struct ImageCacheAskingTests {
         var configuration = ImageCache.Configuration()
         configuration.decodesOnRead = false
         let fixture = try ImageCacheFixture(configuration)
-        let bytes = try Picture.png(width: 5, height: 4)
+        let bytes = try TestImage.png(width: 5, height: 4)
         try fixture.cache.store(bytes: bytes, for: "a")
-        let hit = try #require(try await fixture.cache.hit(for: "a"))
+        let hit = try #require(try await fixture.cache.lookup("a"))
         #expect(hit.image == nil)
         #expect(hit.bytes == bytes)
         #expect(fixture.cache.memoryCount == 0)
     }
 
     @Test("C15 a picture from disk has the scale that its key says", arguments: [("a.png", 1.0), ("a@2x.png?v=1", 2)])
-    func scale(_ name: String, _ scale: Double) throws {
+    func scale(name: String, expected scale: Double) throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(bytes: try Picture.png(width: 5, height: 4), for: .init(name))
+        try fixture.cache.store(bytes: try TestImage.png(width: 5, height: 4), for: .init(name))
         #expect(try fixture.cache.storedImage(for: .init(name))?.scale == scale)
     }
 
     @Test("C09 with an age of 1 s a picture is served for a second, and then by no tier")
     func age() async throws {
         let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(1) }
-        try fixture.cache.store(try Picture.image(), for: "a", in: .disk)
+        try fixture.cache.store(try TestImage.image(), for: "a", in: .disk)
         #expect(try fixture.cache.contains("a"))
         fixture.time.advance(by: .seconds(1))
         #expect(try !fixture.cache.contains("a"))
         #expect(try await fixture.cache.image(for: "a") == nil)
         #expect(try fixture.disk.removeExpired() == 1)
-        #expect(fixture.cache.diskUsage.entries == 0)
+        #expect(fixture.cache.diskUsage.entryCount == 0)
     }
 }
 
 /// Holds threads up until it is opened.
-private final class DispatchGate: Sendable {
+private final class BlockingGate: Sendable {
     private let monitor = Monitor(false)
 
     func wait() { monitor.wait { $0 ? () : nil } }

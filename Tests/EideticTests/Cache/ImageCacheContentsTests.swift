@@ -7,18 +7,18 @@ import Testing
 struct ImageCacheContentsTests {
     @Test("C03 C12 namespaces are apart, begin empty, and survive their objects")
     func namespaces() async throws {
-        let directory = try TemporaryDirectory("namespaces")
+        let directory = try TemporaryDirectory(named: "namespaces")
         let one = try ImageCache(namespace: "one", in: directory.path)
         let two = try ImageCache(namespace: "../two", in: directory.path)
         #expect(one.diskUsage == DiskCache.Usage())
         #expect(one.memoryCost == .zero)
         #expect(one.memoryCount == 0)
-        try await one.insert(try Picture.image(), for: "a")
-        #expect(one.diskUsage.entries == 1)
+        try await one.insert(try TestImage.image(), for: "a")
+        #expect(one.diskUsage.entryCount == 1)
         #expect(one.memoryCount == 1)
         #expect(one.memoryCost == 192)
         #expect(try !two.contains("a"))
-        #expect(two.path(for: "a")?.hasPrefix(directory.path(".._two/")) == true)
+        #expect(two.path(for: "a")?.hasPrefix(directory.path(of: ".._two/")) == true)
         let again = try ImageCache(namespace: "one", in: directory.path)
         #expect(again["a"] == nil)
         #expect(try await again.image(for: "a")?.size == PixelSize(width: 8, height: 6))
@@ -27,7 +27,7 @@ struct ImageCacheContentsTests {
     @Test("C03 the shared instance is the shared pipeline's")
     func sharedInstance() throws {
         let request = try ImageRequest("http://localhost/\(UInt64.random(in: 0...UInt64.max)).png")
-        try ImageCache.shared.store(try Picture.image(), for: .init(request), in: .memory)
+        try ImageCache.shared.store(try TestImage.image(), for: .init(request), in: .memory)
         #expect(ImagePipeline.shared.cachedImage(for: request) != nil)
         try ImageCache.shared.remove(.init(request), from: .memory)
         #expect(ImagePipeline.shared.cachedImage(for: request) == nil)
@@ -37,21 +37,21 @@ struct ImageCacheContentsTests {
     @Test("C08 exists, path, bytes, remove and clear, blocking, for memory, disk and both")
     func blockingForms() throws {
         let cache = try ImageCacheFixture().cache
-        let image = try Picture.image()
+        let image = try TestImage.image()
         for name in ["a", "b", "c", "d"] { try cache.store(image, for: .init(name)) }
-        #expect(try cache.tiers(with: "a") == .all)
+        #expect(try cache.tiers(containing: "a") == .all)
         try cache.remove("a", from: .memory)
-        #expect(try cache.tiers(with: "a") == .disk)
+        #expect(try cache.tiers(containing: "a") == .disk)
         try cache.remove("b", from: .disk)
-        #expect(try cache.tiers(with: "b") == .memory)
+        #expect(try cache.tiers(containing: "b") == .memory)
         #expect(try cache.bytes(for: "b") == nil)
         try cache.remove("c")
-        #expect(try cache.tiers(with: "c").isEmpty)
+        #expect(try cache.tiers(containing: "c").isEmpty)
         let path = try #require(cache.path(for: "d"))
         let file = try FileSystem().contents(of: path)
         #expect(file.starts(with: try #require(try cache.bytes(for: "d"))))
         try cache.removeAll(from: .memory)
-        #expect(try cache.tiers(with: "d") == .disk)
+        #expect(try cache.tiers(containing: "d") == .disk)
         try cache.removeAll(from: .disk)
         #expect(try !cache.contains("d"))
         #expect(cache.diskUsage == DiskCache.Usage())
@@ -60,7 +60,7 @@ struct ImageCacheContentsTests {
     @Test("C08 exists, bytes, remove and clear have asynchronous forms that do the same")
     func asynchronousForms() async throws {
         let cache = try ImageCacheFixture().cache
-        let image = try Picture.image()
+        let image = try TestImage.image()
         for name in ["a", "b"] { try await cache.insert(image, for: .init(name)) }
         #expect(try await cache.containsImage(for: "a", in: .disk))
         try await cache.removeImage(for: "a", from: .memory)
@@ -68,7 +68,7 @@ struct ImageCacheContentsTests {
         #expect(try await !cache.containsImage(for: "a", in: .memory))
         try await cache.removeImage(for: "a")
         #expect(try await !cache.containsImage(for: "a"))
-        #expect(try await cache.currentDiskUsage().entries == 1)
+        #expect(try await cache.currentDiskUsage().entryCount == 1)
         try await cache.removeAllImages()
         #expect(try await cache.currentDiskUsage() == DiskCache.Usage())
         #expect(try await !cache.containsImage(for: "b"))
@@ -77,7 +77,7 @@ struct ImageCacheContentsTests {
     @Test("C08 a picture is removed from memory in all its sizes")
     func allSizes() async throws {
         let cache = try ImageCacheFixture().cache
-        try cache.store(bytes: try Picture.png(width: 640, height: 480), for: "a")
+        try cache.store(bytes: try TestImage.png(width: 640, height: 480), for: "a")
         let small = ImageCache.Key("a", rendering: .init(size: PixelSize(width: 64, height: 64)))
         _ = try await cache.image(for: small)
         _ = try await cache.image(for: "a")
@@ -91,14 +91,14 @@ struct ImageCacheContentsTests {
     func foreign() async throws {
         let key = "http://a.com/p.png?x=1.2", plain = "no extension"
         let fixture = try ImageCacheFixture { settings, directory in
-            let old = PictureBundle.sdWebImage(in: directory.path("old"))
-            let bundle = PictureBundle(directory: directory.path("bundle"))
-            let bytes = try Picture.png(width: 5, height: 4)
+            let old = ImageBundle.sdWebImage(in: directory.path(of: "old"))
+            let bundle = ImageBundle(directory: directory.path(of: "bundle"))
+            let bytes = try TestImage.png(width: 5, height: 4)
             for path in [old.paths(for: key)[0], bundle.paths(for: plain)[0]] {
                 try directory.write(bytes, to: String(path.dropFirst(directory.path.utf8.count + 1)))
             }
-            let broken = bundle.paths(for: "broken")[0].dropFirst(directory.path.utf8.count + 1)
-            try directory.write([1, 2, 3], to: String(broken))
+            let brokenPath = bundle.paths(for: "broken")[0].dropFirst(directory.path.utf8.count + 1)
+            try directory.write([1, 2, 3], to: String(brokenPath))
             mkfifo(bundle.paths(for: "pipe")[0], 0o600)
             settings.bundles = [old, bundle]
         }
@@ -111,31 +111,31 @@ struct ImageCacheContentsTests {
         try fixture.cache.removeAll()
         #expect(try await fixture.cache.image(for: .init(key)) != nil)
         #expect(try fixture.directory.contents(of: "bundle/\(MD5.hexadecimal(Array("broken".utf8)))") == [1, 2, 3])
-        #expect(fixture.cache.diskUsage.entries == 0)
+        #expect(fixture.cache.diskUsage.entryCount == 0)
     }
 
     @Test("C16 a directory of a hundred pictures is taken over")
     func migration() async throws {
         let old = try ImageCacheFixture(), new = try ImageCacheFixture()
         for index in 0..<100 {
-            try old.cache.store(bytes: try Picture.png(width: 1 + index, height: 2), for: "\(index)")
+            try old.cache.store(bytes: try TestImage.png(width: 1 + index, height: 2), for: "\(index)")
         }
-        #expect(try new.disk.takeEntries(from: old.disk.configuration.directory) == 100)
+        #expect(try new.disk.importEntries(from: old.disk.configuration.directory) == 100)
         for index in 0..<100 {
             #expect(try await new.cache.image(for: "\(index)")?.size.width == 1 + index)
         }
-        #expect(new.cache.diskUsage.entries == 100)
+        #expect(new.cache.diskUsage.entryCount == 100)
     }
 
     @Test("C10 with a limit of 10 bytes an entry of 20 is refused, and the classic sweep leaves nothing above it")
     func tinyLimit() throws {
         let tiny = try ImageCacheFixture { settings, _ in settings.sizeLimit = 10 }
         #expect(code { try tiny.disk.write([UInt8](repeating: 1, count: 20), for: "a") } == .limitExceeded)
-        #expect(tiny.cache.diskUsage.entries == 0)
-        let wide = try ImageCacheFixture()
-        try wide.disk.write([UInt8](repeating: 1, count: 20), for: "a")
-        #expect(try wide.disk.sweep(downTo: 10).evicted == 1)
-        #expect(wide.cache.diskUsage.entries == 0)
+        #expect(tiny.cache.diskUsage.entryCount == 0)
+        let large = try ImageCacheFixture()
+        try large.disk.write([UInt8](repeating: 1, count: 20), for: "a")
+        #expect(try large.disk.sweep(downTo: 10).evictedCount == 1)
+        #expect(large.cache.diskUsage.entryCount == 0)
     }
 }
 
@@ -143,7 +143,7 @@ struct ImageCacheContentsTests {
 struct ImageCachePipelineTests {
     @Test("C07 L09 what a pipeline has stored is found by the cache, in memory and on disk")
     func fromPipeline() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try fixture.put(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         let cache = fixture.pipeline.cache
@@ -151,20 +151,20 @@ struct ImageCachePipelineTests {
         #expect(cache[.init(request.name)] != nil)
         let next = try fixture.nextRun().cache
         #expect(next[.init(request)] == nil)
-        #expect(try await next.hit(for: .init(request.name))?.source == .disk)
+        #expect(try await next.lookup(.init(request.name))?.source == .disk)
         #expect(next[.init(request)] != nil)
     }
 
     @Test("C06 what is put into the cache is loaded by the pipeline, without the network")
     func toPipeline() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         let request = try ImageRequest("http://localhost:\(fixture.server.port)/none.png")
-        try await fixture.pipeline.cache.insert(try Picture.image(width: 9, height: 7), for: .init(request.name))
+        try await fixture.pipeline.cache.insert(try TestImage.image(width: 9, height: 7), for: .init(request.name))
         #expect(fixture.pipeline.cachedImage(for: request)?.size.width == 9)
         let response = try await fixture.nextRun().response(for: request)
         #expect(response.source == .disk)
         #expect(response.image.size == PixelSize(width: 9, height: 7))
-        #expect(try await fixture.server.requestCount("/none.png") == 0)
+        #expect(try await fixture.server.requestCount(for: "/none.png") == 0)
     }
 
     @Test("C06 a cache and a pipeline that are given one memory share it")
@@ -174,19 +174,19 @@ struct ImageCachePipelineTests {
         configuration.memoryCache = memory
         let pipeline = ImagePipeline(configuration)
         let cache = ImageCache(memory: memory)
-        try await cache.insert(try Picture.image(), for: "http://localhost/a.png")
+        try await cache.insert(try TestImage.image(), for: "http://localhost/a.png")
         #expect(pipeline.cachedImage(for: try ImageRequest("http://localhost/a.png")) != nil)
         #expect(cache.path(for: "a") == nil)
     }
 
     @Test("C20 where the server's word counts, a picture that the cache brought to memory is fresh no longer than that")
     func freshness() async throws {
-        let fixture = try await Fixture()
+        let fixture = try await PipelineFixture()
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
         configuration.freshness = .http()
         let pipeline = ImagePipeline(configuration)
         var metadata = DiskCache.Metadata(headers: [.init(name: "Cache-Control", value: "max-age=0")])
-        let bytes = try Picture.png(width: 5, height: 4)
+        let bytes = try TestImage.png(width: 5, height: 4)
         try pipeline.cache.store(bytes: bytes, for: "http://localhost/stale.png", metadata: metadata)
         #expect(try await pipeline.cache.image(for: "http://localhost/stale.png") != nil)
         #expect(pipeline.cache["http://localhost/stale.png"] == nil)

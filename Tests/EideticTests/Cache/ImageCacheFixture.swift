@@ -14,8 +14,8 @@ struct ImageCacheFixture {
         _ configuration: ImageCache.Configuration = .init(),
         change: (inout DiskCache.Configuration, TemporaryDirectory) throws -> Void = { _, _ in }
     ) throws {
-        directory = try TemporaryDirectory("image-cache")
-        var settings = DiskCache.Configuration(directory: directory.path("cache"))
+        directory = try TemporaryDirectory(named: "image-cache")
+        var settings = DiskCache.Configuration(directory: directory.path(of: "cache"))
         settings.sizeLimit = .mebibytes(64)
         try change(&settings, directory)
         disk = try DiskCache(settings, fileSystem: FileSystem(observer: plan), time: time)
@@ -28,7 +28,7 @@ struct ImageCacheFixture {
     }
 }
 
-extension Picture {
+extension TestImage {
     /// A picture that was never encoded; with alpha every pixel is half transparent.
     static func image(
         width: Int = 8,
@@ -56,7 +56,7 @@ extension Picture {
 }
 
 /// The code of the error that `body` throws.
-func code(_ body: () throws -> Void) -> EideticError.Code? {
+func errorCode(thrownBy body: () throws -> Void) -> EideticError.Code? {
     do {
         try body()
         return nil
@@ -66,7 +66,7 @@ func code(_ body: () throws -> Void) -> EideticError.Code? {
 }
 
 /// The code of the error that `body` throws.
-func code(_ body: () async throws -> Void) async -> EideticError.Code? {
+func errorCode(thrownBy body: () async throws -> Void) async -> EideticError.Code? {
     do {
         try await body()
         return nil
@@ -76,19 +76,19 @@ func code(_ body: () async throws -> Void) async -> EideticError.Code? {
 }
 
 /// Collects what completions tell.
-final class Answers: Sendable {
+final class QueryResults: Sendable {
     private let state = Guarded<[Result<ImageCache.Hit?, EideticError>]>([])
-    private let arrivals = AsyncStream.makeStream(of: Void.self)
+    private let signals = AsyncStream.makeStream(of: Void.self)
 
-    var all: [Result<ImageCache.Hit?, EideticError>] { state.withLock { $0 } }
+    var values: [Result<ImageCache.Hit?, EideticError>] { state.withLock { $0 } }
 
     func add(_ result: Result<ImageCache.Hit?, EideticError>) {
         state.withLock { $0.append(result) }
-        arrivals.continuation.yield()
+        signals.continuation.yield()
     }
 
     /// Waits for the next answer.
     func next() async {
-        for await _ in arrivals.stream { return }
+        for await _ in signals.stream { return }
     }
 }

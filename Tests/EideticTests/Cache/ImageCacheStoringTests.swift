@@ -9,13 +9,13 @@ struct ImageCacheStoringTests {
     func formats() throws {
         let fixture = try ImageCacheFixture()
         let cases: [(String, Image, ImageFormat)] = [
-            ("own", try Picture.image(format: .png), .png),
-            ("jpeg", try Picture.image(format: .jpeg), .jpeg),
-            ("webp", try Picture.image(format: .webp), .webp),
-            ("animation", try Picture.image(frames: 3, format: .png), .gif),
-            ("alpha", try Picture.image(format: .bmp, hasAlpha: true), .png),
-            ("opaque", try Picture.image(format: .bmp), .jpeg),
-            ("rounded photograph", try Picture.image(format: .jpeg, hasAlpha: true), .png),
+            ("own", try TestImage.image(format: .png), .png),
+            ("jpeg", try TestImage.image(format: .jpeg), .jpeg),
+            ("webp", try TestImage.image(format: .webp), .webp),
+            ("animation", try TestImage.image(frames: 3, format: .png), .gif),
+            ("alpha", try TestImage.image(format: .bmp, hasAlpha: true), .png),
+            ("opaque", try TestImage.image(format: .bmp), .jpeg),
+            ("rounded photograph", try TestImage.image(format: .jpeg, hasAlpha: true), .png),
         ]
         for (name, image, format) in cases {
             try fixture.cache.store(image, for: .init(name))
@@ -28,8 +28,8 @@ struct ImageCacheStoringTests {
     @Test("C06 bytes are kept as they are, and an error reaches the caller; in memory the picture is all the same")
     func bytes() async throws {
         let fixture = try ImageCacheFixture()
-        let bytes = try Picture.png(width: 5, height: 4)
-        try await fixture.cache.insert(try Picture.image(), bytes: bytes, for: "a")
+        let bytes = try TestImage.png(width: 5, height: 4)
+        try await fixture.cache.insert(try TestImage.image(), bytes: bytes, for: "a")
         #expect(try await fixture.cache.storedBytes(for: "a") == bytes)
         try await fixture.cache.insert(bytes: bytes, for: "b")
         #expect(fixture.cache.memoryImage(for: "b") == nil)
@@ -37,33 +37,33 @@ struct ImageCacheStoringTests {
         #expect(await code { try await fixture.cache.insert(bytes: [1, 2, 3], for: "c") } == .truncated)
         #expect(try !fixture.cache.contains("c"))
         fixture.plan.fail(.write, with: ENOSPC, count: 2)
-        #expect(await code { try await fixture.cache.insert(try Picture.image(), for: "d") } == .diskFull)
+        #expect(await code { try await fixture.cache.insert(try TestImage.image(), for: "d") } == .diskFull)
         #expect(fixture.cache["d"] != nil)
-        #expect(await code { try await fixture.cache.insert(try Picture.image(), for: "") } == .invalidArgument)
+        #expect(await code { try await fixture.cache.insert(try TestImage.image(), for: "") } == .invalidArgument)
     }
 
     @Test("C06 a picture goes where it is told to go, and the completion comes after the write")
     func tiers() async throws {
         let fixture = try ImageCacheFixture()
-        let image = try Picture.image()
+        let image = try TestImage.image()
         for (name, tiers) in [("none", ImageCache.Tiers.none), ("memory", .memory), ("disk", .disk), ("all", .all)] {
             try await fixture.cache.insert(image, for: .init(name), in: tiers)
-            #expect(try fixture.cache.tiers(with: .init(name)) == tiers, "\(name)")
+            #expect(try fixture.cache.tiers(containing: .init(name)) == tiers, "\(name)")
         }
         var configuration = ImageCache.Configuration()
         configuration.keepsInMemory = false
         let frugal = fixture.nextRun(configuration)
         try frugal.store(image, for: "frugal")
-        #expect(try frugal.tiers(with: "frugal") == .disk)
+        #expect(try frugal.tiers(containing: "frugal") == .disk)
         #expect(try frugal.storedImage(for: "frugal") != nil)
-        #expect(try frugal.tiers(with: "frugal") == .disk)
+        #expect(try frugal.tiers(containing: "frugal") == .disk)
     }
 
     @Test("C07 a thumbnail is never stored under the key of the whole picture, with its bytes or without")
     func thumbnails() async throws {
         let fixture = try ImageCacheFixture()
-        let whole = PixelSize(width: 640, height: 480), size = PixelSize(width: 64, height: 48)
-        let thumbnail = try Picture.image(width: 64, height: 48, sourceSize: whole)
+        let fullSize = PixelSize(width: 640, height: 480), size = PixelSize(width: 64, height: 48)
+        let thumbnail = try TestImage.image(width: 64, height: 48, sourceSize: fullSize)
         try await fixture.cache.insert(thumbnail, for: "a")
         #expect(fixture.cache["a"] == nil)
         #expect(try fixture.nextRun().storedImage(for: "a") == nil)
@@ -74,10 +74,10 @@ struct ImageCacheStoringTests {
         #expect(try await next.image(for: "a") == nil)
         #expect(try fixture.disk.entries().map(\.metadata.kind) == [.derived])
         // With the bytes of the whole picture, those are its original.
-        let original = try Picture.png(width: 640, height: 480)
-        try await fixture.cache.insert(thumbnail, bytes: original, for: "b")
+        let fullBytes = try TestImage.png(width: 640, height: 480)
+        try await fixture.cache.insert(thumbnail, bytes: fullBytes, for: "b")
         #expect(fixture.cache["b"] == nil)
-        #expect(try await fixture.cache.image(for: "b")?.size == whole)
+        #expect(try await fixture.cache.image(for: "b")?.size == fullSize)
     }
 
     @Test("C16 the key hook changes keys, and the serializer what is on disk; its errors reach the caller")
@@ -86,21 +86,21 @@ struct ImageCacheStoringTests {
         configuration.keyHook = { String($0.prefix { $0 != "?" }) }
         configuration.serializer = ImageCache.Serializer(
             encode: { image, bytes, key throws(EideticError) in
-                if key == "refused" { throw EideticError(.encodingFailed, key) }
+                if key == "refused" { throw EideticError(.encodingFailed, message: key) }
                 guard let image else { return bytes ?? [] }
                 return try ImageEncoder.encode(image, as: .png).map { $0 ^ 0x5a }
             },
             decode: { bytes, _ in bytes.map { $0 ^ 0x5a } }
         )
         let fixture = try ImageCacheFixture(configuration)
-        try await fixture.cache.insert(try Picture.image(), for: "http://a/b.png?token=1")
+        try await fixture.cache.insert(try TestImage.image(), for: "http://a/b.png?token=1")
         #expect(fixture.cache["http://a/b.png?token=2"] != nil)
         #expect(try fixture.disk.entries().map(\.key) == ["http://a/b.png"])
         let raw = try #require(try fixture.disk.read("http://a/b.png")).bytes
         #expect(raw.first == 0xd3)
         let next = fixture.nextRun(configuration)
         #expect(try await next.image(for: "http://a/b.png?token=3")?.size == PixelSize(width: 8, height: 6))
-        let refusal = await code { try await fixture.cache.insert(try Picture.image(), for: "refused") }
+        let refusal = await code { try await fixture.cache.insert(try TestImage.image(), for: "refused") }
         #expect(refusal == .encodingFailed)
     }
 
@@ -109,9 +109,9 @@ struct ImageCacheStoringTests {
         let fixture = try ImageCacheFixture()
         var metadata = DiskCache.Metadata()
         metadata.extendedData = [1, 2, 3]
-        try await fixture.cache.insert(try Picture.image(), for: "a", metadata: metadata)
+        try await fixture.cache.insert(try TestImage.image(), for: "a", metadata: metadata)
         #expect(try fixture.cache.metadata(for: "a")?.extendedData == [1, 2, 3])
-        let hit = try await fixture.cache.hit(for: "a", bringsBytes: true)
+        let hit = try await fixture.cache.lookup("a", includingData: true)
         #expect(hit?.source == .memory)
         #expect(hit?.metadata?.extendedData == [1, 2, 3])
     }
@@ -119,8 +119,8 @@ struct ImageCacheStoringTests {
     @Test("C06 a partial picture is not stored")
     func partial() throws {
         let fixture = try ImageCacheFixture()
-        let whole = try Picture.image()
-        let image = Image(frames: whole.frames, format: .png, sourceSize: whole.size, isPartial: true)
+        let complete = try TestImage.image()
+        let image = Image(frames: complete.frames, format: .png, sourceSize: complete.size, isPartial: true)
         #expect(code { try fixture.cache.store(image, for: "a") } == .invalidArgument)
         #expect(fixture.cache["a"] == nil)
     }

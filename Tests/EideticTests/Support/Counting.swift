@@ -1,14 +1,14 @@
 import Eidetic
 
 /// A transform that changes nothing and counts how often it is called.
-struct Counting: ImageTransform {
+struct CountingTransform: ImageTransform {
     let key = "counting"
     let count: Counter
 
     init(count: Counter) { self.count = count }
 
     func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
-        count.add()
+        count.increment()
         return pixels
     }
 }
@@ -19,10 +19,10 @@ final class Counter: Sendable {
 
     var value: Int { number.withLock { $0 } }
 
-    func add() { number.withLock { $0 += 1 } }
+    func increment() { number.withLock { $0 += 1 } }
 }
 
-extension Picture {
+extension TestImage {
     /// Two frames of one pixel each, red and black, 100 ms.
     static let animatedGIF: [UInt8] = {
         let head: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 0]

@@ -2,14 +2,14 @@ import Eidetic
 import EideticTestSupport
 
 /// A transform that says when it begins, and waits.
-struct Held: ImageTransform {
+struct BlockingTransform: ImageTransform {
     let key = "held"
-    let begun: Gate
-    let goOn: Gate
+    let started: Gate
+    let proceed: Gate
 
     func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
-        begun.open()
-        goOn.block()
+        started.open()
+        proceed.block()
         return pixels
     }
 }

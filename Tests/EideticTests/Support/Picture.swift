@@ -1,7 +1,7 @@
 import Eidetic
 
 /// Pictures made for tests, without the encoders that are tested elsewhere.
-enum Picture {
+enum TestImage {
     /// Pixels that say where they are: (x, y, 7) modulo 256.
     static func pixels(width: Int, height: Int) throws -> PixelBuffer {
         let rows = self.rows(width: width, height: height)
@@ -17,7 +17,8 @@ enum Picture {
         let raw: [UInt8] = rows(width: width, height: height).flatMap { row -> [UInt8] in [0] + row }
         let header = bigEndian(UInt32(width)) + bigEndian(UInt32(height)) + [8, 6, 0, 0, 0]
         return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-            + chunk("IHDR", header) + chunk("IDAT", stored(raw)) + chunk("IEND", [])
+            + chunk(named: "IHDR", data: header) + chunk(named: "IDAT", data: zlibStored(raw))
+            + chunk(named: "IEND", data: [])
     }
 
     private static func rows(width: Int, height: Int) -> [[UInt8]] {
@@ -26,17 +27,17 @@ enum Picture {
         }
     }
 
-    private static func stored(_ bytes: [UInt8]) -> [UInt8] {
+    private static func zlibStored(_ bytes: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
-        var rest = bytes[...]
+        var remaining = bytes[...]
         repeat {
-            let block = rest.prefix(65_535)
-            rest = rest.dropFirst(block.count)
+            let block = remaining.prefix(65_535)
+            remaining = remaining.dropFirst(block.count)
             let length = UInt16(block.count)
-            stream.append(rest.isEmpty ? 1 : 0)
+            stream.append(remaining.isEmpty ? 1 : 0)
             for number in [length, ~length] { stream += [UInt8(number & 255), UInt8(number >> 8)] }
             stream += block
-        } while !rest.isEmpty
+        } while !remaining.isEmpty
         var (low, high): (UInt32, UInt32) = (1, 0)
         for byte in bytes {
             low = (low + UInt32(byte)) % 65_521
@@ -45,7 +46,7 @@ enum Picture {
         return stream + bigEndian(high << 16 | low)
     }
 
-    static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
+    static func chunk(named name: String, data: [UInt8]) -> [UInt8] {
         let content = Array(name.utf8) + data
         return bigEndian(UInt32(data.count)) + content + bigEndian(checksum(content[...]))
     }

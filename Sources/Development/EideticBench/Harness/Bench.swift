@@ -6,7 +6,7 @@ struct Bench: Sendable {
     let isJSON: Bool
 
     /// A whole number among the arguments.
-    func number(_ name: String, default value: Int) throws(UsageError) -> Int {
+    func integer(named name: String, default value: Int) throws(UsageError) -> Int {
         guard let text = arguments[name] else { return value }
         guard let number = Int(text) else { throw UsageError(message: "--\(name): \"\(text)\" is not a number") }
         return number
@@ -17,7 +17,7 @@ struct Bench: Sendable {
     /// Each is run once to warm up, then samples of both are taken in turn, so that whatever else the machine does
     /// meets both. A sample is the time of one call of `ours` or `theirs`, divided by `operations`.
     func compare(
-        _ kase: Case,
+        _ benchmark: BenchmarkCase,
         operations: Int = 1,
         samples: Int = 15,
         with baseline: String,
@@ -26,31 +26,33 @@ struct Bench: Sendable {
     ) async rethrows {
         try await ours()
         try await theirs()
-        var mine: [Double] = []
-        var others: [Double] = []
+        var ourTimes: [Double] = []
+        var theirTimes: [Double] = []
         for _ in 0..<samples {
-            mine.append(kase.unit.value(try await Self.seconds(ours) / Double(operations)))
-            others.append(kase.unit.value(try await Self.seconds(theirs) / Double(operations)))
+            ourTimes.append(benchmark.unit.value(seconds: try await Self.seconds(ours) / Double(operations)))
+            theirTimes.append(benchmark.unit.value(seconds: try await Self.seconds(theirs) / Double(operations)))
         }
-        report(kase, Samples(values: mine), baseline: (baseline, Samples(values: others)))
+        report(benchmark, samples: Samples(values: ourTimes), baseline: (baseline, Samples(values: theirTimes)))
     }
 
     /// Measures something alone.
     func measure(
-        _ kase: Case,
+        _ benchmark: BenchmarkCase,
         operations: Int = 1,
         samples: Int = 15,
-        _ body: () async throws -> Void
+        body: () async throws -> Void
     ) async rethrows {
         try await body()
         var values: [Double] = []
-        for _ in 0..<samples { values.append(kase.unit.value(try await Self.seconds(body) / Double(operations))) }
-        report(kase, Samples(values: values))
+        for _ in 0..<samples {
+            values.append(benchmark.unit.value(seconds: try await Self.seconds(body) / Double(operations)))
+        }
+        report(benchmark, samples: Samples(values: values))
     }
 
     /// Reports what a suite has measured or counted itself.
-    func report(_ kase: Case, _ samples: Samples, baseline: (name: String, samples: Samples)? = nil) {
-        let result = CaseResult(suite: suite, kase: kase, samples: samples, baseline: baseline)
+    func report(_ benchmark: BenchmarkCase, samples: Samples, baseline: (name: String, samples: Samples)? = nil) {
+        let result = CaseResult(suite: suite, kase: benchmark, samples: samples, baseline: baseline)
         print(isJSON ? result.json : result.text)
     }
 
@@ -67,4 +69,4 @@ struct Bench: Sendable {
 /// Keeps the optimiser from leaving out what nobody reads.
 @inline(never)
 @_optimize(none)
-func use<Value>(_ value: Value) {}
+func blackHole<Value>(_ value: Value) {}

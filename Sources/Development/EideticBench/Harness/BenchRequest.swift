@@ -8,14 +8,14 @@ struct BenchRequest {
     private enum Action { case list, help, run }
 
     /// A suite, and the `--NAME=VALUE` arguments that follow it.
-    private struct Run {
+    private struct SuiteRun {
         let suite: Suite
         var arguments: [String: String] = [:]
     }
 
     private var action = Action.run
     private var isJSON = false
-    private var runs: [Run] = []
+    private var runs: [SuiteRun] = []
 
     static let usage = """
         usage: eidetic-bench [--list] [--json] SUITE [ARGUMENT] [--NAME=VALUE …] …
@@ -26,16 +26,16 @@ struct BenchRequest {
         """
 
     init(arguments: [String]) throws(UsageError) {
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
+        var remaining = arguments[...]
+        while let argument = remaining.popFirst() {
             switch argument {
             case "--list": action = .list
             case "--help", "-h": action = .help
             case "--json": isJSON = true
-            case "all": runs += Suite.all.map { Run(suite: $0) }
-            case _ where argument.hasPrefix("-"): try takeOption(argument, &rest)
-            case _ where takePositional(argument): break
-            default: runs.append(Run(suite: try Self.suite(argument)))
+            case "all": runs += Suite.all.map { SuiteRun(suite: $0) }
+            case _ where argument.hasPrefix("-"): try parseOption(argument, remaining: &remaining)
+            case _ where parsePositional(argument): break
+            default: runs.append(SuiteRun(suite: try Self.suite(named: argument)))
             }
         }
         guard action != .run || !runs.isEmpty else { throw UsageError(message: "no suite given\n\(Self.usage)") }
@@ -70,7 +70,7 @@ struct BenchRequest {
     }
 
     /// Keeps an argument without a name for the suite before it, if that takes one and it names no suite.
-    private mutating func takePositional(_ argument: String) -> Bool {
+    private mutating func parsePositional(_ argument: String) -> Bool {
         guard let last = runs.indices.last, let name = runs[last].suite.positional,
             runs[last].arguments[name] == nil, !Suite.all.contains(where: { $0.name == argument })
         else { return false }
@@ -79,7 +79,7 @@ struct BenchRequest {
     }
 
     /// Keeps a `--NAME=VALUE` or `--NAME VALUE` argument for the suite before it.
-    private mutating func takeOption(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+    private mutating func parseOption(_ argument: String, remaining rest: inout ArraySlice<String>) throws(UsageError) {
         var parts = argument.drop { $0 == "-" }.split(separator: "=", maxSplits: 1).map(String.init)
         if parts.count == 1, !argument.hasSuffix("="), let value = rest.popFirst() { parts.append(value) }
         guard argument.hasPrefix("--"), parts.count == 2, let last = runs.indices.last else {
@@ -92,7 +92,7 @@ struct BenchRequest {
         runs[last].arguments[parts[0]] = parts[1]
     }
 
-    private static func suite(_ name: String) throws(UsageError) -> Suite {
+    private static func suite(named name: String) throws(UsageError) -> Suite {
         guard let suite = Suite.all.first(where: { $0.name == name }) else {
             let names = Suite.all.map(\.name).joined(separator: ", ")
             throw UsageError(message: "no suite \"\(name)\"; there are: \(names), all")

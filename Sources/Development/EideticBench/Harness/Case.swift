@@ -1,5 +1,5 @@
 /// One thing that is measured.
-struct Case: Sendable {
+struct BenchmarkCase: Sendable {
     /// What a sample counts; a time is converted from what the clock gave.
     enum Unit: String, Sendable {
         case nanoseconds = "ns"
@@ -13,7 +13,7 @@ struct Case: Sendable {
         case decibels = "dB"
 
         /// A time for one operation, in this unit.
-        func value(_ seconds: Double) -> Double {
+        func value(seconds: Double) -> Double {
             switch self {
             case .nanoseconds: seconds * 1e9
             case .microseconds: seconds * 1e6
@@ -35,7 +35,7 @@ struct Case: Sendable {
     let direction: Direction
     let goal: Goal?
 
-    init(_ name: String, _ unit: Unit, better direction: Direction = .lower, goal: Goal? = nil) {
+    init(_ name: String, unit: Unit, better direction: Direction = .lower, goal: Goal? = nil) {
         self.name = name
         self.unit = unit
         self.direction = direction

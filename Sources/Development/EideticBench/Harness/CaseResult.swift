@@ -1,7 +1,7 @@
 /// A measured case, ready to be printed.
 struct CaseResult {
     let suite: String
-    let kase: Case
+    let kase: BenchmarkCase
     let samples: Samples
     let baseline: (name: String, samples: Samples)?
 
@@ -43,10 +43,10 @@ struct CaseResult {
     /// Whether the goal was met.
     private var verdict: String {
         let reached = goal.ratio == nil ? samples.median : ratio
-        guard let wanted = goal.ratio ?? goal.value, let reached else { return "" }
-        let isMet = kase.direction == .lower ? reached <= wanted : reached >= wanted
+        guard let target = goal.ratio ?? goal.value, let reached else { return "" }
+        let isMet = kase.direction == .lower ? reached <= target : reached >= target
         let sign = kase.direction == .lower ? "≤" : "≥"
-        return "; goal \(goal.ratio == nil ? "" : "ratio ")\(sign) \(Self.rounded(wanted)): \(isMet ? "met" : "missed")"
+        return "; goal \(goal.ratio == nil ? "" : "ratio ")\(sign) \(Self.rounded(target)): \(isMet ? "met" : "missed")"
     }
 
     private static func number(_ value: Double?) -> String {

@@ -14,7 +14,7 @@ struct Suite: Sendable {
 
     init(
         _ name: String,
-        _ summary: String,
+        summary: String,
         arguments: [String] = [],
         positional: String? = nil,
         run: @escaping @Sendable (Bench) async throws -> Void

@@ -5,41 +5,45 @@ import Synchronization
 
 extension Suite {
     /// What it costs to hold off suspension around a piece of work.
-    static let background = Suite("background", "a background task, begun and ended in the foreground") { bench in
+    static let background = Suite("background", summary: "a background task, begun and ended in the foreground") {
+        bench in
         let application = Application()
         let counter = Atomic<UInt64>(0)
         let pairs = 1_000
         await bench.compare(
-            Case("begin + end, against one atomic addition", .nanoseconds, goal: .ratio(20)),
+            BenchmarkCase("begin + end, against one atomic addition", unit: .nanoseconds, goal: .ratio(20)),
             operations: pairs,
             with: "Atomic<UInt64>.add",
-            ours: { beginAndEnd(application, pairs) },
+            ours: { beginAndEndTasks(in: application, count: pairs) },
             theirs: { for _ in 0..<pairs { counter.add(1, ordering: .sequentiallyConsistent) } }
         )
-        let messages = MessagePair()
+        let messages = SupervisorChannel()
         await bench.compare(
-            Case("begin + end, against a message for each", .nanoseconds, goal: .ratio(0.05)),
+            BenchmarkCase("begin + end, against a message for each", unit: .nanoseconds, goal: .ratio(0.05)),
             operations: pairs,
             with: "two round trips over a socket pair, to a thread that answers",
-            ours: { beginAndEnd(application, pairs) },
-            theirs: { for _ in 0..<pairs { messages.exchange(2) } }
+            ours: { beginAndEndTasks(in: application, count: pairs) },
+            theirs: { for _ in 0..<pairs { messages.exchangeMessages(count: 2) } }
         )
         for threads in [1, 2, 4, 8] {
             await bench.measure(
-                Case("begin + end on \(threads) thread\(threads == 1 ? "" : "s") at once, for each", .nanoseconds),
+                BenchmarkCase(
+                    "begin + end on \(threads) thread\(threads == 1 ? "" : "s") at once, for each",
+                    unit: .nanoseconds
+                ),
                 operations: 20 * pairs
-            ) { await onThreads(threads) { beginAndEnd(application, 20 * pairs) } }
+            ) { await runConcurrently(threads: threads) { beginAndEndTasks(in: application, count: 20 * pairs) } }
         }
     }
 
-    private static func beginAndEnd(_ application: Application, _ pairs: Int) {
+    private static func beginAndEndTasks(in application: Application, count pairs: Int) {
         for _ in 0..<pairs {
             application.endBackgroundTask(application.beginBackgroundTask(named: "bench") {})
         }
     }
 
     /// Runs `body` on so many threads at once; returns when the last one is through.
-    private static func onThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) async {
+    private static func runConcurrently(threads count: Int, body: @escaping @Sendable () -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<count {
                 group.addTask {
@@ -56,24 +60,24 @@ extension Suite {
 }
 
 /// A supervisor that is told of each begin and each end, and answers: a thread of this process, the nearest it can be.
-private final class MessagePair: Sendable {
+private final class SupervisorChannel: Sendable {
     private let end: Int32
 
     init() {
         var ends: [Int32] = [-1, -1]
         precondition(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0, "no socket pair")
         end = ends[0]
-        let answering = ends[1]
+        let supervisorEnd = ends[1]
         Thread.start(name: "supervisor") {
             var bytes: UInt64 = 0
-            while read(answering, &bytes, 8) == 8 { _ = write(answering, &bytes, 8) }
-            close(answering)
+            while read(supervisorEnd, &bytes, 8) == 8 { _ = write(supervisorEnd, &bytes, 8) }
+            close(supervisorEnd)
         }
     }
 
     deinit { close(end) }
 
-    func exchange(_ count: Int) {
+    func exchangeMessages(count: Int) {
         var bytes: UInt64 = 0
         for _ in 0..<count {
             _ = write(end, &bytes, 8)

@@ -2,17 +2,20 @@ import EideticCore
 
 extension Suite {
     /// What it costs to make the key under which everything is cached.
-    static let cacheKey = Suite("cache-key", "making a cache key from a URL, against hashing the String itself") {
+    static let cacheKey = Suite(
+        "cache-key",
+        summary: "making a cache key from a URL, against hashing the String itself"
+    ) {
         bench in
         let urls = (0..<1_000).map {
             "https://pictures.example.org/albums/2026/holiday/large/IMG_\(1_000_000 + $0).jpeg?w=640"
         }
         await bench.compare(
-            Case("a URL of 79 bytes", .nanoseconds, goal: .ratio(1)),
+            BenchmarkCase("a URL of 79 bytes", unit: .nanoseconds, goal: .ratio(1)),
             operations: urls.count,
             with: "String.hashValue",
-            ours: { for url in urls { use(CacheKey(url)) } },
-            theirs: { for url in urls { use(url.hashValue) } }
+            ours: { for url in urls { blackHole(CacheKey(url)) } },
+            theirs: { for url in urls { blackHole(url.hashValue) } }
         )
     }
 }

@@ -6,7 +6,7 @@ extension Suite {
     /// The disk cache beside the bare system calls that do the same without any safety.
     static let diskCache = Suite(
         "disk-cache",
-        "writes, reads, misses, opening and trims of the disk cache, against bare system calls",
+        summary: "writes, reads, misses, opening and trims of the disk cache, against bare system calls",
         arguments: [
             "directory=PATH  where to work (default: TMPDIR or /tmp)",
             "entries=COUNT  entries for opening, and for a trim among many (default: 100000)",
@@ -15,65 +15,65 @@ extension Suite {
         let parent = bench.arguments["directory"] ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         let root = "\(parent)/eidetic-bench-\(getpid())"
         defer { RawFiles.removeTree(root) }
-        DiskBench(root: root).indexes(bench)
-        try DiskBench(root: root).transfers(bench)
-        try DiskBench(root: root).trims(bench)
-        let entries = try bench.number("entries", default: 100_000)
-        try DiskBench(root: root).opening(bench, entries: entries)
-        try DiskBench(root: root).trimAmongMany(bench, entries: entries)
+        DiskCacheMeasurement(root: root).measureIndex(with: bench)
+        try DiskCacheMeasurement(root: root).measureReadsAndWrites(with: bench)
+        try DiskCacheMeasurement(root: root).measureTrims(with: bench)
+        let entries = try bench.integer(named: "entries", default: 100_000)
+        try DiskCacheMeasurement(root: root).measureOpening(with: bench, entries: entries)
+        try DiskCacheMeasurement(root: root).measureTrimsAmongMany(with: bench, entries: entries)
     }
 }
 
 /// Cases with real files.
-private struct DiskBench {
+private struct DiskCacheMeasurement {
     let root: String
     private static let count = 1_000
     private let body = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
 
-    private func cache(_ name: String) throws -> DiskCache {
+    private func makeCache(named name: String) throws -> DiskCache {
         var configuration = DiskCache.Configuration(directory: "\(root)/\(name)")
         configuration.sizeLimit = .gibibytes(16)
         return try DiskCache(configuration)
     }
 
     /// Writing, reading, missing: ours and bare calls in turn, on the same file system.
-    func transfers(_ bench: Bench) throws {
-        let cache = try cache("ours")
+    func measureReadsAndWrites(with bench: Bench) throws {
+        let cache = try makeCache(named: "ours")
         let raw = RawFiles(root: "\(root)/raw")
         let keys = (0..<Self.count).map { "https://pictures.example.org/albums/2026/IMG_\(1_000_000 + $0).jpeg" }
         var failures = 0
-        bench.compareNow(
-            Case("write 20 KB", .microseconds, goal: .ratio(1.25)),
+        bench.compareSynchronously(
+            BenchmarkCase("write 20 KB", unit: .microseconds, goal: .ratio(1.25)),
             operations: Self.count,
             with: "create + write + close + rename",
             ours: { for key in keys { try? cache.write(body, for: key) } },
-            theirs: { for key in keys where !raw.write(body, key) { failures += 1 } }
+            theirs: { for key in keys where !raw.write(body, for: key) { failures += 1 } }
         )
-        bench.compareNow(
-            Case("read 20 KB, verified", .microseconds, goal: .ratio(1.25)),
+        bench.compareSynchronously(
+            BenchmarkCase("read 20 KB, verified", unit: .microseconds, goal: .ratio(1.25)),
             operations: Self.count,
             with: "open + read + close",
-            ours: { for key in keys { use(try? cache.read(key)) } },
-            theirs: { for key in keys where !raw.read(key, body.count) { failures += 1 } }
+            ours: { for key in keys { blackHole(try? cache.read(key)) } },
+            theirs: { for key in keys where !raw.read(key, size: body.count) { failures += 1 } }
         )
         let missing = keys.map { $0 + "?missing" }
-        bench.compareNow(
-            Case("miss", .microseconds, goal: .ratio(1.3)),
+        bench.compareSynchronously(
+            BenchmarkCase("miss", unit: .microseconds, goal: .ratio(1.3)),
             operations: Self.count,
             with: "failed open",
-            ours: { for key in missing { use(try? cache.read(key)) } },
-            theirs: { for key in missing where raw.read(key, 1) { failures += 1 } }
+            ours: { for key in missing { blackHole(try? cache.read(key)) } },
+            theirs: { for key in missing where raw.read(key, size: 1) { failures += 1 } }
         )
         guard failures == 0, try cache.read(keys[0])?.bytes == body else {
-            throw EideticError(.fileFailure, "raw files")
+            throw EideticError(.fileFailure, message: "raw files")
         }
     }
 
     /// What the index takes in memory, and what choosing a victim costs, with few entries and with many.
-    func indexes(_ bench: Bench) {
+    func measureIndex(with bench: Bench) {
         for count in [10_000, 100_000, 1_000_000] {
             let before = Self.residentBytes
-            var index = DiskIndex(block: 4_096)
+            var index = DiskIndex(blockSize: 4_096)
             for number in 0..<count {
                 var entry = IndexEntry()
                 entry.key = CacheKey(high: UInt64(number), low: UInt64(number) &* 0x9e37_79b9_7f4a_7c15)
@@ -82,11 +82,14 @@ private struct DiskBench {
             }
             let bytes = Double(Self.residentBytes - before) / Double(count)
             if count == 1_000_000 {
-                bench.report(Case("memory of a known entry", .bytes, goal: .value(48)), Samples(values: [bytes]))
+                bench.report(
+                    BenchmarkCase("memory of a known entry", unit: .bytes, goal: .value(48)),
+                    samples: Samples(values: [bytes])
+                )
             }
-            let time = Self.microseconds { for _ in 0..<5_000 { use(index.evict(derivedFirst: false)) } }
-            let kase = Case("choosing a victim among \(count)", .nanoseconds)
-            bench.report(kase, Samples(values: [time * 1_000 / 5_000]))
+            let time = Self.microseconds { for _ in 0..<5_000 { blackHole(index.evict(derivedFirst: false)) } }
+            let benchmark = BenchmarkCase("choosing a victim among \(count)", unit: .nanoseconds)
+            bench.report(benchmark, samples: Samples(values: [time * 1_000 / 5_000]))
         }
     }
 
@@ -98,93 +101,104 @@ private struct DiskBench {
     }
 
     /// Removing 5,000 of 10,000 entries, against unlinking as many files.
-    func trims(_ bench: Bench) throws {
+    func measureTrims(with bench: Bench) throws {
         var ours: [Double] = []
         var theirs: [Double] = []
         for round in 0..<5 {
-            let cache = try cache("trim\(round)")
+            let cache = try makeCache(named: "trim\(round)")
             let raw = RawFiles(root: "\(root)/trimraw\(round)")
             for index in 0..<10_000 {
                 try cache.write(body, for: "\(index)")
-                _ = raw.write(body, "\(index)")
+                _ = raw.write(body, for: "\(index)")
             }
             defer {
                 RawFiles.removeTree("\(root)/trim\(round)")
                 RawFiles.removeTree("\(root)/trimraw\(round)")
             }
-            let half = ByteCount(cache.usage.allocated.bytes / 2)
-            ours.append(try Self.microseconds { use(try cache.trim(to: half)) } / 5_000)
+            let half = ByteCount(cache.usage.allocatedSize.bytes / 2)
+            ours.append(try Self.microseconds { blackHole(try cache.trim(toSize: half)) } / 5_000)
             theirs.append(Self.microseconds { for index in 0..<5_000 { raw.unlink("\(index)") } } / 5_000)
-            guard cache.usage.entries == 5_000 else { throw EideticError(.fileFailure, "trim: \(cache.usage)") }
+            guard cache.usage.entryCount == 5_000 else {
+                throw EideticError(.fileFailure, message: "trim: \(cache.usage)")
+            }
         }
         bench.report(
-            Case("trim 5,000 of 10,000", .microseconds, goal: .ratio(1.3)),
-            Samples(values: ours),
+            BenchmarkCase("trim 5,000 of 10,000", unit: .microseconds, goal: .ratio(1.3)),
+            samples: Samples(values: ours),
             baseline: ("unlink", Samples(values: theirs))
         )
     }
 
     /// Opening a directory with many entries and reading one: no scan, so the time does not depend on their number.
-    func opening(_ bench: Bench, entries: Int) throws {
-        let first = try cache("many")
+    func measureOpening(with bench: Bench, entries: Int) throws {
+        let first = try makeCache(named: "many")
         let raw = RawFiles(root: first.configuration.directory, suffix: ".raw")
         for index in 0..<entries {
-            try first.write([1, 2, 3], for: Self.key(index))
+            try first.write([1, 2, 3], for: Self.key(at: index))
             // Files for `trimAmongMany`, among the entries that it removes.
-            if index < Self.trimmed * Self.trims { _ = raw.write([1, 2, 3], Self.key(index)) }
+            if index < Self.entriesPerTrim * Self.trimCount { _ = raw.write([1, 2, 3], for: Self.key(at: index)) }
         }
         var times: [Double] = []
         var counts: [Double] = []
         var scans = 0
         for round in 0..<15 {
-            let counter = CallCounter()
+            let counter = SystemCallCounter()
             times.append(
                 try Self.microseconds {
                     let cache = try DiskCache(first.configuration, fileSystem: FileSystem(observer: counter))
-                    guard try cache.read(Self.key(round)) != nil else { throw EideticError(.cacheMiss, "\(round)") }
+                    guard try cache.read(Self.key(at: round)) != nil else {
+                        throw EideticError(.cacheMiss, message: "\(round)")
+                    }
                 } / 1_000
             )
             counts.append(Double(counter.count))
-            scans += counter.scans
+            scans += counter.directoryReads
         }
-        guard scans == 0 else { throw EideticError(.fileFailure, "opening scanned a directory") }
-        bench.report(Case("open \(entries) entries, first get", .milliseconds, goal: .value(5)), Samples(values: times))
-        bench.report(Case("system calls of that", .count), Samples(values: counts))
+        guard scans == 0 else { throw EideticError(.fileFailure, message: "opening scanned a directory") }
+        bench.report(
+            BenchmarkCase("open \(entries) entries, first get", unit: .milliseconds, goal: .value(5)),
+            samples: Samples(values: times)
+        )
+        bench.report(BenchmarkCase("system calls of that", unit: .count), samples: Samples(values: counts))
     }
 
-    private static let trimmed = 5_000
-    private static let trims = 9
+    private static let entriesPerTrim = 5_000
+    private static let trimCount = 9
 
     /// Keys of one length, so that all entries are worth the same and the oldest go first.
-    private static func key(_ index: Int) -> String { "\(10_000_000 + index)" }
+    private static func key(at index: Int) -> String { "\(10_000_000 + index)" }
 
     /// Removing 5,000 of the entries that `opening` left, against unlinking as many files beside them: the cost of one
     /// must not depend on how many stay.
-    func trimAmongMany(_ bench: Bench, entries: Int) throws {
-        guard entries >= 2 * Self.trimmed * Self.trims else { return }
-        let counter = CallCounter()
-        let configuration = try cache("many").configuration
+    func measureTrimsAmongMany(with bench: Bench, entries: Int) throws {
+        guard entries >= 2 * Self.entriesPerTrim * Self.trimCount else { return }
+        let counter = SystemCallCounter()
+        let configuration = try makeCache(named: "many").configuration
         let cache = try DiskCache(configuration, fileSystem: FileSystem(observer: counter))
         let raw = RawFiles(root: configuration.directory, suffix: ".raw")
         var (ours, theirs, calls): ([Double], [Double], [Double]) = ([], [], [])
-        for round in 0..<Self.trims {
+        for round in 0..<Self.trimCount {
             let usage = cache.usage
-            let size = ByteCount(usage.allocated.bytes / usage.entries * (usage.entries - Self.trimmed))
+            let size = ByteCount(
+                usage.allocatedSize.bytes / usage.entryCount * (usage.entryCount - Self.entriesPerTrim)
+            )
             let before = counter.count
-            ours.append(try Self.microseconds { use(try cache.trim(to: size)) } / Double(Self.trimmed))
-            calls.append(Double(counter.count - before) / Double(Self.trimmed))
-            let range = (round * Self.trimmed)..<((round + 1) * Self.trimmed)
-            let time = Self.microseconds { for index in range { raw.unlink(Self.key(index)) } }
-            theirs.append(time / Double(Self.trimmed))
-            let left = cache.usage.entries
-            guard left == usage.entries - Self.trimmed else { throw EideticError(.fileFailure, "\(left) are left") }
+            ours.append(try Self.microseconds { blackHole(try cache.trim(toSize: size)) } / Double(Self.entriesPerTrim))
+            calls.append(Double(counter.count - before) / Double(Self.entriesPerTrim))
+            let range = (round * Self.entriesPerTrim)..<((round + 1) * Self.entriesPerTrim)
+            let time = Self.microseconds { for index in range { raw.unlink(Self.key(at: index)) } }
+            theirs.append(time / Double(Self.entriesPerTrim))
+            let remaining = cache.usage.entryCount
+            guard remaining == usage.entryCount - Self.entriesPerTrim else {
+                throw EideticError(.fileFailure, message: "\(remaining) are left")
+            }
         }
         bench.report(
-            Case("trim 5,000 of \(entries)", .microseconds, goal: .ratio(1.3)),
-            Samples(values: ours),
+            BenchmarkCase("trim 5,000 of \(entries)", unit: .microseconds, goal: .ratio(1.3)),
+            samples: Samples(values: ours),
             baseline: ("unlink", Samples(values: theirs))
         )
-        bench.report(Case("system calls of that, an entry", .count), Samples(values: calls))
+        bench.report(BenchmarkCase("system calls of that, an entry", unit: .count), samples: Samples(values: calls))
     }
 
     private static func microseconds(_ body: () throws -> Void) rethrows -> Double {
@@ -197,8 +211,8 @@ private struct DiskBench {
 
 extension Bench {
     /// As `compare`, for what does not suspend.
-    fileprivate func compareNow(
-        _ kase: Case,
+    fileprivate func compareSynchronously(
+        _ kase: BenchmarkCase,
         operations: Int,
         with baseline: String,
         ours: () -> Void,
@@ -209,9 +223,9 @@ extension Bench {
         ours()
         theirs()
         for _ in 0..<9 {
-            samples.ours.append(kase.unit.value(clock.measure(ours).inSeconds / Double(operations)))
-            samples.theirs.append(kase.unit.value(clock.measure(theirs).inSeconds / Double(operations)))
+            samples.ours.append(kase.unit.value(seconds: clock.measure(ours).inSeconds / Double(operations)))
+            samples.theirs.append(kase.unit.value(seconds: clock.measure(theirs).inSeconds / Double(operations)))
         }
-        report(kase, Samples(values: samples.ours), baseline: (baseline, Samples(values: samples.theirs)))
+        report(kase, samples: Samples(values: samples.ours), baseline: (baseline, Samples(values: samples.theirs)))
     }
 }

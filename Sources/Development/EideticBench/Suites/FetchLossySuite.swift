@@ -7,18 +7,23 @@ extension Suite {
     /// The downloader against curl where packets take their time and some are lost.
     static let fetchLossy = Suite(
         "fetch-lossy",
-        "files over a link with delay and loss, against curl -Z; needs root, TUN devices and ip",
+        summary: "files over a link with delay and loss, against curl -Z; needs root, TUN devices and ip",
         arguments: [
             "files=40  how many files", "parallel=6  how many at once", "rounds=9  how many samples",
             "delay=40  milliseconds there and back", "loss=10  packets of a thousand that are lost, by a fixed list",
         ]
     ) { bench in
-        guard geteuid() == 0, access("/dev/net/tun", R_OK | W_OK) == 0, Subprocess.find("ip") != nil else {
+        guard geteuid() == 0, access("/dev/net/tun", R_OK | W_OK) == 0, Subprocess.executablePath(for: "ip") != nil
+        else {
             return printError("fetch-lossy: skipped: it needs root, /dev/net/tun and ip")
         }
-        let run = try await LossyRun(bench)
-        try await run.measure(bench, title: "HTTP/1.1", base: "http://\(LossyLink.serverAddress)")
-        try await run.measure(bench, title: "HTTP/2, one connection", base: "https://\(LossyLink.serverAddress)")
+        let run = try await LossyRun(bench: bench)
+        try await run.measure(with: bench, title: "HTTP/1.1", baseURL: "http://\(LossyLink.serverAddress)")
+        try await run.measure(
+            with: bench,
+            title: "HTTP/2, one connection",
+            baseURL: "https://\(LossyLink.serverAddress)"
+        )
     }
 }
 
@@ -32,28 +37,28 @@ private struct LossyRun {
     private let rounds: Int
     private static let size = 200_000
 
-    init(_ bench: Bench) async throws {
-        count = try bench.number("files", default: 40)
-        parallel = try bench.number("parallel", default: 6)
-        rounds = try bench.number("rounds", default: 9)
-        let delay = Duration.milliseconds(try bench.number("delay", default: 40))
-        link = try await LossyLink(delay: delay, lossPerMille: try bench.number("loss", default: 10))
-        directory = try TemporaryDirectory("lossy")
-        nginx = try await Self.startServer(link.server, directory, count)
+    init(bench: Bench) async throws {
+        count = try bench.integer(named: "files", default: 40)
+        parallel = try bench.integer(named: "parallel", default: 6)
+        rounds = try bench.integer(named: "rounds", default: 9)
+        let delay = Duration.milliseconds(try bench.integer(named: "delay", default: 40))
+        link = try await LossyLink(roundTripTime: delay, lossPerMille: try bench.integer(named: "loss", default: 10))
+        directory = try TemporaryDirectory(named: "lossy")
+        nginx = try await Self.startServer(on: link.server, in: directory, fileCount: count)
     }
 
     private static func startServer(
-        _ thread: NamespaceThread,
-        _ directory: TemporaryDirectory,
-        _ count: Int
+        on thread: NamespaceThread,
+        in directory: TemporaryDirectory,
+        fileCount count: Int
     ) async throws -> Subprocess {
-        let (key, certificate) = (directory.path("key.pem"), directory.path("certificate.pem"))
-        let words = [
+        let (key, certificate) = (directory.path(of: "key.pem"), directory.path(of: "certificate.pem"))
+        let arguments = [
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
             "/CN=lossy", "-keyout", key, "-out", certificate,
         ]
-        guard try await Subprocess.run("openssl", words).status == .exited(0) else {
-            throw EideticError(.tlsFailure, "openssl made no certificate")
+        guard try await Subprocess.run("openssl", arguments: arguments).status == .exited(0) else {
+            throw EideticError(.tlsFailure, message: "openssl made no certificate")
         }
         var random = SplitMix(state: 7)
         for number in 0..<count {
@@ -62,47 +67,52 @@ private struct LossyRun {
             try directory.write(bytes, to: "files/\(number).png")
         }
         let text = """
-            daemon off; master_process off; pid \(directory.path("pid")); error_log stderr notice;
+            daemon off; master_process off; pid \(directory.path(of: "pid")); error_log stderr notice;
             events { worker_connections 256; }
             http {
                 access_log off; types { image/png png; }
-                client_body_temp_path \(directory.path("body")); proxy_temp_path \(directory.path("proxy"));
-                fastcgi_temp_path \(directory.path("f")); uwsgi_temp_path \(directory.path("u"));
-                scgi_temp_path \(directory.path("s"));
+                client_body_temp_path \(directory.path(of: "body")); proxy_temp_path \(directory.path(of: "proxy"));
+                fastcgi_temp_path \(directory.path(of: "f")); uwsgi_temp_path \(directory.path(of: "u"));
+                scgi_temp_path \(directory.path(of: "s"));
                 server {
                     listen \(LossyLink.serverAddress):80; listen \(LossyLink.serverAddress):443 ssl http2;
-                    ssl_certificate \(certificate); ssl_certificate_key \(key); root \(directory.path("files"));
+                    ssl_certificate \(certificate); ssl_certificate_key \(key); root \(directory.path(of: "files"));
                 }
             }
 
             """
         let file = try directory.write(Array(text.utf8), to: "nginx.conf")
-        let nginx = try await thread.spawn("nginx", ["-e", "stderr", "-p", directory.path, "-c", file])
+        let nginx = try await thread.spawn("nginx", arguments: ["-e", "stderr", "-p", directory.path, "-c", file])
         guard await nginx.waitForOutput("event method") else {
-            throw EideticError(.refused, "nginx did not start: \(await nginx.finish().errorText)")
+            throw EideticError(.refused, message: "nginx did not start: \(await nginx.waitUntilExit().errorText)")
         }
         return nginx
     }
 
     /// Throughput of whole runs, ours and curl's in turn; each begins with no connection.
-    func measure(_ bench: Bench, title: String, base: String) async throws {
-        let urls = (0..<count).map { "\(base)/\($0).png" }
+    func measure(with bench: Bench, title: String, baseURL: String) async throws {
+        let urls = (0..<count).map { "\(baseURL)/\($0).png" }
         var (ours, theirs) = ([Double](), [Double]())
         let megabytes = Double(count * Self.size) / 1e6
         for _ in 0..<rounds {
             link.reset()
-            ours.append(megabytes / (try await Bench.seconds { try await load(urls) }))
+            ours.append(megabytes / (try await Bench.seconds { try await download(urls) }))
             link.reset()
             theirs.append(megabytes / (try await Bench.seconds { try await runCurl(urls) }))
         }
         bench.report(
-            Case("\(count) files of 200 KB, \(title), MB a second", .perSecond, better: .higher, goal: .ratio(0.9)),
-            Samples(values: ours),
+            BenchmarkCase(
+                "\(count) files of 200 KB, \(title), MB a second",
+                unit: .perSecond,
+                better: .higher,
+                goal: .ratio(0.9)
+            ),
+            samples: Samples(values: ours),
             baseline: ("curl -Z --parallel-max \(parallel)", Samples(values: theirs))
         )
     }
 
-    private func load(_ urls: [String]) async throws {
+    private func download(_ urls: [String]) async throws {
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = parallel
         configuration.observesNetwork = false
@@ -116,17 +126,17 @@ private struct LossyRun {
                 group.addTask { [request] in try await downloader.fetch(request).bytes.count }
             }
             for try await size in group where size != Self.size {
-                throw EideticError(.lengthMismatch, "\(size) bytes of \(Self.size)")
+                throw EideticError(.lengthMismatch, message: "\(size) bytes of \(Self.size)")
             }
         }
     }
 
     private func runCurl(_ urls: [String]) async throws {
         let lines = urls.map { "url = \"\($0)\"\noutput = \"/dev/null\"\n" }.joined()
-        let words = ["-s", "-S", "-k", "-Z", "--parallel-max", "\(parallel)", "-K", "-"]
-        let result = try await link.client.spawn("curl", words, input: Array(lines.utf8)).finish()
+        let arguments = ["-s", "-S", "-k", "-Z", "--parallel-max", "\(parallel)", "-K", "-"]
+        let result = try await link.client.spawn("curl", arguments: arguments, input: Array(lines.utf8)).waitUntilExit()
         guard result.status == .exited(0) else {
-            throw EideticError(.badResponse, "curl failed: \(result.errorText.prefix(300))")
+            throw EideticError(.badResponse, message: "curl failed: \(result.errorText.prefix(300))")
         }
     }
 }

@@ -7,23 +7,40 @@ extension Suite {
     /// The downloader against the fastest client there is for many small files.
     static let fetch = Suite(
         "fetch",
-        "many files from nginx on this machine to files in memory, against curl -Z; both are processes of their own",
+        summary:
+            "many files from nginx on this machine to files in memory, against curl -Z; both are processes of their own",
         arguments: [
             "files=2000  how many files", "parallel=32  how many at once", "rounds=21  how many samples",
             "tls=1  0 leaves HTTPS with HTTP/2 out",
         ]
     ) { bench in
-        let count = try bench.number("files", default: 2_000)
-        let parallel = try bench.number("parallel", default: 32)
-        let rounds = try bench.number("rounds", default: 21)
+        let count = try bench.integer(named: "files", default: 2_000)
+        let parallel = try bench.integer(named: "parallel", default: 32)
+        let rounds = try bench.integer(named: "rounds", default: 21)
         let server = try await Nginx(.init(server: "access_log off;", usesTLS: true))
-        let names = try FetchRun.putFiles(count, on: server)
-        var runs = [try FetchRun(server.url, names, parallel, nil, "HTTP/1.1")]
-        if try bench.number("tls", default: 1) != 0, let url = server.secureURL {
-            runs.append(try FetchRun(url, names, parallel, server.authorityFile, "HTTP/2 over TLS, verified"))
+        let names = try FetchRun.addFiles(count: count, to: server)
+        var runs = [
+            try FetchRun(
+                baseURL: server.url,
+                names: names,
+                parallel: parallel,
+                certificateAuthorityFile: nil,
+                title: "HTTP/1.1"
+            )
+        ]
+        if try bench.integer(named: "tls", default: 1) != 0, let url = server.secureURL {
+            runs.append(
+                try FetchRun(
+                    baseURL: url,
+                    names: names,
+                    parallel: parallel,
+                    certificateAuthorityFile: server.authorityFile,
+                    title: "HTTP/2 over TLS, verified"
+                )
+            )
         }
-        for run in runs { try await run.measure(bench, rounds: rounds) }
-        try await FetchRun.measureOne(bench, server)
+        for run in runs { try await run.measure(with: bench, rounds: rounds) }
+        try await FetchRun.measureWarmRequest(with: bench, server: server)
     }
 }
 
@@ -36,7 +53,7 @@ private struct FetchRun {
         let list: [UInt8]
         var costs: [Cost] = []
 
-        func samples(_ part: KeyPath<Cost, Double>) -> Samples { Samples(values: costs.map { $0[keyPath: part] }) }
+        func samples(of part: KeyPath<Cost, Double>) -> Samples { Samples(values: costs.map { $0[keyPath: part] }) }
     }
 
     /// What a run took, in milliseconds and bytes.
@@ -46,16 +63,18 @@ private struct FetchRun {
 
     private let title: String
     private let names: [String]
-    private let hasTLS: Bool
-    private let sink: TemporaryDirectory
+    private let usesTLS: Bool
+    private let outputDirectory: TemporaryDirectory
     private var clients: [Client]
 
-    init(_ base: String, _ names: [String], _ parallel: Int, _ caFile: String?, _ title: String) throws {
-        let sink = try TemporaryDirectory("bench", in: "/dev/shm")
-        let pairs = names.map { ("\(base)/\($0)", sink.path($0)) }
+    init(baseURL base: String, names: [String], parallel: Int, certificateAuthorityFile caFile: String?, title: String)
+        throws
+    {
+        let outputDirectory = try TemporaryDirectory(named: "bench", in: "/dev/shm")
+        let pairs = names.map { ("\(base)/\($0)", outputDirectory.path(of: $0)) }
         let lines = Array(pairs.map { "\($0) \($1)\n" }.joined().utf8)
         let settings = Array(pairs.map { "url = \"\($0)\"\noutput = \"\($1)\"\n" }.joined().utf8)
-        let probe = try Self.probe()
+        let probe = try Self.probePath()
         let options = ["\(parallel)"] + (caFile.map { [$0] } ?? [])
         let curl = ["curl", "-s", "-S", "-Z", "--parallel-max", "\(parallel)", "-K", "-"]
         clients = [
@@ -63,21 +82,23 @@ private struct FetchRun {
             Client(name: "taken into memory first", command: [probe, "fetch"] + options, list: lines),
             Client(name: "curl -Z", command: curl + (caFile.map { ["--cacert", $0] } ?? []), list: settings),
         ]
-        self.sink = sink
+        self.outputDirectory = outputDirectory
         self.title = title
         self.names = names
-        hasTLS = caFile != nil
+        usesTLS = caFile != nil
     }
 
     /// The program that stands beside this one.
-    private static func probe() throws -> String {
-        guard let own = realpath("/proc/self/exe", nil) else { throw SystemError(.open, errno, path: "/proc/self/exe") }
+    private static func probePath() throws -> String {
+        guard let own = realpath("/proc/self/exe", nil) else {
+            throw SystemError(.open, errorNumber: errno, path: "/proc/self/exe")
+        }
         defer { free(own) }
         return String(String(cString: own).reversed().drop { $0 != "/" }.reversed()) + "EideticFetchProbe"
     }
 
     /// Files of 20 to 200 KB that begin as a PNG does.
-    static func putFiles(_ count: Int, on server: Nginx) throws -> [String] {
+    static func addFiles(count: Int, to server: Nginx) throws -> [String] {
         var random: UInt64 = 88_172_645_463_325_252
         return try (0..<count).map { index in
             var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
@@ -89,13 +110,13 @@ private struct FetchRun {
                 random ^= random << 17
                 withUnsafeBytes(of: random) { bytes.append(contentsOf: $0) }
             }
-            try server.put(bytes, at: "\(index).png")
+            try server.addFile(bytes, at: "\(index).png")
             return "\(index).png"
         }
     }
 
     /// Wall time, work and memory of whole runs, each client's in turn.
-    func measure(_ bench: Bench, rounds: Int) async throws {
+    func measure(with bench: Bench, rounds: Int) async throws {
         var clients = clients
         for round in 0...rounds {
             // Whoever comes first finds another machine than the last one does: each does half of the time.
@@ -108,19 +129,19 @@ private struct FetchRun {
         let curl = clients[2]
         for client in clients.dropLast() {
             // Curl holds no body as a whole: what goes through memory has no counterpart there, and no goal.
-            let goal = client.name == "saved" ? Case.Goal.ratio(hasTLS ? 1.05 : 1.1) : nil
+            let goal = client.name == "saved" ? BenchmarkCase.Goal.ratio(usesTLS ? 1.05 : 1.1) : nil
             let name = "\(names.count) files, \(title), \(client.name)"
-            for (what, part) in [("wall", \Cost.wall), ("CPU", \Cost.processor)] {
+            for (metric, part) in [("wall", \Cost.wall), ("CPU", \Cost.processor)] {
                 bench.report(
-                    Case("\(name), \(what)", .milliseconds, goal: goal),
-                    client.samples(part),
-                    baseline: (curl.name, curl.samples(part))
+                    BenchmarkCase("\(name), \(metric)", unit: .milliseconds, goal: goal),
+                    samples: client.samples(of: part),
+                    baseline: (curl.name, curl.samples(of: part))
                 )
             }
             bench.report(
-                Case("\(name), peak memory", .bytes, goal: .value(40 * 1_048_576)),
-                client.samples(\.memory),
-                baseline: (curl.name, curl.samples(\.memory))
+                BenchmarkCase("\(name), peak memory", unit: .bytes, goal: .value(40 * 1_048_576)),
+                samples: client.samples(of: \.memory),
+                baseline: (curl.name, curl.samples(of: \.memory))
             )
         }
     }
@@ -129,20 +150,20 @@ private struct FetchRun {
     ///
     /// It runs below `time`, since the system counts what a starting process has in use for the started one too.
     private func cost(of client: Client) async throws -> Cost {
-        for name in names { try? FileSystem().unlink(sink.path(name)) }
+        for name in names { try? FileSystem().unlink(outputDirectory.path(of: name)) }
         let before = Self.processorTime()
         var cost = Cost()
         cost.wall =
             1e3
             * (try await Bench.seconds {
-                let words = ["-f", "%M", "-o", sink.path("memory")] + client.command
-                let result = try await Subprocess.run("time", words, input: client.list)
+                let arguments = ["-f", "%M", "-o", outputDirectory.path(of: "memory")] + client.command
+                let result = try await Subprocess.run("time", arguments: arguments, input: client.list)
                 guard result.status == .exited(0) else {
-                    throw EideticError(.badResponse, "\(client.name) failed: \(result.errorText.prefix(300))")
+                    throw EideticError(.badResponse, message: "\(client.name) failed: \(result.errorText.prefix(300))")
                 }
             })
         cost.processor = 1e3 * (Self.processorTime() - before)
-        let text = String(decoding: try sink.contents(of: "memory"), as: UTF8.self)
+        let text = String(decoding: try outputDirectory.contents(of: "memory"), as: UTF8.self)
         cost.memory = 1_024 * (Double(text.filter(\.isNumber)) ?? .nan)
         return cost
     }
@@ -156,17 +177,17 @@ private struct FetchRun {
     }
 
     /// One file of 175 KB over a connection that is open.
-    static func measureOne(_ bench: Bench, _ server: Nginx) async throws {
+    static func measureWarmRequest(with bench: Bench, server: Nginx) async throws {
         var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
         bytes += [UInt8](repeating: 7, count: 175_000 - bytes.count)
-        let request = try FetchRequest(url: try server.put(bytes, at: "one.png"))
+        let request = try FetchRequest(url: try server.addFile(bytes, at: "one.png"))
         let downloader = Downloader()
         try await bench.measure(
-            Case("one warm GET of 175 KB", .milliseconds, goal: .value(0.2)),
+            BenchmarkCase("one warm GET of 175 KB", unit: .milliseconds, goal: .value(0.2)),
             operations: 100,
             samples: 11
         ) {
-            for _ in 0..<100 { use(try await downloader.fetch(request).bytes.count) }
+            for _ in 0..<100 { blackHole(try await downloader.fetch(request).bytes.count) }
         }
     }
 }

@@ -6,7 +6,8 @@ extension Suite {
     /// How often a cache of some size finds what recorded requests ask for.
     static let hitRatio = Suite(
         "hit-ratio",
-        "recorded requests replayed in bytes through the caches' own rules and accounting, and through others'",
+        summary:
+            "recorded requests replayed in bytes through the caches' own rules and accounting, and through others'",
         arguments: [
             "trace=TRACE  a file of \"key,size\" lines, also packed by xz, or the name of one in EIDETIC_TRACES (nasa-img, "
                 + "bu98, tencent10k, web12-photo); all ten cells by default",
@@ -15,12 +16,12 @@ extension Suite {
         ],
         positional: "trace"
     ) { bench in
-        try await HitRatioMeasurement(bench).run()
+        try await HitRatioMeasurement(bench: bench).run()
     }
 }
 
 /// One trace and one size of the cache.
-private struct Cell {
+private struct Scenario {
     let trace: String
     let capacity: Int
     let requests: [Traces.Request]
@@ -32,7 +33,7 @@ private enum Tier: String, CaseIterable {
 }
 
 /// What a cell is replayed through.
-private enum Player {
+private enum CacheModel {
     /// A tier's own accounting and default rule.
     case tier(Tier)
     /// A memory cache with another rule.
@@ -46,17 +47,17 @@ private enum Player {
     }
 
     /// Asks for an entry, and puts it in where it is not there.
-    func cache(capacity: Int) -> (CacheKey, Int) -> Bool {
+    func makeLookup(capacity: Int) -> (CacheKey, Int) -> Bool {
         switch self {
         case .tier(.disk):
-            var replay = DiskReplay(capacity: capacity)
+            var replay = DiskCacheSimulator(capacity: capacity)
             return { replay.request($0, size: $1) }
-        case .tier(.memory): return Self.memory(capacity, .mostBytes)
-        case .rule(let rule): return Self.memory(capacity, rule)
+        case .tier(.memory): return Self.makeMemoryLookup(capacity: capacity, rule: .mostBytes)
+        case .rule(let rule): return Self.makeMemoryLookup(capacity: capacity, rule: rule)
         }
     }
 
-    private static func memory(_ capacity: Int, _ rule: EvictionRule) -> (CacheKey, Int) -> Bool {
+    private static func makeMemoryLookup(capacity: Int, rule: EvictionRule) -> (CacheKey, Int) -> Bool {
         let cache = MemoryCache<Bool>(costLimit: ByteCount(capacity), eviction: rule)
         return { key, size in
             if cache.value(for: key) != nil { return true }
@@ -69,11 +70,11 @@ private enum Player {
 /// Replays cells and reports them.
 private struct HitRatioMeasurement {
     /// The traces, and sizes of the cache as parts of the bytes of all objects.
-    private static let cells: [(trace: String, parts: [Double])] = [
+    private static let knownTraces: [(trace: String, parts: [Double])] = [
         ("nasa-img", [0.01, 0.1]), ("bu98", [0.001, 0.01, 0.1]), ("tencent10k", [0.01, 0.1]),
         ("web12-photo", [0.001, 0.01, 0.1]),
     ]
-    private static let others: [EvictionRule] = [
+    private static let comparedRules: [EvictionRule] = [
         .leastRecentlyUsed, .s3FIFO, .greedyDualSizeFrequency, .mostEntries,
     ]
 
@@ -82,7 +83,7 @@ private struct HitRatioMeasurement {
     private let trace: String?
     private let capacity: ByteCount?
 
-    init(_ bench: Bench) throws(UsageError) {
+    init(bench: Bench) throws(UsageError) {
         self.bench = bench
         trace = bench.arguments["trace"]
         if let text = bench.arguments["tier"] {
@@ -105,57 +106,72 @@ private struct HitRatioMeasurement {
         guard Traces.directory != nil || isFile else {
             return printError("hit-ratio: skipped: EIDETIC_TRACES does not name a directory of traces")
         }
-        let cells = try await cells()
-        let players = tiers.map { Player.tier($0) } + Self.others.map { .rule($0) }
-        let all = cells.map { cell in
-            players.map { Replay(cell.requests, $0.cache(capacity: cell.capacity)) }
+        let scenarios = try await loadScenarios()
+        let models = tiers.map { CacheModel.tier($0) } + Self.comparedRules.map { .rule($0) }
+        let results = scenarios.map { scenario in
+            models.map {
+                ReplayResult(replaying: scenario.requests, through: $0.makeLookup(capacity: scenario.capacity))
+            }
         }
-        for (cell, replays) in zip(cells, all) {
-            for (player, replay) in zip(players, replays) { print(cell, player.name, replay) }
+        for (scenario, scenarioResults) in zip(scenarios, results) {
+            for (model, result) in zip(models, scenarioResults) { print(scenario, model: model.name, result: result) }
         }
         guard trace == nil else { return }
-        for (index, player) in players.enumerated() { reportMeans(of: all.map { $0[index] }, player) }
-        reportWorst(of: all)
+        for (index, model) in models.enumerated() { reportMeans(of: results.map { $0[index] }, model: model) }
+        reportLargestLoss(of: results)
     }
 
     /// Whether the trace is not one of those that are known by name.
-    private var isFile: Bool { trace.map { trace in !Self.cells.contains { $0.trace == trace } } ?? false }
+    private var isFile: Bool { trace.map { trace in !Self.knownTraces.contains { $0.trace == trace } } ?? false }
 
-    private func cells() async throws -> [Cell] {
-        if let trace, isFile { return try cells(trace, [0.01, 0.1], try await Traces.requests(in: trace)) }
-        var cells: [Cell] = []
-        for (name, parts) in Self.cells where trace == nil || trace == name {
-            cells += try self.cells(name, parts, try await Traces.requests(name))
+    private func loadScenarios() async throws -> [Scenario] {
+        if let trace, isFile {
+            return try makeScenarios(
+                trace: trace,
+                parts: [0.01, 0.1],
+                requests: try await Traces.requests(inFile: trace)
+            )
         }
-        return cells
+        var scenarios: [Scenario] = []
+        for (name, parts) in Self.knownTraces where trace == nil || trace == name {
+            scenarios += try self.makeScenarios(
+                trace: name,
+                parts: parts,
+                requests: try await Traces.requests(ofTrace: name)
+            )
+        }
+        return scenarios
     }
 
-    private func cells(_ name: String, _ parts: [Double], _ requests: [Traces.Request]) throws -> [Cell] {
+    private func makeScenarios(trace name: String, parts: [Double], requests: [Traces.Request]) throws -> [Scenario] {
         guard !requests.isEmpty else { throw UsageError(message: "no requests in \(name)") }
         let sizes = Dictionary(requests.map { ($0.key, $0.size) }, uniquingKeysWith: { first, _ in first })
         let footprint = Double(sizes.values.reduce(0, +))
         let capacities = capacity.map { [$0.bytes] } ?? parts.map { Int(footprint * $0) }
-        return capacities.map { Cell(trace: name, capacity: $0, requests: requests) }
+        return capacities.map { Scenario(trace: name, capacity: $0, requests: requests) }
     }
 
-    private func print(_ cell: Cell, _ name: String, _ replay: Replay) {
-        let place = "\(cell.trace), \(cell.capacity) bytes, \(name)"
+    private func print(_ cell: Scenario, model name: String, result replay: ReplayResult) {
+        let prefix = "\(cell.trace), \(cell.capacity) bytes, \(name)"
         let numbers = [
-            ("requests", replay.requests, Case.Unit.count), ("hits", replay.hits, .count),
+            ("requests", replay.requests, BenchmarkCase.Unit.count), ("hits", replay.hits, .count),
             ("bytes", replay.bytes, .bytes), ("hit bytes", replay.hitBytes, .bytes),
         ]
         guard bench.isJSON else {
             let text = numbers.map { "\($0.0) \($0.1)" }.joined(separator: " ")
-            return Swift.print("\(place): \(text)")
+            return Swift.print("\(prefix): \(text)")
         }
         for (name, number, unit) in numbers {
-            bench.report(Case("\(place): \(name)", unit, better: .higher), Samples(values: [Double(number)]))
+            bench.report(
+                BenchmarkCase("\(prefix): \(name)", unit: unit, better: .higher),
+                samples: Samples(values: [Double(number)])
+            )
         }
-        report("\(place): entries found", [replay.objectRatio], nil)
-        report("\(place): bytes found", [replay.byteRatio], nil)
+        report("\(prefix): entries found", values: [replay.objectRatio], goal: nil)
+        report("\(prefix): bytes found", values: [replay.byteRatio], goal: nil)
     }
 
-    private func reportMeans(of replays: [Replay], _ player: Player) {
+    private func reportMeans(of replays: [ReplayResult], model player: CacheModel) {
         let goals: (objects: Double?, bytes: Double?) =
             switch player {
             case .tier(.memory): (nil, 0.27)
@@ -165,34 +181,42 @@ private struct HitRatioMeasurement {
         let count = Double(replays.count)
         report(
             "mean, \(player.name): entries found",
-            [replays.reduce(0) { $0 + $1.objectRatio } / count],
-            goals.objects
+            values: [replays.reduce(0) { $0 + $1.objectRatio } / count],
+            goal: goals.objects
         )
-        report("mean, \(player.name): bytes found", [replays.reduce(0) { $0 + $1.byteRatio } / count], goals.bytes)
+        report(
+            "mean, \(player.name): bytes found",
+            values: [replays.reduce(0) { $0 + $1.byteRatio } / count],
+            goal: goals.bytes
+        )
     }
 
     /// In which cell the memory rule finds least, compared with LRU.
-    private func reportWorst(of cells: [[Replay]]) {
+    private func reportLargestLoss(of cells: [[ReplayResult]]) {
         guard tiers.first == .memory else { return }
         let lru = tiers.count
         let differences = cells.map { $0[0].objectRatio - $0[lru].objectRatio }
-        report("memory: entries found more than by lru, least of all cells", [differences.min() ?? 0], -0.01)
+        report(
+            "memory: entries found more than by lru, least of all cells",
+            values: [differences.min() ?? 0],
+            goal: -0.01
+        )
     }
 
-    private func report(_ name: String, _ values: [Double], _ goal: Double?) {
-        let kase = Case(name, .fraction, better: .higher, goal: goal.map { .value($0) })
-        bench.report(kase, Samples(values: values))
+    private func report(_ name: String, values: [Double], goal: Double?) {
+        let benchmark = BenchmarkCase(name, unit: .fraction, better: .higher, goal: goal.map { .value($0) })
+        bench.report(benchmark, samples: Samples(values: values))
     }
 }
 
 /// The requests of a trace, replayed through a cache.
-private struct Replay {
+private struct ReplayResult {
     private(set) var requests = 0
     private(set) var hits = 0
     private(set) var bytes = 0
     private(set) var hitBytes = 0
 
-    init(_ trace: [Traces.Request], _ isHit: (CacheKey, Int) -> Bool) {
+    init(replaying trace: [Traces.Request], through isHit: (CacheKey, Int) -> Bool) {
         for request in trace {
             requests += 1
             bytes += request.size

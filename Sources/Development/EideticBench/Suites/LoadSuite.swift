@@ -8,14 +8,14 @@ extension Suite {
     /// The whole way of many photographs: network, disk, decode.
     static let load = Suite(
         "load",
-        "photographs of two megapixels to 400 pixels, against their parts alone and curl with vipsthumbnail",
+        summary: "photographs of two megapixels to 400 pixels, against their parts alone and curl with vipsthumbnail",
         arguments: ["count=500  how many photographs", "rounds=3  how many samples"]
     ) { bench in
-        let measured = try await LoadMeasurement(
-            Photographs(count: try bench.number("count", default: 500)),
-            rounds: try bench.number("rounds", default: 3)
+        let measurement = try await LoadMeasurement(
+            photographs: Photographs(count: try bench.integer(named: "count", default: 500)),
+            rounds: try bench.integer(named: "rounds", default: 3)
         )
-        try await measured.run(bench)
+        try await measurement.run(with: bench)
     }
 }
 
@@ -26,11 +26,11 @@ private struct LoadMeasurement {
     private let server: Nginx
     private let urls: [String]
     private let bodies: [[UInt8]]
-    private let work: TemporaryDirectory
+    private let workDirectory: TemporaryDirectory
     private let cores = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     private let pool: WorkPool
 
-    init(_ photographs: Photographs, rounds: Int) async throws {
+    init(photographs: Photographs, rounds: Int) async throws {
         self.photographs = photographs
         self.rounds = rounds
         let server = try await Nginx(.init(server: "access_log off; location /p/ { alias \(photographs.directory)/; }"))
@@ -38,8 +38,8 @@ private struct LoadMeasurement {
         urls = photographs.names.map { "\(server.url)/p/\($0)" }
         let directory = photographs.directory
         bodies = try photographs.names.map { try FileSystem().contents(of: "\(directory)/\($0)") }
-        work = try TemporaryDirectory("load")
-        pool = WorkPool(name: "bench", width: cores)
+        workDirectory = try TemporaryDirectory(named: "load")
+        pool = WorkPool(name: "bench", maximumThreadCount: cores)
     }
 
     /// Wall times, and the processor time of all that our own cold loads make work, in milliseconds.
@@ -54,28 +54,29 @@ private struct LoadMeasurement {
         var batched: [Double] = []
     }
 
-    func run(_ bench: Bench) async throws {
+    func run(with bench: Bench) async throws {
         var times = Times()
-        let hasVips = Subprocess.find("vipsthumbnail") != nil && Subprocess.find("curl") != nil
+        let hasVips =
+            Subprocess.executablePath(for: "vipsthumbnail") != nil && Subprocess.executablePath(for: "curl") != nil
         for round in 0..<rounds {
-            let cache = work.path("cache\(round)")
+            let cache = workDirectory.path(of: "cache\(round)")
             let before = processorTime()
-            times.cold.append(try await milliseconds { try await load(cache) })
+            times.cold.append(try await milliseconds { try await load(cacheDirectory: cache) })
             times.processor.append((processorTime() - before) / Double(cores))
-            times.warm.append(try await milliseconds { try await load(cache) })
+            times.warm.append(try await milliseconds { try await load(cacheDirectory: cache) })
             times.download.append(try await milliseconds { try await download() })
             times.decode.append(try await milliseconds { try await decode() })
             times.read.append(try await milliseconds { try await readAndDecode() })
-            try removeTree(cache)
+            try removeContents(of: cache)
             guard hasVips else { continue }
-            times.single.append(try await milliseconds { try await curlAndVips(batch: 1) })
+            times.single.append(try await milliseconds { try await runCurlAndVips(batch: 1) })
             let batch = (urls.count + cores - 1) / cores
-            times.batched.append(try await milliseconds { try await curlAndVips(batch: batch) })
+            times.batched.append(try await milliseconds { try await runCurlAndVips(batch: batch) })
         }
-        report(times, bench)
+        report(times, with: bench)
     }
 
-    private func report(_ times: Times, _ bench: Bench) {
+    private func report(_ times: Times, with bench: Bench) {
         func samples(_ values: [Double]) -> Samples { Samples(values: values) }
         let cold = samples(times.cold)
         let parts = [
@@ -83,12 +84,12 @@ private struct LoadMeasurement {
             ("total processor time by cores", samples(times.processor)),
         ]
         let longest = parts.max { $0.1.median < $1.1.median } ?? parts[0]
-        let whole = Case("\(urls.count) photographs, cold", .milliseconds, goal: .ratio(1.15))
-        bench.report(whole, cold, baseline: longest)
-        for part in parts { bench.report(Case("cold, \(part.0)", .milliseconds), part.1) }
+        let coldLoad = BenchmarkCase("\(urls.count) photographs, cold", unit: .milliseconds, goal: .ratio(1.15))
+        bench.report(coldLoad, samples: cold, baseline: longest)
+        for part in parts { bench.report(BenchmarkCase("cold, \(part.0)", unit: .milliseconds), samples: part.1) }
         bench.report(
-            Case("\(urls.count) photographs, from disk", .milliseconds, goal: .ratio(1.1)),
-            samples(times.warm),
+            BenchmarkCase("\(urls.count) photographs, from disk", unit: .milliseconds, goal: .ratio(1.1)),
+            samples: samples(times.warm),
             baseline: ("read and decode alone", samples(times.read))
         )
         guard !times.single.isEmpty else { return }
@@ -96,43 +97,47 @@ private struct LoadMeasurement {
             ("curl -Z, then a vipsthumbnail each", times.single, 1 / 2.0),
             ("curl -Z, then a vipsthumbnail a core", times.batched, 1 / 1.1),
         ] {
-            let kase = Case("\(urls.count) photographs, cold, against \(name)", .milliseconds, goal: .ratio(goal))
-            bench.report(kase, cold, baseline: (name, samples(values)))
+            let benchmark = BenchmarkCase(
+                "\(urls.count) photographs, cold, against \(name)",
+                unit: .milliseconds,
+                goal: .ratio(goal)
+            )
+            bench.report(benchmark, samples: cold, baseline: (name, samples(values)))
         }
     }
 
     /// Ours: whatever the cache has not comes from the server.
-    private func load(_ cache: String) async throws {
+    private func load(cacheDirectory cache: String) async throws {
         let disk = try DiskCache(DiskCache.Configuration(directory: cache))
         let pipeline = ImagePipeline(.init(diskCache: disk))
         let size = PixelSize(width: 400, height: 400)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for url in urls {
                 let request = try ImageRequest(url, size: size, options: .waitStoreCache)
-                group.addTask { use(try await pipeline.image(for: request).size) }
+                group.addTask { blackHole(try await pipeline.image(for: request).size) }
             }
             try await group.waitForAll()
         }
     }
 
     private func download() async throws {
-        let downloader = Downloader(ImagePipeline.Configuration.standardDownloads)
+        let downloader = Downloader(ImagePipeline.Configuration.standardDownloaderConfiguration)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for url in urls {
                 let request = try FetchRequest(url: url)
-                group.addTask { use(try await downloader.fetch(request).bytes.count) }
+                group.addTask { blackHole(try await downloader.fetch(request).bytes.count) }
             }
             try await group.waitForAll()
         }
     }
 
     private func decode() async throws {
-        try await onAllCores { index throws(EideticError) in bodies[index] }
+        try await decodeOnAllCores { index throws(EideticError) in bodies[index] }
     }
 
     private func readAndDecode() async throws {
         let directory = photographs.directory, names = photographs.names
-        try await onAllCores { index throws(EideticError) in
+        try await decodeOnAllCores { index throws(EideticError) in
             do throws(SystemError) {
                 return try FileSystem().contents(of: "\(directory)/\(names[index])")
             } catch {
@@ -141,7 +146,7 @@ private struct LoadMeasurement {
         }
     }
 
-    private func onAllCores(_ bytes: @escaping @Sendable (Int) throws(EideticError) -> [UInt8]) async throws {
+    private func decodeOnAllCores(_ bytes: @escaping @Sendable (Int) throws(EideticError) -> [UInt8]) async throws {
         var options = DecodeOptions()
         options.size = PixelSize(width: 400, height: 400)
         let decodeOptions = options
@@ -149,7 +154,7 @@ private struct LoadMeasurement {
             for index in urls.indices {
                 group.addTask {
                     try await pool.run { _ throws(EideticError) in
-                        use(try ImageDecoder.decode(try bytes(index), options: decodeOptions).size)
+                        blackHole(try ImageDecoder.decode(try bytes(index), options: decodeOptions).size)
                     }
                 }
             }
@@ -158,8 +163,8 @@ private struct LoadMeasurement {
     }
 
     /// Download everything, then have each batch of files made small by one process, one process a core at a time.
-    private func curlAndVips(batch: Int) async throws {
-        let out = work.path("curl")
+    private func runCurlAndVips(batch: Int) async throws {
+        let outputDirectory = workDirectory.path(of: "curl")
         let script = """
             set -e
             rm -rf "$1"; mkdir "$1"; cd "$1"
@@ -167,18 +172,22 @@ private struct LoadMeasurement {
             ls *.jpg | VIPS_CONCURRENCY=1 xargs -P \(cores) -n \(batch) vipsthumbnail --size 400x400 -o small_%s.jpg
             """
         let input = urls.map { "url = \"\($0)\"\n" }.joined()
-        let result = try await Subprocess.run("sh", ["-c", script, "sh", out], input: Array(input.utf8))
+        let result = try await Subprocess.run(
+            "sh",
+            arguments: ["-c", script, "sh", outputDirectory],
+            input: Array(input.utf8)
+        )
         guard result.status == .exited(0) else {
-            throw EideticError(.badResponse, "curl and vipsthumbnail failed: \(result.errorText.prefix(300))")
+            throw EideticError(.badResponse, message: "curl and vipsthumbnail failed: \(result.errorText.prefix(300))")
         }
     }
 
-    private func removeTree(_ path: String) throws {
+    private func removeContents(of path: String) throws {
         let files = FileSystem()
-        for name in try files.names(in: path) {
-            let inner = "\(path)/\(name)"
-            let isDirectory = try files.linkStatus(of: inner).kind == .directory
-            if isDirectory { try removeTree(inner) } else { try files.unlink(inner) }
+        for name in try files.entryNames(in: path) {
+            let child = "\(path)/\(name)"
+            let isDirectory = try files.linkStatus(of: child).kind == .directory
+            if isDirectory { try removeContents(of: child) } else { try files.unlink(child) }
         }
     }
 

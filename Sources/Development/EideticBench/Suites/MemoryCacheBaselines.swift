@@ -24,21 +24,21 @@ final class BareTable<Value: Sendable>: Sendable {
 
     func insert(_ value: Value, for key: CacheKey) {
         state.withLock { state in
-            var place = Int(truncatingIfNeeded: key.low) & mask
-            while state.entries[place].value != nil { place = (place + 1) & mask }
-            state.entries[place] = Entry(key: key, value: value)
+            var slot = Int(truncatingIfNeeded: key.low) & mask
+            while state.entries[slot].value != nil { slot = (slot + 1) & mask }
+            state.entries[slot] = Entry(key: key, value: value)
         }
     }
 
     func value(for key: CacheKey) -> Value? {
         state.withLock { state in
-            var place = Int(truncatingIfNeeded: key.low) & mask
-            while let value = state.entries[place].value {
-                if state.entries[place].key == key {
-                    state.entries[place].isUsed = true
+            var slot = Int(truncatingIfNeeded: key.low) & mask
+            while let value = state.entries[slot].value {
+                if state.entries[slot].key == key {
+                    state.entries[slot].isUsed = true
                     return value
                 }
-                place = (place + 1) & mask
+                slot = (slot + 1) & mask
             }
             return nil
         }

@@ -6,15 +6,16 @@ extension Suite {
     /// What a look-up and an insertion in the memory cache cost.
     static let memoryCache = Suite(
         "memory-cache",
-        "hits, misses and insertions against a bare locked table, a locked Dictionary and Foundation's NSCache",
+        summary:
+            "hits, misses and insertions against a bare locked table, a locked Dictionary and Foundation's NSCache",
         arguments: ["entries=NUMBER  how many values are kept; 4096 by default"]
     ) { bench in
-        let measured = MemoryCacheMeasurement(entries: try bench.number("entries", default: 4_096))
-        await measured.hits(bench)
-        await measured.stringHits(bench)
-        await measured.threads(bench)
-        await measured.misses(bench)
-        await measured.insertions(bench)
+        let measurement = MemoryCacheMeasurement(entries: try bench.integer(named: "entries", default: 4_096))
+        await measurement.measureHits(with: bench)
+        await measurement.measureStringHits(with: bench)
+        await measurement.measureThreads(with: bench)
+        await measurement.measureMisses(with: bench)
+        await measurement.measureInsertions(with: bench)
     }
 }
 
@@ -52,9 +53,9 @@ private struct MemoryCacheMeasurement {
         }
     }
 
-    func hits(_ bench: Bench) async {
+    func measureHits(with bench: Bench) async {
         await bench.compare(
-            Case("hit, prepared key", .nanoseconds, goal: .ratio(1.3)),
+            BenchmarkCase("hit, prepared key", unit: .nanoseconds, goal: .ratio(1.3)),
             operations: Self.operations,
             with: "bare lock + open addressing",
             ours: { lookUp { cache.value(for: keys[$0]) } },
@@ -62,7 +63,7 @@ private struct MemoryCacheMeasurement {
         )
         let prepared = texts.map { $0 as NSString }
         await bench.compare(
-            Case("hit, prepared key, NSCache", .nanoseconds, goal: .ratio(0.06)),
+            BenchmarkCase("hit, prepared key, NSCache", unit: .nanoseconds, goal: .ratio(0.06)),
             operations: Self.operations,
             with: "NSCache with prepared NSString",
             ours: { lookUp { cache.value(for: keys[$0]) } },
@@ -70,9 +71,9 @@ private struct MemoryCacheMeasurement {
         )
     }
 
-    func stringHits(_ bench: Bench) async {
+    func measureStringHits(with bench: Bench) async {
         await bench.compare(
-            Case("hit from a String", .nanoseconds, goal: .ratio(0.75)),
+            BenchmarkCase("hit from a String", unit: .nanoseconds, goal: .ratio(0.75)),
             operations: Self.operations,
             with: "Mutex + Dictionary<String, …>",
             ours: { lookUp { cache.value(for: CacheKey(texts[$0])) } },
@@ -81,10 +82,10 @@ private struct MemoryCacheMeasurement {
     }
 
     /// Throughput of two threads on different halves of the requests, against one thread's.
-    func threads(_ bench: Bench) async {
-        let runs = runs(2)
+    func measureThreads(with bench: Bench) async {
+        let runs = makeRuns(threads: 2)
         await bench.compare(
-            Case("hits a second with 2 threads", .perSecond, better: .higher, goal: .ratio(1.7)),
+            BenchmarkCase("hits a second with 2 threads", unit: .perSecond, better: .higher, goal: .ratio(1.7)),
             operations: 2 * Self.operations * 5,
             with: "1 thread",
             ours: { DispatchQueue.concurrentPerform(iterations: 2) { runs[$0].perform(times: 5) } },
@@ -92,10 +93,10 @@ private struct MemoryCacheMeasurement {
         )
     }
 
-    func misses(_ bench: Bench) async {
+    func measureMisses(with bench: Bench) async {
         let prepared = missing.map { $0.hexadecimal as NSString }
         await bench.compare(
-            Case("miss", .nanoseconds, goal: .ratio(0.2)),
+            BenchmarkCase("miss", unit: .nanoseconds, goal: .ratio(0.2)),
             operations: Self.operations,
             with: "NSCache with prepared NSString",
             ours: { lookUp { cache.value(for: missing[$0]) } },
@@ -103,7 +104,7 @@ private struct MemoryCacheMeasurement {
         )
     }
 
-    func insertions(_ bench: Bench) async {
+    func measureInsertions(with bench: Bench) async {
         let count = 20_000
         let fresh = (0..<count * 2).map { CacheKey("fresh \($0)") }
         let prepared = fresh.map { $0.hexadecimal as NSString }
@@ -115,7 +116,7 @@ private struct MemoryCacheMeasurement {
         }
         var round = (ours: 0, theirs: 0)
         await bench.compare(
-            Case("insertion with eviction", .nanoseconds, goal: .ratio(0.15)),
+            BenchmarkCase("insertion with eviction", unit: .nanoseconds, goal: .ratio(0.15)),
             operations: count,
             with: "NSCache with prepared NSString",
             ours: {
@@ -135,17 +136,17 @@ private struct MemoryCacheMeasurement {
     private func lookUp<Found>(_ body: (Int) -> Found?) {
         var found = 0
         for index in order where body(index) != nil { found += 1 }
-        use(found)
+        blackHole(found)
     }
 
     /// Each thread has its own order of keys and its own reference to the cache, and so shares nothing but the cache.
-    private func runs(_ threads: Int) -> [Run] {
+    private func makeRuns(threads: Int) -> [ReaderRun] {
         (0..<threads).map { thread in
-            Run(cache: cache, keys: order.indices.map { keys[order[($0 + thread * 7_919) % order.count]] })
+            ReaderRun(cache: cache, keys: order.indices.map { keys[order[($0 + thread * 7_919) % order.count]] })
         }
     }
 
-    private final class Run: Sendable {
+    private final class ReaderRun: Sendable {
         private let cache: MemoryCache<Value>
         private let keys: [CacheKey]
 
@@ -160,7 +161,7 @@ private struct MemoryCacheMeasurement {
             for _ in 0..<times {
                 for key in keys where cache.value(for: key) != nil { found += 1 }
             }
-            use(found)
+            blackHole(found)
         }
     }
 }

@@ -6,13 +6,13 @@ extension Suite {
     /// What a memory hit costs through the public interface.
     static let pipeline = Suite(
         "pipeline",
-        "memory hits from prepared requests, against the cache's own",
+        summary: "memory hits from prepared requests, against the cache's own",
         arguments: ["entries=NUMBER  how many pictures are kept; 1024 by default"]
     ) { bench in
-        let measured = try await PipelineMeasurement(entries: try bench.number("entries", default: 1_024))
-        await measured.hits(bench)
-        await measured.loads(bench)
-        try await measured.awaited(bench)
+        let measurement = try await PipelineMeasurement(entries: try bench.integer(named: "entries", default: 1_024))
+        await measurement.measureHits(with: bench)
+        await measurement.measureLoads(with: bench)
+        try await measurement.measureAwaitedHits(with: bench)
     }
 }
 
@@ -36,10 +36,12 @@ private struct PipelineMeasurement {
         let png = try ImageEncoder.encode(image, as: .png)
         var requests: [ImageRequest] = []
         for index in 0..<entries {
-            let origin = ImageOrigin.provider(name: "https://pictures.example.org/large/IMG_\(1_000_000 + index).png") {
+            let resource = ImageResource.provider(
+                name: "https://pictures.example.org/large/IMG_\(1_000_000 + index).png"
+            ) {
                 () throws(EideticError) in png
             }
-            requests.append(ImageRequest(origin, rendering: .init(size: pixel)))
+            requests.append(ImageRequest(resource, rendering: .init(size: pixel)))
         }
         for request in requests { _ = try await pipeline.image(for: request) }
         keys = (0..<entries).map { CacheKey("picture \($0)") }
@@ -50,22 +52,22 @@ private struct PipelineMeasurement {
     }
 
     /// `cachedImage(for:)`, which is what a view asks before anything else.
-    func hits(_ bench: Bench) async {
-        for goal in [Case.Goal.ratio(1.5), .value(150)] {
+    func measureHits(with bench: Bench) async {
+        for goal in [BenchmarkCase.Goal.ratio(1.5), .value(150)] {
             await bench.compare(
-                Case("hit, prepared request", .nanoseconds, goal: goal),
+                BenchmarkCase("hit, prepared request", unit: .nanoseconds, goal: goal),
                 operations: Self.operations,
                 with: "the cache alone",
-                ours: { for index in order { use(pipeline.cachedImage(for: requests[index]) != nil) } },
-                theirs: { for index in order { use(cache.image(for: keys[index]) != nil) } }
+                ours: { for index in order { blackHole(pipeline.cachedImage(for: requests[index]) != nil) } },
+                theirs: { for index in order { blackHole(cache.image(for: keys[index]) != nil) } }
             )
         }
     }
 
     /// `load` with a completion, which calls back before it returns.
-    func loads(_ bench: Bench) async {
+    func measureLoads(with bench: Bench) async {
         await bench.measure(
-            Case("hit, load with completion", .nanoseconds),
+            BenchmarkCase("hit, load with completion", unit: .nanoseconds),
             operations: Self.operations
         ) { @MainActor in
             var count = 0
@@ -75,12 +77,12 @@ private struct PipelineMeasurement {
     }
 
     /// `try await image(for:)`.
-    func awaited(_ bench: Bench) async throws {
+    func measureAwaitedHits(with bench: Bench) async throws {
         try await bench.measure(
-            Case("hit, awaited", .nanoseconds),
+            BenchmarkCase("hit, awaited", unit: .nanoseconds),
             operations: Self.operations
         ) {
-            for index in order { use(try await pipeline.image(for: requests[index]).frames.count) }
+            for index in order { blackHole(try await pipeline.image(for: requests[index]).frames.count) }
         }
     }
 }

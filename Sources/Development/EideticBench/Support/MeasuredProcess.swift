@@ -12,7 +12,7 @@ struct MeasuredProcess {
     /// - Throws: Where it cannot be started, or fails.
     static func run(_ command: [String], output: Int32? = nil) throws(UsageError) -> MeasuredProcess {
         let start = ContinuousClock.now
-        let process = try spawn(command, output)
+        let process = try spawn(command, output: output)
         var status: Int32 = 0
         var usage = rusage()
         while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
@@ -31,7 +31,7 @@ struct MeasuredProcess {
     ///
     /// Another process of this program starts it: Linux counts what the starting process had in memory as well, and
     /// this one has hundreds of megabytes.
-    static func memory(of command: [String]) throws(UsageError) -> Int {
+    static func peakMemory(of command: [String]) throws(UsageError) -> Int {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw UsageError(message: "no pipe: error \(errno)") }
         defer { ends.forEach { close($0) } }
@@ -45,7 +45,7 @@ struct MeasuredProcess {
     }
 
     /// Writes what ``memory(of:)`` reads.
-    static func writeMemory(of command: [String]) throws(UsageError) {
+    static func printPeakMemory(of command: [String]) throws(UsageError) {
         let digits = Array("\(try run(command).memory)".utf8)
         _ = write(1, digits, digits.count)
     }
@@ -57,7 +57,7 @@ struct MeasuredProcess {
         return path.split(separator: ":").contains { access("\($0)/\(name)", X_OK) == 0 }
     }
 
-    private static func spawn(_ command: [String], _ output: Int32?) throws(UsageError) -> pid_t {
+    private static func spawn(_ command: [String], output: Int32?) throws(UsageError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -68,8 +68,8 @@ struct MeasuredProcess {
         var words = command.map { strdup($0) } + [nil]
         defer { words.forEach { free($0) } }
         var process = pid_t()
-        let problem = posix_spawnp(&process, command[0], &actions, nil, &words, environ)
-        guard problem == 0 else { throw UsageError(message: "\(command[0]) cannot be started: error \(problem)") }
+        let error = posix_spawnp(&process, command[0], &actions, nil, &words, environ)
+        guard error == 0 else { throw UsageError(message: "\(command[0]) cannot be started: error \(error)") }
         return process
     }
 }

@@ -26,10 +26,10 @@ struct Photographs {
         let files = FileSystem()
         if (try? files.status(of: "\(directory)/complete")) != nil { return }
         try files.makeDirectories(directory)
-        for (index, picture) in try Self.originals().enumerated() {
+        for (index, image) in try Self.sourceImages().enumerated() {
             for number in stride(from: index, to: count, by: Self.sources.count) {
-                let jpeg = try Self.variant(of: picture, number)
-                try Self.write(jpeg, to: "\(directory)/\(number).jpg")
+                let bytes = try Self.jpeg(of: image, number: number)
+                try Self.write(bytes, to: "\(directory)/\(number).jpg")
             }
         }
         try Self.write([], to: "\(directory)/complete")
@@ -37,12 +37,12 @@ struct Photographs {
 
     private static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
         let files = FileSystem()
-        let file = try files.open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        let file = try files.open(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
         try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try files.write(bytes, to: file) }
     }
 
     /// The demo's photographs, a little larger than two megapixels.
-    private static func originals() throws -> [Image] {
+    private static func sourceImages() throws -> [Image] {
         var options = DecodeOptions()
         options.size = PixelSize(width: 1_800, height: 1_800)
         var found: [Image] = []
@@ -52,15 +52,15 @@ struct Photographs {
         }
         guard found.isEmpty else { return found }
         let size = PixelSize(width: 1_920, height: 1_440)
-        return [try ImageDecoder.decode(try SyntheticPhotograph.jpeg(size))]
+        return [try ImageDecoder.decode(try SyntheticPhotograph.jpeg(size: size))]
     }
 
     /// Each a little different in size, so that no two have the same bytes.
-    private static func variant(of picture: Image, _ number: Int) throws -> [UInt8] {
-        let share = (2_000_000.0 / Double(picture.size.pixelCount)).squareRoot() * (1 - Double(number % 40) / 2_000)
+    private static func jpeg(of picture: Image, number: Int) throws -> [UInt8] {
+        let scale = (2_000_000.0 / Double(picture.size.pixelCount)).squareRoot() * (1 - Double(number % 40) / 2_000)
         let size = PixelSize(
-            width: Int(Double(picture.size.width) * min(1, share)),
-            height: Int(Double(picture.size.height) * min(1, share))
+            width: Int(Double(picture.size.width) * min(1, scale)),
+            height: Int(Double(picture.size.height) * min(1, scale))
         )
         let pixels = try Resampler.resample(picture.pixels, to: size)
         let image = Image(frames: [Image.Frame(pixels: pixels)], format: .jpeg, sourceSize: size)

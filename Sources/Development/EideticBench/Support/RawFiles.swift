@@ -2,13 +2,13 @@ import EideticCore
 import Glibc
 
 /// Counts system calls.
-final class CallCounter: SystemCallObserver {
+final class SystemCallCounter: SystemCallObserver {
     private let state = Guarded((all: 0, scans: 0))
 
     var count: Int { state.withLock { $0.all } }
-    var scans: Int { state.withLock { $0.scans } }
+    var directoryReads: Int { state.withLock { $0.scans } }
 
-    func willCall(_ call: SystemCall, path: String?) -> Int32? {
+    func willPerform(_ call: SystemCall, path: String?) -> Int32? {
         state.withLock { state in
             state.all += 1
             if call == .readdir { state.scans += 1 }
@@ -29,13 +29,13 @@ struct RawFiles {
         for shard in 0..<256 { mkdir("\(root)/\(shard < 16 ? "0" : "")\(String(shard, radix: 16))", 0o700) }
     }
 
-    private func path(_ key: String) -> String {
+    private func path(for key: String) -> String {
         let name = CacheKey(key).hexadecimal
         return "\(root)/\(name.prefix(2))/\(name)\(suffix)"
     }
 
-    func write(_ body: [UInt8], _ key: String) -> Bool {
-        let path = path(key)
+    func write(_ body: [UInt8], for key: String) -> Bool {
+        let path = path(for: key)
         let temporary = path + ".tmp"
         let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { return false }
@@ -44,8 +44,8 @@ struct RawFiles {
         return written == body.count && rename(temporary, path) == 0
     }
 
-    func read(_ key: String, _ size: Int) -> Bool {
-        let file = open(path(key), O_RDONLY | O_CLOEXEC)
+    func read(_ key: String, size: Int) -> Bool {
+        let file = open(path(for: key), O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return false }
         let body = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
             count = max(0, Glibc.read(file, buffer.baseAddress, size))
@@ -54,12 +54,12 @@ struct RawFiles {
         return body.count == size
     }
 
-    func unlink(_ key: String) { _ = Glibc.unlink(path(key)) }
+    func unlink(_ key: String) { _ = Glibc.unlink(path(for: key)) }
 
     /// Removes a directory with all that is in it.
     static func removeTree(_ path: String) {
         let files = FileSystem()
-        for name in (try? files.names(in: path)) ?? [] {
+        for name in (try? files.entryNames(in: path)) ?? [] {
             let child = "\(path)/\(name)"
             if (try? files.linkStatus(of: child).kind) == .directory {
                 removeTree(child)

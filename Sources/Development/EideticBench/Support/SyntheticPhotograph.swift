@@ -7,17 +7,17 @@ import Glibc
 /// Made from a fixed seed, so that each run decodes the same.
 enum SyntheticPhotograph {
     /// The JPEG of a 12-megapixel photograph, some megabytes.
-    static func jpeg(_ size: PixelSize = PixelSize(width: 4_000, height: 3_000)) throws(EideticError) -> [UInt8] {
-        let pixels = pixels(size)
+    static func jpeg(size: PixelSize = PixelSize(width: 4_000, height: 3_000)) throws(EideticError) -> [UInt8] {
+        let pixels = pixels(size: size)
         var count = 0
         let bytes = eidetic_bare_jpeg_encode(pixels, UInt32(size.width), UInt32(size.height), 88, 0, &count)
-        guard let bytes else { throw EideticError(.encodingFailed, "the JPEG library gave no picture") }
+        guard let bytes else { throw EideticError(.encodingFailed, message: "the JPEG library gave no picture") }
         defer { free(bytes) }
         return Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
     /// Red, green, blue, alpha.
-    private static func pixels(_ size: PixelSize) -> [UInt8] {
+    private static func pixels(size: PixelSize) -> [UInt8] {
         let layers = [512, 128, 32, 8].map { ValueNoise(cell: $0, size: size) }
         let colours = [ValueNoise(cell: 700, size: size), ValueNoise(cell: 300, size: size)]
         var sensor = SplitMix(state: 7)
@@ -25,11 +25,13 @@ enum SyntheticPhotograph {
         for y in 0..<size.height {
             for x in 0..<size.width {
                 var light = Float(sensor.next() & 7)
-                for (octave, layer) in layers.enumerated() { light += 58 * layer.value(x, y) / Float(1 << octave) }
+                for (octave, layer) in layers.enumerated() {
+                    light += 58 * layer.value(x: x, y: y) / Float(1 << octave)
+                }
                 let offset = 4 * (y * size.width + x)
-                pixels[offset] = UInt8(clamping: Int(light + 60 * colours[0].value(x, y)))
+                pixels[offset] = UInt8(clamping: Int(light + 60 * colours[0].value(x: x, y: y)))
                 pixels[offset + 1] = UInt8(clamping: Int(light + 50))
-                pixels[offset + 2] = UInt8(clamping: Int(light + 60 * colours[1].value(x, y)))
+                pixels[offset + 2] = UInt8(clamping: Int(light + 60 * colours[1].value(x: x, y: y)))
             }
         }
         return pixels
@@ -50,7 +52,7 @@ private struct ValueNoise {
     }
 
     /// From 0 to 1.
-    func value(_ x: Int, _ y: Int) -> Float {
+    func value(x: Int, y: Int) -> Float {
         let index = y / cell * columns + x / cell
         let (right, down) = (Float(x % cell) / Float(cell), Float(y % cell) / Float(cell))
         let upper = values[index] + right * (values[index + 1] - values[index])

@@ -39,27 +39,27 @@ package final class FaultPlan: SystemCallObserver {
         with number: Int32,
         at position: Int = 1,
         count: Int = 1,
-        pathPart: String? = nil
+        pathContaining: String? = nil
     ) {
-        add(Rule(call: call, pathPart: pathPart, action: { number }, toSkip: position - 1, toHit: count))
+        add(Rule(call: call, pathPart: pathContaining, action: { number }, toSkip: position - 1, toHit: count))
     }
 
     /// Runs `body` just before a call, on the thread that makes it; then the call goes on.
     package func before(
         _ call: SystemCall,
         at position: Int = 1,
-        pathPart: String? = nil,
+        pathContaining: String? = nil,
         run body: @escaping @Sendable () -> Void
     ) {
         let action: @Sendable () -> Int32? = {
             body()
             return nil
         }
-        add(Rule(call: call, pathPart: pathPart, action: action, toSkip: position - 1, toHit: 1))
+        add(Rule(call: call, pathPart: pathContaining, action: action, toSkip: position - 1, toHit: 1))
     }
 
     /// Forgets all rules; the record of calls stays.
-    package func clear() { state.withLock { $0.rules = [] } }
+    package func removeAllRules() { state.withLock { $0.rules = [] } }
 
     /// All calls so far, in their order.
     package var calls: [Call] { state.withLock { $0.calls } }
@@ -70,9 +70,9 @@ package final class FaultPlan: SystemCallObserver {
     /// Forgets the calls so far.
     package func resetCalls() { state.withLock { $0.calls = [] } }
 
-    package func willCall(_ call: SystemCall, path: String?) -> Int32? {
+    package func willPerform(_ call: SystemCall, path: String?) -> Int32? {
         let actions = state.withLock { state in
-            state.rules.indices.compactMap { Self.action(of: &state.rules[$0], for: call, path) }
+            state.rules.indices.compactMap { Self.action(of: &state.rules[$0], for: call, path: path) }
         }
         let failure = actions.reduce(nil) { failure, action in action() ?? failure }
         state.withLock { $0.calls.append(Call(call: call, path: path, failure: failure)) }
@@ -84,7 +84,7 @@ package final class FaultPlan: SystemCallObserver {
     private static func action(
         of rule: inout Rule,
         for call: SystemCall,
-        _ path: String?
+        path: String?
     ) -> (@Sendable () -> Int32?)? {
         guard rule.call == call, rule.pathPart.map({ path?.contains($0) == true }) ?? true else { return nil }
         if rule.toSkip > 0 {

@@ -8,35 +8,35 @@ package final class TemporaryDirectory: Sendable {
     private let files = FileSystem()
 
     /// Makes an empty directory below `parent`, where that is not named below `TMPDIR`, or else below `/tmp`.
-    package init(_ name: String = "eidetic", in parent: String? = nil) throws(SystemError) {
+    package init(named name: String = "eidetic", in parent: String? = nil) throws(SystemError) {
         let parent = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         path = "\(parent)/\(name)-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
         try files.makeDirectory(path)
     }
 
-    deinit { try? Self.remove(path, files) }
+    deinit { try? Self.removeTree(at: path, using: files) }
 
     /// The path of `name` in it.
-    package func path(_ name: String) -> String { "\(path)/\(name)" }
+    package func path(of name: String) -> String { "\(path)/\(name)" }
 
     /// Writes a file, and makes the directories above it; gives its path.
     @discardableResult
     package func write(_ bytes: [UInt8], to name: String) throws(SystemError) -> String {
-        let target = path(name)
+        let target = path(of: name)
         if let slash = target.lastIndex(of: "/") { try files.makeDirectories(String(target[..<slash])) }
-        let file = try files.open(target, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
+        let file = try files.open(target, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o644)
         try files.write(bytes.span, to: file)
         return target
     }
 
     /// Reads a file.
-    package func contents(of name: String) throws(SystemError) -> [UInt8] { try files.contents(of: path(name)) }
+    package func contents(of name: String) throws(SystemError) -> [UInt8] { try files.contents(of: path(of: name)) }
 
     /// Removes `path`, and all below it; makes directories that were made unreadable accessible first.
-    private static func remove(_ path: String, _ files: FileSystem) throws(SystemError) {
+    private static func removeTree(at path: String, using files: FileSystem) throws(SystemError) {
         guard try files.linkStatus(of: path).kind == .directory else { return try files.unlink(path) }
         chmod(path, 0o700)
-        for name in try files.names(in: path) { try remove("\(path)/\(name)", files) }
+        for name in try files.entryNames(in: path) { try removeTree(at: "\(path)/\(name)", using: files) }
         try files.removeDirectory(path)
     }
 }

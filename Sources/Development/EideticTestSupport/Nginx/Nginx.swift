@@ -42,21 +42,21 @@ package final class Nginx: Sendable {
 
     private let directory: TemporaryDirectory
     private let process: Subprocess
-    private let pool = WorkPool(name: "nginx", width: 1)
+    private let pool = WorkPool(name: "nginx", maximumThreadCount: 1)
 
     /// The number of its process.
     package var identifier: Int32 { process.identifier }
 
     /// Whether the program is there.
-    package static var isInstalled: Bool { Subprocess.find("nginx") != nil }
+    package static var isInstalled: Bool { Subprocess.executablePath(for: "nginx") != nil }
 
     /// Starts the server; returns when it accepts connections.
     package init(_ configuration: Configuration = Configuration()) async throws {
-        directory = try TemporaryDirectory("nginx")
-        try FileSystem().makeDirectory(directory.path("files"), mode: 0o755)
+        directory = try TemporaryDirectory(named: "nginx")
+        try FileSystem().makeDirectory(directory.path(of: "files"), mode: 0o755)
         let authority = configuration.usesTLS ? try await TestAuthority(in: directory) : nil
         authorityFile = authority?.file
-        let started = try await Self.start(configuration, authority, in: directory)
+        let started = try await Self.start(configuration, authority: authority, in: directory)
         process = started.process
         port = started.ports.plain
         url = "http://127.0.0.1:\(port)"
@@ -65,52 +65,59 @@ package final class Nginx: Sendable {
 
     /// Puts a file where the server finds it; gives its URL.
     @discardableResult
-    package func put(_ bytes: [UInt8], at path: String) throws(SystemError) -> String {
+    package func addFile(_ bytes: [UInt8], at path: String) throws(SystemError) -> String {
         try directory.write(bytes, to: "files/\(path)")
         return "\(url)/\(path)"
     }
 
     /// Takes a file away.
-    package func remove(_ path: String) throws(SystemError) { try FileSystem().unlink(directory.path("files/\(path)")) }
+    package func removeFile(at path: String) throws(SystemError) {
+        try FileSystem().unlink(directory.path(of: "files/\(path)"))
+    }
 
     /// Kills the server: from now on connections are refused, and open ones are cut.
     package func stop() async {
         process.kill()
-        _ = await process.finish()
+        _ = await process.waitUntilExit()
     }
 
     /// All requests that were answered or given up so far, in the order of their ends.
     package func requests() async throws -> [Request] {
         // One process handles one event after the other: once it answers this, it has logged what it did before.
         try await pool.run { [port] _ throws(EideticError) in
-            _ = try LoopbackPort.exchange("GET /barrier HTTP/1.0\r\n\r\n", port)
+            _ = try LoopbackPort.sendRequest("GET /barrier HTTP/1.0\r\n\r\n", port: port)
         }
         let log = try directory.contents(of: "access.log")
         return String(decoding: log, as: UTF8.self).split(separator: "\n").compactMap { Request(line: $0) }
     }
 
     /// How many requests there were for a path ("/a.jpg").
-    package func requestCount(_ path: String) async throws -> Int {
+    package func requestCount(for path: String) async throws -> Int {
         try await requests().count { $0.path == path }
     }
 
     /// Starts the program; tries other ports where somebody took these in between.
     private static func start(
         _ configuration: Configuration,
-        _ authority: TestAuthority?,
+        authority: TestAuthority?,
         in directory: TemporaryDirectory
     ) async throws -> (process: Subprocess, ports: NginxPorts) {
-        var report = ""
+        var errorText = ""
         for _ in 0..<5 {
             let ports = try NginxPorts()
-            let text = NginxConfigurationFile.text(configuration, authority, ports, directory.path)
+            let text = NginxConfigurationFile.text(
+                for: configuration,
+                authority: authority,
+                ports: ports,
+                directory: directory.path
+            )
             let file = try directory.write(Array(text.utf8), to: "nginx.conf")
-            let process = try Subprocess("nginx", ["-e", "stderr", "-p", directory.path, "-c", file])
+            let process = try Subprocess("nginx", arguments: ["-e", "stderr", "-p", directory.path, "-c", file])
             // Said after the sockets are open, so a connection made from now on is answered.
             if await process.waitForOutput("event method") { return (process, ports) }
-            report = await process.finish().errorText
+            errorText = await process.waitUntilExit().errorText
         }
-        throw EideticError(.refused, "nginx did not start: \(report)")
+        throw EideticError(.refused, message: "nginx did not start: \(errorText)")
     }
 }
 

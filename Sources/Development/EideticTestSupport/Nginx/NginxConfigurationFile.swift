@@ -4,18 +4,18 @@ struct NginxPorts: Sendable {
     let secure: Int
 
     init() throws {
-        plain = try LoopbackPort.free()
-        secure = try LoopbackPort.free()
+        plain = try LoopbackPort.unused()
+        secure = try LoopbackPort.unused()
     }
 }
 
 /// The configuration file of one server.
 enum NginxConfigurationFile {
     static func text(
-        _ configuration: Nginx.Configuration,
-        _ authority: TestAuthority?,
-        _ ports: NginxPorts,
-        _ directory: String
+        for configuration: Nginx.Configuration,
+        authority: TestAuthority?,
+        ports: NginxPorts,
+        directory: String
     ) -> String {
         """
         daemon off;
@@ -41,7 +41,7 @@ enum NginxConfigurationFile {
             \(configuration.http)
             server {
                 listen 127.0.0.1:\(ports.plain);
-                \(authority.map { secure($0, ports.secure) } ?? "")
+                \(authority.map { tlsDirectives(for: $0, port: ports.secure) } ?? "")
                 root \(directory)/files;
                 location = /barrier { access_log off; return 204; }
                 \(configuration.server)
@@ -51,7 +51,7 @@ enum NginxConfigurationFile {
         """
     }
 
-    private static func secure(_ authority: TestAuthority, _ port: Int) -> String {
+    private static func tlsDirectives(for authority: TestAuthority, port: Int) -> String {
         """
         listen 127.0.0.1:\(port) ssl http2;
         listen 127.0.0.2:\(port) ssl http2;

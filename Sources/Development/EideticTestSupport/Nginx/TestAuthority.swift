@@ -9,10 +9,10 @@ struct TestAuthority: Sendable {
 
     /// Makes keys and certificates in a directory, with `openssl`; valid for ten days.
     init(in directory: TemporaryDirectory) async throws {
-        file = directory.path("authority.pem")
-        certificateFile = directory.path("server.pem")
-        keyFile = directory.path("server.key")
-        let authorityKey = directory.path("authority.key")
+        file = directory.path(of: "authority.pem")
+        certificateFile = directory.path(of: "server.pem")
+        keyFile = directory.path(of: "server.key")
+        let authorityKey = directory.path(of: "authority.key")
         let common = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "10"]
         try await Self.openssl(
             common + ["-subj", "/CN=Eidetic test authority", "-keyout", authorityKey, "-out", file]
@@ -27,9 +27,9 @@ struct TestAuthority: Sendable {
     }
 
     private static func openssl(_ arguments: [String]) async throws {
-        let result = try await Subprocess.run("openssl", arguments)
+        let result = try await Subprocess.run("openssl", arguments: arguments)
         guard result.status == .exited(0) else {
-            throw EideticError(.tlsFailure, "openssl \(arguments.joined(separator: " ")): \(result.errorText)")
+            throw EideticError(.tlsFailure, message: "openssl \(arguments.joined(separator: " ")): \(result.errorText)")
         }
     }
 }

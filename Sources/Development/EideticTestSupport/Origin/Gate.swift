@@ -4,7 +4,7 @@ import EideticCore
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
-        var tasks: [CheckedContinuation<Void, Never>] = []
+        var continuations: [CheckedContinuation<Void, Never>] = []
     }
 
     private let monitor = Monitor(State())
@@ -14,13 +14,13 @@ package final class Gate: Sendable {
 
     /// Lets everybody through, now and later.
     package func open() {
-        let tasks = monitor.withLock { state in
+        let continuations = monitor.withLock { state in
             state.isOpen = true
-            defer { state.tasks = [] }
-            return state.tasks
+            defer { state.continuations = [] }
+            return state.continuations
         }
         monitor.broadcast()
-        for task in tasks { task.resume() }
+        for continuation in continuations { continuation.resume() }
     }
 
     /// Whether it is open.
@@ -30,7 +30,7 @@ package final class Gate: Sendable {
     package func wait() async {
         await withCheckedContinuation { continuation in
             let isOpen = monitor.withLock { state in
-                if !state.isOpen { state.tasks.append(continuation) }
+                if !state.isOpen { state.continuations.append(continuation) }
                 return state.isOpen
             }
             if isOpen { continuation.resume() }

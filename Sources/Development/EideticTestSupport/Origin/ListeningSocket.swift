@@ -11,7 +11,7 @@ package enum ListeningAddress: Sendable {
     case any
 
     /// Whether this machine has a loopback interface with IPv6.
-    package static var hasIPv6: Bool { (try? ListeningSocket(.loopback6)) != nil }
+    package static var hasIPv6: Bool { (try? ListeningSocket(on: .loopback6)) != nil }
 }
 
 /// A socket that listens on a free port.
@@ -21,23 +21,25 @@ final class ListeningSocket: Sendable {
     private let number: Int32
     let port: Int
 
-    init(_ address: ListeningAddress = .loopback) throws(EideticError) {
+    init(on address: ListeningAddress = .loopback) throws(EideticError) {
         let isIPv6 = if case .loopback6 = address { true } else { false }
         number = socket(isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var place = sockaddr_in6()
-        var length = Self.write(address, to: &place)
+        var storage = sockaddr_in6()
+        var length = Self.write(address, into: &storage)
         let number = number
-        let error = withUnsafeMutablePointer(to: &place) { pointer in
+        let error = withUnsafeMutablePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
                 bind(number, pointer, length) | listen(number, 512) | getsockname(number, pointer, &length)
             }
         }
         // The port has the same place in addresses of both kinds.
-        port = Int(UInt16(bigEndian: place.sin6_port))
-        if error != 0 { throw EideticError(.refused, "no socket to listen on: \(SystemError.message(errno))") }
+        port = Int(UInt16(bigEndian: storage.sin6_port))
+        if error != 0 {
+            throw EideticError(.refused, message: "no socket to listen on: \(SystemError.message(for: errno))")
+        }
     }
 
-    private static func write(_ address: ListeningAddress, to place: inout sockaddr_in6) -> socklen_t {
+    private static func write(_ address: ListeningAddress, into place: inout sockaddr_in6) -> socklen_t {
         if case .loopback6 = address {
             place.sin6_family = sa_family_t(AF_INET6)
             withUnsafeMutableBytes(of: &place.sin6_addr) { $0[15] = 1 }

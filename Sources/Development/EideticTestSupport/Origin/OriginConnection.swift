@@ -3,37 +3,37 @@ import Glibc
 
 /// One connection to a scripted origin; lives on its own thread.
 struct OriginConnection {
-    private let number: Int32
-    private let index: Int
-    private let hall: OriginHall
+    private let descriptor: Int32
+    private let number: Int
+    private let registry: OriginRegistry
 
-    init(_ number: Int32, _ index: Int, _ hall: OriginHall) {
-        self.number = number
-        self.index = index
-        self.hall = hall
+    init(descriptor number: Int32, number index: Int, registry hall: OriginRegistry) {
+        self.descriptor = number
+        self.number = index
+        self.registry = hall
     }
 
     /// Reads requests and plays what the script says, until one of both sides ends it.
-    func serve(_ script: ScriptedOrigin.Script) {
+    func run(_ script: ScriptedOrigin.Script) {
         while let request = readRequest() {
-            hall.note(request)
-            for step in script(request) where !play(step) { return }
+            registry.record(request)
+            for step in script(request) where !perform(step) { return }
         }
     }
 
     /// Plays a step; gives false where the connection is over.
-    private func play(_ step: ScriptedOrigin.Step) -> Bool {
+    private func perform(_ step: ScriptedOrigin.Step) -> Bool {
         switch step {
         case .send(let bytes): return send(bytes)
         case .sendRepeatedly(let bytes, let times):
             for _ in 0..<times where !send(bytes) { return false }
             return true
-        case .wait(let gate): hall.block(before: gate)
-        case .reached(let gate): gate.open()
+        case .wait(let gate): registry.block(until: gate)
+        case .open(let gate): gate.open()
         case .close: return false
         case .reset:
             var now = linger(l_onoff: 1, l_linger: 0)
-            setsockopt(number, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
+            setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
             return false
         }
         return true
@@ -43,7 +43,7 @@ struct OriginConnection {
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes { buffer in
-                Glibc.send(number, buffer.baseAddress.map { $0 + sent }, buffer.count - sent, Int32(MSG_NOSIGNAL))
+                Glibc.send(descriptor, buffer.baseAddress.map { $0 + sent }, buffer.count - sent, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }
@@ -56,7 +56,7 @@ struct OriginConnection {
         var head: [UInt8] = []
         var byte: [UInt8] = [0]
         while !head.suffix(4).elementsEqual(Array("\r\n\r\n".utf8)) {
-            let count = recv(number, &byte, 1, 0)
+            let count = recv(descriptor, &byte, 1, 0)
             if count < 0, errno == EINTR { continue }
             guard count == 1, head.count < 1 << 20 else { return nil }
             head.append(byte[0])
@@ -71,6 +71,6 @@ struct OriginConnection {
             let value = line[line.index(after: colon)...].drop(while: \.isWhitespace)
             headers[line[..<colon].lowercased()] = String(value)
         }
-        return ScriptedOrigin.Request(method: words[0], path: words[1], headers: headers, connection: index)
+        return ScriptedOrigin.Request(method: words[0], path: words[1], headers: headers, connection: number)
     }
 }

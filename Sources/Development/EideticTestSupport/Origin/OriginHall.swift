@@ -2,14 +2,14 @@ import EideticCore
 import Glibc
 
 /// Who is connected to a scripted origin, and what was asked.
-final class OriginHall: Sendable {
+final class OriginRegistry: Sendable {
     private struct State {
         var isOpen = true
         var connections: [Int: Int32] = [:]
         var connectionCount = 0
         var requests: [ScriptedOrigin.Request] = []
         var gates: [Gate] = []
-        var waiting: [(count: Int, gate: Gate)] = []
+        var waiters: [(count: Int, gate: Gate)] = []
     }
 
     private let state = Guarded(State())
@@ -18,7 +18,7 @@ final class OriginHall: Sendable {
     var connectionCount: Int { state.withLock { $0.connectionCount } }
 
     /// Takes a connection in and gives its number; closes it and gives `nil` where the origin has stopped.
-    func enter(_ connection: Int32) -> Int? {
+    func register(_ connection: Int32) -> Int? {
         let number = state.withLock { state -> Int? in
             guard state.isOpen else { return nil }
             state.connectionCount += 1
@@ -30,36 +30,36 @@ final class OriginHall: Sendable {
     }
 
     /// Closes a connection.
-    func leave(_ number: Int) {
+    func closeConnection(_ number: Int) {
         // Under the lock, so that nobody shuts down a number which the system has given to somebody else.
         state.withLock { state in
             if let connection = state.connections.removeValue(forKey: number) { Glibc.close(connection) }
         }
     }
 
-    func note(_ request: ScriptedOrigin.Request) {
-        let reached = state.withLock { state in
+    func record(_ request: ScriptedOrigin.Request) {
+        let reachedWaiters = state.withLock { state in
             state.requests.append(request)
             let count = state.requests.count
-            defer { state.waiting.removeAll { $0.count <= count } }
-            return state.waiting.filter { $0.count <= count }
+            defer { state.waiters.removeAll { $0.count <= count } }
+            return state.waiters.filter { $0.count <= count }
         }
-        for waiting in reached { waiting.gate.open() }
+        for waiter in reachedWaiters { waiter.gate.open() }
     }
 
-    func forget() { state.withLock { $0.requests = [] } }
+    func removeRequests() { state.withLock { $0.requests = [] } }
 
-    func waitForRequests(_ count: Int) async {
+    func waitForRequests(count: Int) async {
         let gate = Gate()
-        let isThere = state.withLock { state in
-            if state.requests.count < count { state.waiting.append((count, gate)) }
+        let isReached = state.withLock { state in
+            if state.requests.count < count { state.waiters.append((count, gate)) }
             return state.requests.count >= count
         }
-        if !isThere { await gate.wait() }
+        if !isReached { await gate.wait() }
     }
 
     /// Blocks the connection's thread before a gate; one that is still closed when the origin stops is opened then.
-    func block(before gate: Gate) {
+    func block(until gate: Gate) {
         let isOpen = state.withLock { state in
             if state.isOpen { state.gates.append(gate) }
             return state.isOpen
@@ -67,7 +67,7 @@ final class OriginHall: Sendable {
         if isOpen { gate.block() }
     }
 
-    func close() {
+    func shutDown() {
         let gates = state.withLock { state in
             state.isOpen = false
             for connection in state.connections.values { _ = shutdown(connection, Int32(SHUT_RDWR)) }

@@ -17,13 +17,13 @@ package final class Relay: Sendable {
         listener = try ListeningSocket()
         port = listener.port
         Thread.start(name: "relay") { [listener, weak self] in
-            while let client = listener.accept() { self?.serve(FileDescriptor(adopting: client), target) }
+            while let client = listener.accept() { self?.relay(FileDescriptor(adopting: client), to: target) }
         }
     }
 
     deinit {
         listener.stop()
-        for connection in connections.withLock({ $0 }) { connection.cut() }
+        for connection in connections.withLock({ $0 }) { connection.shutDown() }
     }
 
     /// How many connections were made so far.
@@ -32,9 +32,9 @@ package final class Relay: Sendable {
     /// From now on nothing passes on the connections that there are, and none of them ends; later ones live.
     package func freeze() { for connection in connections.withLock({ $0 }) { connection.freeze() } }
 
-    private func serve(_ client: consuming FileDescriptor, _ target: Int) {
-        guard let server = try? LoopbackPort.connect(target) else { return }
-        let connection = Connection(client, server)
+    private func relay(_ client: consuming FileDescriptor, to target: Int) {
+        guard let server = try? LoopbackPort.connect(to: target) else { return }
+        let connection = Connection(client: client, server: server)
         connections.withLock { $0.append(connection) }
         connection.start()
     }
@@ -45,29 +45,29 @@ package final class Relay: Sendable {
         private let server: FileDescriptor
         private let isFrozen = Atomic(false)
 
-        init(_ client: consuming FileDescriptor, _ server: consuming FileDescriptor) {
+        init(client: consuming FileDescriptor, server: consuming FileDescriptor) {
             self.client = client
             self.server = server
         }
 
         func freeze() { isFrozen.store(true, ordering: .sequentiallyConsistent) }
 
-        func cut() {
-            for number in [client.number, server.number] { _ = shutdown(number, Int32(SHUT_RDWR)) }
+        func shutDown() {
+            for number in [client.rawValue, server.rawValue] { _ = shutdown(number, Int32(SHUT_RDWR)) }
         }
 
         func start() {
-            Thread.start(name: "relay-up") { self.pass(self.client.number, self.server.number) }
-            Thread.start(name: "relay-down") { self.pass(self.server.number, self.client.number) }
+            Thread.start(name: "relay-up") { self.forward(from: self.client.rawValue, to: self.server.rawValue) }
+            Thread.start(name: "relay-down") { self.forward(from: self.server.rawValue, to: self.client.rawValue) }
         }
 
-        private func pass(_ source: Int32, _ target: Int32) {
+        private func forward(from source: Int32, to target: Int32) {
             var buffer = [UInt8](repeating: 0, count: 16_384)
             while case let count = recv(source, &buffer, buffer.count, 0), count > 0 {
                 if isFrozen.load(ordering: .sequentiallyConsistent) { continue }
                 guard send(target, buffer, count, Int32(MSG_NOSIGNAL)) == count else { break }
             }
-            if !isFrozen.load(ordering: .sequentiallyConsistent) { cut() }
+            if !isFrozen.load(ordering: .sequentiallyConsistent) { shutDown() }
         }
     }
 }

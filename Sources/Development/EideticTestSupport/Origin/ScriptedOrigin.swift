@@ -20,7 +20,7 @@ package final class ScriptedOrigin: Sendable {
         /// Goes on when the test opens the gate.
         case wait(Gate)
         /// Tells the test that this place was reached.
-        case reached(Gate)
+        case open(Gate)
         /// Ends the connection in good order.
         case close
         /// Breaks the connection off (RST).
@@ -48,23 +48,23 @@ package final class ScriptedOrigin: Sendable {
     package let url: String
 
     private let listener: ListeningSocket
-    private let hall = OriginHall()
+    private let registry = OriginRegistry()
 
     /// Starts the server; it accepts connections when this returns.
     package init(
         on address: ListeningAddress = .loopback,
-        _ script: @escaping Script
+        script: @escaping Script
     ) throws(EideticError) {
-        listener = try ListeningSocket(address)
+        listener = try ListeningSocket(on: address)
         port = listener.port
         if case .loopback6 = address { url = "http://[::1]:\(port)" } else { url = "http://127.0.0.1:\(port)" }
-        let (listener, hall) = (listener, hall)
+        let (listener, hall) = (listener, registry)
         Thread.start(name: "origin") {
             while let connection = listener.accept() {
-                guard let number = hall.enter(connection) else { continue }
+                guard let number = hall.register(connection) else { continue }
                 Thread.start(name: "origin-\(number)") {
-                    OriginConnection(connection, number, hall).serve(script)
-                    hall.leave(number)
+                    OriginConnection(descriptor: connection, number: number, registry: hall).run(script)
+                    hall.closeConnection(number)
                 }
             }
         }
@@ -73,36 +73,36 @@ package final class ScriptedOrigin: Sendable {
     deinit { stop() }
 
     /// What was asked so far, in order.
-    package var requests: [Request] { hall.requests }
+    package var requests: [Request] { registry.requests }
 
     /// Forgets what was asked so far, so that long tests need no memory for it; counts begin anew.
-    package func forget() { hall.forget() }
+    package func removeRequests() { registry.removeRequests() }
 
     /// How many connections were made so far.
-    package var connectionCount: Int { hall.connectionCount }
+    package var connectionCount: Int { registry.connectionCount }
 
     /// Suspends until so many requests have come.
-    package func waitForRequests(_ count: Int) async { await hall.waitForRequests(count) }
+    package func waitForRequests(count: Int) async { await registry.waitForRequests(count: count) }
 
     /// Stops listening, cuts all connections and opens all gates that its steps wait for.
     package func stop() {
         listener.stop()
-        hall.close()
+        registry.shutDown()
     }
 }
 
 extension ScriptedOrigin.Step {
     /// A status line and header fields.
-    package static func head(_ status: Int, _ headers: KeyValuePairs<String, String> = [:]) -> Self {
+    package static func head(_ status: Int, headers: KeyValuePairs<String, String> = [:]) -> Self {
         let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
         return .send(Array("HTTP/1.1 \(status) \(reasons[status] ?? "Status")\r\n\(lines)\r\n".utf8))
     }
 
     /// A complete answer of known length.
-    package static func answer(
+    package static func response(
         _ status: Int = 200,
-        _ headers: KeyValuePairs<String, String> = [:],
-        _ body: [UInt8] = []
+        headers: KeyValuePairs<String, String> = [:],
+        body: [UInt8] = []
     ) -> Self {
         let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
         let head = "HTTP/1.1 \(status) \(reasons[status] ?? "Status")\r\n\(lines)Content-Length: \(body.count)\r\n\r\n"

@@ -4,7 +4,7 @@ import Glibc
 /// What is known of a running program.
 ///
 /// Its threads hold it, so it lives as long as one of them has something to do.
-final class ProcessRecord: Sendable {
+final class ProcessMonitor: Sendable {
     private enum Stream { case output, errors }
 
     private struct TextWaiter {
@@ -29,8 +29,8 @@ final class ProcessRecord: Sendable {
         /// Whether a text stands there, in the output so often.
         func contains(_ text: [UInt8], times: Int) -> Bool {
             if times == 1 { return output.contains(text) || errors.contains(text) }
-            let wanted = String(decoding: text, as: UTF8.self)
-            return String(decoding: output, as: UTF8.self).ranges(of: wanted).count >= times
+            let target = String(decoding: text, as: UTF8.self)
+            return String(decoding: output, as: UTF8.self).ranges(of: target).count >= times
         }
     }
 
@@ -39,16 +39,16 @@ final class ProcessRecord: Sendable {
 
     init(identifier: pid_t) { self.identifier = identifier }
 
-    var soFar: (output: String, errors: String) {
+    var currentText: (output: String, errors: String) {
         state.withLock { (String(decoding: $0.output, as: UTF8.self), String(decoding: $0.errors, as: UTF8.self)) }
     }
 
     /// Starts the threads that feed it, read from it and wait for its end.
-    func follow(_ pipes: consuming ProcessPipes, input: [UInt8]) {
-        let ends = pipes.takeParents()
-        Thread.start(name: "input") { Self.feed(input, to: ends.input) }
-        Thread.start(name: "output") { self.read(ends.output, .output) }
-        Thread.start(name: "errors") { self.read(ends.errors, .errors) }
+    func startThreads(for pipes: consuming ProcessPipes, input: [UInt8]) {
+        let ends = pipes.relinquishParents()
+        Thread.start(name: "input") { Self.write(input, to: ends.input) }
+        Thread.start(name: "output") { self.read(ends.output, into: .output) }
+        Thread.start(name: "errors") { self.read(ends.errors, into: .errors) }
         Thread.start(name: "process") { self.reap() }
     }
 
@@ -71,18 +71,18 @@ final class ProcessRecord: Sendable {
 
     func waitForOutput(_ text: [UInt8], times: Int) async -> Bool {
         await withCheckedContinuation { continuation in
-            let answer: Bool? = state.withLock { state in
+            let outcome: Bool? = state.withLock { state in
                 if state.contains(text, times: times) { return true }
                 if state.openStreams == 0 { return false }
                 state.textWaiters.append(TextWaiter(text: text, times: times) { continuation.resume(returning: $0) })
                 return nil
             }
-            if let answer { continuation.resume(returning: answer) }
+            if let outcome { continuation.resume(returning: outcome) }
         }
     }
 
     /// Writes all of the input; a program that does not read it to the end is no failure.
-    private static func feed(_ input: [UInt8], to number: Int32) {
+    private static func write(_ input: [UInt8], to number: Int32) {
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
@@ -91,21 +91,21 @@ final class ProcessRecord: Sendable {
         try? input.withUnsafeBytes { try FileSystem().write($0, to: file) }
     }
 
-    private func read(_ number: Int32, _ stream: Stream) {
+    private func read(_ number: Int32, into stream: Stream) {
         let file = FileDescriptor(adopting: number)
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         while let count = try? chunk.withUnsafeMutableBytes({ try FileSystem().read(file, into: $0) }), count > 0 {
-            change { state in
+            update { state in
                 if stream == .output { state.output += chunk[..<count] } else { state.errors += chunk[..<count] }
             }
         }
-        change { $0.openStreams -= 1 }
+        update { $0.openStreams -= 1 }
     }
 
     private func reap() {
         var information = siginfo_t()
         while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
-        change { state in
+        update { state in
             var status: Int32 = 0
             waitpid(identifier, &status, 0)
             state.status = ExitStatus(waitStatus: status)
@@ -113,26 +113,26 @@ final class ProcessRecord: Sendable {
     }
 
     /// Changes the state, then answers those whose condition has come, without the lock.
-    private func change(_ body: (inout State) -> Void) {
-        let answers: [@Sendable () -> Void] = state.withLock { state in
+    private func update(_ body: (inout State) -> Void) {
+        let callbacks: [@Sendable () -> Void] = state.withLock { state in
             body(&state)
-            var answers: [@Sendable () -> Void] = []
-            var waiting: [TextWaiter] = []
+            var callbacks: [@Sendable () -> Void] = []
+            var remainingWaiters: [TextWaiter] = []
             for waiter in state.textWaiters {
-                let isThere = state.contains(waiter.text, times: waiter.times)
-                if isThere || state.openStreams == 0 {
-                    answers.append { waiter.resume(isThere) }
+                let isFound = state.contains(waiter.text, times: waiter.times)
+                if isFound || state.openStreams == 0 {
+                    callbacks.append { waiter.resume(isFound) }
                 } else {
-                    waiting.append(waiter)
+                    remainingWaiters.append(waiter)
                 }
             }
-            state.textWaiters = waiting
+            state.textWaiters = remainingWaiters
             if let result = state.result {
-                answers += state.endWaiters.map { resume in { resume(result) } }
+                callbacks += state.endWaiters.map { resume in { resume(result) } }
                 state.endWaiters = []
             }
-            return answers
+            return callbacks
         }
-        for answer in answers { answer() }
+        for callback in callbacks { callback() }
     }
 }

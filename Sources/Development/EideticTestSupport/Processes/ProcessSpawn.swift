@@ -11,13 +11,13 @@ struct ProcessPipes: ~Copyable {
 
         init(childReads: Bool) throws(SystemError) {
             var ends: [Int32] = [-1, -1]
-            guard eidetic_test_pipe(&ends) == 0 else { throw SystemError(.open, errno, path: "pipe") }
+            guard eidetic_test_pipe(&ends) == 0 else { throw SystemError(.open, errorNumber: errno, path: "pipe") }
             parent = FileDescriptor(adopting: ends[childReads ? 1 : 0])
             child = FileDescriptor(adopting: ends[childReads ? 0 : 1])
         }
 
         /// Closes the program's end, and gives away this process's one.
-        consuming func takeParent() -> Int32 { parent.relinquish() }
+        consuming func relinquishParent() -> Int32 { parent.relinquish() }
     }
 
     let input: Pipe
@@ -34,23 +34,23 @@ struct ProcessPipes: ~Copyable {
     }
 
     /// Closes the program's ends, and gives away this process's ones.
-    consuming func takeParents() -> (input: Int32, output: Int32, errors: Int32) {
-        (input.takeParent(), output.takeParent(), errors.takeParent())
+    consuming func relinquishParents() -> (input: Int32, output: Int32, errors: Int32) {
+        (input.relinquishParent(), output.relinquishParent(), errors.relinquishParent())
     }
 }
 
 /// What to start.
-struct ProcessSpawn {
+struct ProcessConfiguration {
     let path: String
     let arguments: [String]
     let environment: [String: String?]
     let directory: String?
 
     /// Starts the program at the other ends of the pipes.
-    func run(_ pipes: borrowing ProcessPipes) throws(SystemError) -> pid_t {
+    func spawn(with pipes: borrowing ProcessPipes) throws(SystemError) -> pid_t {
         let arguments = CStrings(arguments)
         let environment = CStrings(mergedEnvironment())
-        let streams = [pipes.input.child.number, pipes.output.child.number, pipes.errors.child.number]
+        let streams = [pipes.input.child.rawValue, pipes.output.child.rawValue, pipes.errors.child.rawValue]
         var identifier: pid_t = 0
         let error = eidetic_test_spawn(
             &identifier,
@@ -60,7 +60,7 @@ struct ProcessSpawn {
             directory,
             streams
         )
-        guard error == 0 else { throw SystemError(.open, error, path: path) }
+        guard error == 0 else { throw SystemError(.open, errorNumber: error, path: path) }
         return identifier
     }
 

@@ -4,5 +4,5 @@ import Glibc
 ///
 /// Their memory, calls, files and time are then not the program's own.
 package enum Sanitizer {
-    package static let isAtWork = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+    package static let isActive = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 }

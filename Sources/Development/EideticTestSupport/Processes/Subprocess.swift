@@ -18,7 +18,7 @@ package final class Subprocess: Sendable {
 
     /// The system's number for the process.
     package let identifier: pid_t
-    private let record: ProcessRecord
+    private let monitor: ProcessMonitor
 
     /// Starts a program.
     ///
@@ -26,62 +26,64 @@ package final class Subprocess: Sendable {
     /// variables of this process's environment; `nil` takes one away. `input` is what it reads from its standard input.
     package init(
         _ program: String,
-        _ arguments: [String] = [],
+        arguments: [String] = [],
         environment: [String: String?] = [:],
         directory: String? = nil,
         input: [UInt8] = []
     ) throws(SystemError) {
-        guard let path = Self.find(program) else { throw SystemError(.open, ENOENT, path: program) }
+        guard let path = Self.executablePath(for: program) else {
+            throw SystemError(.open, errorNumber: ENOENT, path: program)
+        }
         let pipes = try ProcessPipes()
-        identifier = try ProcessSpawn(
+        identifier = try ProcessConfiguration(
             path: path,
             arguments: [program] + arguments,
             environment: environment,
             directory: directory
-        ).run(pipes)
-        record = ProcessRecord(identifier: identifier)
-        record.follow(pipes, input: input)
+        ).spawn(with: pipes)
+        monitor = ProcessMonitor(identifier: identifier)
+        monitor.startThreads(for: pipes, input: input)
     }
 
-    deinit { record.kill(SIGKILL) }
+    deinit { monitor.kill(SIGKILL) }
 
     /// Sends a signal; does nothing where the program has ended.
-    package func kill(_ signal: Int32 = SIGKILL) { record.kill(signal) }
+    package func kill(_ signal: Int32 = SIGKILL) { monitor.kill(signal) }
 
     /// Waits until it has ended and its output is complete.
-    package func finish() async -> Result { await record.finish() }
+    package func waitUntilExit() async -> Result { await monitor.finish() }
 
     /// Waits until `text` has appeared in its output or its errors; `false` where it ended without that.
     package func waitForOutput(_ text: String, times: Int = 1) async -> Bool {
-        await record.waitForOutput(Array(text.utf8), times: times)
+        await monitor.waitForOutput(Array(text.utf8), times: times)
     }
 
     /// What it has written to its standard output so far.
-    package var outputSoFar: String { record.soFar.output }
+    package var outputSoFar: String { monitor.currentText.output }
 
     /// What it has written to its standard error so far.
-    package var errorsSoFar: String { record.soFar.errors }
+    package var errorsSoFar: String { monitor.currentText.errors }
 
     /// Runs a program to its end.
     package static func run(
         _ program: String,
-        _ arguments: [String] = [],
+        arguments: [String] = [],
         environment: [String: String?] = [:],
         directory: String? = nil,
         input: [UInt8] = []
     ) async throws(SystemError) -> Result {
         let process = try Subprocess(
             program,
-            arguments,
+            arguments: arguments,
             environment: environment,
             directory: directory,
             input: input
         )
-        return await process.finish()
+        return await process.waitUntilExit()
     }
 
     /// The path of an executable file, as a shell finds it, and in `/usr/sbin` and `/sbin` as well.
-    package static func find(_ program: String) -> String? {
+    package static func executablePath(for program: String) -> String? {
         if program.contains("/") { return access(program, X_OK) == 0 ? program : nil }
         let variable = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
         return (variable.split(separator: ":").map(String.init) + ["/usr/sbin", "/sbin"])

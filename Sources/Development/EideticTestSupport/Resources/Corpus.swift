@@ -8,29 +8,29 @@ package enum Corpus {
     package static let directory = directoryFromEnvironment("EIDETIC_CORPUS")
 
     /// The paths below the directory of all files whose name ends so (lower case), in order; all files with `nil`.
-    package static func files(_ extensions: Set<String>? = nil) throws(SystemError) -> [String] {
+    package static func files(withExtensions extensions: Set<String>? = nil) throws(SystemError) -> [String] {
         guard let directory else { return [] }
         var found: [String] = []
-        try collect("", in: directory, extensions, &found)
+        try collect(below: "", in: directory, extensions: extensions, into: &found)
         return found.sorted()
     }
 
     /// The bytes of a file, by its path below the directory.
-    package static func bytes(_ name: String) throws(SystemError) -> [UInt8] {
+    package static func bytes(of name: String) throws(SystemError) -> [UInt8] {
         try FileSystem().contents(of: "\(directory ?? "")/\(name)")
     }
 
     private static func collect(
-        _ folder: String,
+        below folder: String,
         in root: String,
-        _ extensions: Set<String>?,
-        _ found: inout [String]
+        extensions: Set<String>?,
+        into found: inout [String]
     ) throws(SystemError) {
         let files = FileSystem()
-        for name in try files.names(in: "\(root)/\(folder)") {
+        for name in try files.entryNames(in: "\(root)/\(folder)") {
             let path = folder.isEmpty ? name : "\(folder)/\(name)"
             switch try files.linkStatus(of: "\(root)/\(path)").kind {
-            case .directory: try collect(path, in: root, extensions, &found)
+            case .directory: try collect(below: path, in: root, extensions: extensions, into: &found)
             case .regular:
                 let ending = name.split(separator: ".").last.map { String($0).lowercased() } ?? ""
                 if extensions?.contains(ending) ?? true { found.append(path) }

@@ -8,5 +8,5 @@ package enum Torture {
     package static let isFull = getenv("EIDETIC_TORTURE").map { String(cString: $0) } == "1"
 
     /// How often to repeat something.
-    package static func count(_ short: Int, full: Int) -> Int { isFull ? full : short }
+    package static func repetitions(_ short: Int, full: Int) -> Int { isFull ? full : short }
 }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// Notices that the clock was set.
-struct ClockWatch: NoticeSource {
+struct ClockChangeSource: NoticeSource {
     private(set) var descriptor: Int32
 
     /// `nil` where the kernel gives no such descriptor.

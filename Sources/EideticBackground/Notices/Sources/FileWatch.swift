@@ -2,7 +2,7 @@ import EideticCore
 import Glibc
 
 /// Notices that files changed, by watching their directories: a file may be replaced, removed and made again.
-struct FileWatch: NoticeSource {
+struct FileChangeSource: NoticeSource {
     /// A file, and whose news its change is.
     struct Target: Sendable {
         let directory: String
@@ -10,7 +10,7 @@ struct FileWatch: NoticeSource {
         let name: Notice.Name
         let object: String
 
-        init(_ path: String, _ name: Notice.Name, object: String) {
+        init(path: String, name: Notice.Name, object: String) {
             let cut = path.lastIndex(of: "/")
             directory = cut.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
             file = cut.map { String(path[path.index(after: $0)...]) } ?? path
@@ -23,18 +23,22 @@ struct FileWatch: NoticeSource {
     let descriptor: Int32
     private var targets: [Int32: [Target]] = [:]
 
-    private static let changes = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE
+    private static let eventMask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE
 
     /// `nil` where none of the directories can be watched.
-    init?(_ wanted: [Target]) {
+    init?(targets wanted: [Target]) {
         descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
         if descriptor < 0 { return nil }
         for target in wanted {
-            let number = inotify_add_watch(descriptor, target.directory, UInt32(Self.changes))
+            let number = inotify_add_watch(descriptor, target.directory, UInt32(Self.eventMask))
             if number >= 0 {
                 targets[number, default: []].append(target)
             } else {
-                Log.write(.info, .background, "\(target.path) is not watched: \(SystemError.message(errno))")
+                Log.write(
+                    .info,
+                    category: .background,
+                    message: "\(target.path) is not watched: \(SystemError.message(for: errno))"
+                )
             }
         }
         if targets.isEmpty {
@@ -47,7 +51,7 @@ struct FileWatch: NoticeSource {
     mutating func read() -> [Notice] {
         var news: [Notice] = []
         for target in changedTargets() {
-            let notice = Notice(target.name, object: target.object, payload: Self.payload(target))
+            let notice = Notice(target.name, object: target.object, payload: Self.payload(for: target))
             news.removeAll { $0.name == notice.name && $0.object == notice.object }
             news.append(notice)
         }
@@ -74,21 +78,21 @@ struct FileWatch: NoticeSource {
             let name = String(decoding: rest[16..<16 + length].prefix { $0 != 0 }, as: UTF8.self)
             // More happened than the kernel keeps: anything may have changed.
             if mask & UInt32(IN_Q_OVERFLOW) != 0 { found += targets.values.joined() }
-            found += (targets[number] ?? []).filter { $0.file == name && Self.counts(mask, $0) }
+            found += (targets[number] ?? []).filter { $0.file == name && Self.isComplete(mask, target: $0) }
             rest = UnsafeRawBufferPointer(rebasing: rest[(16 + length)...])
         }
         return found
     }
 
     /// A file that is made is told when it has been written; a link is complete at once.
-    private static func counts(_ mask: UInt32, _ target: Target) -> Bool {
+    private static func isComplete(_ mask: UInt32, target: Target) -> Bool {
         guard mask & UInt32(IN_CREATE) != 0 else { return true }
         var status = stat()
         return lstat(target.path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     /// The name of the time zone, from where the link leads, as systemd keeps it.
-    private static func payload(_ target: Target) -> [String: String] {
+    private static func payload(for target: Target) -> [String: String] {
         guard target.name == .timeZoneChanged else { return [:] }
         var bytes = [CChar](repeating: 0, count: 1_024)
         let count = readlink("\(target.directory)/localtime", &bytes, bytes.count)

@@ -5,29 +5,29 @@ import Glibc
 /// Notices that the machine came to a network, or left one: the kernel says that something changed, and this what.
 ///
 /// - SeeAlso: rtnetlink(7)
-struct NetworkWatch: NoticeSource {
+struct ConnectivitySource: NoticeSource {
     let descriptor: Int32
-    private var known: [String]
+    private var connectedInterfaces: [String]
 
     /// `nil` where the kernel tells nobody.
     init?() {
         descriptor = eidetic_open_route_socket()
-        known = Self.connected()
+        connectedInterfaces = Self.findConnectedInterfaces()
         if descriptor < 0 { return nil }
     }
 
     /// One notice where other interfaces are connected than at the last look.
     mutating func read() -> [Notice] {
-        guard drain() else { return [] }
-        let now = Self.connected()
-        guard now != known else { return [] }
-        known = now
+        guard drainSocket() else { return [] }
+        let now = Self.findConnectedInterfaces()
+        guard now != connectedInterfaces else { return [] }
+        connectedInterfaces = now
         let payload = ["interfaces": now.joined(separator: ","), "isConnected": now.isEmpty ? "false" : "true"]
         return [Notice(.connectivityChanged, payload: payload)]
     }
 
     /// Takes what has come, for what it says is asked for afterwards; more than the kernel keeps is news as well.
-    private func drain() -> Bool {
+    private func drainSocket() -> Bool {
         var bytes = [UInt8](repeating: 0, count: 1 << 14)
         var isNew = false
         while recv(descriptor, &bytes, bytes.count, 0) > 0 || errno == ENOBUFS || errno == EINTR {
@@ -38,7 +38,7 @@ struct NetworkWatch: NoticeSource {
     }
 
     /// Interfaces that run and have an address that is good for more than this machine and its own link, sorted.
-    private static func connected() -> [String] {
+    private static func findConnectedInterfaces() -> [String] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }
         defer { freeifaddrs(first) }

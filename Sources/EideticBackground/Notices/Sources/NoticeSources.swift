@@ -15,67 +15,69 @@ protocol NoticeSource: Sendable {
 /// Opened by any thread, read by the one that keeps the time.
 final class NoticeSources: Sendable {
     /// Which files stand for what.
-    struct Places: Sendable {
+    struct Paths: Sendable {
         /// `/etc`, but for tests.
-        var system = "/etc"
+        var systemDirectory = "/etc"
         /// The application's own settings.
-        var settings: [String] = []
+        var settingsFiles: [String] = []
 
-        fileprivate var files: [FileWatch.Target] {
+        fileprivate var targets: [FileChangeSource.Target] {
             [
-                FileWatch.Target("\(system)/localtime", .timeZoneChanged, object: ""),
-                FileWatch.Target("\(system)/timezone", .timeZoneChanged, object: ""),
-                FileWatch.Target("\(system)/locale.conf", .localeChanged, object: ""),
-                FileWatch.Target("\(system)/default/locale", .localeChanged, object: ""),
-            ] + settings.map { FileWatch.Target($0, .settingsChanged, object: $0) }
+                FileChangeSource.Target(path: "\(systemDirectory)/localtime", name: .timeZoneChanged, object: ""),
+                FileChangeSource.Target(path: "\(systemDirectory)/timezone", name: .timeZoneChanged, object: ""),
+                FileChangeSource.Target(path: "\(systemDirectory)/locale.conf", name: .localeChanged, object: ""),
+                FileChangeSource.Target(path: "\(systemDirectory)/default/locale", name: .localeChanged, object: ""),
+            ] + settingsFiles.map { FileChangeSource.Target(path: $0, name: .settingsChanged, object: $0) }
         }
     }
 
     private struct State {
-        var places: Places?
-        var wanted: Set<Notice.Name> = []
-        var opened: [Notice.Name: any NoticeSource] = [:]
+        var paths: Paths?
+        var requestedNames: Set<Notice.Name> = []
+        var openSources: [Notice.Name: any NoticeSource] = [:]
     }
 
     private let state = Guarded(State())
 
-    deinit { for source in state.withLock({ Array($0.opened.values) }) { close(source.descriptor) } }
+    deinit { for source in state.withLock({ Array($0.openSources.values) }) { close(source.descriptor) } }
 
     /// From now on notices of this name are wanted; changes count from the moment at which this returns.
-    func want(_ name: Notice.Name) {
+    func subscribe(to name: Notice.Name) {
         state.withLock { state in
-            state.wanted.insert(name)
-            Self.open(&state)
+            state.requestedNames.insert(name)
+            Self.openMissingSources(in: &state)
         }
     }
 
     /// The application has been started.
-    func start(_ places: Places) {
+    func start(paths places: Paths) {
         state.withLock { state in
-            state.places = places
-            Self.open(&state)
+            state.paths = places
+            Self.openMissingSources(in: &state)
         }
     }
 
-    private static func open(_ state: inout State) {
-        guard let places = state.places else { return }
-        for name in state.wanted where state.opened[name] == nil { state.opened[name] = source(of: name, places) }
+    private static func openMissingSources(in state: inout State) {
+        guard let places = state.paths else { return }
+        for name in state.requestedNames where state.openSources[name] == nil {
+            state.openSources[name] = makeSource(for: name, paths: places)
+        }
     }
 
-    private static func source(of name: Notice.Name, _ places: Places) -> (any NoticeSource)? {
+    private static func makeSource(for name: Notice.Name, paths places: Paths) -> (any NoticeSource)? {
         switch name {
-        case .clockChanged: ClockWatch()
-        case .connectivityChanged: NetworkWatch()
+        case .clockChanged: ClockChangeSource()
+        case .connectivityChanged: ConnectivitySource()
         case .timeZoneChanged, .localeChanged, .settingsChanged:
-            FileWatch(places.files.filter { $0.name == name })
+            FileChangeSource(targets: places.targets.filter { $0.name == name })
         // The application's own.
         default: nil
         }
     }
 
-    var polled: [pollfd] {
+    var pollDescriptors: [pollfd] {
         state.withLock { state in
-            state.opened.values.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+            state.openSources.values.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         }
     }
 
@@ -83,7 +85,7 @@ final class NoticeSources: Sendable {
     func read() -> [Notice] {
         state.withLock { state in
             var news: [Notice] = []
-            for name in state.opened.keys { news += state.opened[name]?.read() ?? [] }
+            for name in state.openSources.keys { news += state.openSources[name]?.read() ?? [] }
             return news
         }
     }

@@ -4,61 +4,63 @@
 /// - SeeAlso: ISO/IEC 23008-12, 6.6.2.1; AV1, 5.5.
 struct AVIFAlpha {
     /// Whether the alpha, turned as it says itself, has other sides than the turned colours, and so is none of theirs.
-    private(set) var isForeign = false
+    private(set) var isMismatched = false
     /// Whether its numbers are marked as 16 to 235, which the library stretches, though stored numbers count.
-    private(set) var isNarrow = false
+    private(set) var isLimitedRange = false
 
     /// `nil` where the picture has no alpha.
     init?(_ bytes: UnsafeRawBufferPointer) {
-        guard let items = HEIFItems(bytes), let alpha = items.alpha(of: items.primary) else { return nil }
-        isForeign = items.swapsSides(items.primary) != items.swapsSides(alpha)
-        isNarrow = items.properties(alpha, "av1C").contains(where: Self.isNarrow)
+        guard let items = HEIFItems(bytes), let alpha = items.alphaItem(of: items.primaryItem) else { return nil }
+        isMismatched = items.swapsSides(of: items.primaryItem) != items.swapsSides(of: alpha)
+        isLimitedRange = items.properties(of: alpha, named: "av1C").contains(where: Self.isLimitedRange)
     }
 
     /// The first sequence header among the units in an `av1C` box.
-    private static func sequenceHeader(_ configuration: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    private static func sequenceHeader(in configuration: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         var offset = 4
         // One byte says what follows, a second one how long it is; longer ones do not occur before it.
-        while let unit = configuration.uint8(offset), let length = configuration.uint8(offset + 1), unit & 6 == 2 {
-            guard unit >> 3 != 1 else { return configuration.slice(offset + 2, length) }
+        while let unit = configuration.uint8(at: offset), let length = configuration.uint8(at: offset + 1),
+            unit & 6 == 2
+        {
+            guard unit >> 3 != 1 else { return configuration.slice(at: offset + 2, count: length) }
             offset += 2 + length
         }
         return nil
     }
 
     /// Whether the sequence header in an `av1C` box is that of a still picture in limited range.
-    private static func isNarrow(_ configuration: UnsafeRawBufferPointer) -> Bool {
-        guard let header = sequenceHeader(configuration) else { return false }
-        var bits = Bits(bytes: header)
-        let profile = bits.next(3)
-        guard bits.next(2) == 3 else { return false }
-        bits.skip(5)
-        let width = bits.next(4) + 1, height = bits.next(4) + 1
-        bits.skip(width + height + 6)
-        let isDeep = bits.next(1) == 1
-        if profile == 2, isDeep { bits.skip(1) }
-        guard profile != 1, bits.next(1) == 1 else { return false }
-        if bits.next(1) == 1 { bits.skip(24) }
-        return bits.next(1) == 0 && !bits.isOver
+    private static func isLimitedRange(_ configuration: UnsafeRawBufferPointer) -> Bool {
+        guard let header = sequenceHeader(in: configuration) else { return false }
+        var bits = BitReader(bytes: header)
+        let profile = bits.readBits(3)
+        guard bits.readBits(2) == 3 else { return false }
+        bits.skipBits(5)
+        let width = bits.readBits(4) + 1, height = bits.readBits(4) + 1
+        bits.skipBits(width + height + 6)
+        let isHighBitDepth = bits.readBits(1) == 1
+        if profile == 2, isHighBitDepth { bits.skipBits(1) }
+        guard profile != 1, bits.readBits(1) == 1 else { return false }
+        if bits.readBits(1) == 1 { bits.skipBits(24) }
+        return bits.readBits(1) == 0 && !bits.isPastEnd
     }
 }
 
 /// Bits from the most significant one on; zeros behind the end.
-private struct Bits {
+private struct BitReader {
     let bytes: UnsafeRawBufferPointer
     private var offset = 0
 
     init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    var isOver: Bool { offset > 8 * bytes.count }
+    var isPastEnd: Bool { offset > 8 * bytes.count }
 
-    mutating func next(_ count: Int) -> Int {
+    mutating func readBits(_ count: Int) -> Int {
         (0..<count).reduce(0) { value, _ in
             defer { offset += 1 }
-            return value << 1 | (bytes.uint8(offset >> 3) ?? 0) >> (7 - offset & 7) & 1
+            return value << 1 | (bytes.uint8(at: offset >> 3) ?? 0) >> (7 - offset & 7) & 1
         }
     }
 
-    mutating func skip(_ count: Int) { offset += count }
+    mutating func skipBits(_ count: Int) { offset += count }
 }
 #endif

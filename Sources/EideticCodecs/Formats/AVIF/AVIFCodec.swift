@@ -12,39 +12,45 @@ enum AVIFCodec: ImageCodec {
     static var formats: [ImageFormat] { [.avif] }
 
     static func header(
-        _ bytes: UnsafeRawBufferPointer,
+        of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
         do throws(EideticError) {
-            return try AVIFFile(bytes, isComplete: isComplete, pixels: .max, frames: FrameCount.most)?.header(bytes)
+            return try AVIFFile(
+                bytes,
+                isComplete: isComplete,
+                maximumPixels: .max,
+                maximumFrames: FrameCountLimit.maximum
+            )?.makeHeader(from: bytes)
         } catch {
-            return try secondOpinion(error) { codec throws(EideticError) in
-                try codec.header(bytes, isComplete: isComplete, format: .avif)
+            return try withHEIFFallback(after: error) { codec throws(EideticError) in
+                try codec.header(of: bytes, isComplete: isComplete, format: .avif)
             }
         }
     }
 
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let limits = task.limits
         do throws(EideticError) {
-            let file = try AVIFFile(bytes, isComplete: true, pixels: limits.pixels, frames: limits.frames)
-            guard let picture = try file?.decode(task) else {
-                throw EideticError(.truncated, "avif: the file ends within its headers")
+            let file = try AVIFFile(bytes, isComplete: true, maximumPixels: limits.pixels, maximumFrames: limits.frames)
+            guard let decoded = try file?.decode(for: task) else {
+                throw EideticError(.truncated, message: "avif: the file ends within its headers")
             }
-            return picture
+            return decoded
         } catch {
-            return try secondOpinion(error) { codec throws(EideticError) in try codec.decode(bytes, task) }
+            return try withHEIFFallback(after: error) { codec throws(EideticError) in try codec.decode(bytes, for: task)
+            }
         }
     }
 
     /// Asks libheif, where it is part of the build, for what libavif refuses: grids that use a tile twice, for one.
     ///
     /// It is not the first choice because it takes two to eight times as long (docs/decisions/0022).
-    private static func secondOpinion<Answer>(
-        _ error: EideticError,
-        _ ask: (any ImageCodec.Type) throws(EideticError) -> Answer
-    ) throws(EideticError) -> Answer {
+    private static func withHEIFFallback<Result>(
+        after error: EideticError,
+        body ask: (any ImageCodec.Type) throws(EideticError) -> Result
+    ) throws(EideticError) -> Result {
         #if HEIF
         guard error.code == .corrupt || error.code == .unsupportedFormat else { throw error }
         do throws(EideticError) {
@@ -58,36 +64,40 @@ enum AVIFCodec: ImageCodec {
     }
 
     /// The frames at the wanted size; one at full size, a copy to turn, and planes of up to 16 bits.
-    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int { task.memory(canvases: 4) }
+    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
+        task.estimatedMemory(canvasCount: 4)
+    }
 }
 
 /// An open AVIF in memory.
 private struct AVIFFile: ~Copyable {
     private let handle: OpaquePointer
     private let info: eidetic_avif_info
-    private let alphaPicture: AVIFAlpha?
+    private let alphaProperties: AVIFAlpha?
 
     /// Reads the headers.
     ///
     /// - Returns: `nil` where more bytes are needed.
-    init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, pixels: Int, frames: Int) throws(EideticError) {
+    init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, maximumPixels: Int, maximumFrames: Int)
+        throws(EideticError)
+    {
         var outcome = eidetic_codec_outcome()
         var info = eidetic_avif_info()
         let handle = eidetic_avif_open(
             bytes.baseAddress,
             bytes.count,
             isComplete,
-            UInt32(clamping: pixels),
-            UInt32(clamping: frames),
+            UInt32(clamping: maximumPixels),
+            UInt32(clamping: maximumFrames),
             &info,
             &outcome
         )
         if outcome.status == EIDETIC_CODEC_NEEDS_MORE, !isComplete { return nil }
-        try outcome.check(.avif)
+        try outcome.check(format: .avif)
         guard let handle else { return nil }
         self.handle = handle
         self.info = info
-        alphaPicture = info.has_alpha && info.frames == 1 ? AVIFAlpha(bytes) : nil
+        alphaProperties = info.has_alpha && info.frames == 1 ? AVIFAlpha(bytes) : nil
     }
 
     deinit { eidetic_avif_close(handle) }
@@ -96,33 +106,33 @@ private struct AVIFFile: ~Copyable {
 
     var loopCount: Int? { info.frames == 1 ? 1 : info.plays == 0 ? nil : Int(info.plays) }
 
-    func header(_ bytes: UnsafeRawBufferPointer) -> ImageHeader {
+    func makeHeader(from bytes: UnsafeRawBufferPointer) -> ImageHeader {
         ImageHeader(
             format: .avif,
             size: size,
             hasAlpha: alpha != .opaque,
             frameCount: Int(info.frames),
             loopCount: loopCount,
-            durations: info.frames == 1 ? [] : AVIFDurations.read(bytes, count: Int(info.frames))
+            durations: info.frames == 1 ? [] : AVIFDurations.read(from: bytes, count: Int(info.frames))
         )
     }
 
-    func decode(_ task: DecodeTask) throws(EideticError) -> CodecPicture {
+    func decode(for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         var frames: [Image.Frame] = []
         let durations = task.header.durations
-        for index in 0..<(task.allFrames ? Int(info.frames) : 1) {
+        for index in 0..<(task.decodesAllFrames ? Int(info.frames) : 1) {
             try task.checkpoint()
             let duration = index < durations.count ? durations[index] : .zero
             do throws(EideticError) {
-                frames.append(Image.Frame(pixels: try nextFrame(task), duration: duration))
+                frames.append(Image.Frame(pixels: try nextFrame(for: task), duration: duration))
             } catch {
                 guard task.acceptsPartial, error.code == .truncated, !frames.isEmpty else { throw error }
-                var picture = CodecPicture(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
-                picture.isPartial = true
-                return picture
+                var decoded = DecodedPixels(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
+                decoded.isPartial = true
+                return decoded
             }
         }
-        return CodecPicture(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
+        return DecodedPixels(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
     }
 
     private var iccProfile: [UInt8]? {
@@ -130,23 +140,23 @@ private struct AVIFFile: ~Copyable {
     }
 
     private var alpha: PixelBuffer.Alpha {
-        guard info.has_alpha, alphaPicture?.isForeign != true else { return .opaque }
+        guard info.has_alpha, alphaProperties?.isMismatched != true else { return .opaque }
         return info.is_premultiplied ? .premultiplied : .straight
     }
 
     /// Shrunk at once: the limit on animations is one on frames of the wanted size.
-    private func nextFrame(_ task: DecodeTask) throws(EideticError) -> PixelBuffer {
+    private func nextFrame(for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()
             _ = eidetic_avif_next(handle, memory.bytePointer, stride, &outcome)
-            try outcome.check(.avif)
-            if alphaPicture?.isForeign == true {
+            try outcome.check(format: .avif)
+            if alphaProperties?.isMismatched == true {
                 eidetic_pixels_make_opaque(memory.bytePointer, size.pixelCount)
-            } else if alphaPicture?.isNarrow == true, alpha == .straight {
+            } else if alphaProperties?.isLimitedRange == true, alpha == .straight {
                 eidetic_pixels_narrow_alpha(memory.bytePointer, size.pixelCount)
             }
         }
-        return try Resampler.resample(pixels, to: task.wanted)
+        return try Resampler.resample(pixels, to: task.targetSize)
     }
 }
 #endif

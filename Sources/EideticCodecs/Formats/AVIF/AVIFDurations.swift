@@ -9,25 +9,27 @@ import EideticCore
 /// - SeeAlso: ISO/IEC 14496-12, 8.4.2 (`mdhd`) and 8.6.1.2 (`stts`).
 enum AVIFDurations {
     /// The durations of `count` frames of the first track of colours; zero where the file does not tell.
-    static func read(_ bytes: UnsafeRawBufferPointer, count: Int) -> [Duration] {
-        let tracks = bytes.box("moov")?.boxes("trak") ?? []
+    static func read(from bytes: UnsafeRawBufferPointer, count: Int) -> [Duration] {
+        let tracks = bytes.box("moov")?.boxes(named: "trak") ?? []
         let media = tracks.first { $0.box("tref", "auxl") == nil }?.box("mdia")
-        let ticks = frames(media?.box("minf", "stbl", "stts"), count)
-        let perSecond = ticksPerSecond(media?.box("mdhd"))
+        let ticks = frameTicks(in: media?.box("minf", "stbl", "stts"), count: count)
+        let ticksPerSecond = ticksPerSecond(in: media?.box("mdhd"))
         return ticks.map { ticks in
-            perSecond > 0 ? .seconds(min(Double(ticks) / Double(perSecond), 1e6)) : .zero
+            ticksPerSecond > 0 ? .seconds(min(Double(ticks) / Double(ticksPerSecond), 1e6)) : .zero
         }
     }
 
-    private static func ticksPerSecond(_ header: UnsafeRawBufferPointer?) -> Int {
-        header?.big32(header?.uint8(0) == 1 ? 20 : 12) ?? 0
+    private static func ticksPerSecond(in header: UnsafeRawBufferPointer?) -> Int {
+        header?.bigEndian32(at: header?.uint8(at: 0) == 1 ? 20 : 12) ?? 0
     }
 
     /// Runs of frames with the same duration, as a list of `count` frames; the last run goes on to the end.
-    private static func frames(_ table: UnsafeRawBufferPointer?, _ count: Int) -> [Int] {
+    private static func frameTicks(in table: UnsafeRawBufferPointer?, count: Int) -> [Int] {
         var durations: [Int] = []
         var offset = 8
-        while durations.count < count, let run = table?.big32(offset), let ticks = table?.big32(offset + 4) {
+        while durations.count < count, let run = table?.bigEndian32(at: offset),
+            let ticks = table?.bigEndian32(at: offset + 4)
+        {
             durations += repeatElement(ticks, count: min(run, count - durations.count))
             offset += 8
         }

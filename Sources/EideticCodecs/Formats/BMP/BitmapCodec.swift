@@ -2,30 +2,30 @@ import CBitmap
 import EideticCore
 
 /// Windows and OS/2 bitmaps.
-enum BitmapCodec: ImageCodec {
+enum BMPCodec: ImageCodec {
     static var formats: [ImageFormat] { [.bmp] }
 
     static func header(
-        _ bytes: UnsafeRawBufferPointer,
+        of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
-        guard let header = try BitmapHeader.file(bytes) else {
-            guard !isComplete else { throw EideticError(.truncated, "the bitmap ends within its header") }
+        guard let header = try BMPHeader.parseFile(bytes) else {
+            guard !isComplete else { throw EideticError(.truncated, message: "the bitmap ends within its header") }
             return nil
         }
         return ImageHeader(format: .bmp, size: header.size, hasAlpha: header.hasAlpha)
     }
 
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
-        guard let header = try BitmapHeader.file(bytes) else {
-            throw EideticError(.truncated, "the bitmap ends within its header")
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
+        guard let header = try BMPHeader.parseFile(bytes) else {
+            throw EideticError(.truncated, message: "the bitmap ends within its header")
         }
-        var reader = BitmapReader(header: header, bytes: bytes, task: task)
-        let pixels = try reader.read(alpha: header.hasAlpha ? .straight : .opaque) { canvas in
+        var reader = BMPDecoder(header: header, bytes: bytes, task: task)
+        let pixels = try reader.decode(alpha: header.hasAlpha ? .straight : .opaque) { canvas in
             // Many writers announce alpha and leave it at 0; nobody wants to see nothing.
-            if header.hasAlpha && canvas.isClear { canvas.makeOpaque() }
+            if header.hasAlpha && canvas.isTransparent { canvas.makeOpaque() }
         }
-        return CodecPicture(pixels, isPartial: reader.isPartial)
+        return DecodedPixels(pixels, isPartial: reader.isPartial)
     }
 }

@@ -2,14 +2,14 @@ import CBitmap
 import EideticCore
 
 /// Decodes the rows of a bitmap.
-struct BitmapReader {
-    let header: BitmapHeader
+struct BMPDecoder {
+    let header: BMPHeader
     let bytes: UnsafeRawBufferPointer
     let task: DecodeTask
     /// Whether rows were missing, and the task accepted that.
     private(set) var isPartial = false
 
-    init(header: BitmapHeader, bytes: UnsafeRawBufferPointer, task: DecodeTask) {
+    init(header: BMPHeader, bytes: UnsafeRawBufferPointer, task: DecodeTask) {
         self.header = header
         self.bytes = bytes
         self.task = task
@@ -23,23 +23,23 @@ struct BitmapReader {
         let isTopDown: Bool
 
         /// The row that is stored as number `index`.
-        func row(_ index: Int) -> UnsafeMutablePointer<UInt8> {
+        func row(at index: Int) -> UnsafeMutablePointer<UInt8> {
             base + (isTopDown ? index : size.height - 1 - index) * bytesPerRow
         }
 
         /// Whether all alpha is 0.
-        var isClear: Bool { (0..<size.height).allSatisfy { eidetic_bitmap_is_clear(row($0), size.width) } }
+        var isTransparent: Bool { (0..<size.height).allSatisfy { eidetic_bitmap_is_clear(row(at: $0), size.width) } }
 
         /// Sets all alpha to 255.
-        func makeOpaque() { for index in 0..<size.height { eidetic_bitmap_opaque(row(index), size.width) } }
+        func makeOpaque() { for index in 0..<size.height { eidetic_bitmap_opaque(row(at: index), size.width) } }
     }
 
     /// Decodes all rows, and lets `finish` change them.
-    mutating func read(
+    mutating func decode(
         alpha: PixelBuffer.Alpha,
         finish: (Canvas) throws(EideticError) -> Void = { _ in }
     ) throws(EideticError) -> PixelBuffer {
-        try requireRows()
+        try checkPixelData()
         return try PixelBuffer(size: header.size, alpha: alpha) { memory, bytesPerRow throws(EideticError) in
             guard let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
             let canvas = Canvas(
@@ -49,58 +49,65 @@ struct BitmapReader {
                 isTopDown: header.isTopDown
             )
             switch header.coding {
-            case .indexed, .fields: try readRows(canvas)
-            case .runs: try readRuns(canvas)
+            case .indexed, .bitFields: try decodeRows(into: canvas)
+            case .runLength: try decodeRuns(into: canvas)
             }
             try finish(canvas)
         }
     }
 
     /// Refuses a file without pixels before memory is taken for them.
-    private mutating func requireRows() throws(EideticError) {
-        guard bytes.count > header.pixels else {
-            throw EideticError(.truncated, "the bitmap's pixels begin at byte \(header.pixels) of \(bytes.count)")
+    private mutating func checkPixelData() throws(EideticError) {
+        guard bytes.count > header.pixelOffset else {
+            throw EideticError(
+                .truncated,
+                message: "the bitmap's pixels begin at byte \(header.pixelOffset) of \(bytes.count)"
+            )
         }
-        guard header.coding != .runs else { return }
+        guard header.coding != .runLength else { return }
         let (needed, overflow) = header.bytesPerRow.multipliedReportingOverflow(by: header.size.height)
-        let missing = overflow || needed - paddingOfLastRow > bytes.count - header.pixels
-        if missing { try acceptMissing("the bitmap has \(bytes.count - header.pixels) of \(needed) bytes of pixels") }
+        let missing = overflow || needed - lastRowPadding > bytes.count - header.pixelOffset
+        if missing {
+            try acceptTruncation(
+                message: "the bitmap has \(bytes.count - header.pixelOffset) of \(needed) bytes of pixels"
+            )
+        }
     }
 
     /// The bytes behind the last pixel, which some writers leave out.
-    private var paddingOfLastRow: Int { header.bytesPerRow - (header.size.width * header.bits + 7) / 8 }
+    private var lastRowPadding: Int { header.bytesPerRow - (header.size.width * header.bitsPerPixel + 7) / 8 }
 
-    private mutating func acceptMissing(_ message: String) throws(EideticError) {
-        guard task.acceptsPartial else { throw EideticError(.truncated, message) }
+    private mutating func acceptTruncation(message: String) throws(EideticError) {
+        guard task.acceptsPartial else { throw EideticError(.truncated, message: message) }
         isPartial = true
     }
 
-    private func readRows(_ canvas: Canvas) throws(EideticError) {
-        let palette = palette()
-        let used = header.bytesPerRow - paddingOfLastRow
+    private func decodeRows(into canvas: Canvas) throws(EideticError) {
+        let palette = expandedPalette()
+        let pixelBytesPerRow = header.bytesPerRow - lastRowPadding
         for index in 0..<header.size.height {
             if index & 63 == 0 { try task.checkpoint() }
-            let offset = header.pixels + index * header.bytesPerRow
-            guard bytes.count - offset >= used, let source = pointer(offset) else {
-                canvas.row(index).update(repeating: 0, count: canvas.bytesPerRow)
+            let offset = header.pixelOffset + index * header.bytesPerRow
+            guard bytes.count - offset >= pixelBytesPerRow, let source = pointer(at: offset) else {
+                canvas.row(at: index).update(repeating: 0, count: canvas.bytesPerRow)
                 continue
             }
-            convert(source, to: canvas.row(index), palette)
+            convert(source, to: canvas.row(at: index), palette: palette)
         }
     }
 
-    private func convert(_ source: UnsafePointer<UInt8>, to row: UnsafeMutablePointer<UInt8>, _ palette: [UInt8]) {
-        if header.coding == .fields {
-            eidetic_bitmap_fields(row, source, header.size.width, UInt32(header.bits / 8), header.channels)
+    private func convert(_ source: UnsafePointer<UInt8>, to row: UnsafeMutablePointer<UInt8>, palette: [UInt8]) {
+        if header.coding == .bitFields {
+            eidetic_bitmap_fields(row, source, header.size.width, UInt32(header.bitsPerPixel / 8), header.channels)
         } else {
-            eidetic_bitmap_indexed(row, source, header.size.width, UInt32(header.bits), palette)
+            eidetic_bitmap_indexed(row, source, header.size.width, UInt32(header.bitsPerPixel), palette)
         }
     }
 
-    private mutating func readRuns(_ canvas: Canvas) throws(EideticError) {
-        let palette = palette()
-        guard let source = pointer(0) else { return }
-        var runs = eidetic_bitmap_runs(bytes: source, count: bytes.count, offset: header.pixels, x: 0, y: 0)
+    private mutating func decodeRuns(into canvas: Canvas) throws(EideticError) {
+        let palette = expandedPalette()
+        guard let source = pointer(at: 0) else { return }
+        var runs = eidetic_bitmap_runs(bytes: source, count: bytes.count, offset: header.pixelOffset, x: 0, y: 0)
         let width = header.size.width
         var result = EIDETIC_RUNS_ROW
         for index in 0..<header.size.height {
@@ -108,18 +115,18 @@ struct BitmapReader {
             // What the codes skip has the palette's first colour.
             var indices = [UInt8](repeating: 0, count: width)
             while result == EIDETIC_RUNS_ROW, runs.y == index {
-                result = eidetic_bitmap_run_row(&runs, &indices, width, UInt32(header.bits))
+                result = eidetic_bitmap_run_row(&runs, &indices, width, UInt32(header.bitsPerPixel))
                 // The code for the end is often missing behind the last pixel.
                 let isLast = index == header.size.height - 1 && runs.x >= width
                 guard result == EIDETIC_RUNS_TRUNCATED, !isLast else { continue }
-                try acceptMissing("the bitmap's runs end in row \(index) of \(header.size.height)")
+                try acceptTruncation(message: "the bitmap's runs end in row \(index) of \(header.size.height)")
             }
-            eidetic_bitmap_indexed(canvas.row(index), indices, width, 8, palette)
+            eidetic_bitmap_indexed(canvas.row(at: index), indices, width, 8, palette)
         }
     }
 
     /// 256 colours; those that the file does not have are black.
-    private func palette() -> [UInt8] {
+    private func expandedPalette() -> [UInt8] {
         var colors = [UInt8](repeating: 0, count: 1_024)
         for index in 0..<256 {
             colors[4 * index + 3] = 255
@@ -131,7 +138,7 @@ struct BitmapReader {
     }
 
     /// The address of a byte of the file.
-    func pointer(_ offset: Int) -> UnsafePointer<UInt8>? {
+    func pointer(at offset: Int) -> UnsafePointer<UInt8>? {
         guard offset < bytes.count else { return nil }
         return bytes.baseAddress.map { $0.assumingMemoryBound(to: UInt8.self) + offset }
     }

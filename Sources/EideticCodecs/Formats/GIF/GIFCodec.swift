@@ -9,7 +9,7 @@ enum GIFCodec: ImageCodec {
     static let formats: [ImageFormat] = [.gif]
 
     static func header(
-        _ bytes: UnsafeRawBufferPointer,
+        of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
@@ -17,8 +17,8 @@ enum GIFCodec: ImageCodec {
         guard !structure.frames.isEmpty else {
             guard isComplete else { return nil }
             throw structure.isComplete
-                ? EideticError(.corrupt, "GIF: has no frame")
-                : EideticError(.truncated, "GIF: ends after \(bytes.count) bytes, before the first frame")
+                ? EideticError(.corrupt, message: "GIF: has no frame")
+                : EideticError(.truncated, message: "GIF: ends after \(bytes.count) bytes, before the first frame")
         }
         let isAnimated = structure.frames.count > 1
         return ImageHeader(
@@ -31,36 +31,46 @@ enum GIFCodec: ImageCodec {
         )
     }
 
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let structure = try GIFStructure(bytes)
-        var picture =
-            task.allFrames && structure.frames.count > 1
-            ? try animation(structure, task) : try still(structure, task)
-        if !picture.isPartial, task.allFrames, !structure.isComplete {
+        var decoded =
+            task.decodesAllFrames && structure.frames.count > 1
+            ? try decodeAnimation(structure, for: task) : try decodeStill(structure, for: task)
+        if !decoded.isPartial, task.decodesAllFrames, !structure.isComplete {
             guard task.acceptsPartial else {
-                throw EideticError(.truncated, "GIF: ends after \(bytes.count) bytes, without its trailer")
+                throw EideticError(.truncated, message: "GIF: ends after \(bytes.count) bytes, without its trailer")
             }
-            picture.isPartial = true
+            decoded.isPartial = true
         }
-        return picture
+        return decoded
     }
 
     /// The frames at the wanted size, three canvases, and the colour numbers of one frame, which may be larger than it.
-    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int {
+    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         let frames = (try? GIFStructure(bytes))?.frames ?? []
         let largest = frames.map(\.area.size.pixelCount).filter { $0 <= task.limits.pixels }.max() ?? 0
-        let (memory, overflow) = task.memory(canvases: 3).addingReportingOverflow(largest)
+        let (memory, overflow) = task.estimatedMemory(canvasCount: 3).addingReportingOverflow(largest)
         return overflow ? .max : memory
     }
 
     /// The first frame, painted straight onto the canvas.
-    private static func still(_ structure: GIFStructure, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
-        let canvas = FrameArea(structure.size)
-        let (pixels, damage) = try paint(structure.frames[0], number: 1, in: canvas, structure.hasAlpha, task)
-        return CodecPicture(pixels, isPartial: damage != nil)
+    private static func decodeStill(_ structure: GIFStructure, for task: DecodeTask) throws(EideticError)
+        -> DecodedPixels
+    {
+        let canvas = FrameArea(canvas: structure.size)
+        let (pixels, damage) = try paint(
+            structure.frames[0],
+            number: 1,
+            in: canvas,
+            hasAlpha: structure.hasAlpha,
+            for: task
+        )
+        return DecodedPixels(pixels, isPartial: damage != nil)
     }
 
-    private static func animation(_ structure: GIFStructure, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+    private static func decodeAnimation(_ structure: GIFStructure, for task: DecodeTask) throws(EideticError)
+        -> DecodedPixels
+    {
         var canvas = try AnimationCanvas(size: structure.size)
         var frames: [Image.Frame] = []
         var damage: EideticError?
@@ -68,15 +78,15 @@ enum GIFCodec: ImageCodec {
             try task.checkpoint()
             if let visible = frame.area.clipped(to: structure.size) {
                 let pixels: PixelBuffer
-                (pixels, damage) = try paint(frame, number: frames.count + 1, in: visible, true, task)
+                (pixels, damage) = try paint(frame, number: frames.count + 1, in: visible, hasAlpha: true, for: task)
                 try canvas.draw(pixels, at: visible, blends: true, disposal: frame.disposal)
             }
-            let snapshot = try canvas.snapshot(task, hasAlpha: structure.hasAlpha || damage != nil)
-            frames.append(Image.Frame(pixels: snapshot, duration: frame.duration.asPlayed))
+            let snapshot = try canvas.snapshot(for: task, hasAlpha: structure.hasAlpha || damage != nil)
+            frames.append(Image.Frame(pixels: snapshot, duration: frame.duration.clampedForPlayback))
         }
-        var picture = CodecPicture(frames: frames, loopCount: structure.loopCount)
-        picture.isPartial = damage != nil
-        return picture
+        var decoded = DecodedPixels(frames: frames, loopCount: structure.loopCount)
+        decoded.isPartial = damage != nil
+        return decoded
     }
 
     /// Paints what a frame shows of `region` of the canvas; gives what was wrong where the task accepts that.
@@ -84,28 +94,30 @@ enum GIFCodec: ImageCodec {
         _ frame: GIFStructure.Frame,
         number: Int,
         in region: FrameArea,
-        _ hasAlpha: Bool,
-        _ task: DecodeTask
+        hasAlpha: Bool,
+        for task: DecodeTask
     ) throws(EideticError) -> (PixelBuffer, damage: EideticError?) {
         guard frame.area.size.pixelCount <= task.limits.pixels else {
             let pixels = "frame \(number) of \(frame.area.size) = \(frame.area.size.pixelCount) pixels"
-            throw EideticError(.limitExceeded, "GIF: \(pixels); the limit is \(task.limits.pixels)")
+            throw EideticError(.limitExceeded, message: "GIF: \(pixels); the limit is \(task.limits.pixels)")
         }
         try task.checkpoint()
-        let numbers = try ScratchMemory(byteCount: frame.area.size.pixelCount)
-        let (count, damage) = decompress(frame, number, into: numbers.bytes)
+        let indices = try ScratchBuffer(byteCount: frame.area.size.pixelCount)
+        let (count, damage) = decompress(frame, number: number, into: indices.bytes)
         if let damage, !task.acceptsPartial { throw damage }
-        let known = UnsafeRawBufferPointer(rebasing: numbers.bytes[..<count])
-        return (try colour(known, frame, in: region, hasAlpha || damage != nil), damage)
+        let decodedIndices = UnsafeRawBufferPointer(rebasing: indices.bytes[..<count])
+        return (
+            try applyPalette(to: decodedIndices, of: frame, in: region, hasAlpha: hasAlpha || damage != nil), damage
+        )
     }
 
     /// The colour numbers of a frame's pixels, in the order of the file; gives how many there are.
     private static func decompress(
         _ frame: GIFStructure.Frame,
-        _ number: Int,
+        number: Int,
         into numbers: UnsafeMutableRawBufferPointer
     ) -> (count: Int, damage: EideticError?) {
-        let place = "GIF: frame \(number) at byte \(frame.offset)"
+        let location = "GIF: frame \(number) at byte \(frame.offset)"
         var count = 0
         let status = eidetic_lzw_decompress(
             frame.data.bytePointer,
@@ -117,20 +129,20 @@ enum GIFCodec: ImageCodec {
         )
         switch status {
         case EIDETIC_LZW_OK: return (count, nil)
-        case EIDETIC_LZW_TRUNCATED: return (count, EideticError(.truncated, "\(place) ends too early"))
-        default: return (count, EideticError(.corrupt, "\(place) has broken pixels after \(count) of them"))
+        case EIDETIC_LZW_TRUNCATED: return (count, EideticError(.truncated, message: "\(location) ends too early"))
+        default: return (count, EideticError(.corrupt, message: "\(location) has broken pixels after \(count) of them"))
         }
     }
 
     /// A region of the canvas with a frame on it; what the frame does not cover, or lacks, is transparent, or black.
-    static func colour(
-        _ numbers: UnsafeRawBufferPointer,
-        _ frame: GIFStructure.Frame,
+    static func applyPalette(
+        to numbers: UnsafeRawBufferPointer,
+        of frame: GIFStructure.Frame,
         in region: FrameArea,
-        _ hasAlpha: Bool
+        hasAlpha: Bool
     ) throws(EideticError) -> PixelBuffer {
-        let colours = table(frame), area = frame.area
-        let rows = frame.isInterlaced ? interlacedRows(area.size.height) : Array(0..<area.size.height)
+        let palette = palette(of: frame), area = frame.area
+        let rows = frame.isInterlaced ? interlacedRows(height: area.size.height) : Array(0..<area.size.height)
         let left = max(area.x, region.x), right = min(area.x + area.size.width, region.x + region.size.width)
         let isCovered = area == region && numbers.count == area.size.pixelCount
         return try PixelBuffer(size: region.size, alpha: hasAlpha ? .straight : .opaque) { memory, stride in
@@ -142,7 +154,7 @@ enum GIFCodec: ImageCodec {
                 let count = min(right - left, numbers.count - start)
                 guard row >= 0, row < region.size.height, count > 0 else { continue }
                 let target = base + row * stride + 4 * (left - region.x)
-                eidetic_pixels_look_up(numbers.bytePointer.map { $0 + start }, count, colours, target)
+                eidetic_pixels_look_up(numbers.bytePointer.map { $0 + start }, count, palette, target)
             }
         }
     }
@@ -150,7 +162,7 @@ enum GIFCodec: ImageCodec {
     /// R, G, B, A of all 256 numbers.
     ///
     /// A number beyond the file's table is transparent; a file without any table means shades of grey.
-    private static func table(_ frame: GIFStructure.Frame) -> [UInt8] {
+    private static func palette(of frame: GIFStructure.Frame) -> [UInt8] {
         var table = [UInt8](repeating: 0, count: 1_024)
         let greys = (0...255).flatMap { [UInt8($0), UInt8($0), UInt8($0)] }
         let palette = frame.palette.map { Array($0) } ?? greys
@@ -162,7 +174,7 @@ enum GIFCodec: ImageCodec {
     }
 
     /// The rows in the order in which an interlaced frame stores them.
-    private static func interlacedRows(_ height: Int) -> [Int] {
+    private static func interlacedRows(height: Int) -> [Int] {
         [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0.0, to: height, by: $0.1)) }
     }
 }

@@ -3,37 +3,37 @@ import CPixels
 import EideticCore
 
 /// GIF by giflib, with at most 255 colours for each frame and one for transparency.
-enum GIFEncoder: PictureEncoder {
+enum GIFEncoder: FormatEncoder {
     static let format = ImageFormat.gif
 
     static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
         guard image.size.width <= 65_535, image.size.height <= 65_535 else {
-            throw EideticError(.encodingFailed, "GIF: \(image.size) pixels; a side may have 65535")
+            throw EideticError(.encodingFailed, message: "GIF: \(image.size) pixels; a side may have 65535")
         }
-        let output = GIFOutput()
-        try output.begin(image.size)
-        if image.isAnimated, image.loopCount != 1 { try output.putLoop(image.loopCount) }
-        for frame in image.frames { try output.put(frame) }
-        return try output.finish()
+        let writer = GIFWriter()
+        try writer.writeHeader(size: image.size)
+        if image.isAnimated, image.loopCount != 1 { try writer.writeLoopExtension(count: image.loopCount) }
+        for frame in image.frames { try writer.write(frame) }
+        return try writer.finish()
     }
 }
 
 /// A file that giflib writes.
-private final class GIFOutput {
+private final class GIFWriter {
     private var bytes: [UInt8] = []
     private var file: UnsafeMutablePointer<GifFileType>?
 
     deinit { if let file { EGifCloseFile(file, nil) } }
 
-    func begin(_ size: PixelSize) throws(EideticError) {
+    func writeHeader(size: PixelSize) throws(EideticError) {
         // The file does not outlive this object, which keeps it.
         let owner = Unmanaged.passUnretained(self).toOpaque()
         file = EGifOpen(
             owner,
             { file, source, count in
                 guard let owner = file?.pointee.UserData, let source else { return 0 }
-                let output = Unmanaged<GIFOutput>.fromOpaque(owner).takeUnretainedValue()
-                output.bytes += UnsafeBufferPointer(start: source, count: Int(count))
+                let writer = Unmanaged<GIFWriter>.fromOpaque(owner).takeUnretainedValue()
+                writer.bytes += UnsafeBufferPointer(start: source, count: Int(count))
                 return count
             },
             nil
@@ -42,7 +42,7 @@ private final class GIFOutput {
         try check(EGifPutScreenDesc(file, Int32(size.width), Int32(size.height), 8, 0, nil))
     }
 
-    func putLoop(_ count: Int?) throws(EideticError) {
+    func writeLoopExtension(count: Int?) throws(EideticError) {
         let repeats = count.map { min(65_535, max(1, $0 - 1)) } ?? 0
         try check(EGifPutExtensionLeader(file, APPLICATION_EXT_FUNC_CODE))
         try check(EGifPutExtensionBlock(file, 11, Array("NETSCAPE2.0".utf8)))
@@ -51,16 +51,16 @@ private final class GIFOutput {
     }
 
     /// Puts a whole picture; where it is transparent it replaces what was before.
-    func put(_ frame: Image.Frame) throws(EideticError) {
+    func write(_ frame: Image.Frame) throws(EideticError) {
         let pixels = try frame.pixels.unpremultiplied().packed()
         let size = pixels.size
         var colours = [UInt8](repeating: 0, count: 768)
         var indices = [UInt8](repeating: 0, count: size.pixelCount)
-        let used = pixels.withUnsafeBytes {
+        let colourCount = pixels.withUnsafeBytes {
             eidetic_pixels_quantize($0.bytePointer, size.pixelCount, 255, &colours, &indices)
         }
-        guard used >= 0, let map = GifMakeMapObject(256, nil) else {
-            throw EideticError(.outOfMemory, "GIF: no memory for the colours of \(size) pixels")
+        guard colourCount >= 0, let map = GifMakeMapObject(256, nil) else {
+            throw EideticError(.outOfMemory, message: "GIF: no memory for the colours of \(size) pixels")
         }
         defer { GifFreeMapObject(map) }
         for index in 0..<256 {
@@ -71,7 +71,10 @@ private final class GIFOutput {
                 Blue: colours[start + 2]
             )
         }
-        try putControl(frame.duration, transparent: pixels.alpha == .opaque ? nil : UInt8(used))
+        try writeGraphicControl(
+            duration: frame.duration,
+            transparentIndex: pixels.alpha == .opaque ? nil : UInt8(colourCount)
+        )
         try check(EGifPutImageDesc(file, 0, 0, Int32(size.width), Int32(size.height), false, map))
         for y in 0..<size.height {
             let row = y * size.width
@@ -88,19 +91,19 @@ private final class GIFOutput {
         return bytes
     }
 
-    private func putControl(_ duration: Duration, transparent: UInt8?) throws(EideticError) {
+    private func writeGraphicControl(duration: Duration, transparentIndex: UInt8?) throws(EideticError) {
         let (seconds, attoseconds) = duration.components
         let hundredths = min(65_535, Int(seconds) * 100 + Int(attoseconds / 10_000_000_000_000_000))
-        let disposal: UInt8 = transparent == nil ? 1 : 2
+        let disposal: UInt8 = transparentIndex == nil ? 1 : 2
         let control = [
-            disposal << 2 | (transparent == nil ? 0 : 1), UInt8(hundredths & 255), UInt8(hundredths >> 8),
-            transparent ?? 0,
+            disposal << 2 | (transparentIndex == nil ? 0 : 1), UInt8(hundredths & 255), UInt8(hundredths >> 8),
+            transparentIndex ?? 0,
         ]
         try check(EGifPutExtension(file, GRAPHICS_EXT_FUNC_CODE, Int32(control.count), control))
     }
 
     private func check(_ status: Int32) throws(EideticError) {
         guard status != GIF_OK else { return }
-        throw EideticError(.encodingFailed, "GIF: giflib could not write")
+        throw EideticError(.encodingFailed, message: "GIF: giflib could not write")
     }
 }

@@ -23,14 +23,14 @@ struct GIFStructure {
         var offset: Int
 
         /// Whether a pixel may have a number that the table has no colour for; it is transparent then.
-        var hasNumbersWithoutColour: Bool { (palette?.count ?? 768) / 3 < 1 << min(8, codeSize) }
+        var hasIndicesWithoutColour: Bool { (palette?.count ?? 768) / 3 < 1 << min(8, codeSize) }
     }
 
     /// The graphic control block that stands before a frame.
     private struct Control {
-        var isThere = false
+        var isPresent = false
         var duration = Duration.zero
-        var disposal = FrameDisposal.keep
+        var disposal = FrameDisposal.leaveInPlace
         var transparentIndex: Int?
     }
 
@@ -48,18 +48,20 @@ struct GIFStructure {
     /// Reads as far as the bytes go.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         self.bytes = bytes
-        guard let width = bytes.little16(6), let height = bytes.little16(8), let flags = bytes.uint8(10) else { return }
+        guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8),
+            let flags = bytes.uint8(at: 10)
+        else { return }
         size = PixelSize(width: width, height: height)
         var palette: UnsafeRawBufferPointer?
-        guard readPalette(flags, &palette) else { return }
+        guard readPalette(flags: flags, into: &palette) else { return }
         globalPalette = palette
-        while let block = bytes.uint8(offset) {
+        while let block = bytes.uint8(at: offset) {
             offset += 1
             switch block {
             case 0x21: guard readExtension() else { return }
             case 0x2c: guard try readFrame() else { return }
             case 0x3b: isComplete = true; return
-            default: try skipGarbage(block); return
+            default: try handleUnknownBlock(block); return
             }
         }
     }
@@ -67,28 +69,30 @@ struct GIFStructure {
     /// Whether some pixel may stay transparent.
     var hasAlpha: Bool {
         // A picture from before there was transparency has none; what its frame leaves out is black.
-        if frames.count == 1, !frames[0].hasControl, !frames[0].hasNumbersWithoutColour { return false }
-        return frames.first.map { $0.area != FrameArea(size) } ?? false
-            || frames.contains { $0.transparentIndex != nil || $0.disposal != .keep || $0.hasNumbersWithoutColour }
+        if frames.count == 1, !frames[0].hasControl, !frames[0].hasIndicesWithoutColour { return false }
+        return frames.first.map { $0.area != FrameArea(canvas: size) } ?? false
+            || frames.contains {
+                $0.transparentIndex != nil || $0.disposal != .leaveInPlace || $0.hasIndicesWithoutColour
+            }
     }
 
     /// What no block begins with ends the file where a frame was seen before; else it is broken.
-    private mutating func skipGarbage(_ block: Int) throws(EideticError) {
+    private mutating func handleUnknownBlock(_ block: Int) throws(EideticError) {
         guard frames.isEmpty else { isComplete = true; return }
-        throw EideticError(.corrupt, "GIF: unknown block \(block) at byte \(offset - 1)")
+        throw EideticError(.corrupt, message: "GIF: unknown block \(block) at byte \(offset - 1)")
     }
 
-    private mutating func readPalette(_ flags: Int, _ palette: inout UnsafeRawBufferPointer?) -> Bool {
+    private mutating func readPalette(flags: Int, into palette: inout UnsafeRawBufferPointer?) -> Bool {
         guard flags & 0x80 != 0 else { return true }
         let length = 3 << (flags & 7 + 1)
-        guard let table = bytes.slice(offset, length) else { return false }
+        guard let table = bytes.slice(at: offset, count: length) else { return false }
         palette = table
         offset += length
         return true
     }
 
     private mutating func readExtension() -> Bool {
-        guard let label = bytes.uint8(offset) else { return false }
+        guard let label = bytes.uint8(at: offset) else { return false }
         offset += 1
         switch label {
         case 0xf9: readControl()
@@ -99,23 +103,23 @@ struct GIFStructure {
     }
 
     private mutating func readControl() {
-        guard let length = bytes.uint8(offset), length >= 4, let flags = bytes.uint8(offset + 1),
-            let hundredths = bytes.little16(offset + 2), let index = bytes.uint8(offset + 4)
+        guard let length = bytes.uint8(at: offset), length >= 4, let flags = bytes.uint8(at: offset + 1),
+            let hundredths = bytes.littleEndian16(at: offset + 2), let index = bytes.uint8(at: offset + 4)
         else { return }
-        control.isThere = true
+        control.isPresent = true
         control.duration = .milliseconds(10 * hundredths)
         control.transparentIndex = flags & 1 != 0 ? index : nil
         switch flags >> 2 & 7 {
         case 2: control.disposal = .clear
-        case 3: control.disposal = .restore
-        default: control.disposal = .keep
+        case 3: control.disposal = .restorePrevious
+        default: control.disposal = .leaveInPlace
         }
     }
 
     private mutating func readApplication() {
         guard bytes.contains("\u{b}NETSCAPE2.0", at: offset) || bytes.contains("\u{b}ANIMEXTS1.0", at: offset),
-            let length = bytes.uint8(offset + 12), length >= 3, bytes.uint8(offset + 13) == 1,
-            let repeats = bytes.little16(offset + 14)
+            let length = bytes.uint8(at: offset + 12), length >= 3, bytes.uint8(at: offset + 13) == 1,
+            let repeats = bytes.littleEndian16(at: offset + 14)
         else { return }
         // So many repetitions after the first showing, as browsers count.
         loopCount = repeats == 0 ? nil : repeats + 1
@@ -123,15 +127,15 @@ struct GIFStructure {
 
     private mutating func readFrame() throws(EideticError) -> Bool {
         let start = offset - 1
-        guard let x = bytes.little16(offset), let y = bytes.little16(offset + 2),
-            let width = bytes.little16(offset + 4),
-            let height = bytes.little16(offset + 6), let flags = bytes.uint8(offset + 8)
+        guard let x = bytes.littleEndian16(at: offset), let y = bytes.littleEndian16(at: offset + 2),
+            let width = bytes.littleEndian16(at: offset + 4),
+            let height = bytes.littleEndian16(at: offset + 6), let flags = bytes.uint8(at: offset + 8)
         else { return false }
         offset += 9
         var palette = globalPalette
-        guard readPalette(flags, &palette), let codeSize = bytes.uint8(offset) else { return false }
+        guard readPalette(flags: flags, into: &palette), let codeSize = bytes.uint8(at: offset) else { return false }
         offset += 1
-        if frames.isEmpty { try settleSize(x + width, y + height) }
+        if frames.isEmpty { try inferSize(right: x + width, bottom: y + height) }
         let first = offset
         let isWhole = skipSubBlocks()
         frames.append(
@@ -140,29 +144,29 @@ struct GIFStructure {
                 duration: control.duration,
                 disposal: control.disposal,
                 transparentIndex: control.transparentIndex,
-                hasControl: control.isThere,
+                hasControl: control.isPresent,
                 isInterlaced: flags & 0x40 != 0,
                 palette: palette,
                 codeSize: codeSize,
-                data: bytes.slice(first, min(offset, bytes.count) - first)
+                data: bytes.slice(at: first, count: min(offset, bytes.count) - first)
                     ?? UnsafeRawBufferPointer(start: nil, count: 0),
                 offset: start
             )
         )
         control = Control()
-        try FrameCount.check(frames.count, .gif)
+        try FrameCountLimit.check(frames.count, format: .gif)
         return isWhole
     }
 
     /// A canvas without a size takes the first frame's.
-    private mutating func settleSize(_ right: Int, _ bottom: Int) throws(EideticError) {
+    private mutating func inferSize(right: Int, bottom: Int) throws(EideticError) {
         if size.width == 0 { size.width = right }
         if size.height == 0 { size.height = bottom }
-        guard size.isPositive else { throw EideticError(.corrupt, "GIF: a canvas of \(size) pixels") }
+        guard size.isPositive else { throw EideticError(.corrupt, message: "GIF: a canvas of \(size) pixels") }
     }
 
     private mutating func skipSubBlocks() -> Bool {
-        while let length = bytes.uint8(offset) {
+        while let length = bytes.uint8(at: offset) {
             offset += 1 + length
             if length == 0 { return true }
         }

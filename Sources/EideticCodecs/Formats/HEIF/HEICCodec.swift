@@ -11,33 +11,37 @@ enum HEICCodec: ImageCodec {
     static var formats: [ImageFormat] { [.heic] }
 
     static func header(
-        _ bytes: UnsafeRawBufferPointer,
+        of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
         do throws(EideticError) {
-            return try HEICFile(bytes)?.header(format)
+            return try HEICFile(bytes)?.header(format: format)
         } catch {
             // The library does not tell a file that goes on from one that is broken, and wants all of it.
-            if !isComplete, error.code == .corrupt || error.code == .truncated { return listed(bytes, format) }
+            if !isComplete, error.code == .corrupt || error.code == .truncated {
+                return headerFromItems(of: bytes, format: format)
+            }
             throw error
         }
     }
 
     /// What the list of pictures says, which comes before them.
-    private static func listed(_ bytes: UnsafeRawBufferPointer, _ format: ImageFormat) -> ImageHeader? {
-        guard let items = HEIFItems(bytes), let size = items.size(items.primary) else { return nil }
-        return ImageHeader(format: format, size: size, hasAlpha: items.alpha(of: items.primary) != nil)
+    private static func headerFromItems(of bytes: UnsafeRawBufferPointer, format: ImageFormat) -> ImageHeader? {
+        guard let items = HEIFItems(bytes), let size = items.size(of: items.primaryItem) else { return nil }
+        return ImageHeader(format: format, size: size, hasAlpha: items.alphaItem(of: items.primaryItem) != nil)
     }
 
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
-        guard let file = try HEICFile(bytes) else { throw EideticError(.corrupt, "heic: there is no picture") }
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
+        guard let file = try HEICFile(bytes) else { throw EideticError(.corrupt, message: "heic: there is no picture") }
         try task.checkpoint()
-        return try file.decode(task)
+        return try file.decode(for: task)
     }
 
     /// The result, the library's picture, its planes, and the coded pictures that a grid is made of.
-    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int { task.memory(canvases: 4) }
+    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
+        task.estimatedMemory(canvasCount: 4)
+    }
 }
 
 /// An open HEIF file in memory.
@@ -49,7 +53,7 @@ private struct HEICFile: ~Copyable {
         var outcome = eidetic_codec_outcome()
         var info = eidetic_heif_info()
         let handle = eidetic_heif_open(bytes.baseAddress, bytes.count, &info, &outcome)
-        try outcome.check(.heic)
+        try outcome.check(format: .heic)
         guard let handle else { return nil }
         self.handle = handle
         self.info = info
@@ -57,7 +61,7 @@ private struct HEICFile: ~Copyable {
 
     deinit { eidetic_heif_close(handle) }
 
-    func header(_ format: ImageFormat) -> ImageHeader {
+    func header(format: ImageFormat) -> ImageHeader {
         ImageHeader(format: format, size: size, hasAlpha: info.has_alpha)
     }
 
@@ -68,16 +72,16 @@ private struct HEICFile: ~Copyable {
         return info.is_premultiplied ? .premultiplied : .straight
     }
 
-    func decode(_ task: DecodeTask) throws(EideticError) -> CodecPicture {
+    func decode(for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         // The library's limit is one side of a square, and counts the coded blocks at the edges too.
-        let longest = UInt32(clamping: max(size.width, size.height) + 64)
+        let maximumSide = UInt32(clamping: max(size.width, size.height) + 64)
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()
             let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            _ = eidetic_heif_read(handle, longest, base, stride, &outcome)
-            try outcome.check(.heic)
+            _ = eidetic_heif_read(handle, maximumSide, base, stride, &outcome)
+            try outcome.check(format: .heic)
         }
-        return CodecPicture(pixels, iccProfile: iccProfile)
+        return DecodedPixels(pixels, iccProfile: iccProfile)
     }
 
     private var iccProfile: [UInt8]? {

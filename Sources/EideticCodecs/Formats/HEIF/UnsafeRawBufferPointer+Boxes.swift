@@ -16,7 +16,7 @@ extension UnsafeRawBufferPointer {
     }
 
     /// The contents of all boxes of this name.
-    func boxes(_ name: StaticString) -> [UnsafeRawBufferPointer] {
+    func boxes(named name: StaticString) -> [UnsafeRawBufferPointer] {
         var found: [UnsafeRawBufferPointer] = []
         forEachBox { boxName, content in
             if boxName.contains(name) { found.append(content) }
@@ -28,14 +28,16 @@ extension UnsafeRawBufferPointer {
     /// Tells the name and the content of each box, as far as it is complete, until `body` says that it wants no more.
     func forEachBox(_ body: (_ name: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) -> Bool) {
         var offset = 0
-        while let short = big32(offset) {
+        while let short = bigEndian32(at: offset) {
             var length = short, head = 8
             if short == 0 { length = count - offset }
-            if short == 1, let high = big32(offset + 8), let low = big32(offset + 12), high < 1 << 30 {
+            if short == 1, let high = bigEndian32(at: offset + 8), let low = bigEndian32(at: offset + 12),
+                high < 1 << 30
+            {
                 (length, head) = (high << 32 | low, 16)
             }
-            guard length >= head, length <= count - offset, let name = slice(offset + 4, 4),
-                let content = slice(offset + head, length - head), body(name, content)
+            guard length >= head, length <= count - offset, let name = slice(at: offset + 4, count: 4),
+                let content = slice(at: offset + head, count: length - head), body(name, content)
             else { break }
             offset += length
         }

@@ -1,7 +1,7 @@
 import EideticCore
 
 /// The list of pictures at the beginning of an icon or cursor.
-struct IconDirectory {
+struct ICODirectory {
     /// One picture of the file.
     struct Entry {
         let size: PixelSize
@@ -9,27 +9,27 @@ struct IconDirectory {
     }
 
     /// The largest picture; the first where several are equal (docs/decisions/0020).
-    let best: Entry
+    let largest: Entry
 
     /// Reads the directory.
     ///
     /// - Returns: `nil` where `bytes` end within it.
     init?(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        guard let count = bytes.little16(4) else { return nil }
-        guard count > 0 else { throw EideticError(.corrupt, "the icon has no picture") }
-        var best: Entry?
+        guard let count = bytes.littleEndian16(at: 4) else { return nil }
+        guard count > 0 else { throw EideticError(.corrupt, message: "the icon has no picture") }
+        var largest: Entry?
         for index in 0..<count {
-            guard let entry = Self.entry(bytes, at: 6 + 16 * index) else { return nil }
-            guard let current = best else { best = entry; continue }
-            if entry.size.pixelCount > current.size.pixelCount { best = entry }
+            guard let entry = Self.entry(in: bytes, at: 6 + 16 * index) else { return nil }
+            guard let current = largest else { largest = entry; continue }
+            if entry.size.pixelCount > current.size.pixelCount { largest = entry }
         }
-        guard let best else { return nil }
-        self.best = best
+        guard let largest else { return nil }
+        self.largest = largest
     }
 
-    private static func entry(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Entry? {
-        guard let width = bytes.uint8(start), let height = bytes.uint8(start + 1),
-            let offset = bytes.little32(start + 12)
+    private static func entry(in bytes: UnsafeRawBufferPointer, at start: Int) -> Entry? {
+        guard let width = bytes.uint8(at: start), let height = bytes.uint8(at: start + 1),
+            let offset = bytes.littleEndian32(at: start + 12)
         else { return nil }
         let size = PixelSize(width: width == 0 ? 256 : width, height: height == 0 ? 256 : height)
         return Entry(size: size, offset: offset)

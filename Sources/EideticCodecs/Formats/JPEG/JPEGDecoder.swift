@@ -10,7 +10,7 @@ struct JPEGDecoder: ~Copyable {
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let handle = eidetic_jpeg_decoder_create(base, bytes.count) else {
-            throw EideticError(.outOfMemory, "JPEG: no memory for the decoder")
+            throw EideticError(.outOfMemory, message: "JPEG: no memory for the decoder")
         }
         self.handle = handle
         byteCount = bytes.count
@@ -19,8 +19,8 @@ struct JPEGDecoder: ~Copyable {
     deinit { eidetic_jpeg_decoder_destroy(handle) }
 
     /// Reads up to the first scan; the picture will come at `eighths` eighths of its size.
-    func readHeader(eighths: Int) throws(EideticError) {
-        try check(eidetic_jpeg_read_header(handle, UInt32(eighths)))
+    func readHeader(scaleNumerator: Int) throws(EideticError) {
+        try check(eidetic_jpeg_read_header(handle, UInt32(scaleNumerator)))
     }
 
     /// The size as the library understands it.
@@ -40,20 +40,20 @@ struct JPEGDecoder: ~Copyable {
     }
 
     /// What the rows' bytes are.
-    var model: eidetic_jpeg_model { eidetic_jpeg_output_model(handle) }
+    var outputModel: eidetic_jpeg_model { eidetic_jpeg_output_model(handle) }
 
     /// Reads one more row of blocks of a picture with several scans; false after the last.
-    func absorb() throws(EideticError) -> Bool {
+    func consumeInput() throws(EideticError) -> Bool {
         var done: Int32 = 0
         try check(eidetic_jpeg_absorb(handle, &done))
         return done == 0
     }
 
     /// Begins to give rows.
-    func start() throws(EideticError) { try check(eidetic_jpeg_start(handle)) }
+    func startOutput() throws(EideticError) { try check(eidetic_jpeg_start(handle)) }
 
     /// Decodes up to `count` rows, and tells how many there were.
-    func readRows(_ rows: UnsafeMutableRawPointer, _ bytesPerRow: Int, _ count: Int) throws(EideticError) -> Int {
+    func readRows(into rows: UnsafeMutableRawPointer, bytesPerRow: Int, count: Int) throws(EideticError) -> Int {
         var read: UInt32 = 0
         let target = rows.assumingMemoryBound(to: UInt8.self)
         try check(eidetic_jpeg_read_rows(handle, target, bytesPerRow, UInt32(count), &read))
@@ -63,23 +63,29 @@ struct JPEGDecoder: ~Copyable {
     /// What was missing or wrong in the image data, though the library filled the gap.
     var damage: EideticError? {
         if eidetic_jpeg_is_truncated(handle) != 0 {
-            return EideticError(.truncated, "JPEG: ends after \(byteCount) bytes, before the picture is complete")
+            return EideticError(
+                .truncated,
+                message: "JPEG: ends after \(byteCount) bytes, before the picture is complete"
+            )
         }
         guard eidetic_jpeg_is_damaged(handle) != 0 else { return nil }
-        return error(.corrupt)
+        return error(code: .corrupt)
     }
 
     private func check(_ status: eidetic_jpeg_status) throws(EideticError) {
         switch status {
         case EIDETIC_JPEG_OK: return
-        case EIDETIC_JPEG_OUT_OF_MEMORY: throw error(.outOfMemory)
-        case EIDETIC_JPEG_UNSUPPORTED: throw error(.unsupportedFormat)
-        default: throw error(eidetic_jpeg_is_truncated(handle) != 0 ? .truncated : .corrupt)
+        case EIDETIC_JPEG_OUT_OF_MEMORY: throw error(code: .outOfMemory)
+        case EIDETIC_JPEG_UNSUPPORTED: throw error(code: .unsupportedFormat)
+        default: throw error(code: eidetic_jpeg_is_truncated(handle) != 0 ? .truncated : .corrupt)
         }
     }
 
-    private func error(_ code: EideticError.Code) -> EideticError {
+    private func error(code: EideticError.Code) -> EideticError {
         let message = String(cString: eidetic_jpeg_message(handle))
-        return EideticError(code, "JPEG: \(message), before byte \(eidetic_jpeg_offset(handle)) of \(byteCount)")
+        return EideticError(
+            code,
+            message: "JPEG: \(message), before byte \(eidetic_jpeg_offset(handle)) of \(byteCount)"
+        )
     }
 }

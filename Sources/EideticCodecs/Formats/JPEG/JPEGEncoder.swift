@@ -3,15 +3,15 @@ import CPixels
 import EideticCore
 
 /// JPEG by libjpeg-turbo; full colour resolution from a quality of 0.9 on.
-enum JPEGEncoder: PictureEncoder {
+enum JPEGEncoder: FormatEncoder {
     static let format = ImageFormat.jpeg
 
     static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
-        let pixels = try onWhite(image.pixels)
+        let pixels = try flattenedOnWhite(image.pixels)
         guard pixels.size.width <= 65_500, pixels.size.height <= 65_500 else {
-            throw EideticError(.encodingFailed, "JPEG: \(pixels.size) pixels; a side may have 65500")
+            throw EideticError(.encodingFailed, message: "JPEG: \(pixels.size) pixels; a side may have 65500")
         }
-        var encoded = EncodedBytes()
+        var encoded = EncoderOutput()
         let capacity = encoded.message.count
         let percent = Int32((quality * 100).rounded())
         let status = pixels.withUnsafeBytes {
@@ -29,12 +29,12 @@ enum JPEGEncoder: PictureEncoder {
             )
         }
         guard status == EIDETIC_JPEG_OK else {
-            throw encoded.error("JPEG", isOutOfMemory: status == EIDETIC_JPEG_OUT_OF_MEMORY)
+            throw encoded.error(format: "JPEG", isOutOfMemory: status == EIDETIC_JPEG_OUT_OF_MEMORY)
         }
         return encoded.array
     }
 
-    private static func onWhite(_ pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+    private static func flattenedOnWhite(_ pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
         guard pixels.alpha != .opaque else { return pixels }
         let straight = try pixels.unpremultiplied()
         return try PixelBuffer(size: pixels.size, alpha: .opaque) { target, stride in

@@ -9,7 +9,7 @@ struct JPEGSegments {
     /// How the stored pixels are to be turned.
     private(set) var orientation = ImageOrientation.up
     /// Whether the first scan was reached.
-    private(set) var isComplete = false
+    private(set) var isHeaderComplete = false
     /// The parts of the colour profile by number, and how many there should be.
     private var profileParts: [Int: UnsafeRawBufferPointer] = [:]
     private var profilePartCount = 0
@@ -25,20 +25,22 @@ struct JPEGSegments {
     /// - Throws: `corrupt` where the markers make no sense.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         var offset = 2
-        while let marker = Self.nextMarker(bytes, &offset) {
+        while let marker = Self.nextMarker(in: bytes, offset: &offset) {
             switch marker {
             case 0x01, 0xd0...0xd8: continue
-            case 0xd9: throw EideticError(.corrupt, "JPEG: ends at byte \(offset) before any scan")
+            case 0xd9: throw EideticError(.corrupt, message: "JPEG: ends at byte \(offset) before any scan")
             case 0xda:
-                isComplete = true
-                componentsInScan = bytes.uint8(offset + 2) ?? 0
+                isHeaderComplete = true
+                componentsInScan = bytes.uint8(at: offset + 2) ?? 0
                 return
             default: break
             }
-            guard let length = bytes.big16(offset) else { return }
-            guard length >= 2 else { throw EideticError(.corrupt, "JPEG: segment of \(length) bytes at \(offset)") }
-            guard let body = bytes.slice(offset + 2, length - 2) else { return }
-            try read(marker, body, at: offset)
+            guard let length = bytes.bigEndian16(at: offset) else { return }
+            guard length >= 2 else {
+                throw EideticError(.corrupt, message: "JPEG: segment of \(length) bytes at \(offset)")
+            }
+            guard let body = bytes.slice(at: offset + 2, count: length - 2) else { return }
+            try read(marker: marker, body: body, at: offset)
             offset += length
         }
     }
@@ -58,7 +60,7 @@ struct JPEGSegments {
     var coefficientsPerPixel: Int { isProgressive || componentsInScan < componentCount ? componentCount : 0 }
 
     /// Skips to behind the next marker; bytes that belong to no segment are ignored, as all decoders do.
-    private static func nextMarker(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) -> UInt8? {
+    private static func nextMarker(in bytes: UnsafeRawBufferPointer, offset: inout Int) -> UInt8? {
         while offset + 1 < bytes.count {
             let marker = bytes[offset + 1]
             if bytes[offset] == 0xff, marker != 0xff, marker != 0 {
@@ -70,35 +72,35 @@ struct JPEGSegments {
         return nil
     }
 
-    private mutating func read(_ marker: UInt8, _ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
+    private mutating func read(marker: UInt8, body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
         switch marker {
         case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
-            try readFrame(body, at: offset)
+            try readFrameHeader(body, at: offset)
             isProgressive = marker & 3 == 2
             isLossless = marker == 0xc3
         case 0xe1 where !hasExif && body.contains("Exif\0\0"):
             hasExif = true
-            orientation = Exif.orientation(body)
+            orientation = Exif.orientation(in: body)
         case 0xe2 where body.contains("ICC_PROFILE\0"): readProfile(body)
         default: break
         }
     }
 
-    private mutating func readFrame(_ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
-        guard size == nil else { throw EideticError(.corrupt, "JPEG: second frame header at byte \(offset)") }
-        guard let height = body.big16(1), let width = body.big16(3) else {
-            throw EideticError(.corrupt, "JPEG: frame header of \(body.count) bytes at byte \(offset)")
+    private mutating func readFrameHeader(_ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
+        guard size == nil else { throw EideticError(.corrupt, message: "JPEG: second frame header at byte \(offset)") }
+        guard let height = body.bigEndian16(at: 1), let width = body.bigEndian16(at: 3) else {
+            throw EideticError(.corrupt, message: "JPEG: frame header of \(body.count) bytes at byte \(offset)")
         }
         guard width > 0, height > 0 else {
-            throw EideticError(.corrupt, "JPEG: size of \(width)x\(height) at byte \(offset)")
+            throw EideticError(.corrupt, message: "JPEG: size of \(width)x\(height) at byte \(offset)")
         }
         size = PixelSize(width: width, height: height)
-        componentCount = body.uint8(5) ?? 0
+        componentCount = body.uint8(at: 5) ?? 0
     }
 
     private mutating func readProfile(_ body: UnsafeRawBufferPointer) {
-        guard let number = body.uint8(12), let count = body.uint8(13), number > 0, number <= count,
-            let part = body.slice(14, body.count - 14)
+        guard let number = body.uint8(at: 12), let count = body.uint8(at: 13), number > 0, number <= count,
+            let part = body.slice(at: 14, count: body.count - 14)
         else { return }
         profilePartCount = count
         profileParts[number] = part

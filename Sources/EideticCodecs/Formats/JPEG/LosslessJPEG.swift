@@ -6,12 +6,12 @@ import EideticCore
 /// Decoded by code of our own, since libjpeg-turbo knows it from version 3 on only.
 enum LosslessJPEG {
     /// Rows between two questions whether to go on.
-    private static let batch = 32
+    private static let rowsPerCheckpoint = 32
 
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let decoder = try Decoder(bytes)
         guard decoder.size == task.header.size else {
-            throw EideticError(.corrupt, "JPEG: two sizes, \(task.header.size) and \(decoder.size)")
+            throw EideticError(.corrupt, message: "JPEG: two sizes, \(task.header.size) and \(decoder.size)")
         }
         var damage: EideticError?
         // What is missing of a partial picture is transparent.
@@ -19,13 +19,17 @@ enum LosslessJPEG {
         let pixels = try PixelBuffer(size: decoder.size, alpha: alpha) { memory, stride throws(EideticError) in
             if task.acceptsPartial { memory.initializeMemory(as: UInt8.self, repeating: 0) }
             guard let base = memory.bytePointer else { return }
-            for row in Swift.stride(from: 0, to: decoder.size.height, by: batch) where damage == nil {
+            for row in Swift.stride(from: 0, to: decoder.size.height, by: rowsPerCheckpoint) where damage == nil {
                 try task.checkpoint()
-                damage = decoder.readRows(base + row * stride, stride, min(batch, decoder.size.height - row))
+                damage = decoder.readRows(
+                    into: base + row * stride,
+                    stride: stride,
+                    count: min(rowsPerCheckpoint, decoder.size.height - row)
+                )
                 if let damage, !task.acceptsPartial { throw damage }
             }
         }
-        return CodecPicture(pixels, isPartial: damage != nil)
+        return DecodedPixels(pixels, isPartial: damage != nil)
     }
 
     private struct Decoder: ~Copyable {
@@ -35,7 +39,7 @@ enum LosslessJPEG {
         init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
             var handle: OpaquePointer?
             let status = eidetic_lossless_create(bytes.bytePointer, bytes.count, &handle)
-            guard let handle else { throw Self.error(status, bytes.count) }
+            guard let handle else { throw Self.error(status: status, byteCount: bytes.count) }
             self.handle = handle
             byteCount = bytes.count
         }
@@ -47,18 +51,20 @@ enum LosslessJPEG {
         }
 
         /// Decodes the next rows; gives what was wrong with them.
-        func readRows(_ rows: UnsafeMutablePointer<UInt8>, _ stride: Int, _ count: Int) -> EideticError? {
+        func readRows(into rows: UnsafeMutablePointer<UInt8>, stride: Int, count: Int) -> EideticError? {
             let status = eidetic_lossless_read_rows(handle, rows, stride, UInt32(count))
-            return status == EIDETIC_JPEG_OK ? nil : Self.error(status, byteCount)
+            return status == EIDETIC_JPEG_OK ? nil : Self.error(status: status, byteCount: byteCount)
         }
 
-        private static func error(_ status: eidetic_jpeg_status, _ byteCount: Int) -> EideticError {
+        private static func error(status: eidetic_jpeg_status, byteCount: Int) -> EideticError {
             switch status {
-            case EIDETIC_JPEG_TRUNCATED: EideticError(.truncated, "lossless JPEG: ends after \(byteCount) bytes")
-            case EIDETIC_JPEG_OUT_OF_MEMORY: EideticError(.outOfMemory, "lossless JPEG: no memory for the decoder")
+            case EIDETIC_JPEG_TRUNCATED:
+                EideticError(.truncated, message: "lossless JPEG: ends after \(byteCount) bytes")
+            case EIDETIC_JPEG_OUT_OF_MEMORY:
+                EideticError(.outOfMemory, message: "lossless JPEG: no memory for the decoder")
             case EIDETIC_JPEG_UNSUPPORTED:
-                EideticError(.unsupportedFormat, "lossless JPEG: neither grey nor RGB in full resolution")
-            default: EideticError(.corrupt, "lossless JPEG: broken codes")
+                EideticError(.unsupportedFormat, message: "lossless JPEG: neither grey nor RGB in full resolution")
+            default: EideticError(.corrupt, message: "lossless JPEG: broken codes")
             }
         }
     }

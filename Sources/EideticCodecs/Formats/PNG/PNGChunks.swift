@@ -18,9 +18,9 @@ struct PNGChunks: Sequence, IteratorProtocol {
         let checksum: Int?
 
         /// Whether name and content are what was written.
-        var isIntact: Bool {
-            let named = Array(name.utf8).withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }
-            return Int(libdeflate_crc32(named, content.baseAddress, content.count)) == checksum
+        var hasValidChecksum: Bool {
+            let nameChecksum = Array(name.utf8).withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }
+            return Int(libdeflate_crc32(nameChecksum, content.baseAddress, content.count)) == checksum
         }
     }
 
@@ -31,15 +31,17 @@ struct PNGChunks: Sequence, IteratorProtocol {
 
     /// The next chunk; `nil` where not even its head is there.
     mutating func next() -> Chunk? {
-        guard let length = bytes.big32(offset), let name = bytes.slice(offset + 4, 4) else { return nil }
+        guard let length = bytes.bigEndian32(at: offset), let name = bytes.slice(at: offset + 4, count: 4) else {
+            return nil
+        }
         let available = bytes.count - offset - 8
-        let content = bytes.slice(offset + 8, Swift.min(length, available))
+        let content = bytes.slice(at: offset + 8, count: Swift.min(length, available))
         let chunk = Chunk(
             name: String(decoding: name, as: UTF8.self),
             content: content ?? UnsafeRawBufferPointer(start: nil, count: 0),
             offset: offset,
             isComplete: available >= length + 4,
-            checksum: bytes.big32(offset + 8 + length)
+            checksum: bytes.bigEndian32(at: offset + 8 + length)
         )
         offset += 12 + length
         return chunk

@@ -10,7 +10,7 @@ struct PNGDecoder: ~Copyable {
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let handle = eidetic_png_decoder_create(base, bytes.count) else {
-            throw EideticError(.outOfMemory, "PNG: no memory for the decoder")
+            throw EideticError(.outOfMemory, message: "PNG: no memory for the decoder")
         }
         self.handle = handle
         byteCount = bytes.count
@@ -21,14 +21,14 @@ struct PNGDecoder: ~Copyable {
     /// Reads up to the pixels; gives the size and the number of passes in which the rows come.
     ///
     /// With `trustsAdler` wrong checksums of chunks do not matter, but the one of the pixels themselves must be right.
-    func start(trustsAdler: Bool) throws(EideticError) -> (size: PixelSize, passes: Int) {
+    func start(ignoresChunkChecksums: Bool) throws(EideticError) -> (size: PixelSize, passes: Int) {
         var width: UInt32 = 0, height: UInt32 = 0, passes: Int32 = 0
-        try check(eidetic_png_start(handle, trustsAdler ? 1 : 0, &width, &height, &passes))
+        try check(eidetic_png_start(handle, ignoresChunkChecksums ? 1 : 0, &width, &height, &passes))
         return (PixelSize(width: Int(width), height: Int(height)), Int(passes))
     }
 
     /// Reads the next `count` rows of this pass.
-    func readRows(_ rows: UnsafeMutableRawPointer, _ bytesPerRow: Int, _ count: Int) throws(EideticError) {
+    func readRows(into rows: UnsafeMutableRawPointer, bytesPerRow: Int, count: Int) throws(EideticError) {
         let target = rows.assumingMemoryBound(to: UInt8.self)
         try check(eidetic_png_read_rows(handle, target, bytesPerRow, UInt32(count)))
     }
@@ -44,9 +44,9 @@ struct PNGDecoder: ~Copyable {
         let place = "before byte \(eidetic_png_offset(handle)) of \(byteCount)"
         let message = "PNG: \(String(cString: eidetic_png_message(handle))), \(place)"
         switch status {
-        case EIDETIC_PNG_TRUNCATED: throw EideticError(.truncated, message)
-        case EIDETIC_PNG_OUT_OF_MEMORY: throw EideticError(.outOfMemory, message)
-        default: throw EideticError(.corrupt, message)
+        case EIDETIC_PNG_TRUNCATED: throw EideticError(.truncated, message: message)
+        case EIDETIC_PNG_OUT_OF_MEMORY: throw EideticError(.outOfMemory, message: message)
+        default: throw EideticError(.corrupt, message: message)
         }
     }
 }

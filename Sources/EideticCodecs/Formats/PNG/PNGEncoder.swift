@@ -2,15 +2,15 @@ import CPNG
 import EideticCore
 
 /// PNG by libpng, 8 bits a channel, marked as sRGB.
-enum PNGEncoder: PictureEncoder {
+enum PNGEncoder: FormatEncoder {
     static let format = ImageFormat.png
 
     /// zlib's level: half the time of the default one for some percent more bytes.
-    private static let level: Int32 = 4
+    private static let compressionLevel: Int32 = 4
 
     static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
         let pixels = try image.pixels.unpremultiplied()
-        var encoded = EncodedBytes()
+        var encoded = EncoderOutput()
         let capacity = encoded.message.count
         let status = pixels.withUnsafeBytes {
             eidetic_png_encode(
@@ -19,7 +19,7 @@ enum PNGEncoder: PictureEncoder {
                 UInt32(pixels.size.width),
                 UInt32(pixels.size.height),
                 pixels.alpha == .opaque ? 0 : 1,
-                level,
+                compressionLevel,
                 &encoded.base,
                 &encoded.count,
                 &encoded.message,
@@ -27,7 +27,7 @@ enum PNGEncoder: PictureEncoder {
             )
         }
         guard status == EIDETIC_PNG_OK else {
-            throw encoded.error("PNG", isOutOfMemory: status == EIDETIC_PNG_OUT_OF_MEMORY)
+            throw encoded.error(format: "PNG", isOutOfMemory: status == EIDETIC_PNG_OUT_OF_MEMORY)
         }
         return encoded.array
     }

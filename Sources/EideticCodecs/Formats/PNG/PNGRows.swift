@@ -6,24 +6,24 @@ import EideticCore
 ///
 /// libdeflate needs little more than half of zlib's time, and rows become pixels while they are in the cache. All that
 /// is unusual, and all that fails, is left to libpng, which can stop halfway and knows what was wrong.
-struct PNGRows {
+struct PNGFastDecoder {
     private let structure: PNGStructure
     private let size: PixelSize
     private let data: [UnsafeRawBufferPointer]
     private let channels: Int
 
     /// Rows between two questions whether to go on; they stay in the cache.
-    private static let batch = 16
+    private static let rowsPerCheckpoint = 16
 
     /// The most uncompressed bytes: decompression cannot be interrupted, so it must not take long.
-    private static let limit = 128 << 20
+    private static let maximumByteCount = 128 << 20
 
     /// `nil` where the picture is not of a usual kind.
     init?(_ structure: PNGStructure, size: PixelSize, data: [UnsafeRawBufferPointer]) {
         let channels = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4]
         guard structure.depth == 8, structure.isStandard, !structure.isInterlaced, !data.isEmpty,
             let count = channels[structure.colorType], structure.colorType != 3 || structure.palette != nil,
-            size.pixelCount <= Self.limit / count - size.height
+            size.pixelCount <= Self.maximumByteCount / count - size.height
         else { return nil }
         self.structure = structure
         self.size = size
@@ -34,51 +34,51 @@ struct PNGRows {
     private var rowLength: Int { size.width * channels }
 
     /// Decodes the pixels; `nil` where anything is wrong with them.
-    func decode(_ task: DecodeTask) throws(EideticError) -> PixelBuffer? {
-        let rows = try ScratchMemory(byteCount: (rowLength + 1) * size.height)
+    func decode(for task: DecodeTask) throws(EideticError) -> PixelBuffer? {
+        let rows = try ScratchBuffer(byteCount: (rowLength + 1) * size.height)
         guard try inflate(into: rows.bytes), let raw = rows.bytes.bytePointer else { return nil }
-        let above = [UInt8](repeating: 0, count: rowLength)
-        var isRight = true
+        let zeroRow = [UInt8](repeating: 0, count: rowLength)
+        var isValid = true
         let pixels = try PixelBuffer(size: size, alpha: structure.hasAlpha ? .straight : .opaque) {
             target,
             stride throws(EideticError) in
             guard let base = target.bytePointer else { return }
-            for first in Swift.stride(from: 0, to: size.height, by: Self.batch) {
+            for first in Swift.stride(from: 0, to: size.height, by: Self.rowsPerCheckpoint) {
                 try task.checkpoint()
-                let count = min(Self.batch, size.height - first)
+                let count = min(Self.rowsPerCheckpoint, size.height - first)
                 let start = raw + first * (rowLength + 1)
-                let done =
+                let unfilteredCount =
                     first == 0
-                    ? eidetic_png_unfilter(start, rowLength, count, channels, above)
+                    ? eidetic_png_unfilter(start, rowLength, count, channels, zeroRow)
                     : eidetic_png_unfilter(start, rowLength, count, channels, start - rowLength)
-                guard done == count else { isRight = false; return }
-                for y in 0..<count { expand(start + y * (rowLength + 1) + 1, base + (first + y) * stride) }
+                guard unfilteredCount == count else { isValid = false; return }
+                for y in 0..<count { expand(start + y * (rowLength + 1) + 1, to: base + (first + y) * stride) }
             }
         }
-        return isRight ? pixels : nil
+        return isValid ? pixels : nil
     }
 
     /// Decompresses the rows, and checks that there are just as many bytes as there should be, by their checksum too.
     private func inflate(into rows: UnsafeMutableRawBufferPointer) throws(EideticError) -> Bool {
         guard let inflater = libdeflate_alloc_decompressor() else { return false }
         defer { libdeflate_free_decompressor(inflater) }
-        func run(_ stream: UnsafeRawBufferPointer) -> Bool {
+        func decompress(_ stream: UnsafeRawBufferPointer) -> Bool {
             let target = rows.baseAddress, count = rows.count
             return libdeflate_zlib_decompress(inflater, stream.baseAddress, stream.count, target, count, nil)
                 == LIBDEFLATE_SUCCESS
         }
-        if data.count == 1 { return run(data[0]) }
-        let joined = try ScratchMemory(byteCount: data.reduce(0) { $0 + $1.count })
+        if data.count == 1 { return decompress(data[0]) }
+        let joinedData = try ScratchBuffer(byteCount: data.reduce(0) { $0 + $1.count })
         var count = 0
         for part in data {
-            UnsafeMutableRawBufferPointer(rebasing: joined.bytes[count...]).copyMemory(from: part)
+            UnsafeMutableRawBufferPointer(rebasing: joinedData.bytes[count...]).copyMemory(from: part)
             count += part.count
         }
-        return run(UnsafeRawBufferPointer(joined.bytes))
+        return decompress(UnsafeRawBufferPointer(joinedData.bytes))
     }
 
     /// One row as R, G, B, A.
-    private func expand(_ row: UnsafeMutablePointer<UInt8>, _ target: UnsafeMutablePointer<UInt8>) {
+    private func expand(_ row: UnsafeMutablePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>) {
         switch structure.colorType {
         case 3: eidetic_pixels_look_up(row, size.width, structure.paletteColours, target)
         case 6: target.update(from: row, count: rowLength)

@@ -5,58 +5,62 @@ extension PNGStructure {
     ///
     /// - SeeAlso: PNG (third edition), sections 4.9 and 11.3.6.
     struct AnimationState {
-        private(set) var plays = 1
-        private var announced = 0
-        private var found: [Frame] = []
+        private(set) var playCount = 1
+        private var declaredFrameCount = 0
+        private var readFrames: [Frame] = []
         private var nextSequenceNumber = 0
-        private var isBroken = false
-        private var defaultIsFrame = false
+        private var isInvalid = false
+        private var includesDefaultImage = false
 
         /// The frames, if they keep the rules.
         func frames(isComplete: Bool, canvas: PixelSize) -> [Frame] {
-            guard announced > 0, !isBroken, !isComplete || found.count == announced,
-                found.allSatisfy({ $0.area.lies(within: canvas) && !$0.data.isEmpty }),
-                !defaultIsFrame || found.first?.area == FrameArea(canvas)
+            guard declaredFrameCount > 0, !isInvalid, !isComplete || readFrames.count == declaredFrameCount,
+                readFrames.allSatisfy({ $0.area.isContained(in: canvas) && !$0.data.isEmpty }),
+                !includesDefaultImage || readFrames.first?.area == FrameArea(canvas: canvas)
             else { return [] }
-            return found
+            return readFrames
         }
 
-        mutating func begin(_ content: UnsafeRawBufferPointer) {
-            guard announced == 0, let count = content.big32(0), let plays = content.big32(4) else { return }
-            announced = count
-            self.plays = plays
+        mutating func readAnimationControl(_ content: UnsafeRawBufferPointer) {
+            guard declaredFrameCount == 0, let count = content.bigEndian32(at: 0),
+                let plays = content.bigEndian32(at: 4)
+            else { return }
+            declaredFrameCount = count
+            self.playCount = plays
         }
 
-        mutating func beginFrame(_ content: UnsafeRawBufferPointer, isDefault: Bool) throws(EideticError) {
-            guard content.count == 26, takeSequenceNumber(content), let frame = Self.frame(content),
-                !isDefault || found.isEmpty
-            else { isBroken = true; return }
-            defaultIsFrame = defaultIsFrame || isDefault
-            found.append(frame)
-            try FrameCount.check(found.count, .png)
+        mutating func readFrameControl(_ content: UnsafeRawBufferPointer, isDefault: Bool) throws(EideticError) {
+            guard content.count == 26, consumeSequenceNumber(in: content), let frame = Self.frame(from: content),
+                !isDefault || readFrames.isEmpty
+            else { isInvalid = true; return }
+            includesDefaultImage = includesDefaultImage || isDefault
+            readFrames.append(frame)
+            try FrameCountLimit.check(readFrames.count, format: .png)
         }
 
-        mutating func addDefault(_ data: UnsafeRawBufferPointer) {
-            guard defaultIsFrame, found.count == 1 else { return }
-            found[0].data.append(data)
+        mutating func appendDefaultImageData(_ data: UnsafeRawBufferPointer) {
+            guard includesDefaultImage, readFrames.count == 1 else { return }
+            readFrames[0].data.append(data)
         }
 
-        mutating func add(_ content: UnsafeRawBufferPointer) {
-            guard !isBroken else { return }
-            guard takeSequenceNumber(content), let data = content.slice(4, content.count - 4),
-                !found.isEmpty, !defaultIsFrame || found.count > 1
-            else { isBroken = true; return }
-            found[found.count - 1].data.append(data)
+        mutating func appendFrameData(_ content: UnsafeRawBufferPointer) {
+            guard !isInvalid else { return }
+            guard consumeSequenceNumber(in: content), let data = content.slice(at: 4, count: content.count - 4),
+                !readFrames.isEmpty, !includesDefaultImage || readFrames.count > 1
+            else { isInvalid = true; return }
+            readFrames[readFrames.count - 1].data.append(data)
         }
 
-        private mutating func takeSequenceNumber(_ content: UnsafeRawBufferPointer) -> Bool {
+        private mutating func consumeSequenceNumber(in content: UnsafeRawBufferPointer) -> Bool {
             defer { nextSequenceNumber += 1 }
-            return content.big32(0) == nextSequenceNumber
+            return content.bigEndian32(at: 0) == nextSequenceNumber
         }
 
-        private static func frame(_ content: UnsafeRawBufferPointer) -> Frame? {
-            guard let width = content.big32(4), let height = content.big32(8), let x = content.big32(12),
-                let y = content.big32(16), let numerator = content.big16(20), let denominator = content.big16(22),
+        private static func frame(from content: UnsafeRawBufferPointer) -> Frame? {
+            guard let width = content.bigEndian32(at: 4), let height = content.bigEndian32(at: 8),
+                let x = content.bigEndian32(at: 12),
+                let y = content.bigEndian32(at: 16), let numerator = content.bigEndian16(at: 20),
+                let denominator = content.bigEndian16(at: 22),
                 let disposal = FrameDisposal(rawValue: Int(content[24])), content[25] <= 1
             else { return nil }
             return Frame(

@@ -34,7 +34,7 @@ struct PNGStructure {
     /// Whether the last chunk is there.
     private(set) var isComplete = false
     /// Whether it is one of Apple's, which break the standard.
-    private(set) var isApple = false
+    private(set) var isCgBI = false
     private var animation = AnimationState()
     private var hasSRGB = false
 
@@ -57,7 +57,9 @@ struct PNGStructure {
     /// The one colour of a picture of 8 bits a channel, grey or RGB, that is transparent.
     var transparentColour: SIMD3<UInt8>? {
         guard let transparency else { return nil }
-        func channel(_ index: Int) -> UInt8? { transparency.big16(2 * index).map(UInt8.init(truncatingIfNeeded:)) }
+        func channel(_ index: Int) -> UInt8? {
+            transparency.bigEndian16(at: 2 * index).map(UInt8.init(truncatingIfNeeded:))
+        }
         switch colorType {
         case 0: return channel(0).map { SIMD3($0, $0, $0) }
         case 2: return channel(0).flatMap { r in channel(1).flatMap { g in channel(2).map { SIMD3(r, g, $0) } } }
@@ -71,40 +73,41 @@ struct PNGStructure {
     var frames: [Frame] { animation.frames(isComplete: isComplete, canvas: size) }
 
     /// How often the frames play; `nil` for ever.
-    var loopCount: Int? { animation.plays == 0 ? nil : animation.plays }
+    var loopCount: Int? { animation.playCount == 0 ? nil : animation.playCount }
 
     private mutating func read(_ chunk: PNGChunks.Chunk) throws(EideticError) {
         guard size.isPositive || chunk.name == "IHDR" || chunk.name == "CgBI" else {
-            throw EideticError(.corrupt, "PNG: begins with \(chunk.name) instead of IHDR")
+            throw EideticError(.corrupt, message: "PNG: begins with \(chunk.name) instead of IHDR")
         }
-        noteOddities(chunk)
+        updateIsStandard(with: chunk)
         switch chunk.name {
         case "IHDR" where !size.isPositive: try readHeader(chunk.content)
-        case "CgBI": isApple = true
-        case "PLTE" where palette == nil: palette = chunk.content; paletteColours = colours()
-        case "tRNS" where palette != nil || colorType != 3: transparency = chunk.content; paletteColours = colours()
-        case "eXIf" where orientation == .up: orientation = Exif.orientation(chunk.content)
+        case "CgBI": isCgBI = true
+        case "PLTE" where palette == nil: palette = chunk.content; paletteColours = expandedPalette()
+        case "tRNS" where palette != nil || colorType != 3:
+            transparency = chunk.content; paletteColours = expandedPalette()
+        case "eXIf" where orientation == .up: orientation = Exif.orientation(in: chunk.content)
         case "sRGB": hasSRGB = true; compressedProfile = nil
-        case "iCCP" where !hasSRGB && data.isEmpty: compressedProfile = Self.profile(chunk.content)
-        case "acTL": if data.isEmpty { animation.begin(chunk.content) }
-        case "fcTL": try animation.beginFrame(chunk.content, isDefault: data.isEmpty)
+        case "iCCP" where !hasSRGB && data.isEmpty: compressedProfile = Self.compressedProfile(in: chunk.content)
+        case "acTL": if data.isEmpty { animation.readAnimationControl(chunk.content) }
+        case "fcTL": try animation.readFrameControl(chunk.content, isDefault: data.isEmpty)
         case "IDAT":
             data.append(chunk.content)
-            animation.addDefault(chunk.content)
-        case "fdAT": animation.add(chunk.content)
+            animation.appendDefaultImageData(chunk.content)
+        case "fdAT": animation.appendFrameData(chunk.content)
         case "IEND": isComplete = true
         default: break
         }
     }
 
     /// Chunks that libpng would refuse, or read in its own way, make the picture an unusual one.
-    private mutating func noteOddities(_ chunk: PNGChunks.Chunk) {
+    private mutating func updateIsStandard(with chunk: PNGChunks.Chunk) {
         switch chunk.name {
-        case "IHDR": isStandard = !size.isPositive && chunk.isIntact
+        case "IHDR": isStandard = !size.isPositive && chunk.hasValidChecksum
         case "PLTE":
-            let isRegular = chunk.isIntact && chunk.content.count % 3 == 0 && chunk.content.count <= 768
+            let isRegular = chunk.hasValidChecksum && chunk.content.count % 3 == 0 && chunk.content.count <= 768
             if !isRegular || palette != nil || !data.isEmpty { isStandard = false }
-        case "tRNS": if !chunk.isIntact { isStandard = false }
+        case "tRNS": if !chunk.hasValidChecksum { isStandard = false }
         case "IDAT", "IEND": break
         default:
             // A capital letter: whoever does not know the chunk must not show the picture.
@@ -113,9 +116,9 @@ struct PNGStructure {
     }
 
     private mutating func readHeader(_ content: UnsafeRawBufferPointer) throws(EideticError) {
-        guard content.count == 13, let width = content.big32(0), let height = content.big32(4),
+        guard content.count == 13, let width = content.bigEndian32(at: 0), let height = content.bigEndian32(at: 4),
             width > 0, height > 0, width < 1 << 31, height < 1 << 31
-        else { throw EideticError(.corrupt, "PNG: header of \(content.count) bytes, or without a size") }
+        else { throw EideticError(.corrupt, message: "PNG: header of \(content.count) bytes, or without a size") }
         size = PixelSize(width: width, height: height)
         depth = Int(content[8])
         colorType = Int(content[9])
@@ -123,21 +126,21 @@ struct PNGStructure {
         isInterlaced = content[12] != 0
     }
 
-    private func colours() -> [UInt8] {
+    private func expandedPalette() -> [UInt8] {
         guard let palette, colorType == 3 else { return [] }
         var colours = [UInt8](repeating: 0, count: 1_024)
         for index in 0..<256 {
             for channel in 0..<3 {
-                colours[4 * index + channel] = palette.uint8(3 * index + channel).map(UInt8.init) ?? 0
+                colours[4 * index + channel] = palette.uint8(at: 3 * index + channel).map(UInt8.init) ?? 0
             }
-            colours[4 * index + 3] = transparency?.uint8(index).map(UInt8.init) ?? 255
+            colours[4 * index + 3] = transparency?.uint8(at: index).map(UInt8.init) ?? 255
         }
         return colours
     }
 
     /// What follows the profile's name, its terminator and the method.
-    private static func profile(_ content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        guard let end = content.prefix(80).firstIndex(of: 0), content.uint8(end + 1) == 0 else { return nil }
-        return content.slice(end + 2, content.count - end - 2)
+    private static func compressedProfile(in content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        guard let end = content.prefix(80).firstIndex(of: 0), content.uint8(at: end + 1) == 0 else { return nil }
+        return content.slice(at: end + 2, count: content.count - end - 2)
     }
 }

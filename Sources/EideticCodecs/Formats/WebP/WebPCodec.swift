@@ -6,7 +6,7 @@ enum WebPCodec: ImageCodec {
     static let formats: [ImageFormat] = [.webp]
 
     static func header(
-        _ bytes: UnsafeRawBufferPointer,
+        of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
@@ -14,8 +14,11 @@ enum WebPCodec: ImageCodec {
         guard structure.hasHeader || (isComplete && structure.size.isPositive) else {
             guard isComplete else { return nil }
             throw structure.isComplete
-                ? EideticError(.corrupt, "WebP: has no picture")
-                : EideticError(.truncated, "WebP: ends after \(bytes.count) bytes, before the picture's header")
+                ? EideticError(.corrupt, message: "WebP: has no picture")
+                : EideticError(
+                    .truncated,
+                    message: "WebP: ends after \(bytes.count) bytes, before the picture's header"
+                )
         }
         return ImageHeader(
             format: .webp,
@@ -28,64 +31,78 @@ enum WebPCodec: ImageCodec {
         )
     }
 
-    static func decode(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) throws(EideticError) -> CodecPicture {
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let structure = try WebPStructure(bytes)
-        var picture =
-            structure.isAnimated ? try animation(structure, bytes.count, task) : try still(bytes, structure, task)
-        picture.iccProfile = structure.iccProfile
-        return picture
+        var decoded =
+            structure.isAnimated
+            ? try decodeAnimation(structure, byteCount: bytes.count, for: task)
+            : try decodeStill(bytes, structure: structure, for: task)
+        decoded.iccProfile = structure.iccProfile
+        return decoded
     }
 
     /// The frames at the wanted size, and three canvases.
-    static func workingMemory(_ bytes: UnsafeRawBufferPointer, _ task: DecodeTask) -> Int { task.memory(canvases: 3) }
+    static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
+        task.estimatedMemory(canvasCount: 3)
+    }
 
-    private static func still(
+    private static func decodeStill(
         _ bytes: UnsafeRawBufferPointer,
-        _ structure: WebPStructure,
-        _ task: DecodeTask
-    ) throws(EideticError) -> CodecPicture {
+        structure: WebPStructure,
+        for task: DecodeTask
+    ) throws(EideticError) -> DecodedPixels {
         let alpha: PixelBuffer.Alpha = structure.hasAlpha || task.acceptsPartial ? .straight : .opaque
-        let size = scaledSize(structure, task)
+        let size = scaledSize(of: structure, for: task)
         var damage: EideticError?
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
-            let picture = WebPPicture(
+            let decoder = WebPDecoder(
                 bytes,
                 isLossless: structure.isLossless,
-                deniesAlpha: structure.mayHideAlpha && !structure.hasAlpha
+                ignoresAlpha: structure.mayContainUndeclaredAlpha && !structure.hasAlpha
             )
-            damage = try picture.decode(into: memory, stride, size, stored: structure.size, task)
+            damage = try decoder.decode(into: memory, stride: stride, size: size, storedSize: structure.size, for: task)
         }
         if damage == nil, !structure.isComplete {
-            damage = EideticError(.truncated, "WebP: ends after \(bytes.count) bytes, fewer than its header says")
+            damage = EideticError(
+                .truncated,
+                message: "WebP: ends after \(bytes.count) bytes, fewer than its header says"
+            )
             if let damage, !task.acceptsPartial { throw damage }
         }
-        return CodecPicture(pixels, isPartial: damage != nil)
+        return DecodedPixels(pixels, isPartial: damage != nil)
     }
 
     /// The library's own scaling halves the work of what is to become less than a quarter.
     ///
     /// Twice the wanted size is left for a better filter. Not with alpha, which the library scales apart from the
     /// colours, so that transparent pixels' colours would bleed.
-    private static func scaledSize(_ structure: WebPStructure, _ task: DecodeTask) -> PixelSize {
-        let size = structure.size, wanted = task.wanted
-        guard !structure.hasAlpha, size.width >= 4 * wanted.width, size.height >= 4 * wanted.height else { return size }
-        return PixelSize(width: 2 * wanted.width, height: 2 * wanted.height)
+    private static func scaledSize(of structure: WebPStructure, for task: DecodeTask) -> PixelSize {
+        let size = structure.size, targetSize = task.targetSize
+        guard !structure.hasAlpha, size.width >= 4 * targetSize.width, size.height >= 4 * targetSize.height else {
+            return size
+        }
+        return PixelSize(width: 2 * targetSize.width, height: 2 * targetSize.height)
     }
 
-    private static func animation(
+    private static func decodeAnimation(
         _ structure: WebPStructure,
-        _ byteCount: Int,
-        _ task: DecodeTask
-    ) throws(EideticError) -> CodecPicture {
+        byteCount: Int,
+        for task: DecodeTask
+    ) throws(EideticError) -> DecodedPixels {
         var canvas = try AnimationCanvas(size: structure.size)
         var frames: [Image.Frame] = []
         var damage: EideticError?
-        for frame in structure.frames where damage == nil && (task.allFrames || frames.isEmpty) {
+        for frame in structure.frames where damage == nil && (task.decodesAllFrames || frames.isEmpty) {
             do throws(EideticError) {
-                let pixels = try decode(frame, task)
-                try canvas.draw(pixels, at: frame.area, blends: frame.blends, disposal: frame.clears ? .clear : .keep)
-                let snapshot = try canvas.snapshot(task, hasAlpha: true)
-                frames.append(Image.Frame(pixels: snapshot, duration: frame.duration.asPlayed))
+                let pixels = try decodeFrame(frame, for: task)
+                try canvas.draw(
+                    pixels,
+                    at: frame.area,
+                    blends: frame.blends,
+                    disposal: frame.clears ? .clear : .leaveInPlace
+                )
+                let snapshot = try canvas.snapshot(for: task, hasAlpha: true)
+                frames.append(Image.Frame(pixels: snapshot, duration: frame.duration.clampedForPlayback))
             } catch {
                 guard task.acceptsPartial, !frames.isEmpty, [.truncated, .corrupt].contains(error.code) else {
                     throw error
@@ -93,24 +110,26 @@ enum WebPCodec: ImageCodec {
                 damage = error
             }
         }
-        if damage == nil, task.allFrames || frames.isEmpty, !structure.isComplete || frames.isEmpty {
-            damage = EideticError(.truncated, "WebP: ends after \(byteCount) bytes and \(frames.count) frames")
+        if damage == nil, task.decodesAllFrames || frames.isEmpty, !structure.isComplete || frames.isEmpty {
+            damage = EideticError(.truncated, message: "WebP: ends after \(byteCount) bytes and \(frames.count) frames")
         }
         if let damage, !task.acceptsPartial || frames.isEmpty { throw damage }
-        var picture = CodecPicture(frames: frames, loopCount: structure.loopCount)
-        picture.isPartial = damage != nil
-        return picture
+        var decoded = DecodedPixels(frames: frames, loopCount: structure.loopCount)
+        decoded.isPartial = damage != nil
+        return decoded
     }
 
-    private static func decode(_ frame: WebPStructure.Frame, _ task: DecodeTask) throws(EideticError) -> PixelBuffer {
+    private static func decodeFrame(_ frame: WebPStructure.Frame, for task: DecodeTask) throws(EideticError)
+        -> PixelBuffer
+    {
         let size = frame.area.size
-        guard let features = try WebPStructure.features(frame.image),
+        guard let features = try WebPStructure.features(of: frame.image),
             size == PixelSize(width: Int(features.width), height: Int(features.height))
-        else { throw EideticError(.corrupt, "WebP: a frame of \(size) holds a picture of another size") }
-        let task = task.refusingPartial
+        else { throw EideticError(.corrupt, message: "WebP: a frame of \(size) holds a picture of another size") }
+        let task = task.rejectingPartial
         return try PixelBuffer(size: size, alpha: .straight) { memory, stride throws(EideticError) in
-            let picture = WebPPicture(frame.image, isLossless: features.format == 2)
-            _ = try picture.decode(into: memory, stride, size, stored: size, task)
+            let decoder = WebPDecoder(frame.image, isLossless: features.format == 2)
+            _ = try decoder.decode(into: memory, stride: stride, size: size, storedSize: size, for: task)
         }
     }
 }

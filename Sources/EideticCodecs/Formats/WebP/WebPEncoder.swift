@@ -2,13 +2,13 @@ import CWebP
 import EideticCore
 
 /// WebP by libwebp: lossy, and without loss at a quality of 1.
-enum WebPEncoder: PictureEncoder {
+enum WebPEncoder: FormatEncoder {
     static let format = ImageFormat.webp
 
     static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
         let pixels = try image.pixels.unpremultiplied()
         guard pixels.size.width <= 16_383, pixels.size.height <= 16_383 else {
-            throw EideticError(.encodingFailed, "WebP: \(pixels.size) pixels; a side may have 16383")
+            throw EideticError(.encodingFailed, message: "WebP: \(pixels.size) pixels; a side may have 16383")
         }
         var encoded: UnsafeMutablePointer<UInt8>?
         let width = Int32(pixels.size.width), height = Int32(pixels.size.height), stride = Int32(pixels.bytesPerRow)
@@ -18,7 +18,9 @@ enum WebPEncoder: PictureEncoder {
                 : WebPEncodeRGBA(bytes.bytePointer, width, height, stride, Float(quality * 100), &encoded)
         }
         defer { WebPFree(encoded) }
-        guard count > 0 else { throw EideticError(.encodingFailed, "WebP: \(pixels.size) pixels were not encoded") }
+        guard count > 0 else {
+            throw EideticError(.encodingFailed, message: "WebP: \(pixels.size) pixels were not encoded")
+        }
         return Array(UnsafeBufferPointer(start: encoded, count: count))
     }
 }

@@ -32,52 +32,61 @@ struct WebPStructure {
     private var expectsExif = false
 
     /// Whether the library may give alpha though the header says that there is none: without loss, or from a stray chunk.
-    var mayHideAlpha: Bool { isLossless || hasAlphaChunk }
+    var mayContainUndeclaredAlpha: Bool { isLossless || hasAlphaChunk }
 
     /// Reads as far as the bytes go.
     ///
     /// - Throws: `corrupt` where the chunks break the rules.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        guard let announced = bytes.little32(4) else { isComplete = false; return }
-        isComplete = bytes.count - 8 >= announced
-        let end = min(bytes.count, 8 + announced)
+        guard let declaredSize = bytes.littleEndian32(at: 4) else { isComplete = false; return }
+        isComplete = bytes.count - 8 >= declaredSize
+        let end = min(bytes.count, 8 + declaredSize)
         var offset = 12
-        while let length = bytes.little32(offset + 4), offset + 8 <= end {
-            let isWhole = length <= end - offset - 8
-            guard let name = bytes.slice(offset, 4), let body = bytes.slice(offset + 8, min(length, end - offset - 8))
+        while let length = bytes.littleEndian32(at: offset + 4), offset + 8 <= end {
+            let isChunkComplete = length <= end - offset - 8
+            guard let name = bytes.slice(at: offset, count: 4),
+                let body = bytes.slice(at: offset + 8, count: min(length, end - offset - 8))
             else { break }
-            try read(String(decoding: name, as: UTF8.self), body, isWhole: isWhole, from: offset, in: bytes)
-            guard isWhole else { break }
+            try read(
+                chunk: String(decoding: name, as: UTF8.self),
+                body: body,
+                isChunkComplete: isChunkComplete,
+                at: offset,
+                in: bytes
+            )
+            guard isChunkComplete else { break }
             offset += 8 + length + length % 2
         }
         hasHeader = size.isPositive && (!expectsExif || isComplete) && (!isAnimated || !frames.isEmpty || isComplete)
     }
 
     private mutating func read(
-        _ name: String,
-        _ body: UnsafeRawBufferPointer,
-        isWhole: Bool,
-        from offset: Int,
+        chunk name: String,
+        body: UnsafeRawBufferPointer,
+        isChunkComplete: Bool,
+        at offset: Int,
         in bytes: UnsafeRawBufferPointer
     ) throws(EideticError) {
         switch name {
-        case "VP8X" where offset == 12: readExtended(body)
+        case "VP8X" where offset == 12: readExtendedHeader(body)
         case "ALPH": hasAlphaChunk = true
-        case "VP8 ", "VP8L": try readSimple(bytes, offset)
-        case "ANIM" where isWhole:
-            guard let loops = body.little16(4) else { break }
+        case "VP8 ", "VP8L": try readBitstreamHeader(in: bytes, at: offset)
+        case "ANIM" where isChunkComplete:
+            guard let loops = body.littleEndian16(at: 4) else { break }
             loopCount = loops == 0 ? nil : loops
-        case "ANMF" where isAnimated && isWhole: try readFrame(body, at: offset)
-        case "ICCP" where isWhole && iccProfile == nil: iccProfile = Array(body)
-        case "EXIF" where isWhole:
-            orientation = Exif.orientation(body)
+        case "ANMF" where isAnimated && isChunkComplete: try readFrame(body, at: offset)
+        case "ICCP" where isChunkComplete && iccProfile == nil: iccProfile = Array(body)
+        case "EXIF" where isChunkComplete:
+            orientation = Exif.orientation(in: body)
             expectsExif = false
         default: break
         }
     }
 
-    private mutating func readExtended(_ body: UnsafeRawBufferPointer) {
-        guard let flags = body.uint8(0), let width = body.little24(4), let height = body.little24(7) else { return }
+    private mutating func readExtendedHeader(_ body: UnsafeRawBufferPointer) {
+        guard let flags = body.uint8(at: 0), let width = body.littleEndian24(at: 4),
+            let height = body.littleEndian24(at: 7)
+        else { return }
         size = PixelSize(width: width + 1, height: height + 1)
         hasAlpha = flags & 0x10 != 0
         expectsExif = flags & 0x08 != 0
@@ -85,26 +94,34 @@ struct WebPStructure {
     }
 
     /// A still picture's own header, which must agree with the file's.
-    private mutating func readSimple(_ bytes: UnsafeRawBufferPointer, _ offset: Int) throws(EideticError) {
-        guard !isAnimated, let chunk = bytes.slice(offset, bytes.count - offset) else { return }
-        guard let features = try Self.features(chunk) else { return }
-        let own = PixelSize(width: Int(features.width), height: Int(features.height))
-        guard !size.isPositive || size == own else {
-            throw EideticError(.corrupt, "WebP: a canvas of \(size) holds a picture of \(own), at byte \(offset)")
+    private mutating func readBitstreamHeader(in bytes: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
+        guard !isAnimated, let chunk = bytes.slice(at: offset, count: bytes.count - offset) else { return }
+        guard let features = try Self.features(of: chunk) else { return }
+        let bitstreamSize = PixelSize(width: Int(features.width), height: Int(features.height))
+        guard !size.isPositive || size == bitstreamSize else {
+            throw EideticError(
+                .corrupt,
+                message: "WebP: a canvas of \(size) holds a picture of \(bitstreamSize), at byte \(offset)"
+            )
         }
-        size = own
+        size = bitstreamSize
         hasAlpha = hasAlpha || features.has_alpha != 0
         isLossless = isLossless || features.format == 2
     }
 
     private mutating func readFrame(_ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
-        guard let x = body.little24(0), let y = body.little24(3), let width = body.little24(6),
-            let height = body.little24(9), let milliseconds = body.little24(12), let flags = body.uint8(15),
-            let image = body.slice(16, body.count - 16)
-        else { throw EideticError(.corrupt, "WebP: frame of \(body.count) bytes at byte \(offset)") }
+        guard let x = body.littleEndian24(at: 0), let y = body.littleEndian24(at: 3),
+            let width = body.littleEndian24(at: 6),
+            let height = body.littleEndian24(at: 9), let milliseconds = body.littleEndian24(at: 12),
+            let flags = body.uint8(at: 15),
+            let image = body.slice(at: 16, count: body.count - 16)
+        else { throw EideticError(.corrupt, message: "WebP: frame of \(body.count) bytes at byte \(offset)") }
         let area = FrameArea(x: 2 * x, y: 2 * y, size: PixelSize(width: width + 1, height: height + 1))
-        guard area.lies(within: size) else {
-            throw EideticError(.corrupt, "WebP: frame \(frames.count + 1) lies outside the canvas, at byte \(offset)")
+        guard area.isContained(in: size) else {
+            throw EideticError(
+                .corrupt,
+                message: "WebP: frame \(frames.count + 1) lies outside the canvas, at byte \(offset)"
+            )
         }
         frames.append(
             Frame(
@@ -115,17 +132,17 @@ struct WebPStructure {
                 image: image
             )
         )
-        try FrameCount.check(frames.count, .webp)
+        try FrameCountLimit.check(frames.count, format: .webp)
     }
 
     /// What the picture in these chunks says of itself; `nil` where more bytes are needed.
-    static func features(_ chunks: UnsafeRawBufferPointer) throws(EideticError) -> WebPBitstreamFeatures? {
+    static func features(of chunks: UnsafeRawBufferPointer) throws(EideticError) -> WebPBitstreamFeatures? {
         var features = WebPBitstreamFeatures()
         let base = chunks.assumingMemoryBound(to: UInt8.self).baseAddress
         switch WebPGetFeatures(base, chunks.count, &features) {
         case VP8_STATUS_OK: return features
         case VP8_STATUS_NOT_ENOUGH_DATA: return nil
-        default: throw EideticError(.corrupt, "WebP: the picture's own header is broken")
+        default: throw EideticError(.corrupt, message: "WebP: the picture's own header is broken")
         }
     }
 }

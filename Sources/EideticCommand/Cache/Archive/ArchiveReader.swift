@@ -5,16 +5,16 @@ import Glibc
 /// Reads entries from a tar archive, one after the other; members without a key are passed over.
 struct ArchiveReader: ~Copyable {
     /// The longest records before a member.
-    private static let recordLimit = 1 << 20
+    private static let recordSizeLimit = 1 << 20
 
     private let file: FileDescriptor
     private let files = FileSystem()
-    private let limit: Int
+    private let memberSizeLimit: Int
 
     /// Begins to read; members of more than `limit` bytes are refused.
-    init(_ file: consuming FileDescriptor, limit: ByteCount) {
+    init(file: consuming FileDescriptor, memberSizeLimit: ByteCount) {
         self.file = file
-        self.limit = limit.bytes
+        self.memberSizeLimit = memberSizeLimit.bytes
     }
 
     /// The next entry; `nil` at the end.
@@ -22,40 +22,49 @@ struct ArchiveReader: ~Copyable {
     /// Throws `truncated` where the archive ends before its mark, `corrupt` where it is no archive or is damaged,
     /// `checksumMismatch`, `limitExceeded`, and what the file system says.
     func next() throws(EideticError) -> ArchivedEntry? {
-        var records = TarRecords()
-        while let header = try header() {
-            let isRecords = header.kind == .records
-            let largest = isRecords ? Self.recordLimit : limit
-            guard header.size <= largest else {
-                throw EideticError(.limitExceeded, "\(header.name): larger than the limit of \(ByteCount(largest))")
+        var records = PaxRecords()
+        while let header = try readHeader() {
+            let isRecords = header.kind == .extendedHeader
+            let sizeLimit = isRecords ? Self.recordSizeLimit : memberSizeLimit
+            guard header.size <= sizeLimit else {
+                throw EideticError(
+                    .limitExceeded,
+                    message: "\(header.name): larger than the limit of \(ByteCount(sizeLimit))"
+                )
             }
-            let bytes = Array(try read(header.size + header.padding).prefix(header.size))
+            let bytes = Array(try read(count: header.size + header.padding).prefix(header.size))
             if isRecords {
-                guard let read = TarRecords(bytes) else { throw EideticError(.corrupt, "a damaged record") }
-                records = read
+                guard let parsedRecords = PaxRecords(bytes) else {
+                    throw EideticError(.corrupt, message: "a damaged record")
+                }
+                records = parsedRecords
             } else if header.kind == .file, records["EIDETIC.key"] != nil {
-                return try ArchivedEntry(bytes, records)
+                return try ArchivedEntry(bytes: bytes, records: records)
             } else {
-                records = TarRecords()
+                records = PaxRecords()
             }
         }
         return nil
     }
 
-    private func header() throws(EideticError) -> TarHeader? {
-        let bytes = try read(TarHeader.length)
+    private func readHeader() throws(EideticError) -> TarHeader? {
+        let bytes = try read(count: TarHeader.length)
         if bytes.allSatisfy({ $0 == 0 }) { return nil }
-        guard let header = TarHeader(bytes) else { throw EideticError(.corrupt, "not an archive, or a damaged one") }
+        guard let header = TarHeader(bytes) else {
+            throw EideticError(.corrupt, message: "not an archive, or a damaged one")
+        }
         return header
     }
 
-    private func read(_ count: Int) throws(EideticError) -> [UInt8] {
+    private func read(count: Int) throws(EideticError) -> [UInt8] {
         var failure: SystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             do throws(SystemError) {
                 while filled < count {
-                    let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...])
-                    let read = try files.read(file, into: rest)
+                    let target = UnsafeMutableRawBufferPointer(
+                        rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...]
+                    )
+                    let read = try files.read(file, into: target)
                     if read == 0 { break }
                     filled += read
                 }
@@ -63,8 +72,8 @@ struct ArchiveReader: ~Copyable {
                 failure = error
             }
         }
-        if let failure { throw FileBytes.describe(failure) }
-        guard bytes.count == count else { throw EideticError(.truncated, "the archive ends too early") }
+        if let failure { throw FileContents.error(for: failure) }
+        guard bytes.count == count else { throw EideticError(.truncated, message: "the archive ends too early") }
         return bytes
     }
 }

@@ -6,28 +6,30 @@ import Glibc
 struct ArchiveWriter: ~Copyable {
     private let file: FileDescriptor
     private let files = FileSystem()
-    private var names = OutputNames()
+    private var names = UniqueFileNames()
 
-    init(_ file: consuming FileDescriptor) { self.file = file }
+    init(file: consuming FileDescriptor) { self.file = file }
 
     /// Adds an entry.
-    mutating func add(_ entry: DiskCache.Entry) throws(SystemError) {
+    mutating func append(_ entry: DiskCache.Entry) throws(SystemError) {
         let archived = ArchivedEntry(entry)
-        let modified = Int(entry.metadata.stored.seconds)
-        try add(archived.records.bytes, "eidetic-records", modified, .records)
-        var ending = ""
-        if case .format(let format) = ImageFormat.detect(entry.bytes, isComplete: true) {
-            ending = ".\(format.fileExtension)"
+        let modified = Int(entry.metadata.storageTime.seconds)
+        try append(archived.records.bytes, name: "eidetic-records", modificationTime: modified, kind: .extendedHeader)
+        var fileExtension = ""
+        if case .format(let format) = ImageFormat.detect(in: entry.bytes, isComplete: true) {
+            fileExtension = ".\(format.fileExtension)"
         }
-        let name = names.next(for: entry.key, longest: 80)
-        try add(entry.bytes, name + ending, modified, .file)
+        let name = names.next(for: entry.key, maximumLength: 80)
+        try append(entry.bytes, name: name + fileExtension, modificationTime: modified, kind: .file)
     }
 
     /// Marks the archive's end.
     func finish() throws(SystemError) { try write([UInt8](repeating: 0, count: 2 * TarHeader.length)) }
 
-    private func add(_ bytes: [UInt8], _ name: String, _ modified: Int, _ kind: TarHeader.Kind) throws(SystemError) {
-        let header = TarHeader(name: name, size: bytes.count, modified: modified, kind: kind)
+    private func append(_ bytes: [UInt8], name: String, modificationTime modified: Int, kind: TarHeader.Kind)
+        throws(SystemError)
+    {
+        let header = TarHeader(name: name, size: bytes.count, modificationTime: modified, kind: kind)
         try write(header.bytes)
         try write(bytes)
         try write([UInt8](repeating: 0, count: header.padding))

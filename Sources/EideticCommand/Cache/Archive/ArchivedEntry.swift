@@ -15,41 +15,43 @@ struct ArchivedEntry {
     private static let headerPrefix = "EIDETIC.header."
 
     /// What is stored beside the bytes.
-    var records: TarRecords {
-        var records = TarRecords()
-        records.add(Self.prefix + "key", key)
-        records.add(Self.prefix + "checksum", Self.checksum(bytes))
-        records.add(Self.prefix + "stored", "\(metadata.stored.nanoseconds)")
-        if let expires = metadata.expires { records.add(Self.prefix + "expires", "\(expires.nanoseconds)") }
-        records.add(Self.prefix + "kind", "\(metadata.kind.rawValue)")
-        records.add(Self.prefix + "importance", "\(metadata.importance.rawValue)")
-        for field in metadata.headers { records.add(Self.headerPrefix + field.name, field.value) }
+    var records: PaxRecords {
+        var records = PaxRecords()
+        records.append(name: Self.prefix + "key", value: key)
+        records.append(name: Self.prefix + "checksum", value: Self.checksum(of: bytes))
+        records.append(name: Self.prefix + "stored", value: "\(metadata.storageTime.nanoseconds)")
+        if let expires = metadata.expirationTime {
+            records.append(name: Self.prefix + "expires", value: "\(expires.nanoseconds)")
+        }
+        records.append(name: Self.prefix + "kind", value: "\(metadata.kind.rawValue)")
+        records.append(name: Self.prefix + "importance", value: "\(metadata.importance.rawValue)")
+        for field in metadata.headers { records.append(name: Self.headerPrefix + field.name, value: field.value) }
         if !metadata.extendedData.isEmpty { records.fields.append((Self.prefix + "data", metadata.extendedData)) }
         return records
     }
 
     /// Reads a member; throws `checksumMismatch`, or `corrupt` where a record is missing.
-    init(_ bytes: [UInt8], _ records: TarRecords) throws(EideticError) {
-        guard let key = records.text(Self.prefix + "key"), !key.isEmpty else {
-            throw EideticError(.corrupt, "a member without a key")
+    init(bytes: [UInt8], records: PaxRecords) throws(EideticError) {
+        guard let key = records.text(named: Self.prefix + "key"), !key.isEmpty else {
+            throw EideticError(.corrupt, message: "a member without a key")
         }
-        guard records.text(Self.prefix + "checksum") == Self.checksum(bytes) else {
-            throw EideticError(.checksumMismatch, "\(key): the bytes do not match their checksum")
+        guard records.text(named: Self.prefix + "checksum") == Self.checksum(of: bytes) else {
+            throw EideticError(.checksumMismatch, message: "\(key): the bytes do not match their checksum")
         }
         self.key = key
         self.bytes = bytes
-        metadata = Self.metadata(records)
+        metadata = Self.metadata(from: records)
     }
 
-    private static func metadata(_ records: TarRecords) -> DiskCache.Metadata {
-        func number<Number: FixedWidthInteger>(_ name: String) -> Number? {
-            records.text(prefix + name).flatMap { Number($0) }
+    private static func metadata(from records: PaxRecords) -> DiskCache.Metadata {
+        func number<Number: FixedWidthInteger>(named name: String) -> Number? {
+            records.text(named: prefix + name).flatMap { Number($0) }
         }
         var metadata = DiskCache.Metadata()
-        metadata.stored = Timestamp(nanoseconds: number("stored") ?? 0)
-        metadata.expires = number("expires").map { Timestamp(nanoseconds: $0) }
-        metadata.kind = number("kind").flatMap { .init(rawValue: $0) } ?? .original
-        metadata.importance = number("importance").flatMap { .init(rawValue: $0) } ?? .viewed
+        metadata.storageTime = Timestamp(nanoseconds: number(named: "stored") ?? 0)
+        metadata.expirationTime = number(named: "expires").map { Timestamp(nanoseconds: $0) }
+        metadata.kind = number(named: "kind").flatMap { .init(rawValue: $0) } ?? .original
+        metadata.importance = number(named: "importance").flatMap { .init(rawValue: $0) } ?? .viewed
         metadata.extendedData = records[prefix + "data"] ?? []
         metadata.headers = records.fields.compactMap { name, value in
             guard name.hasPrefix(headerPrefix) else { return nil }
@@ -59,7 +61,7 @@ struct ArchivedEntry {
         return metadata
     }
 
-    private static func checksum(_ bytes: [UInt8]) -> String {
-        String(bytes.withUnsafeBytes { Checksum.of($0) }, radix: 16)
+    private static func checksum(of bytes: [UInt8]) -> String {
+        String(bytes.withUnsafeBytes { Checksum.value(of: $0) }, radix: 16)
     }
 }

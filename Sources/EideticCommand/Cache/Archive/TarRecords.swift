@@ -1,7 +1,7 @@
 /// The records before a member of a tar archive: `LENGTH NAME=VALUE`, each with a newline at its end.
 ///
 /// - SeeAlso: POSIX.1-2001, pax, "pax Extended Header".
-struct TarRecords: Equatable {
+struct PaxRecords: Equatable {
     /// The records in their order; values may be any bytes.
     var fields: [(name: String, value: [UInt8])] = []
 
@@ -9,9 +9,11 @@ struct TarRecords: Equatable {
     var bytes: [UInt8] {
         fields.flatMap { name, value in
             // The length counts its own digits.
-            let rest = 1 + name.utf8.count + 1 + value.count + 1
-            var length = rest + 1
-            while rest + String(length).utf8.count != length { length = rest + String(length).utf8.count }
+            let contentLength = 1 + name.utf8.count + 1 + value.count + 1
+            var length = contentLength + 1
+            while contentLength + String(length).utf8.count != length {
+                length = contentLength + String(length).utf8.count
+            }
             return Array("\(length) \(name)=".utf8) + value + [0x0a]
         }
     }
@@ -20,17 +22,17 @@ struct TarRecords: Equatable {
 
     /// Reads records; `nil` where they are damaged.
     init?(_ bytes: [UInt8]) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            guard let space = rest.firstIndex(of: 0x20),
-                let length = Int(String(decoding: rest[rest.startIndex..<space], as: UTF8.self)),
-                length > space - rest.startIndex + 1, length <= rest.count
+        var remaining = bytes[...]
+        while !remaining.isEmpty {
+            guard let space = remaining.firstIndex(of: 0x20),
+                let length = Int(String(decoding: remaining[remaining.startIndex..<space], as: UTF8.self)),
+                length > space - remaining.startIndex + 1, length <= remaining.count
             else { return nil }
-            let record = rest[(space + 1)..<(rest.startIndex + length - 1)]
+            let record = remaining[(space + 1)..<(remaining.startIndex + length - 1)]
             guard let equals = record.firstIndex(of: 0x3d) else { return nil }
             let name = String(decoding: record[record.startIndex..<equals], as: UTF8.self)
             fields.append((name, Array(record[(equals + 1)...])))
-            rest = rest.dropFirst(length)
+            remaining = remaining.dropFirst(length)
         }
     }
 
@@ -38,10 +40,10 @@ struct TarRecords: Equatable {
     subscript(name: String) -> [UInt8]? { fields.first { $0.name == name }?.value }
 
     /// The first value with this name, as text.
-    func text(_ name: String) -> String? { self[name].map { String(decoding: $0, as: UTF8.self) } }
+    func text(named name: String) -> String? { self[name].map { String(decoding: $0, as: UTF8.self) } }
 
     /// Adds a text.
-    mutating func add(_ name: String, _ text: String) { fields.append((name, Array(text.utf8))) }
+    mutating func append(name: String, value text: String) { fields.append((name, Array(text.utf8))) }
 
-    static func == (left: TarRecords, right: TarRecords) -> Bool { left.bytes == right.bytes }
+    static func == (left: PaxRecords, right: PaxRecords) -> Bool { left.bytes == right.bytes }
 }

@@ -5,28 +5,33 @@ import Glibc
 
 extension Bench {
     /// A photograph to 400 pixels: how long it takes, and how good it is.
-    func jpegToSize(_ jpeg: [UInt8]) async throws {
+    func measureJPEGThumbnail(_ jpeg: [UInt8]) async throws {
         var options = DecodeOptions()
         options.size = PixelSize(width: 400, height: 400)
         try await compare(
-            Case("jpeg to 400 px", .milliseconds, goal: .ratio(0.65)),
+            BenchmarkCase("jpeg to 400 px", unit: .milliseconds, goal: .ratio(0.65)),
             with: "libjpeg-turbo, whole",
-            ours: { use(try ImageDecoder.decode(jpeg, options: options)) },
+            ours: { blackHole(try ImageDecoder.decode(jpeg, options: options)) },
             theirs: {
                 jpeg.withUnsafeBufferPointer { free(eidetic_bare_jpeg_decode($0.baseAddress, $0.count, 1)) }
             }
         )
         let small = try ImageDecoder.decode(jpeg, options: options).pixels
-        let reference = FloatPicture(try ImageDecoder.decode(jpeg).pixels).shrunk(to: small.size)
+        let reference = FloatImage(try ImageDecoder.decode(jpeg).pixels).shrunk(to: small.size)
         report(
-            Case("jpeg to 400 px, likeness to whole and Lanczos", .decibels, better: .higher, goal: .value(45)),
-            Samples(values: [reference.likeness(to: small)])
+            BenchmarkCase(
+                "jpeg to 400 px, likeness to whole and Lanczos",
+                unit: .decibels,
+                better: .higher,
+                goal: .value(45)
+            ),
+            samples: Samples(values: [reference.likeness(to: small)])
         )
     }
 }
 
 /// Colours in floating point, for a filter without shortcuts.
-private struct FloatPicture {
+private struct FloatImage {
     private let size: PixelSize
     private let values: [SIMD4<Float>]
 
@@ -45,15 +50,15 @@ private struct FloatPicture {
     }
 
     /// Filtered by Lanczos with three lobes, first along the rows, then along the columns.
-    func shrunk(to target: PixelSize) -> FloatPicture {
-        narrowed(to: target.width).transposed.narrowed(to: target.height).transposed
+    func downscaled(to target: PixelSize) -> FloatImage {
+        resampled(toWidth: target.width).transposed.resampled(toWidth: target.height).transposed
     }
 
     /// The ratio of signal to noise of what was rounded to bytes, without alpha, in decibels.
-    func likeness(to pixels: PixelBuffer) -> Double {
-        let other = FloatPicture(pixels)
+    func peakSignalToNoiseRatio(to pixels: PixelBuffer) -> Double {
+        let compared = FloatImage(pixels)
         var squares = 0.0
-        for (mine, theirs) in zip(values, other.values) {
+        for (mine, theirs) in zip(values, compared.values) {
             let limited = mine.rounded(.toNearestOrEven).clamped(lowerBound: .zero, upperBound: .init(repeating: 255))
             let difference = limited - theirs
             let square = difference * difference
@@ -62,16 +67,16 @@ private struct FloatPicture {
         return 10 * log10(255 * 255 * 3 * Double(size.pixelCount) / squares)
     }
 
-    private var transposed: FloatPicture {
+    private var transposed: FloatImage {
         var turned: [SIMD4<Float>] = []
         turned.reserveCapacity(values.count)
         for x in 0..<size.width {
             for y in 0..<size.height { turned.append(values[y * size.width + x]) }
         }
-        return FloatPicture(size: size.transposed, values: turned)
+        return FloatImage(size: size.transposed, values: turned)
     }
 
-    private func narrowed(to width: Int) -> FloatPicture {
+    private func resampled(toWidth width: Int) -> FloatImage {
         let scale = Double(size.width) / Double(width)
         let taps = (0..<width).map { index in
             let centre = (Double(index) + 0.5) * scale
@@ -81,17 +86,17 @@ private struct FloatPicture {
             let sum = weights.reduce(0, +)
             return (first: first, weights: weights.map { Float($0 / sum) })
         }
-        var narrow: [SIMD4<Float>] = []
-        narrow.reserveCapacity(width * size.height)
+        var result: [SIMD4<Float>] = []
+        result.reserveCapacity(width * size.height)
         for y in 0..<size.height {
             for tap in taps {
                 var sum = SIMD4<Float>.zero
                 let start = y * size.width + tap.first
                 for (offset, weight) in tap.weights.enumerated() { sum += values[start + offset] * weight }
-                narrow.append(sum)
+                result.append(sum)
             }
         }
-        return FloatPicture(size: PixelSize(width: width, height: size.height), values: narrow)
+        return FloatImage(size: PixelSize(width: width, height: size.height), values: result)
     }
 
     private static func lanczos(_ x: Double) -> Double {

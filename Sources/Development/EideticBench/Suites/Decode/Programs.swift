@@ -4,64 +4,64 @@ import Glibc
 
 extension Bench {
     /// A thumbnail by `eidetic convert`, against programs that do the same, each as a whole process.
-    func programs(_ jpeg: [UInt8]) async throws {
+    func measureThumbnailPrograms(_ jpeg: [UInt8]) async throws {
         guard let eidetic = eideticProgram else { return }
         let folder = try TemporaryDirectory()
-        let input = try folder.write(jpeg, to: "photograph.jpg"), small = folder.path("small")
+        let input = try folder.write(jpeg, to: "photograph.jpg"), small = folder.path(of: "small")
         let ours = [eidetic, "convert", "--size", "400x400", input, small + ".jpg"]
-        let others: [(name: String, goal: Double, command: [String])] = [
+        let competitors: [(name: String, goal: Double, command: [String])] = [
             ("vipsthumbnail", 1, ["vipsthumbnail", input, "--size", "400x400", "-o", small + "-vips.jpg"]),
             (
                 "gdk-pixbuf-thumbnailer", 1.4,
                 ["gdk-pixbuf-thumbnailer", "-s", "400", "file://" + input, small + "-gdk.png"]
             ),
-            ("Pillow", 1, [Self.python, "-c", Self.pillow, input, small + "-pillow.jpg"]),
+            ("Pillow", 1, [Self.python, "-c", Self.pillowScript, input, small + "-pillow.jpg"]),
         ]
-        for other in others {
+        for competitor in competitors {
             do {
-                _ = try MeasuredProcess.run(other.command)
+                _ = try MeasuredProcess.run(competitor.command)
             } catch {
-                printError("decode: a thumbnail by \(other.name): skipped: \(error.message)")
+                printError("decode: a thumbnail by \(competitor.name): skipped: \(error.message)")
                 continue
             }
             try await compare(
-                Case("jpeg to 400 px, process", .milliseconds, goal: .ratio(other.goal)),
-                with: other.name,
+                BenchmarkCase("jpeg to 400 px, process", unit: .milliseconds, goal: .ratio(competitor.goal)),
+                with: competitor.name,
                 ours: { _ = try MeasuredProcess.run(ours) },
-                theirs: { _ = try MeasuredProcess.run(other.command) }
+                theirs: { _ = try MeasuredProcess.run(competitor.command) }
             )
         }
-        let memory = try MeasuredProcess.memory(of: ours)
+        let memory = try MeasuredProcess.peakMemory(of: ours)
         report(
-            Case("jpeg to 400 px, process, most memory", .bytes, goal: .value(35e6)),
-            Samples(values: [Double(memory)])
+            BenchmarkCase("jpeg to 400 px, process, most memory", unit: .bytes, goal: .value(35e6)),
+            samples: Samples(values: [Double(memory)])
         )
     }
 
     /// What the program has in memory while it waits for its input and has decoded nothing yet.
-    func idleProgram() async throws {
+    func measureIdleMemory() async throws {
         guard let eidetic = eideticProgram else { return }
         let folder = try TemporaryDirectory()
         // Nobody writes to it, so the program waits until it is killed.
-        let list = folder.path("list")
+        let list = folder.path(of: "list")
         guard mkfifo(list, 0o600) == 0 else { throw UsageError(message: "no pipe: error \(errno)") }
-        let program = try Subprocess(eidetic, ["load", "@" + list])
-        var last = 0, same = 0
-        while same < 10 {
+        let program = try Subprocess(eidetic, arguments: ["load", "@" + list])
+        var last = 0, unchangedCount = 0
+        while unchangedCount < 10 {
             try await Task.sleep(for: .milliseconds(50))
-            let now = try Self.residentBytes(program.identifier)
-            same = now == last ? same + 1 : 0
-            last = now
+            let current = try Self.residentBytes(of: program.identifier)
+            unchangedCount = current == last ? unchangedCount + 1 : 0
+            last = current
         }
         report(
-            Case("idle process, all codecs available", .bytes, goal: .value(22e6)),
-            Samples(values: [Double(last)])
+            BenchmarkCase("idle process, all codecs available", unit: .bytes, goal: .value(22e6)),
+            samples: Samples(values: [Double(last)])
         )
         program.kill()
-        _ = await program.finish()
+        _ = await program.waitUntilExit()
     }
 
-    private static func residentBytes(_ process: pid_t) throws -> Int {
+    private static func residentBytes(of process: pid_t) throws -> Int {
         let text = String(decoding: try FileSystem().contents(of: "/proc/\(process)/status"), as: UTF8.self)
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
         let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
@@ -91,7 +91,7 @@ extension Bench {
         return finds ? "python3" : "/usr/bin/python3"
     }
 
-    private static let pillow = """
+    private static let pillowScript = """
         import sys
         from PIL import Image
         picture = Image.open(sys.argv[1])

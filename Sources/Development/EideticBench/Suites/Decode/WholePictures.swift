@@ -10,12 +10,12 @@ typealias BareDecoder = (UnsafePointer<UInt8>?, Int) -> UnsafeMutablePointer<UIn
 
 extension Bench {
     /// Whole pictures of about four megapixels, in every format.
-    func wholePictures() async throws {
+    func measureFullSizeFormats() async throws {
         let size = PixelSize(width: 2_464, height: 1_848)
-        let photograph = try ImageDecoder.decode(try SyntheticPhotograph.jpeg(size))
+        let photograph = try ImageDecoder.decode(try SyntheticPhotograph.jpeg(size: size))
         try await whole("png rgb", try photograph.encoded(.png), 0.75, "libpng", eidetic_bare_png_decode)
-        let clear = try photograph.withHalfTransparentEdge()
-        try await whole("png rgba", try clear.encoded(.png), 0.75, "libpng", eidetic_bare_png_decode)
+        let translucent = try photograph.withHalfTransparentEdge()
+        try await whole("png rgba", try translucent.encoded(.png), 0.75, "libpng", eidetic_bare_png_decode)
         try await whole("webp", try photograph.encoded(.webp), 1.05, "libwebp", eidetic_bare_webp_decode)
         let lossless = 1.0
         try await whole(
@@ -32,31 +32,33 @@ extension Bench {
         #if JPEGXL
         try await whole("jpeg xl", pixels.encoded(eidetic_bare_jxl_encode), 1.05, "libjxl", eidetic_bare_jxl_decode)
         #endif
-        try await wholeHEIC()
-        try await withToolkit(photograph)
+        try await measureFullSizeHEIC()
+        try await measureToolkitFormats(photograph)
     }
 
     /// No library of a plain installation writes HEIC, so this one is of the corpus.
-    private func wholeHEIC() async throws {
+    private func measureFullSizeHEIC() async throws {
         let name = "sdwebimage/TestHDR.heic"
-        guard Corpus.directory != nil, let bytes = try? Corpus.bytes(name) else {
+        guard Corpus.directory != nil, let bytes = try? Corpus.bytes(of: name) else {
             return printError("decode: heic: skipped: EIDETIC_CORPUS does not name a directory with \(name)")
         }
-        try await whole("heic", bytes, 1.05, "libheif") { eidetic_bare_heif_decode($0, $1) }
+        try await compareDecoding("heic", of: bytes, goal: 1.05, with: "libheif") { eidetic_bare_heif_decode($0, $1) }
     }
 
     /// Twelve megapixels of JPEG.
-    func wholeJPEG(_ jpeg: [UInt8]) async throws {
-        try await whole("jpeg", jpeg, 1.05, "libjpeg-turbo") { eidetic_bare_jpeg_decode($0, $1, 1) }
+    func measureFullSizeJPEG(_ jpeg: [UInt8]) async throws {
+        try await compareDecoding("jpeg", of: jpeg, goal: 1.05, with: "libjpeg-turbo") {
+            eidetic_bare_jpeg_decode($0, $1, 1)
+        }
     }
 
     /// One whole picture by Eidetic and by a library alone; colours multiplied by alpha in neither.
-    func whole(
+    func compareDecoding(
         _ name: String,
-        _ encoded: @autoclosure () throws -> [UInt8],
-        _ goal: Double,
-        _ library: String,
-        _ bare: BareDecoder
+        of encoded: @autoclosure () throws -> [UInt8],
+        goal: Double,
+        with library: String,
+        decoder bare: BareDecoder
     ) async throws {
         if let only = arguments["only"], !name.contains(only) { return }
         let bytes = try encoded()
@@ -65,9 +67,9 @@ extension Bench {
         var options = DecodeOptions()
         options.premultipliesAlpha = false
         try await compare(
-            Case(name, .milliseconds, goal: .ratio(goal)),
+            BenchmarkCase(name, unit: .milliseconds, goal: .ratio(goal)),
             with: library,
-            ours: { use(try ImageDecoder.decode(bytes, options: options)) },
+            ours: { blackHole(try ImageDecoder.decode(bytes, options: options)) },
             theirs: { bytes.withUnsafeBufferPointer { free(bare($0.baseAddress, $0.count)) } }
         )
     }
@@ -76,7 +78,7 @@ extension Bench {
 extension PixelBuffer {
     /// The bytes that a C function makes of the pixels.
     fileprivate func encoded(
-        _ encode: (UnsafePointer<UInt8>?, UInt32, UInt32, UnsafeMutablePointer<Int>) -> UnsafeMutablePointer<UInt8>?
+        by encode: (UnsafePointer<UInt8>?, UInt32, UInt32, UnsafeMutablePointer<Int>) -> UnsafeMutablePointer<UInt8>?
     ) -> [UInt8] {
         var count = 0
         let bytes = withUnsafeBytes { pixels in
@@ -90,20 +92,20 @@ extension PixelBuffer {
 
 extension Image {
     /// A file of the picture.
-    func encoded(_ format: ImageFormat, _ quality: Double = 0.85) throws -> [UInt8] {
+    func encoded(as format: ImageFormat, quality: Double = 0.85) throws -> [UInt8] {
         try ImageEncoder.encode(self, as: format, quality: quality)
     }
 
     /// The same picture, fading out to the right.
-    fileprivate func withHalfTransparentEdge() throws -> Image {
+    fileprivate func fadedToTheRight() throws -> Image {
         let source = pixels
         let faded = try PixelBuffer(size: size, alpha: .straight) { target, stride in
             source.withUnsafeBytes { source in
                 for y in 0..<size.height {
                     for x in 0..<size.width {
-                        let at = y * stride + 4 * x
-                        for channel in 0..<3 { target[at + channel] = source[at + channel] }
-                        target[at + 3] = UInt8(255 - 128 * x / size.width)
+                        let offset = y * stride + 4 * x
+                        for channel in 0..<3 { target[offset + channel] = source[offset + channel] }
+                        target[offset + 3] = UInt8(255 - 128 * x / size.width)
                     }
                 }
             }
