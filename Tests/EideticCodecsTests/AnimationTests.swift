@@ -12,7 +12,7 @@ struct AnimationTests {
         image.frames[frame].pixels[x, y]
     }
 
-    @Test("F03 APNG frames are composed as their disposal and blending say") func apng() throws {
+    @Test("F03 APNG frames are composed by their disposal and blending") func apng() throws {
         let header = try #require(try ImageDecoder.header(of: APNGFixtures.threeFrames))
         #expect(header.frameCount == 3 && header.loopCount == nil && header.hasAlpha)
         #expect(header.durations == [.milliseconds(500), .milliseconds(50), .zero])
@@ -25,7 +25,7 @@ struct AnimationTests {
         #expect(pixel(of: image, frame: 2, x: 2, y: 2) == SIMD4(0, 0, 255, 128))
     }
 
-    @Test("F03 the still picture of an APNG is its default image") func defaultImage() throws {
+    @Test("F03 the still image of an APNG is its default image") func defaultImage() throws {
         var png = PNGWriter(width: 2, height: 2, colorType: 2)
         png.addChunk("acTL", content: png.bigEndian(2) + png.bigEndian(7))
         png.addPixels(APNGFixtures.rows(width: 2, height: 2, colour: [9, 9, 9]))
@@ -55,7 +55,7 @@ struct AnimationTests {
         #expect(still.frames.count == 1 && still.pixels[0, 0].x == 9)
     }
 
-    @Test("F03 an APNG that breaks the rules is shown as a still picture", arguments: 0..<4)
+    @Test("F03 an invalid APNG is decoded as a still image", arguments: 0..<4)
     func brokenAPNG(_ fault: Int) throws {
         var png = PNGWriter(width: 2, height: 2, colorType: 2)
         png.addChunk("acTL", content: png.bigEndian(fault == 0 ? 3 : 2) + png.bigEndian(0))
@@ -99,7 +99,10 @@ struct AnimationTests {
         #expect(image.frames.count == 1 && pixel(of: image, frame: 0, x: 0, y: 0).x == 9)
     }
 
-    @Test("F03 GIF: frames, durations and repetitions come back; 10 ms are played as 100", arguments: [nil, 1, 3])
+    @Test(
+        "F03 GIF: frames, durations and loop counts survive a round trip; 10 ms are played as 100",
+        arguments: [nil, 1, 3]
+    )
     func gif(_ loopCount: Int?) throws {
         let pixels = try [[255, 0, 0, 255], [0, 255, 0, 255]].map {
             try TestImages.solid(width: 5, height: 4, colour: $0)
@@ -115,13 +118,14 @@ struct AnimationTests {
         #expect(pixel(of: image, frame: 1, x: 2, y: 2) == SIMD4(0, 255, 0, 255))
     }
 
-    @Test("F03 GIF: what no frame covers, and what is cleared, is transparent; restored is as before")
+    @Test("F03 GIF: uncovered and cleared pixels are transparent; restored ones are as before the frame")
     func gifDisposal() throws {
-        // 2 x 1 pixels: red at the left; green at the right, then as before; blue at the left, then cleared; nothing.
+        // 2 x 1 pixels: red on the left; green on the right, then restored; blue on the left, then cleared; green on
+        // the right.
         var gif = Array("GIF89a".utf8) + [2, 0, 1, 0, 0x81, 1, 0] + [255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 9, 9]
         for (x, colour, disposal) in [(0, 0, 1), (1, 1, 3), (0, 2, 2), (1, 1, 1)] as [(UInt8, UInt8, UInt8)] {
             gif += [0x21, 0xf9, 4, disposal << 2, 5, 0, 0, 0, 0x2c, x, 0, 0, 0, 1, 0, 1, 0, 0]
-            // Clear, the colour, end: three codes of three bits.
+            // The clear code, the colour and the end code, of three bits each.
             let codes = 4 | Int(colour) << 3 | 5 << 6
             gif += [2, 2, UInt8(codes & 255), UInt8(codes >> 8), 0]
         }
@@ -137,11 +141,11 @@ struct AnimationTests {
         }
     }
 
-    @Test("F02 GIF: what a still frame leaves out is black, unless a control block speaks of transparency")
+    @Test("F02 GIF: pixels outside a still frame are black, unless a graphic control block precedes it")
     func gifBeforeTransparency() throws {
-        // 2 x 1 pixels, of which the frame has the left one: colour 1.
+        // 2 x 1 pixels; the frame covers the left one with colour 1.
         let head = Array("GIF87a".utf8) + [2, 0, 1, 0, 0x81, 1, 0] + [255, 0, 0, 0, 255, 0, 1, 1, 1, 2, 2, 2]
-        // Clear, the colour, end: three codes of three bits.
+        // The clear code, the colour and the end code, of three bits each.
         let frame: [UInt8] = [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4c, 1, 0, 0x3b]
         let opaque = try ImageDecoder.decode(head + frame)
         #expect(opaque.pixels.alpha == .opaque)

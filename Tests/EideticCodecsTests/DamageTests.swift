@@ -3,11 +3,11 @@ import EideticCore
 import EideticTestSupport
 import Testing
 
-@Suite("Damaged pictures", .timeLimit(.minutes(5)))
+@Suite("Damaged images", .timeLimit(.minutes(5)))
 struct DamageTests {
     private static let expectedCodes: [EideticError.Code] = [.truncated, .corrupt, .notAnImage, .unsupportedFormat]
 
-    /// Bytes at the end without which the picture is whole: end markers.
+    /// The number of bytes at the end that a complete image does not need: end markers.
     private static func trailerLength(of fixture: Fixture) -> Int {
         switch fixture.format {
         case .jpeg: 2
@@ -17,7 +17,7 @@ struct DamageTests {
     }
 
     @Test(
-        "F07 a picture cut off at any byte is refused, or given as partial where that is accepted",
+        "F07 an image truncated at any byte is refused, or partial if the options accept that",
         arguments: Fixture.standard
     )
     func everyTruncation(_ fixture: Fixture) throws {
@@ -41,11 +41,11 @@ struct DamageTests {
                 #expect(error.code == .truncated || error.code == .corrupt, "\(length) bytes: \(error)")
             }
         }
-        // Most of a picture that a decoder gives as it comes.
+        // An incremental decoder returns most of a truncated image.
         #expect(partialCount > fixture.bytes.count / 4)
     }
 
-    @Test("F07 flipped bits give a picture or a typed error, at any size", arguments: Fixture.everyFormat)
+    @Test("F07 flipped bits give an image or a typed error, at any size", arguments: Fixture.everyFormat)
     func flippedBits(_ fixture: Fixture) throws {
         var random = Generator(seed: 7)
         for _ in 0..<Torture.repetitions(300, full: 20_000) {
@@ -69,7 +69,10 @@ struct DamageTests {
         }
     }
 
-    @Test("F07 a large picture cut off at 200 places is refused", arguments: [ImageFormat.jpeg, .png, .webp, .gif])
+    @Test(
+        "F07 a large image truncated at any of 200 lengths is refused",
+        arguments: [ImageFormat.jpeg, .png, .webp, .gif]
+    )
     func manyTruncations(_ format: ImageFormat) throws {
         let bytes = try Fixture.encode(try TestImages.photo(width: 400, height: 300), as: format)
         for step in 0..<200 {
@@ -79,25 +82,13 @@ struct DamageTests {
         }
     }
 
-    @Test("F02 the place of a damage is told") func errorLocation() throws {
+    @Test("F02 an error message has the offset of the corruption") func errorLocation() throws {
         let bytes = Fixture.standard[1].bytes
         do throws(EideticError) {
             _ = try ImageDecoder.decode(Array(bytes.dropLast(20)))
-            Issue.record("a cut-off picture was decoded")
+            Issue.record("a truncated image was decoded")
         } catch {
             #expect(error.message.contains("byte \(bytes.count - 20) of \(bytes.count - 20)"))
         }
-    }
-}
-
-/// Numbers that are the same in every run.
-struct Generator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return (state ^ state >> 29) &* 0x9e37_79b9_7f4a_7c15
     }
 }

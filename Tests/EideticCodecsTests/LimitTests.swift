@@ -17,9 +17,9 @@ struct LimitTests {
         return nil
     }
 
-    @Test("F07 a picture that was not decoded and cannot be takes no memory to say so")
+    @Test("F07 a deferred image that cannot be decoded fails without allocating its pixels")
     func deferredFailure() async {
-        // As transparent pixels it would take more memory than there is.
+        // Transparent pixels of this size would need more memory than the machine has.
         let size = PixelSize(width: 1 << 20, height: 1 << 20), error = EideticError(.corrupt, message: "broken")
         let deferred = DeferredImage(size: size) { _ throws(EideticError) in
             throw error
@@ -30,7 +30,7 @@ struct LimitTests {
     }
 
     @Test(
-        "F07 a huge picture is refused by its header, with both numbers",
+        "F07 a huge image is refused by its header, with its size and the limit",
         arguments: [nil, PixelSize(width: 9, height: 9)]
     )
     func pixels(_ size: PixelSize?) {
@@ -92,63 +92,5 @@ struct LimitTests {
         var gif = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
         gif += [0x2c, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 2, 1, 0x44, 0, 0x3b]
         #expect(decodingError(gif)?.code == .limitExceeded)
-    }
-}
-
-@Suite("Memory for decoding", .timeLimit(.minutes(5)))
-struct DecodeMemoryTests {
-    @Test("F07 a decode waits for its share, and the first to come is the first to go") func order() async throws {
-        let memory = DecodeMemoryBudget(capacity: 100)
-        let pool = WorkPool(name: "decode", maximumThreadCount: 3)
-        let gate = Monitor(false)
-        let finished = Guarded<[String]>([])
-        let decode: @Sendable (String, Int) async throws -> Void = { name, bytes in
-            try await pool.run { context throws(EideticError) in
-                try memory.withReservation(of: bytes, context: context) {
-                    if name == "first" { gate.wait { $0 ? () : nil } }
-                    finished.withLock { $0.append(name) }
-                }
-            }
-        }
-        let open: @Sendable () -> Void = {
-            gate.withLock { $0 = true }
-            gate.broadcast()
-        }
-        let until: @Sendable (@Sendable () -> Bool) async throws -> Void = { isReached in
-            while !isReached() {
-                // A test that is given up must not leave a thread behind that waits for the gate.
-                if Task.isCancelled { open() }
-                try Task.checkCancellation()
-                await Task.yield()
-            }
-        }
-        async let first: Void = decode("first", 80)
-        try await until { memory.availableBytes == 20 }
-        async let large: Void = decode("large", 90)
-        try await until { memory.waitingCount == 1 }
-        async let small: Void = decode("small", 10)
-        try await until { memory.waitingCount == 2 }
-        #expect(finished.withLock { $0 }.isEmpty)
-        open()
-        _ = try await (first, large, small)
-        #expect(finished.withLock { $0.first } == "first")
-        #expect(memory.availableBytes == 100 && memory.waitingCount == 0)
-    }
-
-    @Test("F07 a cancelled decode leaves the queue") func cancelled() async throws {
-        let memory = DecodeMemoryBudget(capacity: 100)
-        let context = JobContext()
-        let refusalCode = try memory.withReservation(of: 80, context: JobContext()) { () throws(EideticError) in
-            context.cancel()
-            return errorCode { () throws(EideticError) in try memory.withReservation(of: 90, context: context) {} }
-        }
-        #expect(refusalCode == .cancelled)
-        #expect(memory.availableBytes == 100 && memory.waitingCount == 0)
-    }
-
-    @Test("F07 one that needs more than there is goes alone") func alone() throws {
-        let memory = DecodeMemoryBudget(capacity: 100)
-        let result = try memory.withReservation(of: 1_000_000, context: JobContext()) { 7 }
-        #expect(result == 7)
     }
 }

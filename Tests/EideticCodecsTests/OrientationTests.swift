@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Orientation", .timeLimit(.minutes(5)))
 struct OrientationTests {
-    /// Where the upright pixel at (x, y) is stored in a picture of 3 x 2, for each orientation.
+    /// The stored position of the upright pixel (x, y) in an image of 3 x 2, by orientation.
     private static let storedPositions: [ImageOrientation: @Sendable (Int, Int) -> (Int, Int)] = [
         .up: { ($0, $1) }, .upMirrored: { (2 - $0, $1) }, .down: { (2 - $0, 1 - $1) }, .downMirrored: { ($0, 1 - $1) },
         .leftMirrored: { ($1, $0) }, .right: { ($1, 1 - $0) }, .rightMirrored: { (2 - $1, 1 - $0) },
         .left: { (2 - $1, $0) },
     ]
 
-    /// A PNG of six pixels that differ, with an EXIF block.
+    /// Returns a PNG of six different pixels with an EXIF block.
     private static func png(exif: [UInt8]) -> [UInt8] {
         var png = PNGWriter(width: 3, height: 2, colorType: 0)
         png.addChunk("eXIf", content: exif)
@@ -25,7 +25,7 @@ struct OrientationTests {
             : [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, value, 0, 0, 0, 0, 0, 0]
     }
 
-    @Test("F02 a picture is turned upright once", arguments: ImageOrientation.allCases)
+    @Test("F02 an image is rotated upright once", arguments: ImageOrientation.allCases)
     func turned(_ orientation: ImageOrientation) throws {
         let storedPosition = try #require(Self.storedPositions[orientation])
         for isLittle in [true, false] {
@@ -49,14 +49,14 @@ struct OrientationTests {
         }
     }
 
-    @Test("F02 pixels stay as stored where turning is not wanted") func untouched() throws {
+    @Test("F02 pixels stay as stored if the options disable the orientation") func untouched() throws {
         let bytes = Self.png(exif: Self.exif(orientation: 6, isLittleEndian: true))
         let image = try ImageDecoder.decode(bytes, options: .with { $0.appliesOrientation = false })
         #expect(image.size == PixelSize(width: 3, height: 2))
         #expect(image.pixels[1, 0].x == 10)
     }
 
-    @Test("F04 the wanted size is that of the upright picture") func sized() throws {
+    @Test("F04 the target size is that of the upright image") func sized() throws {
         let bytes = Self.jpeg(
             try TestImages.photo(width: 120, height: 60),
             exif: Self.exif(orientation: 6, isLittleEndian: false)
@@ -65,7 +65,7 @@ struct OrientationTests {
         #expect(try ImageDecoder.decode(bytes, options: options).size == PixelSize(width: 20, height: 40))
     }
 
-    @Test("F02 an EXIF block that is broken or out of range turns nothing")
+    @Test("F02 an invalid EXIF block or orientation is ignored")
     func broken() throws {
         let good = Self.exif(orientation: 6, isLittleEndian: true)
         for value in [0, 9, 255] as [UInt8] {
@@ -82,7 +82,7 @@ struct OrientationTests {
         #expect(try ImageDecoder.header(of: Self.png(exif: outside))?.orientation == .up)
     }
 
-    @Test("F02 JPEG and WebP are turned as their EXIF blocks say") func otherFormats() throws {
+    @Test("F02 JPEG and WebP apply the orientation of their EXIF blocks") func otherFormats() throws {
         let pixels = try TestImages.photo(width: 48, height: 32), exif = Self.exif(orientation: 8, isLittleEndian: true)
         for bytes in [Self.jpeg(pixels, exif: exif), try Self.webp(pixels, exif: exif)] {
             let header = try #require(try ImageDecoder.header(of: bytes))
@@ -100,7 +100,7 @@ struct OrientationTests {
         return plain.prefix(2) + [0xff, 0xe1, 0, UInt8(body.count + 2)] + body + plain.dropFirst(2)
     }
 
-    /// An extended file with the plain one's only chunk.
+    /// Returns an extended file with the single chunk of a simple one.
     private static func webp(_ pixels: PixelBuffer, exif: [UInt8]) throws -> [UInt8] {
         let plain = try Fixture.encode(pixels, as: .webp)
         func chunk(_ name: String, body: [UInt8]) -> [UInt8] {

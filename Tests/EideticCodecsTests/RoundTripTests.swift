@@ -6,7 +6,7 @@ import Testing
 struct RoundTripTests {
     private let straight = DecodeOptions.with { $0.premultipliesAlpha = false }
 
-    @Test("F02 formats without loss give back every byte", arguments: [ImageFormat.png, .webp])
+    @Test("F02 lossless formats preserve every byte", arguments: [ImageFormat.png, .webp])
     func lossless(_ format: ImageFormat) throws {
         for alpha in [PixelBuffer.Alpha.opaque, .straight] {
             let pixels = try TestImages.photo(width: 61, height: 47, alpha: alpha)
@@ -15,13 +15,13 @@ struct RoundTripTests {
             #expect(decoded.format == format)
             #expect(decoded.pixels.alpha == alpha)
             let visible = zip(decoded.pixels.bytes, pixels.bytes).enumerated()
-            // Where alpha is 0 a codec may drop the colour.
+            // A codec may drop the colour of pixels with alpha 0.
             let differs = visible.contains { $1.0 != $1.1 && pixels.bytes[$0 | 3] != 0 }
             #expect(!differs)
         }
     }
 
-    @Test("F02 formats with loss come close", arguments: [(ImageFormat.jpeg, 32.0), (.webp, 32.0)])
+    @Test("F02 lossy formats come close", arguments: [(ImageFormat.jpeg, 32.0), (.webp, 32.0)])
     func lossy(_ format: ImageFormat, minimumDecibels decibels: Double) throws {
         let pixels = try TestImages.photo(width: 128, height: 96)
         let decoded = try ImageDecoder.decode(try Fixture.encode(pixels, as: format)).pixels
@@ -31,7 +31,7 @@ struct RoundTripTests {
         #expect(signalToNoiseRatio(better, pixels) > signalToNoiseRatio(decoded, pixels))
     }
 
-    @Test("F02 GIF keeps up to 255 colours exactly, and comes close with more") func gif() throws {
+    @Test("F02 GIF preserves up to 255 colours exactly, and approximates more") func gif() throws {
         let few = try TestImages.makePixels(width: 15, height: 17, alpha: .straight) { x, y in
             x == y ? [0, 0, 0, 0] : [UInt8(x * 16), UInt8(y * 15), 7, 255]
         }
@@ -41,13 +41,13 @@ struct RoundTripTests {
         #expect(signalToNoiseRatio(decoded, photo) > 30)
     }
 
-    @Test("F02 JPEG lays transparent pixels on white") func jpegOnWhite() throws {
+    @Test("F02 JPEG composites transparent pixels on white") func jpegOnWhite() throws {
         let clear = try TestImages.solid(width: 16, height: 16, colour: [0, 0, 0, 51])
         let decoded = try ImageDecoder.decode(try Fixture.encode(clear, as: .jpeg, quality: 1)).pixels
         #expect(abs(Int(decoded[8, 8].x) - 204) <= 1)
     }
 
-    @Test("F02 alpha is premultiplied unless told otherwise, rounded to nearest") func premultiplied() throws {
+    @Test("F02 alpha is premultiplied by default, rounded to nearest") func premultiplied() throws {
         let pixels = try TestImages.makePixels(width: 256, height: 256, alpha: .straight) { x, y in
             [UInt8(x), 255, 0, UInt8(y)]
         }
@@ -61,7 +61,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("F02 16-bit PNG samples are rounded to 8 bits, not cut") func sixteenBits() throws {
+    @Test("F02 16-bit PNG samples are rounded to 8 bits, not truncated") func sixteenBits() throws {
         let samples = [0, 127, 128, 129, 385, 386, 32_767, 32_896, 65_406, 65_407, 65_535]
         var png = PNGWriter(width: samples.count, height: 1, depth: 16, colorType: 0)
         png.addPixels([0] + samples.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] })
@@ -72,7 +72,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "F02 all PNG filters, of one, two, three and four bytes a pixel",
+        "F02 all PNG filters, with one to four bytes per pixel",
         arguments: [(0, 1), (4, 2), (2, 3), (6, 4)]
     )
     func filters(colorType: UInt8, channels: Int) throws {
@@ -94,7 +94,7 @@ struct RoundTripTests {
         }
     }
 
-    /// One row as the filter `y % 5` writes it (PNG, section 9.2).
+    /// Returns one row after the filter `y % 5` (PNG, section 9.2).
     private static func filter(_ rows: [[UInt8]], row y: Int, bytesPerPixel pixel: Int) -> [UInt8] {
         rows[y].indices.map { index in
             let left = index >= pixel ? Int(rows[y][index - pixel]) : 0
@@ -107,7 +107,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("F02 a wrong chunk checksum over right pixels is forgiven, wrong pixels are not", arguments: [0, 1])
+    @Test("F02 a wrong chunk checksum of intact pixels is ignored, wrong pixels are not", arguments: [0, 1])
     func checksums(_ interlace: UInt8) throws {
         var png = PNGWriter(width: 1, height: 1, interlace: interlace)
         png.addChunk("IDAT", content: PNGWriter.zlibStream(of: [0, 1, 2, 3]), hasWrongChecksum: true)
@@ -119,7 +119,7 @@ struct RoundTripTests {
         #expect(errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(wrong.finished) } == .corrupt)
     }
 
-    @Test("F02 what an encoder cannot hold is an error") func unencodable() throws {
+    @Test("F02 an image that a format cannot hold is an error") func unencodable() throws {
         let wide = TestImages.makeImage(try TestImages.solid(width: 70_000, height: 1, colour: [1, 2, 3, 255]))
         for format in [ImageFormat.jpeg, .webp, .gif] {
             #expect(

@@ -2,7 +2,7 @@ import CPixels
 import EideticCore
 import Glibc
 
-/// The picture that an animation's frames are drawn on, one after the other.
+/// The canvas on which the frames of an animation are composed in order.
 ///
 /// Transparent at first.
 struct AnimationCanvas: ~Copyable {
@@ -24,7 +24,7 @@ struct AnimationCanvas: ~Copyable {
         free(savedPixels?.baseAddress)
     }
 
-    /// Disposes of the frame before, then draws `pixels` (not premultiplied) at `area`, which must lie on the canvas.
+    /// Disposes of the previous frame, then draws `pixels` (not premultiplied) at `area`, which must lie on the canvas.
     mutating func draw(
         _ pixels: PixelBuffer,
         at area: FrameArea,
@@ -33,7 +33,7 @@ struct AnimationCanvas: ~Copyable {
     ) throws(EideticError) {
         precondition(area.isContained(in: size) && pixels.size == area.size && pixels.alpha != .premultiplied)
         disposeOfPreviousFrame()
-        // There is nothing before the first frame to go back to.
+        // Before the first frame there is nothing to restore.
         let disposal = disposal == .restorePrevious && previousFrame == nil ? .clear : disposal
         if disposal == .restorePrevious { try savePixels() }
         pixels.withUnsafeBytes { source in
@@ -46,7 +46,7 @@ struct AnimationCanvas: ~Copyable {
         previousFrame = (area, disposal)
     }
 
-    /// The canvas as it is now, shrunk to what the task wants.
+    /// Returns a copy of the canvas, scaled down to the task's target size.
     func snapshot(for task: DecodeTask, hasAlpha: Bool) throws(EideticError) -> PixelBuffer {
         let all = UnsafeRawBufferPointer(memory)
         let pixels = try PixelBuffer(size: size, alpha: hasAlpha ? .straight : .opaque) { target, _ in
@@ -57,7 +57,7 @@ struct AnimationCanvas: ~Copyable {
 
     private static func allocate(size: PixelSize) throws(EideticError) -> UnsafeMutableRawBufferPointer {
         guard let memory = malloc(size.pixelCount * 4) else {
-            throw EideticError(.outOfMemory, message: "no memory for a canvas of \(size) pixels")
+            throw EideticError(.outOfMemory, message: "cannot allocate a canvas of \(size) pixels")
         }
         return UnsafeMutableRawBufferPointer(start: memory, count: size.pixelCount * 4)
     }
@@ -95,13 +95,10 @@ struct AnimationCanvas: ~Copyable {
 
     private func blend(_ source: UnsafeRawBufferPointer, stride sourceStride: Int, into area: FrameArea) {
         let start = area.y * stride + area.x * 4
+        let target = UnsafeMutableRawBufferPointer(rebasing: memory[start...])
         eidetic_pixels_blend(
-            source.assumingMemoryBound(to: UInt8.self).baseAddress,
-            sourceStride,
-            memory.assumingMemoryBound(to: UInt8.self).baseAddress.map { $0 + start },
-            stride,
-            area.size.width,
-            area.size.height
+            source.kernelSource(stride: sourceStride, size: area.size),
+            target.kernelTarget(stride: stride)
         )
     }
 }

@@ -1,6 +1,6 @@
 extension Duration {
-    /// How long a frame of this stored duration is shown: as browsers do, 10 ms and less become 100 ms (F03).
+    /// The playback duration of a frame with this stored duration: as in browsers, 10 ms or less becomes 100 ms.
     ///
-    /// Such durations come from tools that meant "as fast as possible" in the days of slow machines.
+    /// Very short durations come from tools that meant "as fast as possible" on slow machines.
     var clampedForPlayback: Duration { self < .milliseconds(11) ? .milliseconds(100) : self }
 }

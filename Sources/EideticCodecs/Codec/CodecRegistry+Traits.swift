@@ -1,5 +1,5 @@
 extension CodecRegistry {
-    /// The codecs that are parts of this build only with their trait.
+    /// The codecs whose trait is enabled in this build.
     static var optional: [any ImageCodec.Type] {
         var codecs: [any ImageCodec.Type] = []
         #if AVIF

@@ -2,42 +2,42 @@ import CCodec
 import EideticCore
 
 extension DecodeTask {
-    /// Calls a library that polls whether the picture is still wanted.
+    /// Calls a C library with a callback that the library polls for cancellation and the deadline.
     ///
-    /// - Throws: What `body` says went wrong; `cancelled` or `limitExceeded` where the library was stopped.
+    /// - Throws: The error of `body`; `cancelled` or `limitExceeded` if the callback stopped the library.
     func withCancellationPolling(
         format: ImageFormat,
-        body: (eidetic_codec_watch, inout eidetic_codec_outcome) throws(EideticError) -> Void
+        body: (eidetic_codec_cancellation, inout eidetic_codec_outcome) throws(EideticError) -> Void
     ) throws(EideticError) {
         var outcome = eidetic_codec_outcome()
         var task = self
         try withUnsafeMutablePointer(to: &task) { pointer throws(EideticError) in
-            let watch = eidetic_codec_watch(
-                goes_on: { context in
+            let cancellation = eidetic_codec_cancellation(
+                should_continue: { context in
                     guard let task = context?.assumingMemoryBound(to: DecodeTask.self) else { return true }
                     return (try? task.pointee.checkpoint()) != nil
                 },
                 context: pointer
             )
-            try body(watch, &outcome)
+            try body(cancellation, &outcome)
         }
-        if outcome.status == EIDETIC_CODEC_STOPPED { try checkpoint() }
+        if outcome.status == EIDETIC_CODEC_CANCELLED { try checkpoint() }
         try outcome.check(format: format)
     }
 }
 
 extension eidetic_codec_outcome {
-    /// Throws unless the call was successful.
+    /// Throws an error unless the call succeeded.
     func check(format: ImageFormat) throws(EideticError) {
         guard let code else { return }
         var message = message
         let text = withUnsafeBytes(of: &message) { bytes in
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-        throw EideticError(code, message: "\(format.rawValue): \(text.isEmpty ? "it cannot be decoded" : text)")
+        throw EideticError(code, message: "\(format.rawValue): \(text.isEmpty ? "decoding failed" : text)")
     }
 
-    /// The kind of failure; `nil` where there was none.
+    /// The error code of the outcome; `nil` after success.
     private var code: EideticError.Code? {
         switch status {
         case EIDETIC_CODEC_OK: nil
@@ -45,7 +45,7 @@ extension eidetic_codec_outcome {
         case EIDETIC_CODEC_LIMIT: .limitExceeded
         case EIDETIC_CODEC_UNSUPPORTED: .unsupportedFormat
         case EIDETIC_CODEC_NO_MEMORY: .outOfMemory
-        case EIDETIC_CODEC_STOPPED: .cancelled
+        case EIDETIC_CODEC_CANCELLED: .cancelled
         default: .corrupt
         }
     }

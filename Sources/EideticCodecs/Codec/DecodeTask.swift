@@ -1,29 +1,29 @@
 import EideticCore
 
-/// What a codec is asked to decode, and when it has to stop.
+/// The input of a codec apart from the bytes: the header, the requested frames and size, the limits, and cancellation.
 struct DecodeTask {
-    /// What the codec's own header function found.
+    /// The header that the codec itself has read.
     let header: ImageHeader
-    /// What the codec's own open function gave.
+    /// The parsed document from the codec's `open(_:format:)`.
     var document: AnyObject?
-    /// The size to reach, in stored orientation; never larger than the header's, but for SVG.
+    /// The target size in stored orientation; never larger than the header's size, except for SVG.
     ///
-    /// A codec may decode to any size from this one up, and picks the cheapest that loses nothing visible.
+    /// A codec may decode to any size from this one up, and chooses the cheapest without visible loss.
     let targetSize: PixelSize
-    /// Whether all frames are wanted, or the first one alone.
+    /// A Boolean value indicating whether all frames are decoded, instead of the first one alone.
     let decodesAllFrames: Bool
-    /// Whether a picture that ends too early is to be given as far as it goes; else it is an error.
+    /// A Boolean value indicating whether a truncated image is decoded as far as possible instead of being an error.
     var acceptsPartial: Bool
-    /// What must not be exceeded.
+    /// The limits of the decode.
     let limits: DecodeLimits
-    /// Tells whether the picture is still wanted.
+    /// The context by which a caller cancels the decode.
     let context: JobContext
-    /// When the time limit is over.
+    /// The instant at which the time limit ends.
     let deadline: ContinuousClock.Instant
 
-    /// Throws once nobody wants the picture any more, or it took too long.
+    /// Throws an error if the decode was cancelled or has exceeded its time limit.
     ///
-    /// Cheap enough for every few rows.
+    /// Cheap enough to be called every few rows.
     func checkpoint() throws(EideticError) {
         try context.checkCancellation()
         guard ContinuousClock.now < deadline else {
@@ -31,14 +31,14 @@ struct DecodeTask {
         }
     }
 
-    /// The bytes of so many pictures of the stored size, and of the frames that are wanted at the size that is wanted.
+    /// Returns the bytes of `canvasCount` images of the stored size, plus all requested frames at the target size.
     func estimatedMemory(canvasCount: Int) -> Int {
         let frames = decodesAllFrames ? Double(header.frameCount) * Double(targetSize.pixelCount) : 0
         let bytes = 4 * (frames + Double(canvasCount) * Double(header.size.pixelCount))
         return bytes < 0x1p62 ? Int(bytes) : .max
     }
 
-    /// The same task, but every damage is an error.
+    /// A copy of the task for which missing or corrupt pixels are an error.
     var rejectingPartial: DecodeTask {
         var task = self
         task.acceptsPartial = false

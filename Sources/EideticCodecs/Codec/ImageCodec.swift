@@ -1,40 +1,40 @@
 import EideticCore
 
-/// A decoder of one or more formats, on top of one library or none.
+/// A decoder of one or more formats.
 ///
-/// A codec gives pixels as they are stored: neither turned, nor colour-converted, nor exactly of the wanted size. All
-/// that is the same for every format happens once, in `ImageDecoder`.
+/// A codec returns pixels as stored: not rotated, not colour-converted and not exactly of the target size. `DecodePlan`
+/// does that once for all formats.
 protocol ImageCodec: SendableMetatype {
-    /// The formats that ``decode(_:_:)`` takes.
+    /// The formats that ``decode(_:for:)`` accepts.
     static var formats: [ImageFormat] { get }
 
-    /// Reads what the first bytes say, without allocating pixels.
+    /// Parses the header without allocating pixels.
     ///
-    /// - Returns: `nil` where more bytes are needed; only when `isComplete` is false.
-    /// - Throws: `corrupt`, `truncated` (only when `isComplete`) or `unsupportedFormat`.
+    /// - Returns: The header; `nil` if more bytes are needed, which requires that `isComplete` is false.
+    /// - Throws: `corrupt`, `truncated` (only if `isComplete` is true) or `unsupportedFormat`.
     static func header(
         of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader?
 
-    /// Reads the header of a complete file, and gives what ``decode(_:_:)`` would have to parse once more.
+    /// Parses the header of a complete file, and returns the parsed document if ``decode(_:for:)`` can reuse it.
     static func open(
         _ bytes: UnsafeRawBufferPointer,
         format: ImageFormat
     ) throws(EideticError) -> (header: ImageHeader?, document: AnyObject?)
 
-    /// Decodes the pixels; the header and the limits on size and frames have been checked before.
+    /// Decodes the pixels, after the header and the limits on size and frames have been checked.
     ///
-    /// Polls `task.checkpoint()` every few milliseconds.
+    /// Calls `task.checkpoint()` every few milliseconds.
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels
 
-    /// The memory in bytes that ``decode(_:_:)`` needs at the most at one time, its result included.
+    /// Returns the peak memory of ``decode(_:for:)`` in bytes, including its result.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int
 }
 
 extension ImageCodec {
-    /// The header alone: most are parsed in no time.
+    /// Parses the header alone, which suffices for formats with cheap headers.
     static func open(
         _ bytes: UnsafeRawBufferPointer,
         format: ImageFormat
@@ -42,29 +42,9 @@ extension ImageCodec {
         (try header(of: bytes, isComplete: true, format: format), nil)
     }
 
-    /// The whole picture, and the library's own copy of it; for an animation all its frames at full size.
+    /// Returns the memory of the image and of the library's copy of it; for an animation, of all its frames at full
+    /// size.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         task.estimatedMemory(canvasCount: task.decodesAllFrames ? task.header.frameCount + 1 : 2)
-    }
-}
-
-/// All codecs of this build.
-///
-/// A new one is added here and nowhere else.
-enum CodecRegistry {
-    /// In the order in which they are asked.
-    static let all: [any ImageCodec.Type] =
-        [
-            JPEGCodec.self, PNGCodec.self, WebPCodec.self, GIFCodec.self, BMPCodec.self, ICOCodec.self,
-            TIFFCodec.self,
-        ]
-        + optional
-
-    /// The codec for a format.
-    static func codec(for format: ImageFormat) throws(EideticError) -> any ImageCodec.Type {
-        guard let codec = all.first(where: { $0.formats.contains(format) }) else {
-            throw EideticError(.unsupportedFormat, message: "this build has no decoder for \(format.rawValue)")
-        }
-        return codec
     }
 }

@@ -1,31 +1,33 @@
 public import EideticCore
 
-/// What a picture may ask for, at the most; more is refused with `limitExceeded` before memory is taken (F07).
+/// Limits on the resources that decoding an image may use.
+///
+/// An image beyond a limit is refused with `limitExceeded` before memory is allocated.
 public struct DecodeLimits: Sendable, Hashable {
-    /// The largest file.
+    /// The maximum size of a file.
     ///
     /// 256 MiB by default.
     public var encodedBytes = ByteCount.mebibytes(256)
 
-    /// The most pixels of one frame as stored, whatever size is wanted of it.
+    /// The maximum number of pixels of one frame as stored, whatever the target size.
     ///
-    /// 2²⁷ by default, which is 134 million: 512 MiB when decoded.
+    /// 2²⁷ by default, which is 134 million pixels or 512 MiB after decoding.
     public var pixels = 1 << 27
 
-    /// The most frames that a file may hold.
+    /// The maximum number of frames in a file.
     ///
     /// 5,000 by default.
     public var frames = 5_000
 
-    /// The most memory of all decoded frames of an animation, at the size that is asked for.
+    /// The maximum memory of all decoded frames of an animation at the target size.
     ///
     /// 512 MiB by default.
     public var animationBytes = ByteCount.mebibytes(512)
 
-    /// The longest time that decoding one picture may take, without waiting for its turn.
+    /// The maximum time that decoding one image may take, without the wait for memory.
     ///
-    /// Looked at every few rows, strips or frames. HEIC, SVG, and each frame of AVIF and JPEG XL are decoded by their
-    /// libraries in one go, which ends late; there the other limits have to do.
+    /// Checked every few rows, strips or frames. The libraries for HEIC, SVG, and for single frames of AVIF and JPEG XL
+    /// cannot be interrupted, so those decodes exceed the limit; the other limits bound them.
     ///
     /// 30 seconds by default.
     public var duration = Duration.seconds(30)

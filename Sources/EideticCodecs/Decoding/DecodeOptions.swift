@@ -1,60 +1,60 @@
 public import EideticCore
 
-/// How a picture is to be decoded.
+/// Options for decoding an image.
 public struct DecodeOptions: Sendable, Hashable {
-    /// Which frames of an animation are decoded.
+    /// A selection of the frames of an animation.
     public enum Frames: String, Sendable, Hashable {
-        /// The first frame, or the still picture that stands for the animation.
+        /// The first frame, or the default image if the format stores one.
         case first
-        /// All of them.
+        /// All frames.
         case all
     }
 
-    /// The size wanted of the upright picture, in pixels; it is never enlarged.
+    /// The target size of the upright image in pixels; images are never enlarged.
     ///
-    /// SVG alone is: it is drawn at any size with all its sharpness. `nil` by default: full size.
+    /// SVG is the exception: it is rendered at any size without loss of sharpness. `nil` by default: full size.
     public var size: PixelSize?
 
-    /// How the picture is fitted to ``size``.
+    /// The mode in which the image is scaled to ``size``.
     ///
     /// `fit` by default.
     public var contentMode = ContentMode.fit
 
-    /// Whether the picture is turned as its EXIF orientation says.
+    /// A Boolean value indicating whether the image is rotated and mirrored according to its EXIF orientation.
     ///
     /// True by default.
     public var appliesOrientation = true
 
-    /// Whether an embedded colour profile is converted to sRGB.
+    /// A Boolean value indicating whether an embedded colour profile is converted to sRGB.
     ///
-    /// True by default; without it the stored numbers are given, and CMYK becomes RGB by multiplication.
+    /// True by default; if false, the stored values are returned, and CMYK becomes RGB by multiplication.
     public var convertsToSRGB = true
 
-    /// Whether colours are multiplied by alpha, which is what toolkits draw fastest.
+    /// A Boolean value indicating whether colours are premultiplied by alpha, as toolkits draw them fastest.
     ///
-    /// True by default; without it they are given as stored, as an encoder without loss wants them.
+    /// True by default; if false, colours are returned as stored, as a lossless encoder needs them.
     public var premultipliesAlpha = true
 
-    /// Which frames of an animation are decoded.
+    /// The frames of an animation to decode.
     ///
     /// `first` by default.
     public var frames = Frames.first
 
-    /// The most memory that the decoded frames may take together; a larger picture is scaled down (F04).
+    /// The maximum memory of all decoded frames together; a larger image is scaled down.
     ///
     /// `nil` by default: no scaling.
     public var byteLimit: ByteCount?
 
-    /// Whether a picture that ends too early is given as far as it goes, marked as partial.
+    /// A Boolean value indicating whether a truncated image is decoded as far as possible and marked as partial.
     ///
-    /// JPEG, PNG, GIF, WebP, BMP, icons and TIFF give the rows that are there, progressive ones in less detail, and leave
-    /// the others transparent or empty; JPEG XL gives a coarse picture; AVIF sequences give the frames that are whole.
-    /// HEIC, SVG and still AVIF give nothing, since their libraries do not.
+    /// JPEG, PNG, GIF, WebP, BMP, ICO and TIFF return the rows that are present, at lower detail if the image is
+    /// progressive, and leave the others transparent or empty; JPEG XL returns a coarse image; AVIF sequences return
+    /// the complete frames. HEIC, SVG and still AVIF fail, because their libraries return nothing.
     ///
-    /// False by default: it is a `truncated` error.
+    /// False by default: a truncated image is a `truncated` error.
     public var acceptsPartial = false
 
-    /// Pixels per point, which the decoded picture is marked with; it changes no pixel.
+    /// The number of pixels per point that the decoded image is marked with; it changes no pixel.
     ///
     /// 1 by default.
     public var scale = 1.0
@@ -62,7 +62,7 @@ public struct DecodeOptions: Sendable, Hashable {
     /// Creates the default options.
     public init() {}
 
-    /// The same with some changed.
+    /// Returns a copy modified by `change`.
     func with(_ change: (inout DecodeOptions) -> Void) -> DecodeOptions {
         var options = self
         change(&options)

@@ -1,17 +1,17 @@
 import EideticCore
 
-/// One decode from its header to the finished picture: what is to be done, within which limits, in which order.
+/// The steps of one decode from the parsed header to the finished image.
 struct DecodePlan {
     let bytes: UnsafeRawBufferPointer
     private let codec: any ImageCodec.Type
     let header: ImageHeader
     private let document: AnyObject?
-    private let options: DecodeOptions
+    let options: DecodeOptions
     let limits: DecodeLimits
     private let context: JobContext
-    private let targetSize: PixelSize
+    let targetSize: PixelSize
 
-    /// Reads the header and checks the limits; no pixel is allocated.
+    /// Parses the header and checks the limits; allocates no pixels.
     init(
         bytes: UnsafeRawBufferPointer,
         options: DecodeOptions,
@@ -21,7 +21,7 @@ struct DecodePlan {
         guard bytes.count <= limits.encodedBytes.bytes else {
             throw EideticError(
                 .limitExceeded,
-                message: "\(bytes.count) bytes; the limit is \(limits.encodedBytes.bytes)"
+                message: "the file has \(bytes.count) bytes; the limit is \(limits.encodedBytes.bytes)"
             )
         }
         guard let format = try ImageDecoder.format(of: bytes, isComplete: true) else {
@@ -41,25 +41,27 @@ struct DecodePlan {
         try checkAnimationLimit()
     }
 
-    /// The memory that decoding will take at the most at one time.
+    /// The peak memory of the decode, in bytes.
     var workingMemory: Int { codec.workingMemory(decoding: bytes, for: makeTask(deadline: .now)) }
 
-    /// Decodes, shrinks, converts colours and turns, in this order: each works on as few pixels as it can.
+    /// Decodes, scales down, converts colours and applies the orientation, in this order: each step works on as few
+    /// pixels as possible.
     func decode() throws(EideticError) -> Image {
         let task = makeTask(deadline: .now + limits.duration)
         try task.checkpoint()
         return try makeImage(from: try codec.decode(bytes, for: task), for: task)
     }
 
-    /// What `run` would give, of which `pixels` makes the pixels when they are used; the first frame of an animation.
+    /// Returns the image that `decode()` would return, with pixels that `decode` makes on first use; of an animation,
+    /// the first frame.
     func makeDeferredImage(
-        decode pixels: @escaping DeferredImage.DecodeFunction,
-        share: @escaping DeferredImage.SharedDecodeFunction
+        decode: @escaping DeferredImage.DecodeFunction,
+        decodeShared: @escaping DeferredImage.SharedDecodeFunction
     ) -> Image {
-        let turns = options.appliesOrientation && header.orientation.swapsDimensions
-        let size = turns ? targetSize.transposed : targetSize
+        let isTransposed = options.appliesOrientation && header.orientation.swapsDimensions
+        let size = isTransposed ? targetSize.transposed : targetSize
         return Image(
-            deferred: DeferredImage(size: size, decode: pixels, decodeShared: share),
+            deferred: DeferredImage(size: size, decode: decode, decodeShared: decodeShared),
             loopCount: header.loopCount,
             format: header.format,
             sourceSize: options.appliesOrientation ? header.uprightSize : header.size,
@@ -67,7 +69,7 @@ struct DecodePlan {
         )
     }
 
-    /// Shrinks, converts colours and turns what a codec gave.
+    /// Scales the codec's result down, converts its colours and applies the orientation.
     func makeImage(from decoded: DecodedPixels, for task: DecodeTask) throws(EideticError) -> Image {
         let converter =
             options.convertsToSRGB
@@ -96,7 +98,7 @@ struct DecodePlan {
     }
 
     private static func truncationError(for bytes: UnsafeRawBufferPointer) -> EideticError {
-        EideticError(.truncated, message: "\(bytes.count) bytes are too few to be a picture")
+        EideticError(.truncated, message: "\(bytes.count) bytes are too few for an image")
     }
 
     func makeTask(deadline: ContinuousClock.Instant) -> DecodeTask {
@@ -109,71 +111,6 @@ struct DecodePlan {
             limits: limits,
             context: context,
             deadline: deadline
-        )
-    }
-
-    /// `size` is what a decoder has to make before anything is shrunk.
-    private static func check(
-        _ header: ImageHeader,
-        drawnSize size: PixelSize,
-        limits: DecodeLimits
-    ) throws(EideticError) {
-        let pixels = size.pixelCount
-        // Whatever the limit: no address has more bits.
-        let maximumPixels = min(limits.pixels, 1 << 44)
-        guard pixels <= maximumPixels else {
-            let found = "\(size) = \(pixels) pixels"
-            throw EideticError(
-                .limitExceeded,
-                message: "\(header.format.rawValue): \(found); the limit is \(maximumPixels)"
-            )
-        }
-        guard header.frameCount <= limits.frames else {
-            let found = "\(header.frameCount) frames"
-            throw EideticError(
-                .limitExceeded,
-                message: "\(header.format.rawValue): \(found); the limit is \(limits.frames)"
-            )
-        }
-    }
-
-    private func checkAnimationLimit() throws(EideticError) {
-        guard options.frames == .all, header.frameCount > 1 else { return }
-        let (bytes, overflow) = (4 * targetSize.pixelCount).multipliedReportingOverflow(by: header.frameCount)
-        guard overflow || bytes > limits.animationBytes.bytes else { return }
-        let found = "\(header.frameCount) frames of \(targetSize) = \(overflow ? .max : bytes) bytes"
-        let limit = limits.animationBytes.bytes
-        throw EideticError(.limitExceeded, message: "\(header.format.rawValue): \(found); the limit is \(limit)")
-    }
-
-    /// The size to reach, in stored orientation.
-    private static func targetSize(for header: ImageHeader, options: DecodeOptions) -> PixelSize {
-        let turns = options.appliesOrientation && header.orientation.swapsDimensions
-        var size = turns ? header.uprightSize : header.size
-        if let requestedSize = options.size {
-            // A drawing has no pixels to run out of.
-            if header.format == .svg { size = PixelSize(width: size.width << 24, height: size.height << 24) }
-            size = size.scaled(to: requestedSize, mode: options.contentMode)
-        }
-        if let limit = options.byteLimit {
-            let frames = options.frames == .all ? header.frameCount : 1
-            size = size.reduced(toPixelCount: limit.bytes / (4 * frames))
-        }
-        return turns ? size.transposed : size
-    }
-}
-
-extension PixelSize {
-    /// The largest size of the same proportions with at most `limit` pixels, but never less than one.
-    fileprivate func reduced(toPixelCount limit: Int) -> PixelSize {
-        guard pixelCount > limit else { return self }
-        let factor = (Double(max(1, limit)) / Double(pixelCount)).squareRoot()
-        let scaledWidth = max(1, Int(Double(width) * factor))
-        let scaledHeight = max(1, Int(Double(height) * factor))
-        // A side that cannot be shorter than one pixel must be paid for by the other.
-        return PixelSize(
-            width: min(scaledWidth, max(1, limit / scaledHeight)),
-            height: min(scaledHeight, max(1, limit / scaledWidth))
         )
     }
 }

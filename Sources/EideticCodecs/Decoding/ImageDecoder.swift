@@ -1,31 +1,36 @@
 public import EideticCore
 
-/// Reads pictures of every supported format (F01, F02).
+/// Decodes images of every supported format.
 ///
-/// The format is found in the content; names and types that others claim do not matter. All functions compute or block
-/// for as long as the picture takes: call them off the main actor.
+/// The format is detected from the content; file names and media types are ignored. All functions compute or block
+/// until the image is decoded: do not call them on the main actor.
 public enum ImageDecoder {
     /// The formats that this build decodes.
     public static var supportedFormats: [ImageFormat] { CodecRegistry.all.flatMap { $0.formats } }
 
-    /// Reads what a picture says about itself, without decoding pixels.
+    /// Parses the header of an image without decoding pixels.
     ///
     /// - Parameters:
-    ///   - bytes: The first bytes of the picture, or all of it. Frames are counted as far as the bytes go.
-    ///   - isComplete: Whether no more bytes will come.
-    /// - Returns: `nil` where more bytes are needed; only when `isComplete` is false.
-    /// - Throws: `notAPicture`, `unsupportedFormat`, `truncated` or `corrupt`.
-    /// - Complexity: O(*n*) in the number of blocks that the format has, not in its pixels.
+    ///   - bytes: The first bytes of the image, or all of them. Frames are counted as far as the bytes reach.
+    ///   - isComplete: A Boolean value indicating whether `bytes` is the whole file.
+    /// - Returns: The header; `nil` if more bytes are needed, which requires that `isComplete` is false.
+    /// - Throws: `notAnImage`, `unsupportedFormat`, `truncated` or `corrupt`.
+    /// - Complexity: O(*n*) in the number of blocks of the format, not in pixels.
     public static func header(of bytes: [UInt8], isComplete: Bool = true) throws(EideticError) -> ImageHeader? {
         try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try header(of: bytes, isComplete: isComplete) }
     }
 
-    /// Decodes a picture, at full size or to the size in `options`.
+    /// Decodes an image at full size or at the size in `options`.
     ///
-    /// Limits are checked before memory is taken. A file of ten thousand pixels a side that is wanted at the size of a
-    /// thumbnail is decoded at a fraction of its size where the format can.
+    /// Limits are checked before memory is allocated. If the format allows it, a large file with a small target size is
+    /// decoded at a fraction of its size.
     ///
-    /// - Throws: `notAPicture`, `unsupportedFormat`, `truncated`, `corrupt`, `limitExceeded` or `outOfMemory`.
+    /// - Parameters:
+    ///   - bytes: The encoded image.
+    ///   - options: The target size, the frames and the conversions.
+    ///   - limits: The maximum resources of the decode.
+    /// - Returns: The decoded image.
+    /// - Throws: `notAnImage`, `unsupportedFormat`, `truncated`, `corrupt`, `limitExceeded` or `outOfMemory`.
     public static func decode(
         _ bytes: [UInt8],
         options: DecodeOptions = DecodeOptions(),
@@ -39,9 +44,9 @@ public enum ImageDecoder {
         }
     }
 
-    /// Decodes a picture when there is memory for it; for threads of a `WorkPool` only.
+    /// Decodes an image once its memory is reserved; for threads of a `WorkPool` only.
     ///
-    /// - Throws: As above, and `cancelled` soon after the context was cancelled.
+    /// - Throws: The errors of ``decode(_:options:limits:)``, and `cancelled` soon after `context` was cancelled.
     package static func decode(
         _ bytes: UnsafeRawBufferPointer,
         options: DecodeOptions,
@@ -54,26 +59,25 @@ public enum ImageDecoder {
         }
     }
 
-    /// Reads the head of a picture and checks the limits, as `decode` does, and leaves the pixels to be made when they are
-    /// used.
+    /// Parses the header and checks the limits as `decode` does, and returns an image that is decoded on first use.
     ///
-    /// - Throws: What the head alone makes `decode` throw.
+    /// - Throws: The errors of `decode` that the header alone causes.
     package static func makeDeferredImage(
         from bytes: [UInt8],
         options: DecodeOptions,
         limits: DecodeLimits,
         decode: @escaping DeferredImage.DecodeFunction,
-        share: @escaping DeferredImage.SharedDecodeFunction
+        decodeShared: @escaping DeferredImage.SharedDecodeFunction
     ) throws(EideticError) -> (image: Image, header: ImageHeader) {
         try bytes.span.withUnsafeBytes { bytes throws(EideticError) in
             let plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: JobContext())
-            return (plan.makeDeferredImage(decode: decode, share: share), plan.header)
+            return (plan.makeDeferredImage(decode: decode, decodeShared: decodeShared), plan.header)
         }
     }
 
-    /// The memory in bytes that decoding this picture takes at the most at one time, by which it waits for its turn.
+    /// Returns the peak memory of decoding the image, in bytes; a decode waits until so much is available.
     ///
-    /// - Throws: What the header alone makes ``decode(_:options:limits:context:)`` throw.
+    /// - Throws: The errors of ``decode(_:options:limits:context:)`` that the header alone causes.
     package static func workingMemory(
         for bytes: [UInt8],
         options: DecodeOptions = DecodeOptions(),
@@ -84,7 +88,7 @@ public enum ImageDecoder {
         }
     }
 
-    /// Reads what a picture says about itself.
+    /// Parses the header of an image without decoding pixels.
     package static func header(
         of bytes: UnsafeRawBufferPointer,
         isComplete: Bool
@@ -93,15 +97,15 @@ public enum ImageDecoder {
         return try CodecRegistry.codec(for: format).header(of: bytes, isComplete: isComplete, format: format)
     }
 
-    /// The format that the first bytes tell; `nil` where more are needed.
+    /// Returns the format detected from the first bytes; `nil` if more bytes are needed.
     static func format(of bytes: UnsafeRawBufferPointer, isComplete: Bool) throws(EideticError) -> ImageFormat? {
         switch ImageFormat.detect(in: bytes) {
         case .format(let format): return format
         case .needsMoreBytes:
             guard isComplete else { return nil }
-            throw EideticError(.truncated, message: "\(bytes.count) bytes are too few to be a picture")
+            throw EideticError(.truncated, message: "\(bytes.count) bytes are too few for an image")
         case .unknown:
-            throw EideticError(.notAnImage, message: "the bytes begin no picture that is known")
+            throw EideticError(.notAnImage, message: "the bytes are not an image of a known format")
         }
     }
 }

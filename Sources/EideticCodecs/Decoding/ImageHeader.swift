@@ -1,22 +1,22 @@
 public import EideticCore
 
-/// What a picture says about itself before any pixel is decoded.
+/// The properties of an image that are known before its pixels are decoded.
 public struct ImageHeader: Sendable, Hashable {
-    /// The format, recognised by content.
+    /// The format, detected from the content.
     public let format: ImageFormat
-    /// Width and height as stored, before turning.
+    /// The width and height in pixels as stored, before ``orientation`` is applied.
     ///
-    /// For an animation that of the canvas.
+    /// For an animation, the size of its canvas.
     public let size: PixelSize
-    /// How the stored pixels are to be turned; `up` for formats that turn by themselves.
+    /// The orientation of the stored pixels; `up` for formats whose decoder applies it.
     public let orientation: ImageOrientation
-    /// Whether some pixel may be transparent.
+    /// A Boolean value indicating whether a pixel can be transparent.
     public let hasAlpha: Bool
-    /// The number of frames in the bytes at hand; 1 for a still picture.
+    /// The number of frames in the bytes that were parsed; 1 for a still image.
     public let frameCount: Int
-    /// How often the frames play; `nil` for ever, 1 for a still picture.
+    /// The number of times the frames play; `nil` means forever, and a still image has 1.
     public let loopCount: Int?
-    /// How long each frame is shown, as stored; empty for a still picture.
+    /// The duration of each frame as stored; empty for a still image.
     public let durations: [Duration]
 
     /// Creates a header.
@@ -38,6 +38,6 @@ public struct ImageHeader: Sendable, Hashable {
         self.durations = durations
     }
 
-    /// Width and height as seen, after ``orientation`` is applied.
+    /// The width and height in pixels after ``orientation`` is applied.
     public var uprightSize: PixelSize { orientation.swapsDimensions ? size.transposed : size }
 }

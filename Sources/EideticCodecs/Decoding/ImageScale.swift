@@ -1,11 +1,12 @@
-/// Pixels per point, as the names of pictures say (C15).
+/// The scale factor in the name of an image file, such as "@2x".
 ///
-/// A loader gives it to the decoder by ``DecodeOptions/scale``, with which the picture is marked.
+/// Loaders pass it to the decoder in ``DecodeOptions/scale``.
 package enum ImageScale {
-    /// The number in "@2x" before the ending of a name, also where a URL writes `%402x`; 1 where there is none.
+    /// Returns the scale factor in the "@2x" suffix of a name or URL, where "@" may be written as `%40`.
     ///
-    /// Only 2 and 3 are known, as in the names that people give. A query behind the name does not matter.
+    /// Only 2 and 3 are recognised. A query or fragment is ignored.
     ///
+    /// - Returns: The scale factor; 1 if the name has none.
     /// - Complexity: O(*n*) in the bytes of the name.
     package static func scale(fromName name: String) -> Double {
         let path = name.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

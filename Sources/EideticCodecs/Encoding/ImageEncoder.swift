@@ -1,6 +1,6 @@
 public import EideticCore
 
-/// Writes pictures.
+/// Encodes images.
 public enum ImageEncoder {
     private static var encoders: [any FormatEncoder.Type] {
         [JPEGEncoder.self, PNGEncoder.self, WebPEncoder.self, GIFEncoder.self]
@@ -9,19 +9,19 @@ public enum ImageEncoder {
     /// The formats that this build encodes.
     public static var supportedFormats: [ImageFormat] { encoders.map { $0.format } }
 
-    /// Encodes a picture.
+    /// Encodes an image.
     ///
-    /// JPEG has no transparency: the picture is laid on white. GIF keeps all frames of an animation, at most 256 colours
-    /// and no half transparency; the other formats take the first frame.
+    /// JPEG has no transparency: the image is composited on white. GIF keeps all frames of an animation, with at most
+    /// 256 colours and no partial transparency; the other formats encode the first frame.
     ///
     /// - Parameters:
-    ///   - image: The picture, in sRGB.
+    ///   - image: The image, in sRGB.
     ///   - format: One of ``supportedFormats``.
-    ///   - quality: From 0 to 1, for JPEG and WebP; WebP at 1 is without loss. 0.85 by default. PNG is always without
-    ///     loss.
+    ///   - quality: The quality of JPEG and WebP, from 0 to 1; WebP at 1 is lossless. 0.85 by default. PNG is always
+    ///     lossless.
     /// - Returns: The encoded file.
-    /// - Throws: `unsupportedFormat`, `encodingFailed` where the format cannot hold the size, or `outOfMemory`; what
-    ///   decoding throws for a picture that was not decoded yet.
+    /// - Throws: `unsupportedFormat`, `invalidArgument` if `quality` is out of range, `encodingFailed` if the format
+    ///   cannot hold the size, or `outOfMemory`; for a deferred image, the errors of decoding it.
     public static func encode(
         _ image: Image,
         as format: ImageFormat,
@@ -31,7 +31,7 @@ public enum ImageEncoder {
             throw EideticError(.unsupportedFormat, message: "this build has no encoder for \(format.rawValue)")
         }
         guard (0...1).contains(quality) else {
-            throw EideticError(.invalidArgument, message: "a quality of \(quality); it lies between 0 and 1")
+            throw EideticError(.invalidArgument, message: "the quality is \(quality); it must be between 0 and 1")
         }
         return try encoder.encode(try image.decodedSynchronously(), quality: quality)
     }

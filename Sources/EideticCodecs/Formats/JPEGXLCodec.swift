@@ -3,9 +3,9 @@ import CCodec
 import CJXL
 import EideticCore
 
-/// JPEG XL pictures and animations, through libjxl.
+/// JPEG XL images and animations, by libjxl.
 ///
-/// The library applies the orientation, which belongs to the format.
+/// The orientation belongs to the format, and the library applies it.
 enum JPEGXLCodec: ImageCodec {
     static var formats: [ImageFormat] { [.jpegxl] }
 
@@ -14,18 +14,18 @@ enum JPEGXLCodec: ImageCodec {
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
-        let file = try JPEGXLFile(bytes, isComplete: isComplete, wantsPixels: false)
+        let file = try JPEGXLFile(bytes, isComplete: isComplete, decodesPixels: false)
         return try file?.header()
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
-        guard let file = try JPEGXLFile(bytes, isComplete: true, wantsPixels: true) else {
+        guard let file = try JPEGXLFile(bytes, isComplete: true, decodesPixels: true) else {
             throw EideticError(.truncated, message: "jpegxl: the file ends within its header")
         }
-        return try file.decode(task)
+        return try file.decode(for: task)
     }
 
-    /// The frames at the wanted size; one at full size, and the library's planes of floating-point numbers.
+    /// The frames at the target size, one frame at full size, and the library's floating-point planes.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         task.estimatedMemory(canvasCount: 9)
     }
@@ -37,14 +37,14 @@ private struct JPEGXLFile: ~Copyable {
     private let info: eidetic_jxl_info
     private let isComplete: Bool
 
-    /// Reads the size.
+    /// Opens the file and parses its size.
     ///
-    /// - Returns: `nil` where more bytes are needed.
-    init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, wantsPixels: Bool) throws(EideticError) {
+    /// - Returns: `nil` if more bytes are needed.
+    init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, decodesPixels: Bool) throws(EideticError) {
         var outcome = eidetic_codec_outcome()
         var info = eidetic_jxl_info()
         let base = bytes.baseAddress
-        let handle = eidetic_jxl_open(base, bytes.count, isComplete, wantsPixels, &info, &outcome)
+        let handle = eidetic_jxl_open(base, bytes.count, isComplete, decodesPixels, &info, &outcome)
         if outcome.status == EIDETIC_CODEC_NEEDS_MORE, !isComplete { return nil }
         try outcome.check(format: .jpegxl)
         guard let handle else { return nil }
@@ -57,21 +57,21 @@ private struct JPEGXLFile: ~Copyable {
 
     private var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
 
-    private var loopCount: Int? { info.plays == 0 ? nil : Int(info.plays) }
+    private var loopCount: Int? { info.loop_count == 0 ? nil : Int(info.loop_count) }
 
     private var alpha: PixelBuffer.Alpha {
         guard info.has_alpha else { return .opaque }
         return info.is_premultiplied ? .premultiplied : .straight
     }
 
-    /// Counts the frames of an animation, as far as there are bytes.
+    /// Returns the header; the frames of an animation are counted as far as the bytes reach.
     func header() throws(EideticError) -> ImageHeader {
         var durations: [Duration] = []
         if info.is_animated {
             var outcome = eidetic_codec_outcome()
             var seconds = 0.0
             while eidetic_jxl_next(handle, &seconds, &outcome) {
-                durations.append(Self.duration(seconds))
+                durations.append(Self.duration(seconds: seconds))
                 try FrameCountLimit.check(durations.count, format: .jpegxl)
             }
         }
@@ -85,9 +85,9 @@ private struct JPEGXLFile: ~Copyable {
         )
     }
 
-    private static func duration(_ seconds: Double) -> Duration { .seconds(min(max(seconds, 0), 1e6)) }
+    private static func duration(seconds: Double) -> Duration { .seconds(min(max(seconds, 0), 1e6)) }
 
-    func decode(_ task: DecodeTask) throws(EideticError) -> DecodedPixels {
+    func decode(for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         var frames: [Image.Frame] = []
         var profile: [UInt8]?
         var isPartial = false
@@ -103,30 +103,30 @@ private struct JPEGXLFile: ~Copyable {
                 break
             }
             if frames.isEmpty { profile = iccProfile }
-            let (pixels, isWhole) = try frame(acceptsPartial: task.acceptsPartial)
-            // At once: the limit on animations is one on frames of the wanted size.
-            let shrunk = try Resampler.resample(pixels, to: task.targetSize)
-            frames.append(Image.Frame(pixels: shrunk, duration: Self.duration(seconds)))
-            isPartial = !isWhole
+            let (pixels, isFrameComplete) = try decodeFrame(acceptsPartial: task.acceptsPartial)
+            // Scaled down immediately, because the limit on animations counts frames of the target size.
+            let resized = try Resampler.resample(pixels, to: task.targetSize)
+            frames.append(Image.Frame(pixels: resized, duration: Self.duration(seconds: seconds)))
+            isPartial = !isFrameComplete
         } while task.decodesAllFrames && !isPartial && frames.count < task.header.frameCount
-        guard !frames.isEmpty else { throw EideticError(.corrupt, message: "jpegxl: there is no frame") }
-        var picture = DecodedPixels(frames: frames, loopCount: frames.count > 1 ? loopCount : 1, iccProfile: profile)
-        picture.isPartial = isPartial
-        return picture
+        guard !frames.isEmpty else { throw EideticError(.corrupt, message: "jpegxl: the file has no frame") }
+        var decoded = DecodedPixels(frames: frames, loopCount: frames.count > 1 ? loopCount : 1, iccProfile: profile)
+        decoded.isPartial = isPartial
+        return decoded
     }
 
-    /// Decodes the frame that was found last, and tells whether it is whole.
-    private func frame(acceptsPartial: Bool) throws(EideticError) -> (PixelBuffer, Bool) {
-        var isWhole = true
+    /// Decodes the current frame; the Boolean value indicates whether it is complete.
+    private func decodeFrame(acceptsPartial: Bool) throws(EideticError) -> (PixelBuffer, Bool) {
+        var isFrameComplete = true
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, _ throws(EideticError) in
             var outcome = eidetic_codec_outcome()
-            var isShown = false
+            var isVisible = false
             let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            isWhole = eidetic_jxl_read(handle, base, memory.count, &isShown, &outcome)
-            if !isWhole, isShown, acceptsPartial { return }
+            isFrameComplete = eidetic_jxl_read(handle, base, memory.count, &isVisible, &outcome)
+            if !isFrameComplete, isVisible, acceptsPartial { return }
             try outcome.check(format: .jpegxl)
         }
-        return (pixels, isWhole)
+        return (pixels, isFrameComplete)
     }
 
     /// The profile of the pixels; `nil` for sRGB.

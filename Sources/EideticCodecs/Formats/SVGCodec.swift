@@ -3,13 +3,13 @@ import CCodec
 import CSVG
 import EideticCore
 
-/// Scalable Vector Graphics, through librsvg, drawn at the wanted size.
+/// Scalable Vector Graphics, rendered at the target size by librsvg.
 ///
-/// Nothing outside the document is read. Entities, references and elements are bounded by the library.
+/// External resources are not read. The library bounds entities, references and elements.
 enum SVGCodec: ImageCodec {
     static var formats: [ImageFormat] { [.svg] }
 
-    /// Reads the size, which takes a complete document.
+    /// Parses the size, which requires the complete document.
     static func header(
         of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
@@ -31,17 +31,17 @@ enum SVGCodec: ImageCodec {
         let opened = task.document as? SVGDocument
         let document = if let opened { opened } else { try SVGDocument(bytes) }
         try task.checkpoint()
-        return DecodedPixels(try document.draw(task.targetSize))
+        return DecodedPixels(try document.draw(size: task.targetSize))
     }
 
-    /// The result; and as much again for what filters and masks draw apart.
+    /// The rendered image, and as much again for filters and masks.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         let (memory, overflow) = task.targetSize.pixelCount.multipliedReportingOverflow(by: 8)
         return overflow ? .max : memory
     }
 }
 
-/// A parsed document.
+/// A parsed SVG document.
 private final class SVGDocument {
     private let handle: OpaquePointer
     let header: ImageHeader
@@ -52,25 +52,25 @@ private final class SVGDocument {
         var height = 0.0
         let handle = eidetic_svg_open(bytes.baseAddress, bytes.count, &width, &height, &outcome)
         try outcome.check(format: .svg)
-        guard let handle else { throw EideticError(.corrupt, message: "svg: there is no document") }
+        guard let handle else { throw EideticError(.corrupt, message: "svg: the file has no document") }
         self.handle = handle
-        // The size that the document asks for, rounded up to whole pixels.
-        let size = PixelSize(width: Self.pixels(width), height: Self.pixels(height))
+        // The document's intrinsic size, rounded up to whole pixels.
+        let size = PixelSize(width: Self.wholePixels(for: width), height: Self.wholePixels(for: height))
         header = ImageHeader(format: .svg, size: size, hasAlpha: true)
     }
 
     deinit { eidetic_svg_close(handle) }
 
-    private static func pixels(_ length: Double) -> Int {
+    private static func wholePixels(for length: Double) -> Int {
         guard length > 0 else { return 1 }
         return length < 1e9 ? Int(length.rounded(.up)) : 1_000_000_000
     }
 
-    func draw(_ wanted: PixelSize) throws(EideticError) -> PixelBuffer {
-        try PixelBuffer(size: wanted, alpha: .premultiplied) { memory, stride throws(EideticError) in
+    func draw(size: PixelSize) throws(EideticError) -> PixelBuffer {
+        try PixelBuffer(size: size, alpha: .premultiplied) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()
             let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            let (width, height) = (UInt32(clamping: wanted.width), UInt32(clamping: wanted.height))
+            let (width, height) = (UInt32(clamping: size.width), UInt32(clamping: size.height))
             _ = eidetic_svg_draw(handle, base, width, height, stride, &outcome)
             try outcome.check(format: .svg)
         }

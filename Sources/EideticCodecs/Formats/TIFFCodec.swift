@@ -2,7 +2,7 @@ import CCodec
 import CTIFF
 import EideticCore
 
-/// TIFF and BigTIFF, through libtiff; the first page stands for the file.
+/// TIFF and BigTIFF, by libtiff; only the first page is decoded.
 enum TIFFCodec: ImageCodec {
     static var formats: [ImageFormat] { [.tiff] }
 
@@ -23,7 +23,7 @@ enum TIFFCodec: ImageCodec {
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         guard let file = try TIFFFile(bytes, isComplete: true, memoryLimit: stripMemoryLimit(for: task)) else {
-            throw EideticError(.truncated, message: "the TIFF ends within its directory")
+            throw EideticError(.truncated, message: "tiff: the file ends within its directory")
         }
         var isPartial = false
         let pixels = try PixelBuffer(size: task.header.size, alpha: file.alpha) { memory, stride throws(EideticError) in
@@ -33,7 +33,7 @@ enum TIFFCodec: ImageCodec {
         return DecodedPixels(pixels, iccProfile: file.iccProfile, colorModel: model, isPartial: isPartial)
     }
 
-    /// The picture, and one strip or tile.
+    /// The image, and one strip or tile.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         let (memory, overflow) = task.estimatedMemory(canvasCount: 1).addingReportingOverflow(
             stripMemoryLimit(for: task)
@@ -41,22 +41,22 @@ enum TIFFCodec: ImageCodec {
         return overflow ? .max : memory
     }
 
-    /// The most memory of one strip or tile: 16 bytes a pixel of the picture, at least 16 MiB.
+    /// Returns the maximum memory of one strip or tile: 16 bytes per pixel of the image, at least 16 MiB.
     private static func stripMemoryLimit(for task: DecodeTask) -> Int {
         let (bytes, overflow) = task.header.size.pixelCount.multipliedReportingOverflow(by: 16)
         return overflow ? tagMemoryLimit : max(bytes, tagMemoryLimit)
     }
 
-    /// The most memory of one tag's values: 16 MiB.
+    /// The maximum memory of one tag's values: 16 MiB.
     private static var tagMemoryLimit: Int { 16 << 20 }
 }
 
-/// An open TIFF in memory.
+/// An open TIFF file in memory.
 private struct TIFFFile: ~Copyable {
     private let handle: OpaquePointer
     let info: eidetic_tiff_info
 
-    /// Opens the first page; `nil` where more bytes are needed.
+    /// Opens the first page; `nil` if more bytes are needed.
     init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, memoryLimit: Int) throws(EideticError) {
         var outcome = eidetic_codec_outcome()
         var info = eidetic_tiff_info()
@@ -82,7 +82,9 @@ private struct TIFFFile: ~Copyable {
         info.icc.map { Array(UnsafeBufferPointer(start: $0, count: info.icc_count)) }
     }
 
-    /// Decodes all rows; gives whether some are missing, which only a task that accepts it gets to know.
+    /// Decodes all rows.
+    ///
+    /// - Returns: `true` if rows are missing and the task accepts partial images; otherwise, `false`.
     func read(
         into memory: UnsafeMutableRawBufferPointer,
         stride: Int,

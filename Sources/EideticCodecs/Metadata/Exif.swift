@@ -1,12 +1,12 @@
 import EideticCore
 
-/// The one thing in a picture's EXIF block that changes how it looks.
+/// A reader of the orientation in EXIF metadata.
 ///
-/// Reads the first directory only, never more than its entries, and never follows an offset outside the block.
+/// Reads the first directory only, at most its entries, and follows no offset outside the block.
 ///
 /// - SeeAlso: Exif 2.32, section 4.6.2 and tag 274; TIFF 6.0, section 2.
 enum Exif {
-    /// The orientation; `up` where the block has none or is broken.
+    /// Returns the orientation; `up` if the block has none or is invalid.
     static func orientation(in block: UnsafeRawBufferPointer) -> ImageOrientation {
         var tiff = block
         if block.contains("Exif\0\0"), let content = block.slice(at: 6, count: block.count - 6) { tiff = content }
@@ -23,7 +23,7 @@ enum Exif {
         return .up
     }
 
-    /// The first value of an entry that is a short (3) or a long (4) number.
+    /// Returns the first value of an entry of type short (3) or long (4).
     private static func value(ofEntryAt entry: Int, short: (Int) -> Int?, long: (Int) -> Int?) -> Int? {
         switch short(entry + 2) {
         case 3: short(entry + 8)

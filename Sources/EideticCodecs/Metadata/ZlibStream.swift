@@ -1,8 +1,8 @@
 import CDeflate
 
-/// Small compressed blocks of metadata.
+/// A decompressor for small zlib streams in metadata.
 enum ZlibStream {
-    /// The content of a zlib stream; `nil` where it is broken or larger than `limit` bytes.
+    /// Returns the content of a zlib stream; `nil` if it is corrupt or larger than `limit` bytes.
     static func inflate(_ stream: UnsafeRawBufferPointer, limit: Int) -> [UInt8]? {
         guard let inflater = libdeflate_alloc_decompressor() else { return nil }
         defer { libdeflate_free_decompressor(inflater) }

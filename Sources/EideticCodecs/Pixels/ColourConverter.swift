@@ -2,15 +2,16 @@ import CLCMS
 import CPixels
 import EideticCore
 
-/// Converts pictures with an embedded colour profile to sRGB by LittleCMS.
+/// Converts pixels from an embedded colour profile to sRGB by LittleCMS.
 ///
-/// Relative colorimetric with black point compensation, as browsers and viewers do.
+/// Relative colorimetric with black point compensation, as in browsers and viewers.
 final class ColourConverter {
     private let transform: cmsHTRANSFORM
     private let isCMYK: Bool
 
-    /// `nil` where the profile is sRGB already, is broken, or describes other channels than the picture has; then the
-    /// numbers are taken as they are.
+    /// Creates a converter, unless the profile is sRGB, is invalid, or describes other channels than the pixels have.
+    ///
+    /// Without a converter, the stored values are used unchanged.
     init?(profile: [UInt8], colorModel: DecodedPixels.ColorModel) {
         guard let source = profile.withUnsafeBytes({ cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) }) else {
             return nil
@@ -37,7 +38,7 @@ final class ColourConverter {
 
     deinit { cmsDeleteTransform(transform) }
 
-    /// The picture in sRGB; `pixels` are not premultiplied.
+    /// Returns the pixels in sRGB; `pixels` must not be premultiplied.
     func convert(_ pixels: PixelBuffer, for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         precondition(pixels.alpha != .premultiplied)
         let size = pixels.size
@@ -48,13 +49,13 @@ final class ColourConverter {
                     if y % 32 == 0 { try task.checkpoint() }
                     cmsDoTransform(transform, from + y * pixels.bytesPerRow, to + y * stride, UInt32(size.width))
                 }
-                // Inks have no alpha that could be copied.
+                // CMYK pixels have no alpha that could be copied.
                 if isCMYK { eidetic_pixels_make_opaque(target.bytePointer, size.pixelCount) }
             }
         }
     }
 
-    /// How the picture's bytes are read by a profile of this kind.
+    /// Returns LittleCMS's pixel format for a profile and colour model; `nil` if they do not match.
     private static func pixelFormat(for profile: cmsHPROFILE, colorModel model: DecodedPixels.ColorModel) -> UInt32? {
         switch (cmsGetColorSpace(profile), model) {
         case (cmsSigRgbData, .rgb): eidetic_type_rgba_8
@@ -64,7 +65,8 @@ final class ColourConverter {
         }
     }
 
-    /// Whether a conversion would change nothing worth the time: its description says sRGB and it is no look-up table.
+    /// Returns `true` if the profile is described as sRGB and is no look-up table, so that a conversion would change
+    /// almost nothing; otherwise, `false`.
     private static func isSRGB(_ profile: cmsHPROFILE) -> Bool {
         var text = [CChar](repeating: 0, count: 64)
         let length = cmsGetProfileInfoASCII(profile, cmsInfoDescription, "en", "US", &text, UInt32(text.count))

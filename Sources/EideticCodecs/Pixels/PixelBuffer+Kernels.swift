@@ -3,58 +3,65 @@ import EideticCore
 
 extension UnsafeRawBufferPointer {
     var bytePointer: UnsafePointer<UInt8>? { assumingMemoryBound(to: UInt8.self).baseAddress }
+
+    /// Returns the memory as the source of a C kernel.
+    func kernelSource(stride: Int, size: PixelSize) -> eidetic_pixels_source {
+        eidetic_pixels_source(pixels: bytePointer, stride: stride, width: size.width, height: size.height)
+    }
 }
 
 extension UnsafeMutableRawBufferPointer {
     var bytePointer: UnsafeMutablePointer<UInt8>? { assumingMemoryBound(to: UInt8.self).baseAddress }
+
+    /// Returns the memory as the target of a C kernel.
+    func kernelTarget(stride: Int) -> eidetic_pixels_target {
+        eidetic_pixels_target(pixels: bytePointer, stride: stride)
+    }
 }
 
 extension PixelBuffer {
-    private typealias Kernel = (
-        UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UInt8>?, Int, Int, Int
-    ) -> Void
+    private typealias Kernel = (eidetic_pixels_source, eidetic_pixels_target) -> Void
 
-    /// The same picture with colours multiplied by alpha.
+    /// Returns the pixels with colours premultiplied by alpha.
     func premultiplied() throws(EideticError) -> PixelBuffer {
         guard alpha == .straight else { return self }
         return try map(toAlpha: .premultiplied, kernel: eidetic_pixels_premultiply)
     }
 
-    /// The same picture with colours as they were before they were multiplied by alpha.
+    /// Returns the pixels with straight alpha.
     func unpremultiplied() throws(EideticError) -> PixelBuffer {
         guard alpha == .premultiplied else { return self }
         return try map(toAlpha: .straight, kernel: eidetic_pixels_unpremultiply)
     }
 
-    /// The same picture without gaps between its rows.
+    /// Returns the pixels without padding between rows.
     func packed() throws(EideticError) -> PixelBuffer {
         guard bytesPerRow != 4 * size.width else { return self }
-        return try map(toAlpha: alpha) { source, sourceStride, target, targetStride, width, height in
-            guard let source, let target else { return }
-            for y in 0..<height {
-                (target + y * targetStride).update(from: source + y * sourceStride, count: 4 * width)
+        return try map(toAlpha: alpha) { source, target in
+            guard let sourcePixels = source.pixels, let targetPixels = target.pixels else { return }
+            for y in 0..<source.height {
+                (targetPixels + y * target.stride).update(
+                    from: sourcePixels + y * source.stride,
+                    count: 4 * source.width
+                )
             }
         }
     }
 
-    /// A picture of inks as light, by multiplication.
+    /// Returns CMYK pixels converted to RGB by multiplication.
     func convertedFromCMYK() throws(EideticError) -> PixelBuffer {
         try map(toAlpha: .opaque, kernel: eidetic_pixels_cmyk_to_rgb)
     }
 
-    /// The picture turned upright.
+    /// Returns the pixels rotated and mirrored upright.
     func oriented(_ orientation: ImageOrientation) throws(EideticError) -> PixelBuffer {
         guard orientation != .up else { return self }
         let upright = orientation.swapsDimensions ? size.transposed : size
         return try PixelBuffer(size: upright, alpha: alpha) { target, stride in
             withUnsafeBytes { source in
-                eidetic_pixels_turn(
-                    source.bytePointer,
-                    bytesPerRow,
-                    size.width,
-                    size.height,
-                    target.bytePointer,
-                    stride,
+                eidetic_pixels_orient(
+                    source.kernelSource(stride: bytesPerRow, size: size),
+                    target.kernelTarget(stride: stride),
                     Int32(orientation.rawValue)
                 )
             }
@@ -64,7 +71,7 @@ extension PixelBuffer {
     private func map(toAlpha alpha: Alpha, kernel: Kernel) throws(EideticError) -> PixelBuffer {
         try PixelBuffer(size: size, alpha: alpha) { target, stride in
             withUnsafeBytes { source in
-                kernel(source.bytePointer, bytesPerRow, target.bytePointer, stride, size.width, size.height)
+                kernel(source.kernelSource(stride: bytesPerRow, size: size), target.kernelTarget(stride: stride))
             }
         }
     }

@@ -1,15 +1,19 @@
 import CPixels
 package import EideticCore
 
-/// Shrinks pictures: an average over whole cells to about twice the wanted size, then a Lanczos filter.
+/// Scales pixels down: a box average to about twice the target size, then a Lanczos filter.
 ///
-/// The average costs a fraction of the filter, and what the two together lose is not visible (48 dB and more against the
-/// filter alone).
+/// The average costs a fraction of the filter, and the combined loss is invisible (48 dB or more against the filter
+/// alone).
 package enum Resampler {
-    /// Gives the picture at another size, at most its own; colours with alpha come out premultiplied.
+    /// Returns the pixels at a smaller size; pixels with alpha become premultiplied.
     ///
     /// Transparent pixels do not bleed: colours are weighted by alpha.
     ///
+    /// - Parameters:
+    ///   - pixels: The pixels to scale.
+    ///   - size: The target size, at most the size of `pixels`.
+    /// - Returns: The scaled pixels.
     /// - Throws: `outOfMemory`.
     /// - Complexity: O(*n*) in the pixels.
     package static func resample(_ pixels: PixelBuffer, to size: PixelSize) throws(EideticError) -> PixelBuffer {
@@ -35,23 +39,18 @@ package enum Resampler {
         let scratch = try ScratchBuffer(byteCount: 8 * size.width)
         return try PixelBuffer(size: reduced, alpha: pixels.alpha.whenPremultiplied) { target, stride in
             pixels.withUnsafeBytes { source in
-                eidetic_pixels_box(
-                    source.bytePointer,
-                    pixels.bytesPerRow,
-                    size.width,
-                    size.height,
-                    cellWidth,
-                    cellHeight,
+                eidetic_pixels_average(
+                    source.kernelSource(stride: pixels.bytesPerRow, size: size),
+                    eidetic_cell(width: cellWidth, height: cellHeight),
                     pixels.alpha == .straight ? 1 : 0,
-                    target.bytePointer,
-                    stride,
+                    target.kernelTarget(stride: stride),
                     scratch.bytes.baseAddress
                 )
             }
         }
     }
 
-    /// Filters a picture, or the averages of cells of one whose size was `extent`.
+    /// Applies the Lanczos filter to an image, or to the cell averages of an image whose size was `extent`.
     private static func filter(
         _ pixels: PixelBuffer,
         extent: PixelSize,
@@ -75,10 +74,7 @@ package enum Resampler {
         pixels.withUnsafeBytes { bytes in
             horizontal.withKernel {
                 eidetic_pixels_filter_rows(
-                    bytes.bytePointer,
-                    pixels.bytesPerRow,
-                    source.width,
-                    source.height,
+                    bytes.kernelSource(stride: pixels.bytesPerRow, size: source),
                     pixels.alpha == .straight ? 1 : 0,
                     $0,
                     size.width,
@@ -96,8 +92,7 @@ package enum Resampler {
                     $0,
                     size.height,
                     alpha == .premultiplied ? 1 : 0,
-                    target.bytePointer,
-                    stride
+                    target.kernelTarget(stride: stride)
                 )
             }
         }

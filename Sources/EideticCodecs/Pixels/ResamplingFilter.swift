@@ -1,19 +1,19 @@
 import CPixels
 import Glibc
 
-/// The weights of one axis of a Lanczos resampling with three lobes.
+/// The weights of a three-lobed Lanczos filter along one axis.
 struct ResamplingFilter {
     private var firstPixels: [Int32] = []
     private var weights: [Int16] = []
     private let taps: Int
 
-    /// One, in the kernel's fixed-point numbers.
+    /// The value 1 in the kernel's fixed-point format.
     private static let fixedPointOne = 1 << 14
 
-    /// Maps `length` source pixels to `target` pixels, no more than `length`.
+    /// Creates the weights that map `sourceLength` pixels to at most as many `targetLength` pixels.
     ///
-    /// `extent` is the part of the source axis that the target covers: less than `length` where the last source pixel
-    /// stands for less than a whole one.
+    /// `extent` is the part of the source axis that the target covers: less than `sourceLength` if the last source
+    /// pixel is the average of an incomplete cell.
     init(sourceLength: Int, extent: Double, targetLength: Int) {
         let scale = extent / Double(targetLength)
         let support = 3 * max(1, scale)
@@ -26,7 +26,7 @@ struct ResamplingFilter {
         }
     }
 
-    /// Lends the kernel the weights.
+    /// Calls `body` with the weights as the C kernels take them.
     func withKernel(_ body: (eidetic_filter) -> Void) {
         firstPixels.withUnsafeBufferPointer { first in
             weights.withUnsafeBufferPointer { weights in
@@ -35,7 +35,7 @@ struct ResamplingFilter {
         }
     }
 
-    /// Weights that sum to one exactly, so that an even area stays even.
+    /// Returns weights whose sum is exactly one, so that a uniform area stays uniform.
     private static func weights(start: Int, taps: Int, centre: Double, scale: Double) -> [Int16] {
         let values = (0..<taps).map { lanczos((Double(start + $0) + 0.5 - centre) / scale) }
         let sum = values.reduce(0, +)

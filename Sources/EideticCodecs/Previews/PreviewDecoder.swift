@@ -1,12 +1,13 @@
 package import EideticCore
 
-/// Shows what is there of a picture while its bytes come (L10).
+/// Decodes progressive previews of an image that is being downloaded.
 ///
-/// JPEG (not with arithmetic coding), PNG, GIF and still WebP are gone on with where the bytes ended the last time, so that each is decoded once
-/// however many previews there are. Of other formats, of what memory has no room for, and of damaged pictures, the
-/// beginning is decoded anew each time.
+/// JPEG (without arithmetic coding), PNG, GIF and still WebP are decoded incrementally, so that each byte is decoded
+/// once, however many previews there are. Other formats, images beyond the memory budget and corrupt images are decoded
+/// from the start for each preview.
 ///
-/// Unchecked, because one thread at a time uses it: who makes the previews of a picture makes one after the other.
+/// Unchecked, because its user decodes the previews of one image one after the other, so only one thread at a time uses
+/// it.
 package final class PreviewDecoder: @unchecked Sendable {
     private let options: DecodeOptions
     private let limits: DecodeLimits
@@ -19,7 +20,7 @@ package final class PreviewDecoder: @unchecked Sendable {
         case active(any PreviewFeed, reservedBytes: Int, header: ImageHeader)
     }
 
-    /// Creates a decoder for one picture; `options` say how it is to look in the end.
+    /// Creates a decoder for one image; `options` are those of the complete image.
     package init(options: DecodeOptions, limits: DecodeLimits, context: JobContext) {
         self.options = options.with { options in
             options.acceptsPartial = true
@@ -31,16 +32,17 @@ package final class PreviewDecoder: @unchecked Sendable {
 
     deinit { stopFeed() }
 
-    /// The bytes that were given to a decoder which goes on where it stopped; `nil` where there is none.
+    /// The number of bytes that the incremental decoder has consumed; `nil` if there is none.
     package var consumedByteCount: Int? {
         if case .active(let feed, _, _) = feedState { feed.consumedByteCount } else { nil }
     }
 
-    /// What the beginning of a picture shows: `bytes` are those of the call before, and what has come since.
+    /// Returns a preview from the first bytes of an image: those of the previous call, and the bytes since.
     ///
-    /// For threads of a `WorkPool` only, one at a time. `nil` where there is nothing to be seen yet.
+    /// For threads of a `WorkPool` only, one at a time.
     ///
-    /// - Throws: What `ImageDecoder.decode` throws; where bytes are missing, the next call may do better.
+    /// - Returns: The preview; `nil` if nothing is visible yet.
+    /// - Throws: The errors of `ImageDecoder.decode`; if bytes are missing, a later call may succeed.
     package func preview(of bytes: UnsafeRawBufferPointer) throws(EideticError) -> Image? {
         let plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: context)
         if case .undetermined = feedState { startFeed(for: plan) }
@@ -57,13 +59,13 @@ package final class PreviewDecoder: @unchecked Sendable {
             } catch  where error.code != .cancelled {
                 stopFeed()
                 if error.code == .limitExceeded { throw error }
-                // What is broken for one way of decoding may not be for the other.
+                // The ordinary decoder may accept data that the incremental one rejects.
                 return try plan.decode()
             }
         }
     }
 
-    /// Takes memory for as long as the picture comes, or does without.
+    /// Creates an incremental decoder if the format has one and the budget allows it.
     private func startFeed(for plan: DecodePlan) {
         let reservedBytes = plan.workingMemory
         feedState = .unavailable
@@ -71,19 +73,19 @@ package final class PreviewDecoder: @unchecked Sendable {
         if let newFeed = try? plan.makeFeed() {
             feedState = .active(newFeed, reservedBytes: reservedBytes, header: plan.header)
         } else {
-            DecodeMemoryBudget.previews.giveBack(reservedBytes)
+            DecodeMemoryBudget.previews.release(reservedBytes)
         }
     }
 
     private func stopFeed() {
         guard case .active(_, let reservedBytes, _) = feedState else { return }
         feedState = .unavailable
-        DecodeMemoryBudget.previews.giveBack(reservedBytes)
+        DecodeMemoryBudget.previews.release(reservedBytes)
     }
 }
 
 extension DecodePlan {
-    /// A decoder that goes on where it stopped; `nil` for formats that have none.
+    /// Returns an incremental decoder; `nil` for formats without one.
     fileprivate func makeFeed() throws(EideticError) -> (any PreviewFeed)? {
         let task = makeTask(deadline: .now)
         switch header.format {

@@ -8,7 +8,7 @@ private let formats = ImageDecoder.supportedFormats
 @Suite("Formats against the corpus", .needsCorpus)
 struct FormatCorpusTests {
     @Test(
-        "F02 a picture looks as other decoders show it",
+        "F02 an image has the pixels of other decoders",
         arguments: GroundTruth.files(of: formats, kinds: ["wellformed"]).filter { ($0.size?.pixelCount ?? 0) < 1 << 19 }
     )
     func looksRight(_ truth: GroundTruth) throws {
@@ -18,14 +18,14 @@ struct FormatCorpusTests {
         #expect(maximumDifference(cellMeans(of: image.pixels), hexadecimal: truth.grid ?? "") <= truth.tol ?? 2)
     }
 
-    @Test("F07 a malformed picture is an error", arguments: GroundTruth.files(of: formats, kinds: ["malformed"]))
+    @Test("F07 a malformed image is an error", arguments: GroundTruth.files(of: formats, kinds: ["malformed"]))
     func refusesMalformed(_ truth: GroundTruth) throws {
         let bytes = try Corpus.bytes(of: truth.path)
         #expect(throws: EideticError.self) { _ = try ImageDecoder.decode(bytes) }
     }
 
     @Test(
-        "F07 a damaged picture is an error, or has its size",
+        "F07 a damaged image is an error, or has its declared size",
         arguments: GroundTruth.files(of: formats, kinds: ["damaged", "bomb", "disputed", "single", "unsupported"])
     )
     func survivesDamage(_ truth: GroundTruth) throws {
@@ -39,7 +39,7 @@ struct FormatCorpusTests {
     }
 
     @Test(
-        "F04 a picture is decoded to the wanted size",
+        "F04 an image is decoded to the target size",
         arguments: GroundTruth.files(of: formats, kinds: ["wellformed"]).filter { ($0.size?.pixelCount ?? 0) < 1 << 19 }
     )
     func decodesToSize(_ truth: GroundTruth) throws {
@@ -62,7 +62,7 @@ struct FormatCorpusTests {
         #expect(header.size == PixelSize(width: 1_080, height: 1_920))
     }
 
-    @Test("F02 an AVIF's alpha counts as it is stored, and only where it is turned as the colours are")
+    @Test("F02 an AVIF's alpha is used as stored, and ignored if its rotation differs from the colours'")
     func alphaOfAVIF() throws {
         guard ImageDecoder.supportedFormats.contains(.avif) else { return }
         let narrow = try #require(GroundTruth.all.first { $0.path.hasSuffix("/bbb_alpha_inverted.avif") })
@@ -78,7 +78,7 @@ struct FormatCorpusTests {
         #expect(try ImageDecoder.decode(foreign).pixels.alpha == .opaque)
     }
 
-    @Test("F02 an AVIF sequence gives all its frames with their durations")
+    @Test("F02 an AVIF sequence is decoded to all its frames with their durations")
     func playsSequences() throws {
         guard ImageDecoder.supportedFormats.contains(.avif) else { return }
         let bytes = try Corpus.bytes(of: "libavif/data/colors-animated-8bpc.avif")

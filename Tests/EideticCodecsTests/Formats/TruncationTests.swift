@@ -3,12 +3,12 @@ import EideticCore
 import EideticTestSupport
 import Testing
 
-/// Files that the library refuses as a whole.
+/// Files that the library refuses even when complete.
 private let rejected: Set<String> = [
     "libavif/data/draw_points_idat_progressive_metasize0.avif", "serenity/jpg/12-bit.jpg",
 ]
 
-/// One format, with files whose every part is cut off.
+/// The files to truncate, by format.
 private let cases: [GroundTruth] = ImageDecoder.supportedFormats.flatMap { format in
     let files = GroundTruth.files(of: [format], kinds: ["wellformed", "single"]).filter { !rejected.contains($0.path) }
         .sorted { $0.bytes < $1.bytes }
@@ -21,21 +21,21 @@ private let cases: [GroundTruth] = ImageDecoder.supportedFormats.flatMap { forma
     return small + large
 }
 
-@Suite("Truncated pictures", .needsCorpus)
+@Suite("Truncated images", .needsCorpus)
 struct TruncationTests {
-    @Test("F07 a picture cut off anywhere is a typed error or partial", arguments: cases)
+    @Test("F07 an image truncated anywhere is a typed error or partial", arguments: cases)
     func survivesTruncation(_ truth: GroundTruth) throws {
         let bytes = try Corpus.bytes(of: truth.path)
         var parts = 0
-        // Every byte of a small file, 200 places of a large one.
+        // Every length of a small file, 200 lengths of a large one.
         for count in stride(from: 0, to: bytes.count, by: bytes.count < 3_000 ? 1 : bytes.count / 200) {
-            // An array of its own: the address sanitizer then sees a read beyond its end.
+            // A separate array, so that the address sanitizer detects a read beyond its end.
             let part = Array(bytes[..<count])
             #expect(throws: Never.self) { try Self.headers(of: part) }
             _ = try Self.decode(part, acceptsPartial: false)
             if try Self.decode(part, acceptsPartial: true)?.isPartial == true { parts += 1 }
         }
-        // As `DecodeOptions.acceptsPartial` says.
+        // As documented for `DecodeOptions.acceptsPartial`.
         switch truth.format {
         case "jpeg", "png", "gif", "webp", "bmp": #expect(parts > 0)
         case "heif", "svg": #expect(parts == 0)
@@ -43,7 +43,7 @@ struct TruncationTests {
         }
     }
 
-    /// The first bytes give a header, ask for more, or are refused; but only an EideticError says so.
+    /// Expects a header, a request for more bytes, or an `EideticError`.
     private static func headers(of part: [UInt8]) throws {
         do throws(EideticError) {
             let early = try ImageDecoder.header(of: part, isComplete: false)
@@ -71,7 +71,7 @@ struct TruncationTests {
         }
     }
 
-    @Test("F01 the first bytes say how large a picture is", arguments: cases)
+    @Test("F01 the first bytes give the size of an image", arguments: cases)
     func readsHeaderEarly(_ truth: GroundTruth) throws {
         let bytes = try Corpus.bytes(of: truth.path)
         let fullHeader = try #require(try ImageDecoder.header(of: bytes))

@@ -1,4 +1,4 @@
-/// Writes PNG files chunk by chunk, so that tests can write strange ones.
+/// A writer of PNG files, chunk by chunk, for valid and invalid files.
 struct PNGWriter {
     private(set) var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
@@ -6,7 +6,7 @@ struct PNGWriter {
         addChunk("IHDR", content: bigEndian(width) + bigEndian(height) + [depth, colorType, 0, 0, interlace])
     }
 
-    /// The file with its last chunk.
+    /// The complete file.
     var finished: [UInt8] {
         var writer = self
         writer.addChunk("IEND", content: [])
@@ -18,12 +18,12 @@ struct PNGWriter {
         bytes += bigEndian(content.count) + body + bigEndian(Int(Self.checksum(of: body)) ^ (hasWrongChecksum ? 1 : 0))
     }
 
-    /// The pixels, each row with its filter's number before it, compressed without compression.
+    /// Adds the pixels, uncompressed; each row starts with its filter type.
     mutating func addPixels(_ rows: [UInt8]) { addChunk("IDAT", content: Self.zlibStream(of: rows)) }
 
     func bigEndian(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
 
-    /// Stored blocks of deflate, with zlib's head and checksum.
+    /// Returns a zlib stream of stored blocks.
     static func zlibStream(of content: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         var start = 0

@@ -1,4 +1,4 @@
-/// Writes TIFF files of one page and one strip, tag by tag, so that tests can write strange ones.
+/// A writer of TIFF files with one page and one strip, tag by tag, for valid and invalid files.
 struct TIFFWriter {
     private var tags: [(tag: Int, kind: Int, count: Int, value: Int)] = []
     private var tail: [UInt8] = []
@@ -12,16 +12,16 @@ struct TIFFWriter {
         ]
     }
 
-    /// Adds a number.
+    /// Adds a tag with a number.
     mutating func add(tag: Int, value: Int) { tags.append((tag, 4, 1, value)) }
 
-    /// Adds a block of bytes.
+    /// Adds a tag with bytes.
     mutating func add(tag: Int, bytes: [UInt8]) {
         tags.append((tag, 7, bytes.count, -1 - tail.count))
         tail += bytes
     }
 
-    /// The file.
+    /// The complete file.
     var finished: [UInt8] {
         let start = 8 + 2 + 12 * (tags.count + 1) + 4
         let all = (tags + [(273, 4, 1, start)]).sorted { $0.tag < $1.tag }

@@ -1,24 +1,27 @@
 #if AVIF
-/// What a still AVIF says about the picture of its alpha, as far as libavif does not keep to it (docs/decisions/0022).
+/// Properties of a still AVIF's alpha that libavif handles differently (docs/decisions/0022).
 ///
 /// - SeeAlso: ISO/IEC 23008-12, 6.6.2.1; AV1, 5.5.
 struct AVIFAlpha {
-    /// Whether the alpha, turned as it says itself, has other sides than the turned colours, and so is none of theirs.
+    /// A Boolean value indicating whether the alpha's rotation gives other dimensions than the colours', so that the
+    /// alpha is ignored.
     private(set) var isMismatched = false
-    /// Whether its numbers are marked as 16 to 235, which the library stretches, though stored numbers count.
+    /// A Boolean value indicating whether the alpha is marked as limited range (16 to 235), which libavif expands
+    /// although stored values count.
     private(set) var isLimitedRange = false
 
-    /// `nil` where the picture has no alpha.
+    /// Reads the properties; `nil` if the image has no alpha.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard let items = HEIFItems(bytes), let alpha = items.alphaItem(of: items.primaryItem) else { return nil }
         isMismatched = items.swapsSides(of: items.primaryItem) != items.swapsSides(of: alpha)
         isLimitedRange = items.properties(of: alpha, named: "av1C").contains(where: Self.isLimitedRange)
     }
 
-    /// The first sequence header among the units in an `av1C` box.
+    /// Returns the first sequence header among the units in an `av1C` box.
     private static func sequenceHeader(in configuration: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         var offset = 4
-        // One byte says what follows, a second one how long it is; longer ones do not occur before it.
+        // The first byte has the type of a unit, the second its length; longer lengths do not occur before the sequence
+        // header.
         while let unit = configuration.uint8(at: offset), let length = configuration.uint8(at: offset + 1),
             unit & 6 == 2
         {
@@ -28,7 +31,8 @@ struct AVIFAlpha {
         return nil
     }
 
-    /// Whether the sequence header in an `av1C` box is that of a still picture in limited range.
+    /// Returns `true` if the sequence header in an `av1C` box is that of a still image in limited range; otherwise,
+    /// `false`.
     private static func isLimitedRange(_ configuration: UnsafeRawBufferPointer) -> Bool {
         guard let header = sequenceHeader(in: configuration) else { return false }
         var bits = BitReader(bytes: header)
@@ -45,7 +49,7 @@ struct AVIFAlpha {
     }
 }
 
-/// Bits from the most significant one on; zeros behind the end.
+/// A reader of bits from the most significant one on; zeros beyond the end.
 private struct BitReader {
     let bytes: UnsafeRawBufferPointer
     private var offset = 0

@@ -4,10 +4,10 @@ import CCodec
 import CPixels
 import EideticCore
 
-/// AVIF pictures and sequences, through libavif.
+/// AVIF images and sequences, by libavif.
 ///
-/// Crop, rotation and mirroring belong to the format and are applied here; an EXIF orientation beside them is a copy of
-/// the same fact, and is ignored.
+/// Crop, rotation and mirroring belong to the format and are applied here; an EXIF orientation beside them repeats the
+/// same rotation and is ignored.
 enum AVIFCodec: ImageCodec {
     static var formats: [ImageFormat] { [.avif] }
 
@@ -44,9 +44,10 @@ enum AVIFCodec: ImageCodec {
         }
     }
 
-    /// Asks libheif, where it is part of the build, for what libavif refuses: grids that use a tile twice, for one.
+    /// Calls `body` with libheif, if it is part of the build, after libavif has failed: for example for grids that use
+    /// a tile twice.
     ///
-    /// It is not the first choice because it takes two to eight times as long (docs/decisions/0022).
+    /// libheif is not the first choice because it takes two to eight times as long (docs/decisions/0022).
     private static func withHEIFFallback<Result>(
         after error: EideticError,
         body ask: (any ImageCodec.Type) throws(EideticError) -> Result
@@ -63,21 +64,21 @@ enum AVIFCodec: ImageCodec {
         #endif
     }
 
-    /// The frames at the wanted size; one at full size, a copy to turn, and planes of up to 16 bits.
+    /// The frames at the target size, one frame at full size, a copy to rotate, and planes of up to 16 bits.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         task.estimatedMemory(canvasCount: 4)
     }
 }
 
-/// An open AVIF in memory.
+/// An open AVIF file in memory.
 private struct AVIFFile: ~Copyable {
     private let handle: OpaquePointer
     private let info: eidetic_avif_info
     private let alphaProperties: AVIFAlpha?
 
-    /// Reads the headers.
+    /// Opens the file and parses its headers.
     ///
-    /// - Returns: `nil` where more bytes are needed.
+    /// - Returns: `nil` if more bytes are needed.
     init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, maximumPixels: Int, maximumFrames: Int)
         throws(EideticError)
     {
@@ -104,7 +105,7 @@ private struct AVIFFile: ~Copyable {
 
     var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
 
-    var loopCount: Int? { info.frames == 1 ? 1 : info.plays == 0 ? nil : Int(info.plays) }
+    var loopCount: Int? { info.frames == 1 ? 1 : info.loop_count == 0 ? nil : Int(info.loop_count) }
 
     func makeHeader(from bytes: UnsafeRawBufferPointer) -> ImageHeader {
         ImageHeader(
@@ -144,7 +145,7 @@ private struct AVIFFile: ~Copyable {
         return info.is_premultiplied ? .premultiplied : .straight
     }
 
-    /// Shrunk at once: the limit on animations is one on frames of the wanted size.
+    /// Decodes the next frame and scales it down, because the limit on animations counts frames of the target size.
     private func nextFrame(for task: DecodeTask) throws(EideticError) -> PixelBuffer {
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()

@@ -1,14 +1,14 @@
 #if AVIF
 import EideticCore
 
-/// How long the frames of an AVIF sequence are shown.
+/// A reader of the frame durations of an AVIF sequence.
 ///
-/// libavif is not asked: it counts from the first frame on for each, so a file of 100 kB that announces 100,000 frames
-/// would take many seconds.
+/// Used instead of libavif's function, which counts from the first frame for each frame: a file of 100 kB that declares
+/// 100,000 frames would take many seconds.
 ///
 /// - SeeAlso: ISO/IEC 14496-12, 8.4.2 (`mdhd`) and 8.6.1.2 (`stts`).
 enum AVIFDurations {
-    /// The durations of `count` frames of the first track of colours; zero where the file does not tell.
+    /// Returns the durations of `count` frames of the first colour track; zero if the file has none.
     static func read(from bytes: UnsafeRawBufferPointer, count: Int) -> [Duration] {
         let tracks = bytes.box("moov")?.boxes(named: "trak") ?? []
         let media = tracks.first { $0.box("tref", "auxl") == nil }?.box("mdia")
@@ -23,7 +23,7 @@ enum AVIFDurations {
         header?.bigEndian32(at: header?.uint8(at: 0) == 1 ? 20 : 12) ?? 0
     }
 
-    /// Runs of frames with the same duration, as a list of `count` frames; the last run goes on to the end.
+    /// Returns the ticks of `count` frames from a table of runs; the last run extends to the end.
     private static func frameTicks(in table: UnsafeRawBufferPointer?, count: Int) -> [Int] {
         var durations: [Int] = []
         var offset = 8

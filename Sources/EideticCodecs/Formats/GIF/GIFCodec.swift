@@ -1,10 +1,10 @@
 import CPixels
 import EideticCore
 
-/// GIF, with a decompressor of our own: giflib keeps all frames in memory and cannot stop halfway.
+/// GIF, with Eidetic's own decompressor: giflib keeps all frames in memory and cannot be interrupted.
 ///
-/// What no frame covers is transparent, and so is what a frame's disposal clears, as in browsers; but see
-/// docs/decisions/0010 for still pictures.
+/// Pixels that no frame covers or that a disposal clears are transparent, as in browsers; for still images see
+/// docs/decisions/0010.
 enum GIFCodec: ImageCodec {
     static let formats: [ImageFormat] = [.gif]
 
@@ -17,8 +17,11 @@ enum GIFCodec: ImageCodec {
         guard !structure.frames.isEmpty else {
             guard isComplete else { return nil }
             throw structure.isComplete
-                ? EideticError(.corrupt, message: "GIF: has no frame")
-                : EideticError(.truncated, message: "GIF: ends after \(bytes.count) bytes, before the first frame")
+                ? EideticError(.corrupt, message: "GIF: the file has no frame")
+                : EideticError(
+                    .truncated,
+                    message: "GIF: the file ends after \(bytes.count) bytes, before the first frame"
+                )
         }
         let isAnimated = structure.frames.count > 1
         return ImageHeader(
@@ -38,14 +41,18 @@ enum GIFCodec: ImageCodec {
             ? try decodeAnimation(structure, for: task) : try decodeStill(structure, for: task)
         if !decoded.isPartial, task.decodesAllFrames, !structure.isComplete {
             guard task.acceptsPartial else {
-                throw EideticError(.truncated, message: "GIF: ends after \(bytes.count) bytes, without its trailer")
+                throw EideticError(
+                    .truncated,
+                    message: "GIF: the file ends after \(bytes.count) bytes, without its trailer"
+                )
             }
             decoded.isPartial = true
         }
         return decoded
     }
 
-    /// The frames at the wanted size, three canvases, and the colour numbers of one frame, which may be larger than it.
+    /// The frames at the target size, three canvases, and the colour indices of one frame, which may be larger than a
+    /// canvas.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         let frames = (try? GIFStructure(bytes))?.frames ?? []
         let largest = frames.map(\.area.size.pixelCount).filter { $0 <= task.limits.pixels }.max() ?? 0
@@ -53,7 +60,7 @@ enum GIFCodec: ImageCodec {
         return overflow ? .max : memory
     }
 
-    /// The first frame, painted straight onto the canvas.
+    /// Decodes the first frame directly onto the canvas.
     private static func decodeStill(_ structure: GIFStructure, for task: DecodeTask) throws(EideticError)
         -> DecodedPixels
     {
@@ -89,7 +96,9 @@ enum GIFCodec: ImageCodec {
         return decoded
     }
 
-    /// Paints what a frame shows of `region` of the canvas; gives what was wrong where the task accepts that.
+    /// Decodes the part of a frame that lies in `region` of the canvas.
+    ///
+    /// - Returns: The pixels, and the error of missing or corrupt ones if the task accepts partial images.
     private static func paint(
         _ frame: GIFStructure.Frame,
         number: Int,
@@ -111,7 +120,9 @@ enum GIFCodec: ImageCodec {
         )
     }
 
-    /// The colour numbers of a frame's pixels, in the order of the file; gives how many there are.
+    /// Decompresses the colour indices of a frame in file order.
+    ///
+    /// - Returns: The number of indices, and the error if some are missing or corrupt.
     private static func decompress(
         _ frame: GIFStructure.Frame,
         number: Int,
@@ -129,12 +140,13 @@ enum GIFCodec: ImageCodec {
         )
         switch status {
         case EIDETIC_LZW_OK: return (count, nil)
-        case EIDETIC_LZW_TRUNCATED: return (count, EideticError(.truncated, message: "\(location) ends too early"))
-        default: return (count, EideticError(.corrupt, message: "\(location) has broken pixels after \(count) of them"))
+        case EIDETIC_LZW_TRUNCATED: return (count, EideticError(.truncated, message: "\(location) is truncated"))
+        default: return (count, EideticError(.corrupt, message: "\(location) is corrupt after \(count) pixels"))
         }
     }
 
-    /// A region of the canvas with a frame on it; what the frame does not cover, or lacks, is transparent, or black.
+    /// Returns a region of the canvas with a frame on it; pixels outside the frame or missing in it are transparent, or
+    /// black.
     static func applyPalette(
         to numbers: UnsafeRawBufferPointer,
         of frame: GIFStructure.Frame,
@@ -154,14 +166,14 @@ enum GIFCodec: ImageCodec {
                 let count = min(right - left, numbers.count - start)
                 guard row >= 0, row < region.size.height, count > 0 else { continue }
                 let target = base + row * stride + 4 * (left - region.x)
-                eidetic_pixels_look_up(numbers.bytePointer.map { $0 + start }, count, palette, target)
+                eidetic_pixels_map_indices(numbers.bytePointer.map { $0 + start }, count, palette, target)
             }
         }
     }
 
-    /// R, G, B, A of all 256 numbers.
+    /// Returns R, G, B, A for each of the 256 indices.
     ///
-    /// A number beyond the file's table is transparent; a file without any table means shades of grey.
+    /// An index beyond the file's palette is transparent; a file without a palette has shades of grey.
     private static func palette(of frame: GIFStructure.Frame) -> [UInt8] {
         var table = [UInt8](repeating: 0, count: 1_024)
         let greys = (0...255).flatMap { [UInt8($0), UInt8($0), UInt8($0)] }
@@ -173,7 +185,7 @@ enum GIFCodec: ImageCodec {
         return table
     }
 
-    /// The rows in the order in which an interlaced frame stores them.
+    /// Returns the rows in the order in which an interlaced frame stores them.
     private static func interlacedRows(height: Int) -> [Int] {
         [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { Array(stride(from: $0.0, to: height, by: $0.1)) }
     }

@@ -2,13 +2,16 @@ import CGIF
 import CPixels
 import EideticCore
 
-/// GIF by giflib, with at most 255 colours for each frame and one for transparency.
+/// GIF by giflib, with at most 255 colours per frame and one index for transparency.
 enum GIFEncoder: FormatEncoder {
     static let format = ImageFormat.gif
 
     static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
         guard image.size.width <= 65_535, image.size.height <= 65_535 else {
-            throw EideticError(.encodingFailed, message: "GIF: \(image.size) pixels; a side may have 65535")
+            throw EideticError(
+                .encodingFailed,
+                message: "GIF: the image has \(image.size) pixels; the limit is 65535 per side"
+            )
         }
         let writer = GIFWriter()
         try writer.writeHeader(size: image.size)
@@ -18,7 +21,7 @@ enum GIFEncoder: FormatEncoder {
     }
 }
 
-/// A file that giflib writes.
+/// The output of giflib.
 private final class GIFWriter {
     private var bytes: [UInt8] = []
     private var file: UnsafeMutablePointer<GifFileType>?
@@ -26,7 +29,7 @@ private final class GIFWriter {
     deinit { if let file { EGifCloseFile(file, nil) } }
 
     func writeHeader(size: PixelSize) throws(EideticError) {
-        // The file does not outlive this object, which keeps it.
+        // The file does not outlive this object, which owns it.
         let owner = Unmanaged.passUnretained(self).toOpaque()
         file = EGifOpen(
             owner,
@@ -50,7 +53,7 @@ private final class GIFWriter {
         try check(EGifPutExtensionTrailer(file))
     }
 
-    /// Puts a whole picture; where it is transparent it replaces what was before.
+    /// Writes a full frame; its transparent pixels replace those of the previous frame.
     func write(_ frame: Image.Frame) throws(EideticError) {
         let pixels = try frame.pixels.unpremultiplied().packed()
         let size = pixels.size
@@ -60,7 +63,7 @@ private final class GIFWriter {
             eidetic_pixels_quantize($0.bytePointer, size.pixelCount, 255, &colours, &indices)
         }
         guard colourCount >= 0, let map = GifMakeMapObject(256, nil) else {
-            throw EideticError(.outOfMemory, message: "GIF: no memory for the colours of \(size) pixels")
+            throw EideticError(.outOfMemory, message: "GIF: cannot allocate the colour table for \(size) pixels")
         }
         defer { GifFreeMapObject(map) }
         for index in 0..<256 {

@@ -1,6 +1,6 @@
 import EideticCore
 
-/// The blocks of a GIF file, found without decompressing.
+/// The blocks of a GIF file, parsed without decompression.
 ///
 /// - SeeAlso: GIF 89a, appendix A; the Netscape 2.0 application block.
 struct GIFStructure {
@@ -10,23 +10,24 @@ struct GIFStructure {
         var duration: Duration
         var disposal: FrameDisposal
         var transparentIndex: Int?
-        /// Whether a control block stands before it, which alone can speak of transparency.
+        /// A Boolean value indicating whether a graphic control block, which alone can declare transparency, precedes
+        /// the frame.
         var hasControl: Bool
         var isInterlaced: Bool
-        /// Red, green and blue of each colour; `nil` where the file has no table at all.
+        /// Red, green and blue of each colour; `nil` if the file has no colour table.
         var palette: UnsafeRawBufferPointer?
-        /// Bits of a pixel's code.
+        /// The number of bits of a pixel's code.
         var codeSize: Int
-        /// The compressed pixels in their sub-blocks, as far as they are there.
+        /// The compressed pixels in their sub-blocks, as far as the bytes reach.
         var data: UnsafeRawBufferPointer
-        /// Where the frame begins.
+        /// The offset of the frame.
         var offset: Int
 
-        /// Whether a pixel may have a number that the table has no colour for; it is transparent then.
+        /// A Boolean value indicating whether a pixel can have an index beyond the colour table, which is transparent.
         var hasIndicesWithoutColour: Bool { (palette?.count ?? 768) / 3 < 1 << min(8, codeSize) }
     }
 
-    /// The graphic control block that stands before a frame.
+    /// The graphic control block before a frame.
     private struct Control {
         var isPresent = false
         var duration = Duration.zero
@@ -38,14 +39,15 @@ struct GIFStructure {
     private(set) var loopCount: Int? = 1
     /// The frames whose pixels have begun.
     private(set) var frames: [Frame] = []
-    /// Whether the trailer was reached, or something that is no block behind a frame, which counts as one.
+    /// A Boolean value indicating whether the bytes reach the trailer, or an invalid block behind a frame, which counts
+    /// as a trailer.
     private(set) var isComplete = false
     private let bytes: UnsafeRawBufferPointer
     private var offset = 13
     private var globalPalette: UnsafeRawBufferPointer?
     private var control = Control()
 
-    /// Reads as far as the bytes go.
+    /// Parses the blocks as far as the bytes reach.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         self.bytes = bytes
         guard let width = bytes.littleEndian16(at: 6), let height = bytes.littleEndian16(at: 8),
@@ -66,9 +68,9 @@ struct GIFStructure {
         }
     }
 
-    /// Whether some pixel may stay transparent.
+    /// A Boolean value indicating whether a pixel can remain transparent.
     var hasAlpha: Bool {
-        // A picture from before there was transparency has none; what its frame leaves out is black.
+        // A still image without a graphic control block has no transparency; pixels outside its frame are black.
         if frames.count == 1, !frames[0].hasControl, !frames[0].hasIndicesWithoutColour { return false }
         return frames.first.map { $0.area != FrameArea(canvas: size) } ?? false
             || frames.contains {
@@ -76,7 +78,7 @@ struct GIFStructure {
             }
     }
 
-    /// What no block begins with ends the file where a frame was seen before; else it is broken.
+    /// Ends the file at an invalid block behind a frame; throws if there is no frame.
     private mutating func handleUnknownBlock(_ block: Int) throws(EideticError) {
         guard frames.isEmpty else { isComplete = true; return }
         throw EideticError(.corrupt, message: "GIF: unknown block \(block) at byte \(offset - 1)")
@@ -121,7 +123,7 @@ struct GIFStructure {
             let length = bytes.uint8(at: offset + 12), length >= 3, bytes.uint8(at: offset + 13) == 1,
             let repeats = bytes.littleEndian16(at: offset + 14)
         else { return }
-        // So many repetitions after the first showing, as browsers count.
+        // The block has the number of repetitions after the first pass, as browsers count.
         loopCount = repeats == 0 ? nil : repeats + 1
     }
 
@@ -158,11 +160,11 @@ struct GIFStructure {
         return isWhole
     }
 
-    /// A canvas without a size takes the first frame's.
+    /// Derives a missing canvas size from the first frame.
     private mutating func inferSize(right: Int, bottom: Int) throws(EideticError) {
         if size.width == 0 { size.width = right }
         if size.height == 0 { size.height = bottom }
-        guard size.isPositive else { throw EideticError(.corrupt, message: "GIF: a canvas of \(size) pixels") }
+        guard size.isPositive else { throw EideticError(.corrupt, message: "GIF: invalid canvas size \(size)") }
     }
 
     private mutating func skipSubBlocks() -> Bool {

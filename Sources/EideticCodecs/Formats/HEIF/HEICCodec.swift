@@ -3,10 +3,10 @@ import CCodec
 import CHEIF
 import EideticCore
 
-/// HEIF pictures coded with HEVC, through libheif.
+/// HEIF images with HEVC coding (HEIC), by libheif.
 ///
-/// Crop, rotation and mirroring belong to the format and are applied by the library; an EXIF orientation beside them is
-/// a copy of the same fact, and is ignored.
+/// Crop, rotation and mirroring belong to the format, and the library applies them; an EXIF orientation beside them
+/// repeats the same rotation and is ignored.
 enum HEICCodec: ImageCodec {
     static var formats: [ImageFormat] { [.heic] }
 
@@ -18,7 +18,7 @@ enum HEICCodec: ImageCodec {
         do throws(EideticError) {
             return try HEICFile(bytes)?.header(format: format)
         } catch {
-            // The library does not tell a file that goes on from one that is broken, and wants all of it.
+            // libheif needs the whole file, and does not distinguish an incomplete file from a corrupt one.
             if !isComplete, error.code == .corrupt || error.code == .truncated {
                 return headerFromItems(of: bytes, format: format)
             }
@@ -26,19 +26,21 @@ enum HEICCodec: ImageCodec {
         }
     }
 
-    /// What the list of pictures says, which comes before them.
+    /// Returns the header from the item properties, which precede the pixels.
     private static func headerFromItems(of bytes: UnsafeRawBufferPointer, format: ImageFormat) -> ImageHeader? {
         guard let items = HEIFItems(bytes), let size = items.size(of: items.primaryItem) else { return nil }
         return ImageHeader(format: format, size: size, hasAlpha: items.alphaItem(of: items.primaryItem) != nil)
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
-        guard let file = try HEICFile(bytes) else { throw EideticError(.corrupt, message: "heic: there is no picture") }
+        guard let file = try HEICFile(bytes) else {
+            throw EideticError(.corrupt, message: "heic: the file has no primary image")
+        }
         try task.checkpoint()
         return try file.decode(for: task)
     }
 
-    /// The result, the library's picture, its planes, and the coded pictures that a grid is made of.
+    /// The result, libheif's image, its planes, and the tiles of a grid.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         task.estimatedMemory(canvasCount: 4)
     }
@@ -73,7 +75,7 @@ private struct HEICFile: ~Copyable {
     }
 
     func decode(for task: DecodeTask) throws(EideticError) -> DecodedPixels {
-        // The library's limit is one side of a square, and counts the coded blocks at the edges too.
+        // The library's limit is the side of a square, and includes the padding of the coded blocks.
         let maximumSide = UInt32(clamping: max(size.width, size.height) + 64)
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             var outcome = eidetic_codec_outcome()

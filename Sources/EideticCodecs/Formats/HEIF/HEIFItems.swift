@@ -1,15 +1,15 @@
 #if AVIF || HEIF
 import EideticCore
 
-/// The pictures that a HEIF file lists, and what it says about them.
+/// The items of a HEIF file and their properties.
 ///
 /// - SeeAlso: ISO/IEC 23008-12, 6.5 and 9.3 (`ipma`).
 struct HEIFItems {
     private let meta: UnsafeRawBufferPointer
-    /// The number of the picture that stands for the file.
+    /// The identifier of the primary item.
     let primaryItem: Int
 
-    /// `nil` where the list is not there, or not complete.
+    /// Finds the `meta` box; `nil` if it is missing or incomplete.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard let box = bytes.box("meta"), let meta = box.slice(at: 4, count: box.count - 4),
             let first = meta.box("pitm"),
@@ -19,7 +19,7 @@ struct HEIFItems {
         self.primaryItem = primary
     }
 
-    /// The size of a picture after its rotation; `nil` where it is cropped, or the file does not tell.
+    /// Returns the size of an item after its rotation; `nil` if it is cropped or the file has no size.
     func size(of item: Int) -> PixelSize? {
         guard properties(of: item, named: "clap").isEmpty, let size = properties(of: item, named: "ispe").first,
             let width = size.bigEndian32(at: 4), let height = size.bigEndian32(at: 8)
@@ -28,14 +28,14 @@ struct HEIFItems {
         return stored.isPositive ? (swapsSides(of: item) ? stored.transposed : stored) : nil
     }
 
-    /// Whether a picture is turned by a quarter.
+    /// Returns `true` if the item is rotated by 90 or 270 degrees; otherwise, `false`.
     func swapsSides(of item: Int) -> Bool {
         properties(of: item, named: "irot").contains { ($0.uint8(at: 0) ?? 0) & 1 == 1 }
     }
 
-    /// The picture that is a picture's alpha.
+    /// Returns the item with the alpha of another item.
     func alphaItem(of item: Int) -> Int? {
-        // A file could list any number.
+        // A hostile file can list any number of items.
         auxiliaryItems(of: item).prefix(8).first { auxiliary in
             properties(of: auxiliary, named: "auxC").contains {
                 $0.contains("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", at: 4)
@@ -44,7 +44,7 @@ struct HEIFItems {
         }
     }
 
-    /// The items that are auxiliary to another one.
+    /// Returns the items that are auxiliary to another one.
     private func auxiliaryItems(of item: Int) -> [Int] {
         guard let references = meta.box("iref"), let list = references.slice(at: 4, count: references.count - 4) else {
             return []
@@ -58,7 +58,7 @@ struct HEIFItems {
         }
     }
 
-    /// The contents of an item's properties of one name.
+    /// Returns the contents of an item's properties with the given name.
     func properties(of item: Int, named name: StaticString) -> [UnsafeRawBufferPointer] {
         guard let all = meta.box("iprp"), let list = all.box("ipco") else { return [] }
         var boxes: [UnsafeRawBufferPointer?] = []
@@ -71,10 +71,10 @@ struct HEIFItems {
         }
     }
 
-    /// As many as an association's 15 bits can name.
+    /// The number of properties that an association's 15 bits can address.
     private static let maximumPropertyCount = 32_767
 
-    /// The numbers, from 1 on, of an item's properties.
+    /// Returns the 1-based indices of an item's properties.
     private func associations(in table: UnsafeRawBufferPointer, of item: Int) -> [Int] {
         let isLong = table.uint8(at: 0) != 0, isWide = (table.uint8(at: 3) ?? 0) & 1 == 1
         var offset = 8
@@ -84,7 +84,7 @@ struct HEIFItems {
             let size = isWide ? 2 : 1
             if number == item {
                 let offsets = (0..<count).map { offset + 1 + size * $0 }
-                // The highest bit says whether a reader must know the property.
+                // The most significant bit marks essential properties.
                 return isWide
                     ? offsets.compactMap { table.bigEndian16(at: $0).map { $0 & 0x7fff } }
                     : offsets.compactMap { table.uint8(at: $0).map { $0 & 0x7f } }

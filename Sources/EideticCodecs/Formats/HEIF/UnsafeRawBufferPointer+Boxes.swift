@@ -1,9 +1,9 @@
 #if AVIF || HEIF
-/// The boxes that HEIF files are made of.
+/// Access to the boxes of the ISO base media file format, on which HEIF is built.
 ///
 /// - SeeAlso: ISO/IEC 14496-12, 4.2.
 extension UnsafeRawBufferPointer {
-    /// The content of a box that lies within others, each the first of its name.
+    /// Returns the content of the first box along a path of names.
     func box(_ path: StaticString...) -> UnsafeRawBufferPointer? {
         path.reduce(self as UnsafeRawBufferPointer?) { within, name in
             var found: UnsafeRawBufferPointer?
@@ -15,7 +15,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// The contents of all boxes of this name.
+    /// Returns the contents of all boxes with this name.
     func boxes(named name: StaticString) -> [UnsafeRawBufferPointer] {
         var found: [UnsafeRawBufferPointer] = []
         forEachBox { boxName, content in
@@ -25,7 +25,7 @@ extension UnsafeRawBufferPointer {
         return found
     }
 
-    /// Tells the name and the content of each box, as far as it is complete, until `body` says that it wants no more.
+    /// Calls `body` with the name and content of each complete box until it returns false.
     func forEachBox(_ body: (_ name: UnsafeRawBufferPointer, _ content: UnsafeRawBufferPointer) -> Bool) {
         var offset = 0
         while let short = bigEndian32(at: offset) {

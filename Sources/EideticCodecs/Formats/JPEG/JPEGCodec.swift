@@ -2,13 +2,13 @@ import CJPEG
 import CPixels
 import EideticCore
 
-/// JPEG by libjpeg-turbo: baseline, progressive, arithmetic; grey, YCbCr, RGB, CMYK and YCCK.
+/// JPEG by libjpeg-turbo: baseline, progressive and arithmetic coding; grey, YCbCr, RGB, CMYK and YCCK.
 ///
-/// The lossless process by code of our own.
+/// Lossless JPEG is decoded by Eidetic's own ``LosslessJPEG``.
 enum JPEGCodec: ImageCodec {
     static let formats: [ImageFormat] = [.jpeg]
 
-    /// Rows between two questions whether to go on.
+    /// The number of rows between two checkpoints.
     private static let rowsPerCheckpoint = 32
 
     static func header(
@@ -19,10 +19,13 @@ enum JPEGCodec: ImageCodec {
         let segments = try JPEGSegments(bytes)
         guard segments.isHeaderComplete else {
             guard isComplete else { return nil }
-            throw EideticError(.truncated, message: "JPEG: ends after \(bytes.count) bytes, before the first scan")
+            throw EideticError(
+                .truncated,
+                message: "JPEG: the file ends after \(bytes.count) bytes, before the first scan"
+            )
         }
         guard let size = segments.size else {
-            throw EideticError(.corrupt, message: "JPEG: a scan before any frame header")
+            throw EideticError(.corrupt, message: "JPEG: the first scan precedes the frame header")
         }
         return ImageHeader(format: .jpeg, size: size, orientation: segments.orientation)
     }
@@ -37,7 +40,10 @@ enum JPEGCodec: ImageCodec {
         let decoder = try JPEGDecoder(bytes)
         try decoder.readHeader(scaleNumerator: scaleNumerator(for: task))
         guard decoder.storedSize == task.header.size else {
-            throw EideticError(.corrupt, message: "JPEG: two sizes, \(task.header.size) and \(decoder.storedSize)")
+            throw EideticError(
+                .corrupt,
+                message: "JPEG: the file declares two sizes, \(task.header.size) and \(decoder.storedSize)"
+            )
         }
         while try decoder.consumeInput() { try task.checkpoint() }
         try decoder.startOutput()
@@ -57,17 +63,18 @@ enum JPEGCodec: ImageCodec {
         )
     }
 
-    /// The rows at the scale that is asked for; for a picture with several scans all its coefficients as well.
+    /// The rows at the scale of the inverse transform; for an image with several scans, also all its coefficients.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         let scaleNumerator = scaleNumerator(for: task),
             coefficients = (try? JPEGSegments(bytes))?.coefficientsPerPixel ?? 0
         return task.header.size.pixelCount * (2 * coefficients + 4 * scaleNumerator * scaleNumerator / 64)
     }
 
-    /// The scale of the inverse cosine transform: the smallest that still has twice the wanted size in both directions.
+    /// Returns the scale of the inverse cosine transform in eighths: the smallest with twice the target size in both
+    /// directions.
     ///
-    /// Halving what is left with a good filter costs little; at less than twice the size the transform's own, square
-    /// filter would be seen (40 dB instead of 50).
+    /// A high-quality filter halves the rest at little cost. Below twice the target size the box filter of the
+    /// transform becomes visible (40 dB instead of 50).
     static func scaleNumerator(for task: DecodeTask) -> Int {
         let size = task.header.size, targetSize = task.targetSize
         return [1, 2, 4].first {

@@ -1,16 +1,18 @@
 import CJPEG
 import EideticCore
 
-/// Owns one decoder of libjpeg.
+/// The owner of one libjpeg decoder.
 struct JPEGDecoder: ~Copyable {
     private let handle: OpaquePointer
     private let byteCount: Int
 
+    /// Creates a decoder.
+    ///
     /// - Precondition: `bytes` outlives the decoder.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let handle = eidetic_jpeg_decoder_create(base, bytes.count) else {
-            throw EideticError(.outOfMemory, message: "JPEG: no memory for the decoder")
+            throw EideticError(.outOfMemory, message: "JPEG: cannot allocate the decoder")
         }
         self.handle = handle
         byteCount = bytes.count
@@ -18,12 +20,12 @@ struct JPEGDecoder: ~Copyable {
 
     deinit { eidetic_jpeg_decoder_destroy(handle) }
 
-    /// Reads up to the first scan; the picture will come at `eighths` eighths of its size.
+    /// Reads up to the first scan, and sets the scale of the output to `scaleNumerator` eighths.
     func readHeader(scaleNumerator: Int) throws(EideticError) {
         try check(eidetic_jpeg_read_header(handle, UInt32(scaleNumerator)))
     }
 
-    /// The size as the library understands it.
+    /// The size in the frame header.
     var storedSize: PixelSize {
         PixelSize(
             width: Int(eidetic_jpeg_stored_width(handle)),
@@ -31,7 +33,7 @@ struct JPEGDecoder: ~Copyable {
         )
     }
 
-    /// The size in which rows come.
+    /// The size of the output rows.
     var outputSize: PixelSize {
         PixelSize(
             width: Int(eidetic_jpeg_output_width(handle)),
@@ -39,20 +41,24 @@ struct JPEGDecoder: ~Copyable {
         )
     }
 
-    /// What the rows' bytes are.
+    /// The colour model of the output rows.
     var outputModel: eidetic_jpeg_model { eidetic_jpeg_output_model(handle) }
 
-    /// Reads one more row of blocks of a picture with several scans; false after the last.
+    /// Reads one more row of blocks of an image with several scans.
+    ///
+    /// - Returns: `true` until the last scan is complete; then, `false`.
     func consumeInput() throws(EideticError) -> Bool {
         var done: Int32 = 0
-        try check(eidetic_jpeg_absorb(handle, &done))
+        try check(eidetic_jpeg_consume_input(handle, &done))
         return done == 0
     }
 
-    /// Begins to give rows.
+    /// Starts the output of rows.
     func startOutput() throws(EideticError) { try check(eidetic_jpeg_start(handle)) }
 
-    /// Decodes up to `count` rows, and tells how many there were.
+    /// Decodes up to `count` rows.
+    ///
+    /// - Returns: The number of decoded rows.
     func readRows(into rows: UnsafeMutableRawPointer, bytesPerRow: Int, count: Int) throws(EideticError) -> Int {
         var read: UInt32 = 0
         let target = rows.assumingMemoryBound(to: UInt8.self)
@@ -60,12 +66,12 @@ struct JPEGDecoder: ~Copyable {
         return Int(read)
     }
 
-    /// What was missing or wrong in the image data, though the library filled the gap.
+    /// The error of missing or corrupt pixels that the library has filled in; `nil` if the image is intact.
     var damage: EideticError? {
         if eidetic_jpeg_is_truncated(handle) != 0 {
             return EideticError(
                 .truncated,
-                message: "JPEG: ends after \(byteCount) bytes, before the picture is complete"
+                message: "JPEG: the file ends after \(byteCount) bytes, before the image is complete"
             )
         }
         guard eidetic_jpeg_is_damaged(handle) != 0 else { return nil }

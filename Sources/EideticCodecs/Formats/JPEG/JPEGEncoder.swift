@@ -2,14 +2,17 @@ import CJPEG
 import CPixels
 import EideticCore
 
-/// JPEG by libjpeg-turbo; full colour resolution from a quality of 0.9 on.
+/// JPEG by libjpeg-turbo; no chroma subsampling at a quality of 0.9 or more.
 enum JPEGEncoder: FormatEncoder {
     static let format = ImageFormat.jpeg
 
     static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
         let pixels = try flattenedOnWhite(image.pixels)
         guard pixels.size.width <= 65_500, pixels.size.height <= 65_500 else {
-            throw EideticError(.encodingFailed, message: "JPEG: \(pixels.size) pixels; a side may have 65500")
+            throw EideticError(
+                .encodingFailed,
+                message: "JPEG: the image has \(pixels.size) pixels; the limit is 65500 per side"
+            )
         }
         var encoded = EncoderOutput()
         let capacity = encoded.message.count
@@ -41,12 +44,8 @@ enum JPEGEncoder: FormatEncoder {
             target.initializeMemory(as: UInt8.self, repeating: 255)
             straight.withUnsafeBytes {
                 eidetic_pixels_blend(
-                    $0.bytePointer,
-                    straight.bytesPerRow,
-                    target.bytePointer,
-                    stride,
-                    pixels.size.width,
-                    pixels.size.height
+                    $0.kernelSource(stride: straight.bytesPerRow, size: pixels.size),
+                    target.kernelTarget(stride: stride)
                 )
             }
         }

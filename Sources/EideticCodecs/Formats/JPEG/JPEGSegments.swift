@@ -1,34 +1,36 @@
 import EideticCore
 
-/// The marker segments of a JPEG from its beginning to its first scan.
+/// The marker segments of a JPEG up to its first scan.
 ///
 /// - SeeAlso: ITU-T T.81, annex B; ICC.1:2010, annex B.4.
 struct JPEGSegments {
-    /// Width and height as stored.
+    /// The width and height as stored.
     private(set) var size: PixelSize?
-    /// How the stored pixels are to be turned.
+    /// The orientation of the stored pixels.
     private(set) var orientation = ImageOrientation.up
-    /// Whether the first scan was reached.
+    /// A Boolean value indicating whether the bytes reach the first scan.
     private(set) var isHeaderComplete = false
-    /// The parts of the colour profile by number, and how many there should be.
+    /// The chunks of the colour profile by number, and their announced count.
     private var profileParts: [Int: UnsafeRawBufferPointer] = [:]
     private var profilePartCount = 0
     private var hasExif = false
-    /// Whether the pixels are predicted and not transformed, which is a process of its own.
+    /// A Boolean value indicating whether the pixels are coded by the lossless process, which predicts instead of
+    /// transforming.
     private(set) var isLossless = false
     private var isProgressive = false
     private var componentCount = 0
     private var componentsInScan = 0
 
-    /// Reads as far as the bytes go.
+    /// Parses the segments as far as the bytes reach.
     ///
-    /// - Throws: `corrupt` where the markers make no sense.
+    /// - Throws: `corrupt` if the segments are invalid.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         var offset = 2
         while let marker = Self.nextMarker(in: bytes, offset: &offset) {
             switch marker {
             case 0x01, 0xd0...0xd8: continue
-            case 0xd9: throw EideticError(.corrupt, message: "JPEG: ends at byte \(offset) before any scan")
+            case 0xd9:
+                throw EideticError(.corrupt, message: "JPEG: the file ends at byte \(offset), before the first scan")
             case 0xda:
                 isHeaderComplete = true
                 componentsInScan = bytes.uint8(at: offset + 2) ?? 0
@@ -37,7 +39,7 @@ struct JPEGSegments {
             }
             guard let length = bytes.bigEndian16(at: offset) else { return }
             guard length >= 2 else {
-                throw EideticError(.corrupt, message: "JPEG: segment of \(length) bytes at \(offset)")
+                throw EideticError(.corrupt, message: "JPEG: invalid segment length \(length) at byte \(offset)")
             }
             guard let body = bytes.slice(at: offset + 2, count: length - 2) else { return }
             try read(marker: marker, body: body, at: offset)
@@ -45,7 +47,7 @@ struct JPEGSegments {
         }
     }
 
-    /// The embedded colour profile; `nil` where there is none, or a part of it is missing.
+    /// The embedded colour profile; `nil` if there is none or a chunk is missing.
     var iccProfile: [UInt8]? {
         guard profilePartCount > 0 else { return nil }
         var profile: [UInt8] = []
@@ -56,10 +58,10 @@ struct JPEGSegments {
         return profile
     }
 
-    /// How many coefficients of a pixel must be kept until the last scan, at the most; none where there is one scan.
+    /// The maximum number of coefficients per pixel in memory until the last scan; 0 for an image with one scan.
     var coefficientsPerPixel: Int { isProgressive || componentsInScan < componentCount ? componentCount : 0 }
 
-    /// Skips to behind the next marker; bytes that belong to no segment are ignored, as all decoders do.
+    /// Advances `offset` past the next marker; bytes between segments are ignored, as in all decoders.
     private static func nextMarker(in bytes: UnsafeRawBufferPointer, offset: inout Int) -> UInt8? {
         while offset + 1 < bytes.count {
             let marker = bytes[offset + 1]
@@ -89,10 +91,13 @@ struct JPEGSegments {
     private mutating func readFrameHeader(_ body: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
         guard size == nil else { throw EideticError(.corrupt, message: "JPEG: second frame header at byte \(offset)") }
         guard let height = body.bigEndian16(at: 1), let width = body.bigEndian16(at: 3) else {
-            throw EideticError(.corrupt, message: "JPEG: frame header of \(body.count) bytes at byte \(offset)")
+            throw EideticError(
+                .corrupt,
+                message: "JPEG: incomplete frame header of \(body.count) bytes at byte \(offset)"
+            )
         }
         guard width > 0, height > 0 else {
-            throw EideticError(.corrupt, message: "JPEG: size of \(width)x\(height) at byte \(offset)")
+            throw EideticError(.corrupt, message: "JPEG: invalid size \(width)x\(height) at byte \(offset)")
         }
         size = PixelSize(width: width, height: height)
         componentCount = body.uint8(at: 5) ?? 0

@@ -1,20 +1,23 @@
 import CJPEG
 import EideticCore
 
-/// The lossless process of JPEG, as medical devices write it: grey or RGB, 2 to 16 bits.
+/// A decoder for lossless JPEG, as medical devices write it: grey or RGB, 2 to 16 bits per sample.
 ///
-/// Decoded by code of our own, since libjpeg-turbo knows it from version 3 on only.
+/// libjpeg-turbo supports the lossless process only from version 3 on.
 enum LosslessJPEG {
-    /// Rows between two questions whether to go on.
+    /// The number of rows between two checkpoints.
     private static let rowsPerCheckpoint = 32
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let decoder = try Decoder(bytes)
         guard decoder.size == task.header.size else {
-            throw EideticError(.corrupt, message: "JPEG: two sizes, \(task.header.size) and \(decoder.size)")
+            throw EideticError(
+                .corrupt,
+                message: "JPEG: the file declares two sizes, \(task.header.size) and \(decoder.size)"
+            )
         }
         var damage: EideticError?
-        // What is missing of a partial picture is transparent.
+        // Missing pixels of a partial image are transparent.
         let alpha: PixelBuffer.Alpha = task.acceptsPartial ? .straight : .opaque
         let pixels = try PixelBuffer(size: decoder.size, alpha: alpha) { memory, stride throws(EideticError) in
             if task.acceptsPartial { memory.initializeMemory(as: UInt8.self, repeating: 0) }
@@ -50,7 +53,7 @@ enum LosslessJPEG {
             PixelSize(width: Int(eidetic_lossless_width(handle)), height: Int(eidetic_lossless_height(handle)))
         }
 
-        /// Decodes the next rows; gives what was wrong with them.
+        /// Decodes the next rows; returns the error if they are corrupt or missing.
         func readRows(into rows: UnsafeMutablePointer<UInt8>, stride: Int, count: Int) -> EideticError? {
             let status = eidetic_lossless_read_rows(handle, rows, stride, UInt32(count))
             return status == EIDETIC_JPEG_OK ? nil : Self.error(status: status, byteCount: byteCount)
@@ -59,12 +62,15 @@ enum LosslessJPEG {
         private static func error(status: eidetic_jpeg_status, byteCount: Int) -> EideticError {
             switch status {
             case EIDETIC_JPEG_TRUNCATED:
-                EideticError(.truncated, message: "lossless JPEG: ends after \(byteCount) bytes")
+                EideticError(.truncated, message: "lossless JPEG: the file ends after \(byteCount) bytes")
             case EIDETIC_JPEG_OUT_OF_MEMORY:
-                EideticError(.outOfMemory, message: "lossless JPEG: no memory for the decoder")
+                EideticError(.outOfMemory, message: "lossless JPEG: cannot allocate the decoder")
             case EIDETIC_JPEG_UNSUPPORTED:
-                EideticError(.unsupportedFormat, message: "lossless JPEG: neither grey nor RGB in full resolution")
-            default: EideticError(.corrupt, message: "lossless JPEG: broken codes")
+                EideticError(
+                    .unsupportedFormat,
+                    message: "lossless JPEG: only grey and RGB without subsampling are supported"
+                )
+            default: EideticError(.corrupt, message: "lossless JPEG: invalid Huffman codes")
             }
         }
     }

@@ -1,23 +1,23 @@
 import CDeflate
 
-/// Walks over the chunks of a PNG.
+/// The sequence of chunks of a PNG.
 ///
 /// - SeeAlso: PNG (third edition), section 5.3.
 struct PNGChunks: Sequence, IteratorProtocol {
-    /// One chunk, or as much of its content as the bytes hold.
+    /// One chunk, or the part of it that the bytes contain.
     struct Chunk {
-        /// Four letters.
+        /// The chunk type: four letters.
         let name: String
-        /// The content; shorter than announced only where ``isComplete`` is false.
+        /// The content; shorter than its declared length only if ``isComplete`` is false.
         let content: UnsafeRawBufferPointer
-        /// Where the chunk begins, with its length.
+        /// The offset of the chunk, which starts with its length.
         let offset: Int
-        /// Whether content and checksum are there.
+        /// A Boolean value indicating whether the content and the checksum are complete.
         let isComplete: Bool
         /// The stored checksum.
         let checksum: Int?
 
-        /// Whether name and content are what was written.
+        /// A Boolean value indicating whether the stored checksum matches the name and content.
         var hasValidChecksum: Bool {
             let nameChecksum = Array(name.utf8).withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }
             return Int(libdeflate_crc32(nameChecksum, content.baseAddress, content.count)) == checksum
@@ -29,7 +29,7 @@ struct PNGChunks: Sequence, IteratorProtocol {
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// The next chunk; `nil` where not even its head is there.
+    /// Returns the next chunk; `nil` if its length and name are incomplete.
     mutating func next() -> Chunk? {
         guard let length = bytes.bigEndian32(at: offset), let name = bytes.slice(at: offset + 4, count: 4) else {
             return nil

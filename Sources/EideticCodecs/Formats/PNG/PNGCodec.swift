@@ -1,13 +1,13 @@
 import EideticCore
 
-/// PNG by libpng; animations (APNG) by splitting them into single pictures, which libpng does not know.
+/// PNG by libpng; animations (APNG), which libpng does not support, are split into single images.
 enum PNGCodec: ImageCodec {
     static let formats: [ImageFormat] = [.png]
 
-    /// Rows between two questions whether to go on.
+    /// The number of rows between two checkpoints.
     private static let rowsPerCheckpoint = 32
 
-    /// The largest colour profile; real ones have at most 4 MB.
+    /// The maximum size of a colour profile; real profiles have at most 4 MB.
     static let maximumProfileSize = 16 << 20
 
     static func header(
@@ -19,14 +19,14 @@ enum PNGCodec: ImageCodec {
         guard !structure.isCgBI else {
             throw EideticError(
                 .unsupportedFormat,
-                message: "PNG: Apple's own variant (CgBI), which no other program reads"
+                message: "PNG: Apple's CgBI variant is not supported"
             )
         }
         guard structure.hasHeader else {
             guard isComplete else { return nil }
             throw structure.isComplete
-                ? EideticError(.corrupt, message: "PNG: has no pixels")
-                : EideticError(.truncated, message: "PNG: ends after \(bytes.count) bytes, before the pixels")
+                ? EideticError(.corrupt, message: "PNG: the file has no pixels")
+                : EideticError(.truncated, message: "PNG: the file ends after \(bytes.count) bytes, before the pixels")
         }
         let frames = structure.frames
         return ImageHeader(
@@ -56,14 +56,16 @@ enum PNGCodec: ImageCodec {
         return DecodedPixels(pixels, iccProfile: profile, isPartial: damage != nil)
     }
 
-    /// The frames at the wanted size, and three canvases.
+    /// The frames at the target size, and three canvases.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         task.estimatedMemory(canvasCount: 3)
     }
 
-    /// Decodes one picture by libpng; gives the pixels, and what was wrong with them where the task accepts that.
+    /// Decodes one image by libpng.
     ///
-    /// A chunk's checksum may be wrong where the one of the pixels is right: then the pixels are.
+    /// If a chunk's checksum is wrong, the image is decoded again without chunk checksums, but its Adler-32 must match.
+    ///
+    /// - Returns: The pixels, and the error of missing or corrupt ones if the task accepts partial images.
     static func decodeStill(
         _ bytes: UnsafeRawBufferPointer,
         size: PixelSize,
@@ -73,10 +75,12 @@ enum PNGCodec: ImageCodec {
     ) throws(EideticError) -> (PixelBuffer, damage: EideticError?) {
         let decoder = try PNGDecoder(bytes)
         let (stored, passes) = try decoder.start(ignoresChunkChecksums: ignoresChunkChecksums)
-        guard stored == size else { throw EideticError(.corrupt, message: "PNG: two sizes, \(size) and \(stored)") }
+        guard stored == size else {
+            throw EideticError(.corrupt, message: "PNG: the file declares two sizes, \(size) and \(stored)")
+        }
         var damage: EideticError?
         var needsRetry = false
-        // What is missing of a partial picture is transparent.
+        // Missing pixels of a partial image are transparent.
         let alpha: PixelBuffer.Alpha = hasAlpha || task.acceptsPartial ? .straight : .opaque
         let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
             if task.acceptsPartial { memory.initializeMemory(as: UInt8.self, repeating: 0) }

@@ -1,16 +1,18 @@
 import CPNG
 import EideticCore
 
-/// Owns one decoder of libpng.
+/// The owner of one libpng decoder.
 struct PNGDecoder: ~Copyable {
     private let handle: OpaquePointer
     private let byteCount: Int
 
+    /// Creates a decoder.
+    ///
     /// - Precondition: `bytes` outlives the decoder.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
         guard let handle = eidetic_png_decoder_create(base, bytes.count) else {
-            throw EideticError(.outOfMemory, message: "PNG: no memory for the decoder")
+            throw EideticError(.outOfMemory, message: "PNG: cannot allocate the decoder")
         }
         self.handle = handle
         byteCount = bytes.count
@@ -18,25 +20,26 @@ struct PNGDecoder: ~Copyable {
 
     deinit { eidetic_png_decoder_destroy(handle) }
 
-    /// Reads up to the pixels; gives the size and the number of passes in which the rows come.
+    /// Reads up to the pixels; returns the size and the number of interlacing passes.
     ///
-    /// With `trustsAdler` wrong checksums of chunks do not matter, but the one of the pixels themselves must be right.
+    /// With `ignoresChunkChecksums` the CRC of chunks is ignored, but the Adler-32 of the pixels must match.
     func start(ignoresChunkChecksums: Bool) throws(EideticError) -> (size: PixelSize, passes: Int) {
         var width: UInt32 = 0, height: UInt32 = 0, passes: Int32 = 0
         try check(eidetic_png_start(handle, ignoresChunkChecksums ? 1 : 0, &width, &height, &passes))
         return (PixelSize(width: Int(width), height: Int(height)), Int(passes))
     }
 
-    /// Reads the next `count` rows of this pass.
+    /// Reads the next `count` rows of the current pass.
     func readRows(into rows: UnsafeMutableRawPointer, bytesPerRow: Int, count: Int) throws(EideticError) {
         let target = rows.assumingMemoryBound(to: UInt8.self)
         try check(eidetic_png_read_rows(handle, target, bytesPerRow, UInt32(count)))
     }
 
-    /// Reads what follows the pixels.
+    /// Reads the chunks behind the pixels.
     func finish() throws(EideticError) { try check(eidetic_png_finish(handle)) }
 
-    /// Whether the last failure was a wrong checksum over a chunk of pixels, which may be right all the same.
+    /// A Boolean value indicating whether the last error was a wrong checksum of a pixel chunk, whose pixels may still
+    /// be intact.
     var hasBadChecksum: Bool { eidetic_png_last_status(handle) == EIDETIC_PNG_BAD_CHECKSUM }
 
     private func check(_ status: eidetic_png_status) throws(EideticError) {

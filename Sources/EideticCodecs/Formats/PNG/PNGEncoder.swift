@@ -1,11 +1,11 @@
 import CPNG
 import EideticCore
 
-/// PNG by libpng, 8 bits a channel, marked as sRGB.
+/// PNG by libpng, 8 bits per channel, tagged as sRGB.
 enum PNGEncoder: FormatEncoder {
     static let format = ImageFormat.png
 
-    /// zlib's level: half the time of the default one for some percent more bytes.
+    /// The compression level of zlib: half the time of the default for a few percent more bytes.
     private static let compressionLevel: Int32 = 4
 
     static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {

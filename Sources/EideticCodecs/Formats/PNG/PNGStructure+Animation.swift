@@ -1,7 +1,7 @@
 import EideticCore
 
 extension PNGStructure {
-    /// The animation's chunks, and whether they keep the rules.
+    /// The animation chunks of a PNG and their validity.
     ///
     /// - SeeAlso: PNG (third edition), sections 4.9 and 11.3.6.
     struct AnimationState {
@@ -12,7 +12,7 @@ extension PNGStructure {
         private var isInvalid = false
         private var includesDefaultImage = false
 
-        /// The frames, if they keep the rules.
+        /// Returns the frames; empty if they are invalid.
         func frames(isComplete: Bool, canvas: PixelSize) -> [Frame] {
             guard declaredFrameCount > 0, !isInvalid, !isComplete || readFrames.count == declaredFrameCount,
                 readFrames.allSatisfy({ $0.area.isContained(in: canvas) && !$0.data.isEmpty }),

@@ -1,6 +1,6 @@
 import EideticCore
 
-/// What the chunks of a PNG say, and where its pixels are.
+/// The parsed chunks of a PNG and the position of its pixels.
 struct PNGStructure {
     /// One frame of an animation.
     struct Frame {
@@ -8,39 +8,39 @@ struct PNGStructure {
         let duration: Duration
         let disposal: FrameDisposal
         let blends: Bool
-        /// The compressed pixels: contents of `IDAT`, and of `fdAT` without its sequence number.
+        /// The compressed pixels: the contents of `IDAT`, or of `fdAT` without its sequence number.
         var data: [UnsafeRawBufferPointer] = []
     }
 
     private(set) var size = PixelSize(width: 0, height: 0)
-    /// Bits per sample.
+    /// The number of bits per sample.
     private(set) var depth = 0
-    /// 0 grey, 2 RGB, 3 palette, 4 grey with alpha, 6 RGB with alpha.
+    /// The colour type: 0 grey, 2 RGB, 3 palette, 4 grey with alpha, 6 RGB with alpha.
     private(set) var colorType = 0
     private(set) var isInterlaced = false
-    /// Whether there is nothing about the chunks, the compression or the filters that only libpng knows how to take.
+    /// A Boolean value indicating whether the chunks, the compression and the filters allow the fast path.
     private(set) var isStandard = false
-    /// R, G, B, A of the 256 colour numbers; black for those without a colour.
+    /// R, G, B, A of the 256 palette indices; black for those without a colour.
     private(set) var paletteColours: [UInt8] = []
     private(set) var orientation = ImageOrientation.up
     private(set) var palette: UnsafeRawBufferPointer?
     private(set) var transparency: UnsafeRawBufferPointer?
-    /// The compressed colour profile, from behind its name; `nil` where the picture says it is sRGB.
+    /// The compressed colour profile, from behind its name; `nil` if the image is declared as sRGB.
     private(set) var compressedProfile: UnsafeRawBufferPointer?
     /// The compressed pixels of the default image.
     private(set) var data: [UnsafeRawBufferPointer] = []
-    /// Whether all chunks up to the first pixels are there.
+    /// A Boolean value indicating whether all chunks before the pixels are complete.
     private(set) var hasHeader = false
-    /// Whether the last chunk is there.
+    /// A Boolean value indicating whether the last chunk is complete.
     private(set) var isComplete = false
-    /// Whether it is one of Apple's, which break the standard.
+    /// A Boolean value indicating whether it is Apple's CgBI variant, which breaks the standard.
     private(set) var isCgBI = false
     private var animation = AnimationState()
     private var hasSRGB = false
 
-    /// Reads as far as the bytes go.
+    /// Parses the chunks as far as the bytes reach.
     ///
-    /// - Throws: `corrupt` where the first chunk is not a proper header.
+    /// - Throws: `corrupt` if the first chunk is not a valid header.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         for chunk in PNGChunks(bytes) {
             let isPixelData = chunk.name == "IDAT" || chunk.name == "fdAT"
@@ -51,10 +51,10 @@ struct PNGStructure {
         }
     }
 
-    /// Whether some pixel may be transparent.
+    /// A Boolean value indicating whether a pixel can be transparent.
     var hasAlpha: Bool { colorType >= 4 || transparency != nil }
 
-    /// The one colour of a picture of 8 bits a channel, grey or RGB, that is transparent.
+    /// The colour that is transparent in a grey or RGB image of 8 bits per channel.
     var transparentColour: SIMD3<UInt8>? {
         guard let transparency else { return nil }
         func channel(_ index: Int) -> UInt8? {
@@ -67,12 +67,12 @@ struct PNGStructure {
         }
     }
 
-    /// The frames of the animation; empty where the picture is a still one, or its animation breaks the rules.
+    /// The frames of the animation; empty if the image is still or its animation is invalid.
     ///
-    /// Viewers show the default image of a PNG whose animation is broken.
+    /// As in other viewers, the default image replaces an invalid animation.
     var frames: [Frame] { animation.frames(isComplete: isComplete, canvas: size) }
 
-    /// How often the frames play; `nil` for ever.
+    /// The number of times the frames play; `nil` means forever.
     var loopCount: Int? { animation.playCount == 0 ? nil : animation.playCount }
 
     private mutating func read(_ chunk: PNGChunks.Chunk) throws(EideticError) {
@@ -100,7 +100,7 @@ struct PNGStructure {
         }
     }
 
-    /// Chunks that libpng would refuse, or read in its own way, make the picture an unusual one.
+    /// Excludes images from the fast path if they have chunks that libpng would refuse or interpret.
     private mutating func updateIsStandard(with chunk: PNGChunks.Chunk) {
         switch chunk.name {
         case "IHDR": isStandard = !size.isPositive && chunk.hasValidChecksum
@@ -110,7 +110,7 @@ struct PNGStructure {
         case "tRNS": if !chunk.hasValidChecksum { isStandard = false }
         case "IDAT", "IEND": break
         default:
-            // A capital letter: whoever does not know the chunk must not show the picture.
+            // An upper-case letter marks a critical chunk: a decoder that does not support it must not show the image.
             if chunk.name.utf8.first.map({ $0 & 0x20 == 0 }) ?? true { isStandard = false }
         }
     }
@@ -118,7 +118,7 @@ struct PNGStructure {
     private mutating func readHeader(_ content: UnsafeRawBufferPointer) throws(EideticError) {
         guard content.count == 13, let width = content.bigEndian32(at: 0), let height = content.bigEndian32(at: 4),
             width > 0, height > 0, width < 1 << 31, height < 1 << 31
-        else { throw EideticError(.corrupt, message: "PNG: header of \(content.count) bytes, or without a size") }
+        else { throw EideticError(.corrupt, message: "PNG: invalid header of \(content.count) bytes") }
         size = PixelSize(width: width, height: height)
         depth = Int(content[8])
         colorType = Int(content[9])
@@ -138,7 +138,7 @@ struct PNGStructure {
         return colours
     }
 
-    /// What follows the profile's name, its terminator and the method.
+    /// Returns the content behind the profile's name, its terminator and the method.
     private static func compressedProfile(in content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         guard let end = content.prefix(80).firstIndex(of: 0), content.uint8(at: end + 1) == 0 else { return nil }
         return content.slice(at: end + 2, count: content.count - end - 2)

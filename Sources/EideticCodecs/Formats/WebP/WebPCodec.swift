@@ -14,10 +14,10 @@ enum WebPCodec: ImageCodec {
         guard structure.hasHeader || (isComplete && structure.size.isPositive) else {
             guard isComplete else { return nil }
             throw structure.isComplete
-                ? EideticError(.corrupt, message: "WebP: has no picture")
+                ? EideticError(.corrupt, message: "WebP: the file has no image")
                 : EideticError(
                     .truncated,
-                    message: "WebP: ends after \(bytes.count) bytes, before the picture's header"
+                    message: "WebP: the file ends after \(bytes.count) bytes, before the image's header"
                 )
         }
         return ImageHeader(
@@ -41,7 +41,7 @@ enum WebPCodec: ImageCodec {
         return decoded
     }
 
-    /// The frames at the wanted size, and three canvases.
+    /// The frames at the target size, and three canvases.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         task.estimatedMemory(canvasCount: 3)
     }
@@ -65,17 +65,17 @@ enum WebPCodec: ImageCodec {
         if damage == nil, !structure.isComplete {
             damage = EideticError(
                 .truncated,
-                message: "WebP: ends after \(bytes.count) bytes, fewer than its header says"
+                message: "WebP: the file has \(bytes.count) bytes, fewer than its header declares"
             )
             if let damage, !task.acceptsPartial { throw damage }
         }
         return DecodedPixels(pixels, isPartial: damage != nil)
     }
 
-    /// The library's own scaling halves the work of what is to become less than a quarter.
+    /// Returns the size at which libwebp decodes: twice the target size if that is at most half the stored size.
     ///
-    /// Twice the wanted size is left for a better filter. Not with alpha, which the library scales apart from the
-    /// colours, so that transparent pixels' colours would bleed.
+    /// The rest is left to a better filter. An image with alpha is decoded at full size, because libwebp scales colours
+    /// and alpha separately, so that the colours of transparent pixels would bleed.
     private static func scaledSize(of structure: WebPStructure, for task: DecodeTask) -> PixelSize {
         let size = structure.size, targetSize = task.targetSize
         guard !structure.hasAlpha, size.width >= 4 * targetSize.width, size.height >= 4 * targetSize.height else {
@@ -111,7 +111,10 @@ enum WebPCodec: ImageCodec {
             }
         }
         if damage == nil, task.decodesAllFrames || frames.isEmpty, !structure.isComplete || frames.isEmpty {
-            damage = EideticError(.truncated, message: "WebP: ends after \(byteCount) bytes and \(frames.count) frames")
+            damage = EideticError(
+                .truncated,
+                message: "WebP: the file ends after \(byteCount) bytes and \(frames.count) frames"
+            )
         }
         if let damage, !task.acceptsPartial || frames.isEmpty { throw damage }
         var decoded = DecodedPixels(frames: frames, loopCount: structure.loopCount)
@@ -125,7 +128,7 @@ enum WebPCodec: ImageCodec {
         let size = frame.area.size
         guard let features = try WebPStructure.features(of: frame.image),
             size == PixelSize(width: Int(features.width), height: Int(features.height))
-        else { throw EideticError(.corrupt, message: "WebP: a frame of \(size) holds a picture of another size") }
+        else { throw EideticError(.corrupt, message: "WebP: a frame of \(size) contains an image of another size") }
         let task = task.rejectingPartial
         return try PixelBuffer(size: size, alpha: .straight) { memory, stride throws(EideticError) in
             let decoder = WebPDecoder(frame.image, isLossless: features.format == 2)

@@ -1,14 +1,17 @@
 import CWebP
 import EideticCore
 
-/// WebP by libwebp: lossy, and without loss at a quality of 1.
+/// WebP by libwebp: lossy, and lossless at a quality of 1.
 enum WebPEncoder: FormatEncoder {
     static let format = ImageFormat.webp
 
     static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
         let pixels = try image.pixels.unpremultiplied()
         guard pixels.size.width <= 16_383, pixels.size.height <= 16_383 else {
-            throw EideticError(.encodingFailed, message: "WebP: \(pixels.size) pixels; a side may have 16383")
+            throw EideticError(
+                .encodingFailed,
+                message: "WebP: the image has \(pixels.size) pixels; the limit is 16383 per side"
+            )
         }
         var encoded: UnsafeMutablePointer<UInt8>?
         let width = Int32(pixels.size.width), height = Int32(pixels.size.height), stride = Int32(pixels.bytesPerRow)
@@ -19,7 +22,7 @@ enum WebPEncoder: FormatEncoder {
         }
         defer { WebPFree(encoded) }
         guard count > 0 else {
-            throw EideticError(.encodingFailed, message: "WebP: \(pixels.size) pixels were not encoded")
+            throw EideticError(.encodingFailed, message: "WebP: libwebp could not encode \(pixels.size) pixels")
         }
         return Array(UnsafeBufferPointer(start: encoded, count: count))
     }

@@ -11,13 +11,13 @@ struct WebPStructure {
         let duration: Duration
         let clears: Bool
         let blends: Bool
-        /// The chunks of the frame's picture, as the library takes them.
+        /// The chunks of the frame's image, as libwebp decodes them.
         let image: UnsafeRawBufferPointer
     }
 
     private(set) var size = PixelSize(width: 0, height: 0)
     private(set) var hasAlpha = false
-    /// Whether the still picture is coded without loss.
+    /// A Boolean value indicating whether the still image is lossless.
     private(set) var isLossless = false
     private var hasAlphaChunk = false
     private(set) var orientation = ImageOrientation.up
@@ -25,18 +25,19 @@ struct WebPStructure {
     private(set) var isAnimated = false
     private(set) var loopCount: Int? = 1
     private(set) var frames: [Frame] = []
-    /// Whether the picture's size and all that the header announces is known.
+    /// A Boolean value indicating whether the size and everything else in the header is known.
     private(set) var hasHeader = false
-    /// Whether as many bytes are there as the file announces.
+    /// A Boolean value indicating whether the bytes reach the declared end of the file.
     let isComplete: Bool
     private var expectsExif = false
 
-    /// Whether the library may give alpha though the header says that there is none: without loss, or from a stray chunk.
+    /// A Boolean value indicating whether libwebp may decode alpha that the header does not declare: from a lossless
+    /// image or a stray chunk.
     var mayContainUndeclaredAlpha: Bool { isLossless || hasAlphaChunk }
 
-    /// Reads as far as the bytes go.
+    /// Parses the chunks as far as the bytes reach.
     ///
-    /// - Throws: `corrupt` where the chunks break the rules.
+    /// - Throws: `corrupt` if the chunks are invalid.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         guard let declaredSize = bytes.littleEndian32(at: 4) else { isComplete = false; return }
         isComplete = bytes.count - 8 >= declaredSize
@@ -93,7 +94,7 @@ struct WebPStructure {
         isAnimated = flags & 0x02 != 0
     }
 
-    /// A still picture's own header, which must agree with the file's.
+    /// Reads the header of a still image's bitstream, which must match the header of the file.
     private mutating func readBitstreamHeader(in bytes: UnsafeRawBufferPointer, at offset: Int) throws(EideticError) {
         guard !isAnimated, let chunk = bytes.slice(at: offset, count: bytes.count - offset) else { return }
         guard let features = try Self.features(of: chunk) else { return }
@@ -101,7 +102,7 @@ struct WebPStructure {
         guard !size.isPositive || size == bitstreamSize else {
             throw EideticError(
                 .corrupt,
-                message: "WebP: a canvas of \(size) holds a picture of \(bitstreamSize), at byte \(offset)"
+                message: "WebP: a canvas of \(size) contains an image of \(bitstreamSize), at byte \(offset)"
             )
         }
         size = bitstreamSize
@@ -115,7 +116,12 @@ struct WebPStructure {
             let height = body.littleEndian24(at: 9), let milliseconds = body.littleEndian24(at: 12),
             let flags = body.uint8(at: 15),
             let image = body.slice(at: 16, count: body.count - 16)
-        else { throw EideticError(.corrupt, message: "WebP: frame of \(body.count) bytes at byte \(offset)") }
+        else {
+            throw EideticError(
+                .corrupt,
+                message: "WebP: incomplete frame header of \(body.count) bytes at byte \(offset)"
+            )
+        }
         let area = FrameArea(x: 2 * x, y: 2 * y, size: PixelSize(width: width + 1, height: height + 1))
         guard area.isContained(in: size) else {
             throw EideticError(
@@ -135,14 +141,14 @@ struct WebPStructure {
         try FrameCountLimit.check(frames.count, format: .webp)
     }
 
-    /// What the picture in these chunks says of itself; `nil` where more bytes are needed.
+    /// Returns the features in the header of a bitstream; `nil` if more bytes are needed.
     static func features(of chunks: UnsafeRawBufferPointer) throws(EideticError) -> WebPBitstreamFeatures? {
         var features = WebPBitstreamFeatures()
         let base = chunks.assumingMemoryBound(to: UInt8.self).baseAddress
         switch WebPGetFeatures(base, chunks.count, &features) {
         case VP8_STATUS_OK: return features
         case VP8_STATUS_NOT_ENOUGH_DATA: return nil
-        default: throw EideticError(.corrupt, message: "WebP: the picture's own header is broken")
+        default: throw EideticError(.corrupt, message: "WebP: the image's header is corrupt")
         }
     }
 }

@@ -1,0 +1,24 @@
+import EideticCore
+
+/// The codecs of this build.
+///
+/// A new codec is added here and nowhere else.
+enum CodecRegistry {
+    /// The codecs in lookup order.
+    static let all: [any ImageCodec.Type] =
+        [
+            JPEGCodec.self, PNGCodec.self, WebPCodec.self, GIFCodec.self, BMPCodec.self, ICOCodec.self,
+            TIFFCodec.self,
+        ]
+        + optional
+
+    /// Returns the codec of a format.
+    ///
+    /// - Throws: `unsupportedFormat` if this build has no decoder for it.
+    static func codec(for format: ImageFormat) throws(EideticError) -> any ImageCodec.Type {
+        guard let codec = all.first(where: { $0.formats.contains(format) }) else {
+            throw EideticError(.unsupportedFormat, message: "this build has no decoder for \(format.rawValue)")
+        }
+        return codec
+    }
+}

@@ -1,0 +1,37 @@
+import EideticCore
+
+extension DecodePlan {
+    /// Checks the limits on pixels and frames; `size` is the size at which the codec decodes, before any scaling.
+    static func check(
+        _ header: ImageHeader,
+        drawnSize size: PixelSize,
+        limits: DecodeLimits
+    ) throws(EideticError) {
+        let pixels = size.pixelCount
+        // Independent of the limit: no address has more bits.
+        let maximumPixels = min(limits.pixels, 1 << 44)
+        guard pixels <= maximumPixels else {
+            let found = "\(size) = \(pixels) pixels"
+            throw EideticError(
+                .limitExceeded,
+                message: "\(header.format.rawValue): \(found); the limit is \(maximumPixels)"
+            )
+        }
+        guard header.frameCount <= limits.frames else {
+            let found = "\(header.frameCount) frames"
+            throw EideticError(
+                .limitExceeded,
+                message: "\(header.format.rawValue): \(found); the limit is \(limits.frames)"
+            )
+        }
+    }
+
+    func checkAnimationLimit() throws(EideticError) {
+        guard options.frames == .all, header.frameCount > 1 else { return }
+        let (bytes, overflow) = (4 * targetSize.pixelCount).multipliedReportingOverflow(by: header.frameCount)
+        guard overflow || bytes > limits.animationBytes.bytes else { return }
+        let found = "\(header.frameCount) frames of \(targetSize) = \(overflow ? .max : bytes) bytes"
+        let limit = limits.animationBytes.bytes
+        throw EideticError(.limitExceeded, message: "\(header.format.rawValue): \(found); the limit is \(limit)")
+    }
+}

@@ -1,0 +1,125 @@
+import CBitmap
+import EideticCore
+
+/// The fields of a bitmap's information header, which lies completely within the bytes.
+struct BMPHeaderFields {
+    let bytes: UnsafeRawBufferPointer
+    let start: Int
+    let length: Int
+    let isIcon: Bool
+
+    private var isCore: Bool { length == 12 }
+
+    /// Returns an unsigned field; 0 if this version of the header has none at `offset`.
+    private func uint32(at offset: Int) -> Int {
+        offset + 4 <= length ? bytes.littleEndian32(at: start + offset) ?? 0 : 0
+    }
+
+    /// Returns a signed field of 32 bits.
+    private func int32(at offset: Int) -> Int? {
+        bytes.littleEndian32(at: offset).map { Int(Int32(truncatingIfNeeded: $0)) }
+    }
+
+    var bitsPerPixel: Int { bytes.littleEndian16(at: start + (isCore ? 10 : 14)) ?? 0 }
+
+    /// Returns the size, and `true` if the first stored row is the top one.
+    func size() throws(EideticError) -> (PixelSize, Bool) {
+        let width = isCore ? bytes.littleEndian16(at: start + 4) : int32(at: start + 4)
+        let height = isCore ? bytes.littleEndian16(at: start + 6) : int32(at: start + 8)
+        guard let width, let height, width > 0, height != 0, abs(height) <= Int(Int32.max) else {
+            throw EideticError(.corrupt, message: "BMP: invalid size \(width ?? 0)x\(height ?? 0)")
+        }
+        let rows = isIcon ? abs(height) / 2 : abs(height)
+        guard rows > 0 else { throw EideticError(.corrupt, message: "ICO: an image without rows") }
+        return (PixelSize(width: width, height: rows), height < 0)
+    }
+
+    func coding() throws(EideticError) -> BMPHeader.Coding {
+        let compression = isCore ? 0 : uint32(at: 16)
+        switch (compression, bitsPerPixel) {
+        case (0, 1), (0, 2), (0, 4), (0, 8): return .indexed
+        case (0, 16), (0, 24), (0, 32): return .bitFields
+        case (1, 8), (2, 4): return .runLength
+        case (3, 16), (3, 32): return .bitFields
+        default:
+            throw EideticError(
+                Self.isKnown(compression: compression, bitsPerPixel: bitsPerPixel) ? .unsupportedFormat : .corrupt,
+                message: "BMP: \(bitsPerPixel) bits per pixel with compression \(compression) are not supported"
+            )
+        }
+    }
+
+    /// Returns `true` for valid but unsupported codings: OS/2 Huffman and RLE24 (3 and 4), JPEG, PNG and Windows CE
+    /// masks.
+    private static func isKnown(compression: Int, bitsPerPixel bits: Int) -> Bool {
+        switch (compression, bits) {
+        case (3, 1), (4, 24), (4, 0), (5, 0), (5, 24), (5, 32), (4, 32), (6, 16), (6, 32): true
+        default: false
+        }
+    }
+
+    /// Returns the positions of red, green, blue and alpha; `nil` if the masks behind the header are not in the bytes
+    /// yet.
+    func channels() throws(EideticError) -> [eidetic_bitmap_channel]? {
+        guard bitsPerPixel >= 16 else { return [] }
+        guard !isCore, uint32(at: 16) == 3 else { return try Self.channels(masks: defaultMasks) }
+        guard let red = bytes.littleEndian32(at: start + 40), let green = bytes.littleEndian32(at: start + 44),
+            let blue = bytes.littleEndian32(at: start + 48)
+        else { return nil }
+        var masks = [red, green, blue, length >= 56 ? uint32(at: 52) : 0]
+        if masks.allSatisfy({ $0 == 0 }) { masks = defaultMasks }
+        return try Self.channels(masks: masks)
+    }
+
+    /// The default masks of Windows; without explicit masks, only icons have alpha.
+    private var defaultMasks: [Int] {
+        guard bitsPerPixel != 16 else { return [0x7c00, 0x03e0, 0x001f, 0] }
+        return [0xff0000, 0xff00, 0xff, bitsPerPixel == 32 && isIcon ? 0xff00_0000 : 0]
+    }
+
+    private static func channels(masks: [Int]) throws(EideticError) -> [eidetic_bitmap_channel] {
+        var channels: [eidetic_bitmap_channel] = []
+        for mask in masks {
+            channels.append(try channel(mask: UInt32(truncatingIfNeeded: mask), isAlpha: channels.count == 3))
+        }
+        return channels
+    }
+
+    private static func channel(mask: UInt32, isAlpha: Bool) throws(EideticError) -> eidetic_bitmap_channel {
+        let shift = mask == 0 ? 0 : mask.trailingZeroBitCount
+        let maximum = mask >> UInt32(shift)
+        guard maximum & (maximum &+ 1) == 0 else {
+            throw EideticError(.corrupt, message: "BMP: the bits of a colour mask are not contiguous")
+        }
+        return .init(
+            mask: mask,
+            shift: UInt32(shift),
+            maximum: maximum,
+            output_maximum: scaledMaximum(of: maximum, isAlpha: isAlpha)
+        )
+    }
+
+    /// Returns the 8-bit value of a channel's maximum; narrow channels are shifted, as in most decoders
+    /// (docs/decisions/0020).
+    private static func scaledMaximum(of maximum: UInt32, isAlpha: Bool) -> UInt8 {
+        switch maximum {
+        case 0: isAlpha ? 255 : 0
+        case 3: 0xc0
+        case 7: 0xe0
+        case 15 where !isAlpha: 0xf0
+        default: 255
+        }
+    }
+
+    /// Returns the palette's offset, its number of colours and its bytes per colour.
+    func palette(pixelOffset: Int?) -> (offset: Int, count: Int, stride: Int) {
+        let hasMasks = length == 40 && uint32(at: 16) == 3
+        let offset = start + length + (hasMasks ? 12 : 0)
+        let stride = isCore ? 3 : 4
+        let declaredCount = uint32(at: 32)
+        guard bitsPerPixel <= 8 else { return (offset, pixelOffset == nil ? min(declaredCount, 256) : 0, stride) }
+        let count = declaredCount == 0 || isCore ? 1 << bitsPerPixel : declaredCount
+        guard let pixelOffset, pixelOffset > offset else { return (offset, min(count, 1 << bitsPerPixel), stride) }
+        return (offset, min(count, 1 << bitsPerPixel, (pixelOffset - offset) / stride), stride)
+    }
+}

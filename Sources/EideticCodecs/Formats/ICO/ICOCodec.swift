@@ -1,0 +1,93 @@
+import CBitmap
+import EideticCore
+
+/// Windows icons and cursors (ICO, CUR); the largest image is decoded.
+enum ICOCodec: ImageCodec {
+    static var formats: [ImageFormat] { [.ico] }
+
+    static func header(
+        of bytes: UnsafeRawBufferPointer,
+        isComplete: Bool,
+        format: ImageFormat
+    ) throws(EideticError) -> ImageHeader? {
+        guard let entry = try Self.largestImage(in: bytes) else {
+            return try Self.requestMoreBytes(isComplete: isComplete)
+        }
+        if isPNG(entry) {
+            guard
+                let header = try CodecRegistry.codec(for: .png)
+                    .header(of: entry, isComplete: isComplete, format: .png)
+            else { return nil }
+            return ImageHeader(format: .ico, size: header.size, hasAlpha: header.hasAlpha)
+        }
+        guard entry.count >= 8, let header = try BMPHeader.parseIcon(entry) else {
+            return try requestMoreBytes(isComplete: isComplete)
+        }
+        return ImageHeader(format: .ico, size: header.size, hasAlpha: true)
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
+        guard let entry = try largestImage(in: bytes) else { throw truncationError }
+        guard !isPNG(entry) else { return try decodePNG(entry, for: task) }
+        guard let header = try BMPHeader.parseIcon(entry) else { throw truncationError }
+        var reader = BMPDecoder(header: header, bytes: entry, task: task)
+        let pixels = try reader.decode(alpha: .straight) { [reader] canvas throws(EideticError) in
+            // If all alpha is 0, the icon predates alpha channels and relies on its mask.
+            if !header.hasAlpha || canvas.isTransparent { reader.applyMask(to: canvas) }
+        }
+        return DecodedPixels(pixels, isPartial: reader.isPartial)
+    }
+
+    private static func decodePNG(
+        _ entry: UnsafeRawBufferPointer,
+        for task: DecodeTask
+    ) throws(EideticError) -> DecodedPixels {
+        let codec = try CodecRegistry.codec(for: .png)
+        guard let header = try codec.header(of: entry, isComplete: true, format: .png) else { throw truncationError }
+        let pngTask = DecodeTask(
+            header: header,
+            targetSize: task.targetSize,
+            decodesAllFrames: false,
+            acceptsPartial: task.acceptsPartial,
+            limits: task.limits,
+            context: task.context,
+            deadline: task.deadline
+        )
+        return try codec.decode(entry, for: pngTask)
+    }
+
+    private static var truncationError: EideticError {
+        EideticError(.truncated, message: "ICO: the file ends within its headers")
+    }
+
+    private static func requestMoreBytes(isComplete: Bool) throws(EideticError) -> ImageHeader? {
+        guard isComplete else { return nil }
+        throw truncationError
+    }
+
+    /// Returns the bytes from the largest image on; `nil` if they are missing.
+    private static func largestImage(in bytes: UnsafeRawBufferPointer) throws(EideticError) -> UnsafeRawBufferPointer? {
+        guard let largest = try ICODirectory(bytes)?.largest, largest.offset < bytes.count else { return nil }
+        // The length in the directory is often wrong and not needed: the image has its own.
+        return UnsafeRawBufferPointer(rebasing: bytes[largest.offset...])
+    }
+
+    private static func isPNG(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+    }
+}
+
+extension BMPDecoder {
+    /// Makes the pixels of the mask behind the pixels transparent; an image without a mask is opaque.
+    fileprivate func applyMask(to canvas: Canvas) {
+        canvas.makeOpaque()
+        let bytesPerMaskRow = (canvas.size.width + 31) / 32 * 4
+        let start = header.pixelOffset + header.bytesPerRow * canvas.size.height
+        for index in 0..<canvas.size.height {
+            let row = canvas.row(at: index)
+            let offset = start + index * bytesPerMaskRow
+            guard bytes.count - offset >= bytesPerMaskRow, let mask = pointer(at: offset) else { continue }
+            eidetic_bitmap_apply_mask(row, mask, canvas.size.width)
+        }
+    }
+}

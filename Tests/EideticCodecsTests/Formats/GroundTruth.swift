@@ -1,0 +1,88 @@
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import FoundationEssentials
+
+/// An entry of the corpus's `truth.jsonl`: properties of a file on which several other decoders agree.
+struct GroundTruth: Decodable, Sendable, CustomStringConvertible {
+    let path: String
+    let kind: String
+    let format: String
+    let bytes: Int
+    let w: Int?
+    let h: Int?
+    let grid: String?
+    let tol: Int?
+
+    var description: String { path }
+
+    /// The size in pixels, before EXIF orientation.
+    var size: PixelSize? {
+        guard let w, let h else { return nil }
+        return PixelSize(width: w, height: h)
+    }
+
+    /// All entries; empty without a corpus.
+    static let all: [GroundTruth] = {
+        guard Corpus.directory != nil, let bytes = try? Corpus.bytes(of: "truth.jsonl") else { return [] }
+        return bytes.split(separator: UInt8(ascii: "\n")).compactMap {
+            try? JSONDecoder().decode(GroundTruth.self, from: Data($0))
+        }
+    }()
+
+    /// Returns the entries of the formats that this build decodes.
+    static func files(of formats: [ImageFormat], kinds: Set<String>) -> [GroundTruth] {
+        let built = formats.filter { ImageDecoder.supportedFormats.contains($0) }
+        let names = Set(built.flatMap { Self.names[$0] ?? [$0.rawValue] })
+        return all.filter { names.contains($0.format) && kinds.contains($0.kind) }
+    }
+
+    private static let names: [ImageFormat: [String]] = [
+        .ico: ["ico", "cur"], .heic: ["heif"], .jpegxl: ["jxl"],
+    ]
+}
+
+/// Returns the premultiplied means of 8 x 8 cells of an image, four bytes each, as `truth.jsonl` has them.
+func cellMeans(of pixels: PixelBuffer) -> [UInt8] {
+    let isStraight = pixels.alpha == .straight
+    let (rows, columns) = (cellRanges(length: pixels.size.height), cellRanges(length: pixels.size.width))
+    return pixels.withUnsafeBytes { bytes in
+        rows.flatMap { rows in
+            columns.flatMap { columns in
+                var sums = SIMD4<Double>.zero
+                for y in rows {
+                    for x in columns {
+                        let at = y * pixels.bytesPerRow + 4 * x
+                        let pixel = SIMD4<Double>(bytes.loadUnaligned(fromByteOffset: at, as: SIMD4<UInt8>.self))
+                        let weight = isStraight ? pixel.w / 255 : 1
+                        sums += pixel * SIMD4(weight, weight, weight, 1)
+                    }
+                }
+                let mean = (sums / Double(rows.count * columns.count) + 0.5).rounded(.down)
+                return (0..<4).map { UInt8(min(255, mean[$0])) }
+            }
+        }
+    }
+}
+
+private func cellRanges(length: Int) -> [Range<Int>] {
+    (0..<8).map { $0 * length / 8..<max($0 * length / 8 + 1, ($0 + 1) * length / 8) }
+}
+
+/// Returns the largest difference between cell means and their hexadecimal reference.
+func maximumDifference(_ grid: [UInt8], hexadecimal hex: String) -> Int {
+    let digits = Array(hex.utf8).map { Int($0) - ($0 < 58 ? 48 : 87) }
+    guard digits.count == 2 * grid.count else { return .max }
+    return grid.indices.map { abs(Int(grid[$0]) - digits[2 * $0] * 16 - digits[2 * $0 + 1]) }.max() ?? 0
+}
+
+extension DecodeOptions {
+    /// Options that return the pixels as stored.
+    static var stored: DecodeOptions {
+        var options = DecodeOptions()
+        options.appliesOrientation = false
+        options.convertsToSRGB = false
+        options.premultipliesAlpha = false
+        return options
+    }
+}

@@ -1,0 +1,76 @@
+import EideticCodecs
+import EideticCore
+import EideticTestSupport
+import Testing
+
+private let isBuilt = ImageDecoder.supportedFormats.contains(.svg)
+
+@Suite("SVG", .enabled(if: isBuilt, "this build is without the trait SVG"))
+struct SVGTests {
+    /// Returns a document with a red left half and a transparent right half.
+    private func document(attributes: String, content: String? = nil) -> [UInt8] {
+        let redRectangle = "<rect width='1' height='2' fill='#f00'/>"
+        let start = "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' "
+        return Array("\(start)\(attributes)>\(content ?? redRectangle)</svg>".utf8)
+    }
+
+    @Test(
+        "F02 an SVG's size comes from its width and height, else from its view box",
+        arguments: [
+            ("width='30' height='20'", 30, 20), ("width='1in' height='2.54cm'", 96, 96),
+            ("viewBox='0 0 2 2'", 2, 2), ("width='8' viewBox='0 0 2 1'", 8, 4), ("height='8' viewBox='0 0 2 1'", 16, 8),
+            ("width='100%' height='50%' viewBox='0 0 6 5'", 6, 5), ("width='1.5' height='0.2'", 2, 1), ("", 300, 150),
+        ]
+    )
+    func size(attributes: String, width: Int, height: Int) throws {
+        let header = try #require(try ImageDecoder.header(of: document(attributes)))
+        #expect(header.size == PixelSize(width: width, height: height))
+    }
+
+    @Test("F04 an SVG is sharp at any size, even larger than its own")
+    func sharp() throws {
+        var options = DecodeOptions()
+        options.size = PixelSize(width: 400, height: 400)
+        let image = try ImageDecoder.decode(document("viewBox='0 0 2 2'"), options: options)
+        #expect(image.size == PixelSize(width: 400, height: 400))
+        #expect(image.pixels[199, 399] == [255, 0, 0, 255] && image.pixels[200, 0] == [0, 0, 0, 0])
+    }
+
+    @Test("F07 an SVG with a target size beyond the limit is refused")
+    func limit() throws {
+        let error = #expect(throws: EideticError.self) {
+            _ = try ImageDecoder.decode(document("width='90000' height='90000'"))
+        }
+        #expect(error?.code == .limitExceeded)
+        var options = DecodeOptions()
+        options.size = PixelSize(width: 9, height: 9)
+        let small = try ImageDecoder.decode(document("width='90000' height='90000'"), options: options)
+        #expect(small.size == PixelSize(width: 9, height: 9))
+    }
+
+    @Test("F07 an SVG reads no file")
+    func readsNothing() throws {
+        let directory = try TemporaryDirectory()
+        let secret = document(attributes: "width='2' height='2'", content: "<rect width='2' height='2' fill='#0f0'/>")
+        let path = try directory.write(secret, to: "secret.svg")
+        for address in [path, "file://" + path] {
+            let content = "<image width='2' height='2' xlink:href='\(address)'/>"
+            let bytes = document(attributes: "width='2' height='2'", content: content)
+            let image = try withExtendedLifetime(directory) { try ImageDecoder.decode(bytes) }
+            #expect(image.pixels[0, 0] == [0, 0, 0, 0])
+        }
+    }
+
+    @Test("F07 exponentially growing entities are refused")
+    func entities() throws {
+        var text = "<!DOCTYPE svg [<!ENTITY a0 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'>"
+        for level in 1...9 {
+            let inner = String(repeating: "&a\(level - 1);", count: 16)
+            text += "<!ENTITY a\(level) '\(inner)'>"
+        }
+        let bytes =
+            Array(text.utf8) + Array("]>".utf8)
+            + document(attributes: "width='2' height='2'", content: "<text>&a9;</text>")
+        #expect(throws: EideticError.self) { _ = try ImageDecoder.decode(bytes) }
+    }
+}

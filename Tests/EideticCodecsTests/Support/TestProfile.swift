@@ -1,0 +1,58 @@
+/// Small version 2 profiles: three primaries, and one gamma for all channels.
+enum TestProfile {
+    static func rgb(swapsRedAndGreen: Bool, gamma: Double) -> [UInt8] {
+        let red = [0.4361, 0.2225, 0.0139], green = [0.3851, 0.7169, 0.0971], blue = [0.1431, 0.0606, 0.7141]
+        let curve = Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1] + bigEndian(Int(gamma * 256), byteCount: 2)
+        return makeProfile(tags: [
+            ("rXYZ", xyzTag(swapsRedAndGreen ? green : red)), ("gXYZ", xyzTag(swapsRedAndGreen ? red : green)),
+            ("bXYZ", xyzTag(blue)), ("wtpt", xyzTag([0.9642, 1, 0.8249])),
+            ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
+        ])
+    }
+
+    /// A CMYK profile with a look-up table of two steps per ink: white without ink, black with any.
+    static var inks: [UInt8] {
+        let ramp = (0...255).map { UInt8($0) }
+        let colours = (0..<16).flatMap { [$0 == 0 ? 255 : 0, 128, 128] as [UInt8] }
+        let matrix = (0..<9).flatMap { bigEndian($0 % 4 == 0 ? 65_536 : 0, byteCount: 4) }
+        let inputs = (0..<4).flatMap { _ in ramp }, outputs = (0..<3).flatMap { _ in ramp }
+        let table = Array("mft1".utf8) + [0, 0, 0, 0, 4, 3, 2, 0] + matrix + inputs + colours + outputs
+        return makeProfile(
+            tags: [("A2B0", table), ("wtpt", xyzTag([0.9642, 1, 0.8249]))],
+            from: "CMYK",
+            to: "Lab ",
+            class: "prtr"
+        )
+    }
+
+    private static func makeProfile(
+        tags: [(String, [UInt8])],
+        from space: String = "RGB ",
+        to connection: String = "XYZ ",
+        class kind: String = "mntr"
+    ) -> [UInt8] {
+        var table = bigEndian(tags.count, byteCount: 4), data: [UInt8] = []
+        let start = 128 + 4 + 12 * tags.count
+        for (name, content) in tags {
+            table +=
+                Array(name.utf8) + bigEndian(start + data.count, byteCount: 4) + bigEndian(content.count, byteCount: 4)
+            data += content + Array(repeating: 0, count: -content.count & 3)
+        }
+        var head = [UInt8](repeating: 0, count: 128)
+        for (offset, text) in [(12, kind), (16, space), (20, connection), (36, "acsp")] {
+            head.replaceSubrange(offset..<offset + 4, with: Array(text.utf8))
+        }
+        head.replaceSubrange(0..<4, with: bigEndian(start + data.count, byteCount: 4))
+        head.replaceSubrange(8..<12, with: [2, 0x10, 0, 0])
+        head.replaceSubrange(68..<80, with: Array(xyzTag([0.9642, 1, 0.8249]).dropFirst(8)))
+        return head + table + data
+    }
+
+    private static func xyzTag(_ values: [Double]) -> [UInt8] {
+        Array("XYZ ".utf8) + [0, 0, 0, 0] + values.flatMap { bigEndian(Int($0 * 65_536), byteCount: 4) }
+    }
+
+    private static func bigEndian(_ value: Int, byteCount count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+}
