@@ -1,42 +1,43 @@
 import EideticCore
 
 extension ImageCache {
-    /// What a picture is kept under: the name of its original, and how it is made of that.
+    /// The key of an image: the name of its resource, and the rendering that is made from it.
     ///
-    /// Making a key hashes its text; asking the memory cache by it takes some nanoseconds then.
+    /// Creating a key hashes its text; a look-up in memory with an existing key takes some nanoseconds.
     public struct Key: Sendable, Hashable, ExpressibleByStringInterpolation {
-        /// The name of the original.
+        /// The name of the resource.
         public let text: String
 
-        /// How the picture is made of the original.
+        /// The size and changes of the image.
         public let rendering: ImageRequest.Rendering
 
-        /// What else changes its pixels.
+        /// The options that change pixels.
         public let options: ImageOptions
 
-        /// The identity of the decoded picture.
+        /// The identity of the decoded image.
         package let imageKey: CacheKey
 
-        /// The identity of the picture in whatever size; `nil` where other sizes say nothing about this one.
+        /// The identity of the image in any size; `nil` if other sizes cannot stand in for this one.
         let baseKey: CacheKey?
 
-        /// Whether the key hook may change the text.
+        /// A Boolean value indicating whether the key hook may change the text.
         let isFromText: Bool
 
-        /// The key of a picture that is made in some way of what `text` names.
+        /// Creates the key of a rendering of the resource that `text` names.
         public init(_ text: String, rendering: ImageRequest.Rendering = .init(), options: ImageOptions = []) {
             self.init(text, rendering: rendering, options: options, isFromText: true)
         }
 
-        /// The key of the picture that a pipeline makes for a request.
+        /// Creates the key of the image that a pipeline loads for a request.
         ///
-        /// Where the picture is there in several files (``ImageOrigin/variants(_:)``) each file has a key of its own, that
-        /// of a request for it; this one names none of them.
+        /// An image with candidates (``ImageRequest/Resource/candidates(_:)``) has no key of its own: each candidate has
+        /// the key of a request for it.
         public init(_ request: ImageRequest) {
-            self.init(request.resourceKey, rendering: request.rendering, options: request.options, isFromText: false)
+            let (rendering, options) = (request.rendering, request.options)
+            self.init(request.resourceKey, rendering: rendering, options: options, isFromText: false)
         }
 
-        /// The key that a literal stands for.
+        /// Creates the key that a string literal stands for.
         public init(stringLiteral text: String) { self.init(text) }
 
         private init(_ text: String, rendering: ImageRequest.Rendering, options: ImageOptions, isFromText: Bool) {
@@ -46,30 +47,33 @@ extension ImageCache {
             baseKey = rendering.transform == nil ? rendering.atFullSize.cacheKey(for: text, options: options) : nil
         }
 
-        /// Keys are equal when they stand for the same picture.
+        /// Returns whether two keys stand for the same image.
         public static func == (left: Key, right: Key) -> Bool { left.imageKey == right.imageKey }
 
-        /// Feeds the identity to `hasher`.
+        /// Feeds the identity of the image to `hasher`.
         public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
 
-        /// The key under which the picture itself is on disk, apart from its original.
+        /// The name of the image on disk if it is stored without the bytes of its resource.
         var renditionText: String { rendering.cacheKeyText(for: text, options: options) }
 
-        /// Whether it stands for the original as it is.
+        /// A Boolean value indicating whether the image is the resource itself, unchanged.
         var isFullImage: Bool { renditionText == text }
 
-        /// The same original, made in another way.
+        /// The names under which the disk may have the image, in the order of the search.
+        var diskKeys: [String] { isFullImage ? [text] : [renditionText, text] }
+
+        /// Returns the key of another rendering of the same resource.
         func with(rendering: ImageRequest.Rendering) -> Key {
             Key(text, rendering: rendering, options: options, isFromText: isFromText)
         }
 
-        /// The key after the hook.
+        /// Returns the key with the text that `hook` returns for its own.
         func applying(_ hook: (@Sendable (String) -> String)?) -> Key {
             guard isFromText, let hook else { return self }
             return Key(hook(text), rendering: rendering, options: options, isFromText: false)
         }
     }
 
-    /// The key as it is used here.
+    /// Returns a key after the configuration's hook.
     func resolved(_ key: Key) -> Key { key.applying(configuration.keyHook) }
 }

@@ -1,7 +1,7 @@
 public import EideticCore
 public import EideticStore
 
-/// Pictures in memory and on disk, put in and asked for by key.
+/// A cache of images by key: decoded images in memory, and encoded ones on disk.
 ///
 /// ```swift
 /// let cache = ImageCache.shared
@@ -9,38 +9,43 @@ public import EideticStore
 /// let avatar = try await cache.image(for: "avatar of 17")
 /// ```
 ///
-/// A URL's text is the key of the picture that a pipeline loads from it, and an ``ImageRequest`` makes the key of any
-/// other: what a pipeline has stored is found here, and the reverse, where both use the same tiers. But on disk a pipeline
-/// looks for originals alone: a smaller or changed picture that was put in here without the bytes of its original is found
-/// on disk by caches, and by a pipeline only as long as it is in memory.
+/// The key of an image that a pipeline loads is its URL's text, or is made from an ``ImageRequest``. A cache and a pipeline
+/// with the same tiers find each other's images. On disk, however, a pipeline searches for the bytes of resources only: a
+/// smaller or transformed image that was inserted without those bytes is found on disk by caches, and by a pipeline only
+/// as long as it is in memory.
 ///
-/// Synchronous functions that touch the disk block, and say so; they must not be called on the main actor. The
-/// asynchronous forms read and write on threads of the disk cache, and decode and encode on threads of this one.
+/// Asynchronous functions read and write on threads of the disk cache, and decode and encode on threads of this cache.
+/// The same functions of ``blocking`` do all that on the calling thread, which must not be the main one.
 public final class ImageCache: Sendable {
-    /// The cache of ``ImagePipeline/shared``; made on first use.
+    /// The cache of ``ImagePipeline/shared``.
     public static let shared = ImagePipeline.shared.cache
 
-    /// Decoded pictures.
+    /// The memory cache for decoded images.
     public let memory: ImageMemoryCache
 
-    /// Encoded pictures; `nil` where nothing is kept on disk.
+    /// The disk cache for encoded images; `nil` if there is none.
     public let disk: DiskCache?
 
-    /// How it works.
+    /// The configuration that the cache was created with.
     public let configuration: Configuration
 
     let pool: WorkPool
     package let lookups = TaskCoalescer<LookupKey, Int, Hit?>()
-    /// How long a picture made of an entry stays fresh in memory; `nil` for as long as it is there.
+    /// Returns the time for which the image of a disk entry is fresh in memory; `nil` if it is not limited.
     let timeToLive: @Sendable (DiskCache.Metadata) -> Duration?
 
-    /// What two queries must have in common to be answered by one read and one decode.
+    /// The identity of a look-up: those with equal keys share one read and one decode.
     package struct LookupKey: Hashable, Sendable {
-        let picture: CacheKey
+        let imageKey: CacheKey
         let fillsMemory: Bool
     }
 
-    /// Creates a cache over two tiers, which others may use as well.
+    /// Creates a cache over two tiers, which other caches and pipelines may share.
+    ///
+    /// - Parameters:
+    ///   - memory: The memory cache.
+    ///   - disk: The disk cache; none by default.
+    ///   - configuration: The configuration.
     public convenience init(
         memory: ImageMemoryCache,
         disk: DiskCache? = nil,
@@ -49,57 +54,79 @@ public final class ImageCache: Sendable {
         self.init(memory: memory, disk: disk, configuration: configuration) { _ in nil }
     }
 
-    /// Creates a cache of its own for a namespace, below the user's cache directory or another one.
+    /// Creates a cache for a namespace, with tiers of its own.
     ///
     /// - Parameters:
-    ///   - namespace: Its name; characters that no file name can have become `_`.
-    ///   - directory: An absolute path; by the rules of XDG by default.
-    ///   - configuration: How it works.
-    ///   - environment: Where it learns of memory pressure and the background, and takes background tasks.
-    /// - Throws: What opening a disk cache throws.
+    ///   - namespace: The name of its directory; characters that a file name cannot have are replaced by `_`.
+    ///   - directory: The absolute path of the parent directory; by default the user's cache directory (XDG).
+    ///   - configuration: The configuration.
+    ///   - environment: The source of memory pressure, phases and background tasks; none by default.
+    /// - Throws: The errors of opening a disk cache.
     public convenience init(
         namespace: String,
         in directory: String? = nil,
         configuration: Configuration = Configuration(),
         environment: any ApplicationEnvironment = ForegroundEnvironment()
     ) throws(EideticError) {
-        let own = directory.map { "\($0)/\(DiskCache.directoryName(of: namespace))" }
-        let place = own ?? DiskCache.defaultDirectory(namespace: namespace)
-        let disk = try DiskCache(DiskCache.Configuration(directory: place), environment: environment)
+        let given = directory.map { "\($0)/\(DiskCache.directoryName(of: namespace))" }
+        let path = given ?? DiskCache.defaultDirectory(namespace: namespace)
+        let disk = try DiskCache(DiskCache.Configuration(directory: path), environment: environment)
         let memory = ImageMemoryCache()
         memory.observe(environment)
         self.init(memory: memory, disk: disk, configuration: configuration)
     }
 
-    init(
+    private init(
         memory: ImageMemoryCache,
         disk: DiskCache?,
         configuration: Configuration,
-        freshness: @escaping @Sendable (DiskCache.Metadata) -> Duration?
+        pool: WorkPool? = nil,
+        timeToLive: @escaping @Sendable (DiskCache.Metadata) -> Duration?
     ) {
         self.memory = memory
         self.disk = disk
         self.configuration = configuration
-        self.timeToLive = freshness
-        pool = WorkPool(name: "eidetic cache", maximumThreadCount: configuration.maximumConcurrentDecodes)
+        self.timeToLive = timeToLive
+        let threadCount = configuration.maximumConcurrentDecodes
+        self.pool = pool ?? WorkPool(name: "eidetic cache", maximumThreadCount: threadCount)
+    }
+
+    /// Creates a cache over the tiers of a pipeline, with the pipeline's limits for decoding.
+    ///
+    /// - Parameters:
+    ///   - pipeline: The configuration of the pipeline.
+    ///   - configuration: The configuration of the cache.
+    ///   - memory: The memory cache of the pipeline.
+    ///   - dataLoader: The loader that limits the time for which the images of disk entries are fresh.
+    ///   - pool: The threads that decode and encode; by default those of a new pool.
+    convenience init(
+        tiersOf pipeline: ImagePipeline.Configuration,
+        configuration: Configuration = Configuration(),
+        memory: ImageMemoryCache,
+        dataLoader: ImageDataLoader,
+        pool: WorkPool? = nil
+    ) {
+        var configuration = configuration
+        configuration.decodeLimits = pipeline.decodeLimits
+        configuration.scaleDownLimit = pipeline.scaleDownLimit
+        self.init(memory: memory, disk: pipeline.diskCache, configuration: configuration, pool: pool) { metadata in
+            dataLoader.timeToLive(of: metadata)
+        }
     }
 }
 
 extension ImagePipeline {
-    /// The tiers of this pipeline as a cache: what it has stored is found there, and what is put in there is loaded from
-    /// there, on disk as far as it is an original.
+    /// Creates a cache over the tiers of this pipeline, with a configuration of its own.
     ///
-    /// Each call makes another object over the same tiers.
-    public var cache: ImageCache { makeCache(configuration: ImageCache.Configuration()) }
-
-    /// The tiers of this pipeline as a cache that works in another way.
+    /// The limits for decoding are those of the pipeline. Most programs need ``cache`` only.
+    ///
+    /// - Parameter configuration: The configuration of the cache.
     public func makeCache(configuration: ImageCache.Configuration) -> ImageCache {
-        var configuration = configuration
-        configuration.decodeLimits = self.configuration.decodeLimits
-        configuration.scaleDownLimit = self.configuration.scaleDownLimit
-        return ImageCache(memory: memory, disk: self.configuration.diskCache, configuration: configuration) {
-            [originals] metadata in
-            originals.freshFor(metadata)
-        }
+        ImageCache(
+            tiersOf: self.configuration,
+            configuration: configuration,
+            memory: memory,
+            dataLoader: dataLoader
+        )
     }
 }

@@ -1,8 +1,8 @@
 public import EideticCore
 
-/// A query that is under way, with a completion that is called exactly once.
+/// A look-up with a completion handler that is called exactly once.
 public final class ImageQuery: Sendable {
-    /// Gets the answer: `nil` where no tier has the picture, `cancelled` where the query was cancelled.
+    /// A function that is called with the hit, with `nil` if no tier has the image, or with `cancelled`.
     public typealias Completion = @Sendable (Result<ImageCache.Hit?, EideticError>) -> Void
 
     private struct State {
@@ -14,10 +14,10 @@ public final class ImageQuery: Sendable {
 
     package init(completion: @escaping Completion) { state = Guarded(State(completion: completion)) }
 
-    /// Whether the answer was given.
+    /// A Boolean value indicating whether the completion handler was called.
     public var isFinished: Bool { state.withLock { $0.completion == nil } }
 
-    /// Gives the query up: unless it was answered already, it is answered `cancelled` before this returns.
+    /// Cancels the query: unless it is finished, its completion handler is called with `cancelled` before this returns.
     public func cancel() {
         let task = state.withLock { $0.task }
         finish(with: .failure(.cancelled))
@@ -33,21 +33,28 @@ public final class ImageQuery: Sendable {
     }
 
     func attach(_ task: Task<Void, Never>) {
-        let isOver = state.withLock { state in
+        let isFinished = state.withLock { state in
             if state.completion != nil { state.task = task }
             return state.completion == nil
         }
-        if isOver { task.cancel() }
+        if isFinished { task.cancel() }
     }
 }
 
 extension ImageCache {
-    /// Asks for a picture, and calls `completion` once with the answer; returns at once.
+    /// Starts a look-up, and calls `completion` once with its result; returns at once.
     ///
-    /// A picture in memory is answered before this returns, on the calling thread, so that a reused cell does not
-    /// flicker (L15). All other answers come on a thread of the process's own; see `hit(for:in:)`.
+    /// If the image is in memory, the completion handler is called before this function returns, on the calling thread, so
+    /// that a reused cell does not flicker. Otherwise, it is called on another thread of the process.
     ///
-    /// - Returns: The query, by which it can be cancelled; it goes on where that is given up.
+    /// - Parameters:
+    ///   - key: The image's key.
+    ///   - tiers: The tiers to search; both by default.
+    ///   - includingData: A Boolean value indicating whether the bytes are read from disk also if the image is in memory;
+    ///     false by default.
+    ///   - priority: The priority of the look-up.
+    ///   - completion: Called once, with the hit.
+    /// - Returns: A query that can be cancelled; if it is released, the look-up continues.
     @discardableResult
     public func query(
         _ key: Key,
@@ -61,7 +68,7 @@ extension ImageCache {
         return query
     }
 
-    /// Answers a query: at once, or by a task.
+    /// Finishes a query at once if the image is in memory, else in a task.
     package func start(
         _ query: ImageQuery,
         for key: Key,

@@ -1,15 +1,21 @@
 public import EideticCore
 
-/// Stands around each load: may change the request, answer itself, try again, measure, or refuse.
+/// A function around each load, which may change the request, respond itself, retry, measure, or refuse.
 ///
-/// Around each prefetch as well, also one to disk, whose picture is not decoded. Since it may suspend, a pipeline with
-/// interceptors answers no load before the call returns, also where memory has the picture; ``ImagePipeline/cachedImage(for:)``
-/// and ``ImagePipeline/cachedPreview(for:)`` ask memory alone, and go past it.
+/// Prefetches are intercepted as well, also those to disk, whose images are not decoded. Because an interceptor may suspend,
+/// a pipeline with interceptors never delivers an image before ``ImagePipeline/load(_:cached:preview:progress:completion:)``
+/// returns, even if memory has it. ``ImagePipeline/cachedImage(for:)`` and ``ImagePipeline/cachedPreview(for:)`` search memory
+/// only, and are not intercepted.
 public protocol ImageInterceptor: Sendable {
-    /// Answers `request`, usually with what `next` gives for it, else with ``ImageResponse/init(_:source:originalBytes:)``.
+    /// Returns the response to a request: usually that of `next`, otherwise one made with
+    /// ``ImageResponse/init(_:source:encodedBytes:)``.
     ///
-    /// Where it changes the priority, the load is as urgent from there on; prefetches stay at the low one.
-    /// Called on the cooperative pool; it must not block.
+    /// A changed priority holds for the rest of the load; prefetches keep the low one. The function is called on the
+    /// cooperative pool, and must not block.
+    ///
+    /// - Parameters:
+    ///   - request: The request, after processors and outer interceptors.
+    ///   - next: The next interceptor, or the load itself.
     func intercept(
         _ request: ImageRequest,
         next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse

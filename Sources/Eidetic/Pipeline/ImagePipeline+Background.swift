@@ -1,25 +1,25 @@
 import EideticCore
 
 extension ImagePipeline {
-    /// Runs `body` within a background task where the request asks for one (`continueInBackground`).
+    /// Runs `body` within a background task if the request has the option `continueInBackground`.
     ///
-    /// When the task's time is used up, `body` is cancelled.
-    func covered(
-        _ request: ImageRequest,
+    /// When the time of the background task is used up, `body` is cancelled.
+    func withBackgroundTask(
+        for request: ImageRequest,
         _ body: @escaping @Sendable () async throws(EideticError) -> ImageResponse
     ) async throws(EideticError) -> ImageResponse {
         guard request.options.contains(.continueInBackground) else { return try await body() }
-        let work = Task { () async -> Result<ImageResponse, EideticError> in
+        let load = Task { () async -> Result<ImageResponse, EideticError> in
             do throws(EideticError) { return .success(try await body()) } catch { return .failure(error) }
         }
         let environment = configuration.environment
-        let task = environment.beginBackgroundTask(named: "load \(request.name)") { work.cancel() }
+        let task = environment.beginBackgroundTask(named: "load \(request.name)") { load.cancel() }
         defer { environment.endBackgroundTask(task) }
-        if task == .invalid { work.cancel() }
+        if task == .invalid { load.cancel() }
         let result = await withTaskCancellationHandler {
-            await work.value
+            await load.value
         } onCancel: {
-            work.cancel()
+            load.cancel()
         }
         return try result.get()
     }

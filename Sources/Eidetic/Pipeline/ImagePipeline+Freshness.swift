@@ -1,19 +1,20 @@
 public import EideticStore
 
 extension ImagePipeline.Configuration {
-    /// How long a cached original is served without asking its server.
+    /// A rule for how long a cached image is used without its server.
     public enum Freshness: Sendable, Hashable {
-        /// Until it is older than the disk cache's maximum age, whatever the server said.
+        /// Until the disk cache's maximum age, whatever the server said.
         ///
-        /// This is the tradition of image caches: a URL names one picture. Only what must not be stored (`no-store`, `Vary: *`,
-        /// with cookies `Vary: Cookie`) is kept from the disk; memory has it as long as there is room.
+        /// This is the tradition of image caches, in which a URL names one image. Responses that must not be stored
+        /// (`no-store`, `Vary: *`, with cookies `Vary: Cookie`) are kept from the disk; memory has them as long as there is
+        /// room.
         case maximumAge
 
-        /// As long as the server says, else as long as `heuristic` allows; then it is revalidated.
+        /// As long as the server says, else as long as `heuristic` allows; then the image is revalidated.
         ///
-        /// `stale-while-revalidate` and `stale-if-error` are obeyed, and what must not be stored is not kept in memory either.
-        /// A request's own fields are part of the identity, so that what varies on them is told apart; what the downloader's
-        /// configuration and hooks add is not looked at.
+        /// `stale-while-revalidate` and `stale-if-error` are obeyed. Responses that must not be stored are not kept in memory
+        /// either. A request's own header fields are part of its identity, so `Vary` is respected for them; those that the
+        /// downloader's configuration and hooks add are not compared.
         /// - SeeAlso: RFC 9111, RFC 5861.
         case http(heuristic: ResponseFreshness.Heuristic = .init())
     }

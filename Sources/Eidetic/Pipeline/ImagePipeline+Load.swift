@@ -1,31 +1,43 @@
-import EideticCodecs
 import EideticCore
 import EideticFetch
 
+/// The steps of a load, from the request to the response.
 extension ImagePipeline {
-    /// Gives the answer for one file, once processors and interceptors have had their say.
-    typealias FileAnswer = @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
+    /// One load, as its steps hand it along.
+    struct Job: Sendable {
+        let request: ImageRequest
+        let context: JobContext
+        let report: @Sendable (ImageTask.Event) -> Void
+    }
 
-    /// Loads as urgently as `context` says.
+    /// A function that responds to a request for one file, after processors and interceptors.
+    typealias Responder = @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
+
+    /// Loads with the priority of `context`.
     func load(
         _ request: ImageRequest,
         context: JobContext,
-        report: @escaping @Sendable (ImageTaskEvent) -> Void
+        report: @escaping @Sendable (ImageTask.Event) -> Void
     ) async throws(EideticError) -> ImageResponse {
-        try await load(request) { [self, given = request.priority] file async throws(EideticError) in
-            // Processors and interceptors may find it more urgent, or less so.
-            if file.priority != given { context.priority = file.priority }
-            return try await fileAnswer(file, context, report)
+        try await load(request) { [self, initial = request.priority] request async throws(EideticError) in
+            // Processors and interceptors may have changed the priority.
+            if request.priority != initial { context.priority = request.priority }
+            return try await respond(to: Job(request: request, context: context, report: report))
         }
     }
 
-    /// One load from its first step to its answer; every public form that may wait comes here.
-    func load(_ request: ImageRequest, _ body: @escaping FileAnswer) async throws(EideticError) -> ImageResponse {
+    /// Processes a request, passes it through the interceptors, and counts the outcome.
+    ///
+    /// Every public function that may suspend calls this one.
+    func load(
+        _ request: ImageRequest,
+        responder: @escaping Responder
+    ) async throws(EideticError) -> ImageResponse {
         counters.countLoad()
         do throws(EideticError) {
             let request = try processed(request)
             if Task.isCancelled { throw EideticError.cancelled }
-            let response = try await intercepted(request, configuration.interceptors[...], body)
+            let response = try await intercept(request, with: configuration.interceptors[...], responder: responder)
             counters.count(response)
             return response
         } catch {
@@ -35,188 +47,104 @@ extension ImagePipeline {
         }
     }
 
-    /// Lets the interceptors stand around the load, the first one outermost.
-    private func intercepted(
-        _ request: ImageRequest,
-        _ interceptors: ArraySlice<any ImageInterceptor>,
-        _ body: @escaping FileAnswer
-    ) async throws(EideticError) -> ImageResponse {
-        guard let first = interceptors.first else {
-            return try await covered(request) { [self] () async throws(EideticError) in
-                try await answer(request, body)
-            }
-        }
-        return try await first.intercept(request) { [self] request async throws(EideticError) in
-            try await intercepted(request, interceptors.dropFirst(), body)
-        }
-    }
-
-    /// The answer for one file: from memory, else made.
-    func fileAnswer(
-        _ request: ImageRequest,
-        _ context: JobContext,
-        _ report: @escaping @Sendable (ImageTaskEvent) -> Void
-    ) async throws(EideticError) -> ImageResponse {
-        // What does not serve is as good as none where the server is asked anyway.
-        var hit = request.wantsRefresh ? try? memoryHit(request) : try memoryHit(request)
-        if hit != nil, request.wantsBytes { hit?.encodedBytes = await originals.cachedBytes(for: request) }
-        if request.wantsRefresh { return try await refreshed(request, hit, context, report) }
-        guard var hit else { return try await made(request, context, report) }
-        try await waitForStore(of: nil, request, &hit)
-        return hit
-    }
-
-    /// The events of one load whose priority `context` holds.
-    func events(for request: ImageRequest, _ context: JobContext) -> ImageTaskEvents {
-        ImageTaskEvents { [self] report throws(EideticError) in
+    /// Returns the events of a load with the priority of `context`.
+    func events(for request: ImageRequest, context: JobContext) -> ImageTask.Events {
+        ImageTask.Events { [self] report throws(EideticError) in
             try await load(request, context: context, report: report)
         }
     }
 
-    /// What `load` would answer without waiting for another thread; `nil` where it would wait.
-    func synchronousHit(_ request: ImageRequest) -> ImageResponse? {
-        guard let request = loadedAtOnce(request), let hit = answerAtOnce(request) else { return nil }
-        counters.countLoad()
-        counters.count(hit)
+    /// Responds to the request for one file: from memory, else by a load.
+    func respond(to job: Job) async throws(EideticError) -> ImageResponse {
+        let request = job.request
+        // Before a revalidation an unsuitable image in memory counts as a miss.
+        var hit = request.requiresRevalidation ? try? memoryResponse(for: request) : try memoryResponse(for: request)
+        if hit != nil, request.includesBytes { hit?.encodedBytes = await dataLoader.cachedBytes(for: request) }
+        if request.requiresRevalidation { return try await revalidatedResponse(for: job, hit: hit) }
+        guard var hit else { return try await loadedResponse(for: job) }
+        try await waitForStorage(of: nil, for: request, recordingIn: &hit)
         return hit
     }
 
-    /// Whether a new load would be answered from memory without waiting.
-    func isAnsweredAtOnce(_ request: ImageRequest) -> Bool {
-        loadedAtOnce(request).flatMap { try? memoryHit($0) } != nil
-    }
-
-    /// The request as it is loaded, where nobody needs to wait for that.
-    private func loadedAtOnce(_ request: ImageRequest) -> ImageRequest? {
-        guard configuration.interceptors.isEmpty, let request = try? processed(request),
-            request.options.isDisjoint(with: [.queryMemoryData, .refreshCached])
-        else { return nil }
-        guard request.options.contains(.waitStoreCache) else { return request }
-        return originals.unstored(cachedVariant(request)?.file ?? request) == nil ? request : nil
-    }
-
-    private func answerAtOnce(_ request: ImageRequest) -> ImageResponse? {
-        if var hit = try? memoryHit(request) {
-            if request.options.contains(.queryMemoryDataSync) {
-                hit.encodedBytes = originals.cachedBytesAtOnce(for: cachedVariant(request)?.file ?? request)
-            }
-            return hit
-        }
-        guard request.options.contains(.queryDiskDataSync), !request.options.contains(.fromLoaderOnly),
-            let picture = sufficientFiles(request).lazy.compactMap({ self.pictures.pictureAtOnce(for: $0) }).first,
-            (try? check(picture.image, request.options)) != nil
-        else { return nil }
-        return ImageResponse(picture)
-    }
-
-    /// The request as the configuration's processors want it.
-    func processed(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
-        var request = request
-        for process in configuration.requestProcessors { request = try process(request) }
-        return request
-    }
-
-    private func memoryHit(_ request: ImageRequest) throws(EideticError) -> ImageResponse? {
-        let timer = StepTimer()
-        guard let image = hitImage(request) else { return nil }
-        try check(image, request.options)
-        return ImageResponse(hit: image, timer.step(.memory, detail: "hit"), bytes: nil)
-    }
-
-    private func hitImage(_ request: ImageRequest) -> Image? {
-        request.options.contains(.fromLoaderOnly)
-            ? nil : memory.decodedImage(for: request.imageKey) ?? cachedVariant(request)?.image
-    }
-
-    /// Makes the picture, by the route of the request's options unless another is given.
-    func made(
-        _ request: ImageRequest,
-        route: ImageDataLoader.CachePolicy? = nil,
-        _ context: JobContext,
-        _ report: @escaping @Sendable (ImageTaskEvent) -> Void
+    /// Loads the image.
+    ///
+    /// - Parameters:
+    ///   - job: The load.
+    ///   - cachePolicy: The tiers to use; by default those that the request's options name.
+    func loadedResponse(
+        for job: Job,
+        cachePolicy: ImageDataLoader.CachePolicy? = nil
     ) async throws(EideticError) -> ImageResponse {
-        let route = route ?? ImageDataLoader.CachePolicy(request.options), isAsked = route != .originOnly
-        let miss = StepTimer().step(.memory, detail: isAsked ? misses.explanation(for: request.imageKey) : "not asked")
-        let showsPreviews = request.options.contains(.progressive)
-        let picture = try await pictures.picture(for: request, route: route, context: context) { news in
-            switch news {
-            case .progress(let progress): report(.progress(progress))
-            case .preview(let image): if showsPreviews { report(.preview(image)) }
+        let request = job.request, policy = cachePolicy ?? ImageDataLoader.CachePolicy(request.options)
+        let miss = policy == .sourceOnly ? "not asked" : misses.explanation(for: request.imageKey)
+        let step = StepTimer().step(.memory, detail: miss)
+        let reportsPreviews = request.options.contains(.progressive)
+        let output = try await imageLoader.image(for: request, cachePolicy: policy, context: job.context) { update in
+            switch update {
+            case .progress(let progress): job.report(.progress(progress))
+            case .preview(let image): if reportsPreviews { job.report(.preview(image)) }
             }
         }
-        try check(picture.image, request.options)
-        if picture.original?.needsRevalidation == true, !request.options.contains(.fromCacheOnly) {
-            revalidateInBackground(request, picture.image)
+        try check(output.image, against: request.options)
+        if output.encodedImage?.needsRevalidation == true, !request.options.contains(.fromCacheOnly) {
+            revalidateInBackground(request, displayed: output.image)
         }
-        var response = try await response(picture, request)
-        response.trace.steps.insert(miss, at: 0)
+        var response = try await response(from: output, for: request)
+        response.trace.steps.insert(step, at: 0)
         return response
     }
 
-    /// The answer that a picture just made becomes.
-    func response(_ picture: Output, _ request: ImageRequest) async throws(EideticError) -> ImageResponse {
-        var response = ImageResponse(picture)
-        // Made of another picture in memory, or by somebody else in between: there was no need for the bytes.
-        if picture.original == nil, request.wantsBytes {
-            response.encodedBytes = await originals.cachedBytes(for: request)
+    /// Returns the response for a loaded image.
+    func response(
+        from output: ImageLoader.Output,
+        for request: ImageRequest
+    ) async throws(EideticError) -> ImageResponse {
+        var response = ImageResponse(output)
+        // Made from another image in memory, or by another load meanwhile: the bytes were not needed for it.
+        if output.encodedImage == nil, request.includesBytes {
+            response.encodedBytes = await dataLoader.cachedBytes(for: request)
         }
-        try await waitForStore(of: picture.original, request, &response)
+        try await waitForStorage(of: output.encodedImage, for: request, recordingIn: &response)
         return response
     }
 
-    /// With `waitStoreCache`, waits until the original is on disk: for a picture from memory, the one on its way there.
-    func waitForStore(
-        of original: EncodedImage?,
-        _ request: ImageRequest,
-        _ response: inout ImageResponse
+    /// Waits until the bytes are on disk, with `waitStoreCache`.
+    ///
+    /// - Parameters:
+    ///   - encodedImage: The bytes; `nil` for an image in memory, whose bytes may still be on their way to the disk.
+    ///   - request: The request.
+    ///   - response: The response that records the wait and its outcome.
+    func waitForStorage(
+        of encodedImage: EncodedImage?,
+        for request: ImageRequest,
+        recordingIn response: inout ImageResponse
     ) async throws(EideticError) {
-        guard request.options.contains(.waitStoreCache), let original = original ?? originals.unstored(request)
+        guard request.options.contains(.waitStoreCache),
+            let encodedImage = encodedImage ?? dataLoader.unstoredImage(for: request)
         else { return }
         let timer = StepTimer()
-        response.storeError = try await original.storeError()
-        guard original.belongsOnDisk else { return }
-        response.trace.steps.append(timer.step(.store, detail: response.storeError.map { "failed: \($0)" } ?? "stored"))
+        response.storeError = try await encodedImage.waitForStorage()
+        guard encodedImage.isStorable else { return }
+        let outcome = response.storeError.map { "failed: \($0)" } ?? "stored"
+        response.trace.steps.append(timer.step(.store, detail: outcome))
     }
 
-    func check(_ image: Image, _ options: ImageOptions) throws(EideticError) {
+    /// Checks that an image is animated if the options require it.
+    func check(_ image: Image, against options: ImageOptions) throws(EideticError) {
         guard options.contains(.matchAnimatedImage), !image.isAnimated else { return }
         throw EideticError(
             .unsupportedFormat,
-            message: "an animated picture was asked for, and this \(image.format) has one frame"
+            message: "an animated image was requested, and this \(image.format) has one frame"
         )
     }
 }
 
 extension ImageRequest {
-    /// Whether the encoded bytes are to come also with a picture from memory.
-    var wantsBytes: Bool { !options.isDisjoint(with: [.queryMemoryData, .queryMemoryDataSync]) }
+    /// A Boolean value indicating whether a response from memory must include the encoded bytes.
+    var includesBytes: Bool { !options.isDisjoint(with: [.queryMemoryData, .queryMemoryDataSync]) }
 
-    /// Whether the server is to be asked about a cached picture.
-    var wantsRefresh: Bool {
+    /// A Boolean value indicating whether a cached image must be revalidated.
+    var requiresRevalidation: Bool {
         options.contains(.refreshCached) && options.isDisjoint(with: [.fromCacheOnly, .fromLoaderOnly])
-    }
-}
-
-extension ImageResponse {
-    /// The answer of the memory cache.
-    fileprivate init(hit image: Image, _ step: LoadTrace.Step, bytes: [UInt8]?) {
-        self.init(
-            image: image,
-            source: .memory,
-            byteCount: image.encodedSize,
-            originalBytes: bytes,
-            record: LoadTrace(steps: [step])
-        )
-    }
-
-    init(_ picture: Output) {
-        self.init(
-            image: picture.image,
-            header: picture.header,
-            source: picture.source,
-            byteCount: picture.image.encodedSize,
-            originalBytes: picture.original?.bytes,
-            record: LoadTrace(steps: picture.steps)
-        )
     }
 }

@@ -2,41 +2,49 @@ public import EideticCore
 import EideticStore
 public import struct FoundationEssentials.URL
 
-/// Loads pictures: from memory, from disk, else from the network, once for all who want the same.
+/// A pipeline that loads images from memory, from disk, or from the network; equal loads are coalesced.
 ///
 /// ```swift
 /// let image = try await ImagePipeline.shared.image(for: url)
 /// ```
 ///
-/// The steps of a load are memory → disk → network → decode → transform → deliver, and store. Each piece of work is a
-/// job with a full identity that all who want it share; the last one who leaves cancels it.
+/// The steps of a load are memory → disk → network → decode → transform → deliver, and store. Each step is a job that
+/// all loads with the same identity share; it is cancelled when the last of them is cancelled.
 public final class ImagePipeline: Sendable {
-    /// The pipeline that programs use unless they make their own; made on first use.
+    /// The pipeline that is used where no other is given, with the standard configuration; created on first use.
     public static let shared = ImagePipeline(.standard)
 
-    /// The parts and limits it was made with.
+    /// The configuration that the pipeline was created with.
     public let configuration: Configuration
 
+    /// The tiers of the pipeline as a cache.
+    ///
+    /// It has no contents of its own: it finds the images that the pipeline has stored, and the pipeline finds those that
+    /// are inserted into it; on disk a pipeline searches for the bytes of resources only.
+    public let cache: ImageCache
+
     let memory: ImageMemoryCache
-    let originals: ImageDataLoader
-    let pictures: ImageLoader
-    let refresher: Refresher
+    let dataLoader: ImageDataLoader
+    let imageLoader: ImageLoader
     let counters = Counters()
     let misses = MissReasons()
+    /// A Boolean value indicating whether requests are loaded unprocessed.
+    let isPlain: Bool
     private let gate = InteractionGate()
-    /// Whether requests are loaded as they are.
-    private let isPlain: Bool
 
     /// Creates a pipeline.
+    ///
+    /// - Parameter configuration: Its parts and limits.
     public init(_ configuration: Configuration = .standard) {
         self.configuration = configuration
         isPlain = configuration.requestProcessors.isEmpty
         let memory =
             configuration.memoryCache ?? ImageMemoryCache(costLimit: configuration.memoryLimit, hooks: misses.hooks)
         self.memory = memory
-        originals = ImageDataLoader(configuration, gate, RenditionIndex(memory))
-        pictures = ImageLoader(configuration, gate, originals: originals, memory: memory)
-        refresher = Refresher(configuration, gate, originals, pictures)
+        let renditions = RenditionIndex(memory: memory)
+        dataLoader = ImageDataLoader(configuration: configuration, gate: gate, renditions: renditions)
+        imageLoader = ImageLoader(configuration: configuration, gate: gate, dataLoader: dataLoader, memory: memory)
+        cache = ImageCache(tiersOf: configuration, memory: memory, dataLoader: dataLoader, pool: imageLoader.pool)
         if configuration.memoryCache == nil {
             memory.observe(configuration.environment, backgroundBehavior: configuration.memoryBackgroundBehavior)
         }
@@ -44,41 +52,37 @@ public final class ImagePipeline: Sendable {
 
     deinit { isUserInteracting = false }
 
-    /// Loads the picture at `url`.
+    /// Loads the image at a URL.
+    ///
+    /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
     public func image(for url: URL) async throws(EideticError) -> Image {
         try await image(for: ImageRequest(url: url))
     }
 
-    /// Loads a picture.
+    /// Loads an image.
+    ///
+    /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
     public func image(for request: ImageRequest) async throws(EideticError) -> Image {
         try await response(for: request).image
     }
 
-    /// Loads a picture and says where it came from.
+    /// Loads an image, and returns it with its source and the trace of the load.
     ///
-    /// Throws `cancelled` as soon as the calling task is cancelled; the others who want the same picture still get it.
+    /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
     public func response(for request: ImageRequest) async throws(EideticError) -> ImageResponse {
         try await load(request, context: JobContext(priority: request.priority)) { _ in }
     }
 
-    /// Loads a picture and tells how it goes on; the sequence ends with exactly one terminal event.
-    public func events(for request: ImageRequest) -> ImageTaskEvents {
-        events(for: request, JobContext(priority: request.priority))
+    /// Starts a load, and returns its events: progress, previews, and exactly one terminal event.
+    public func events(for request: ImageRequest) -> ImageTask.Events {
+        events(for: request, context: JobContext(priority: request.priority))
     }
 
-    /// The picture if it is in memory now; returns at once, on any thread.
+    /// A Boolean value indicating whether the user scrolls or drags.
     ///
-    /// - Complexity: O(1); takes no lock for long, allocates nothing; O(*n*) and a request for each where the picture is
-    ///   there in *n* files. Request processors are called where there are any.
-    public func cachedImage(for request: ImageRequest) -> Image? {
-        guard !isPlain else { return memory.decodedImage(for: request.imageKey) ?? cachedVariant(request)?.image }
-        return (try? processed(request)).flatMap { memory.decodedImage(for: $0.imageKey) ?? cachedVariant($0)?.image }
-    }
-
-    /// Whether the user scrolls or drags; loads of low priority then wait before each of their steps (L22).
-    ///
-    /// Their downloads that run already take no bytes meanwhile, whichever pipeline of the same downloader they are of.
-    /// What the application itself has suspended (`Downloader.suspend(_:)`) stays so at the end.
+    /// Meanwhile loads of low priority wait before each of their steps, and their active downloads receive no bytes; this
+    /// holds for all pipelines with the same downloader. What the application has suspended itself
+    /// (`Downloader.suspend(upTo:)`) stays suspended when the value becomes `false`.
     public var isUserInteracting: Bool {
         get { gate.isClosed }
         set {
@@ -88,12 +92,11 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    /// The largest picture of the same bytes that is in memory now, in whatever size; to be shown until a better comes.
-    public func cachedPreview(for request: ImageRequest) -> Image? {
-        guard let request = try? processed(request) else { return nil }
-        return request.baseKey.flatMap { memory.largestImage(forBase: $0) } ?? cachedVariantPreview(request)
-    }
-
-    /// Forgets all pictures in memory; the disk keeps its own.
+    /// Removes all images from memory; the disk cache keeps its entries.
     public func removeAllFromMemory() { memory.images.removeAll() }
+
+    /// The number of bytes of the decoded images in memory.
+    ///
+    /// - Complexity: O(1).
+    public var memoryUsage: ByteCount { memory.images.totalCost }
 }

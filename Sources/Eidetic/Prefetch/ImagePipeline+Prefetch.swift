@@ -1,36 +1,36 @@
 import EideticCore
 
 extension ImagePipeline {
-    /// Loads before the picture is needed: at low priority, whatever processors and interceptors find.
+    /// Loads an image at low priority, whatever processors and interceptors set.
     func prefetch(
         _ request: ImageRequest,
         to destination: ImagePrefetcher.Destination
     ) async throws(EideticError) -> ImageResponse {
         let context = JobContext(priority: .low)
-        return try await load(request) { [self] file async throws(EideticError) in
+        return try await load(request) { [self] request async throws(EideticError) in
             switch destination {
-            case .memory: try await fileAnswer(file, context) { _ in }
-            case .disk: try await bringToDisk(file, context)
+            case .memory: try await respond(to: Job(request: request, context: context) { _ in })
+            case .disk: try await loadToDisk(request, context: context)
             }
         }
     }
 
-    /// Brings the original to disk without decoding it, unless it is there.
-    private func bringToDisk(
+    /// Loads the bytes to disk, unless they are there, and reads their header.
+    private func loadToDisk(
         _ request: ImageRequest,
-        _ context: JobContext
+        context: JobContext
     ) async throws(EideticError) -> ImageResponse {
-        let original = try await originals.original(for: request, context: context, onProgress: nil)
-        let picture: Output
-        do throws(EideticError) { picture = try pictures.deferred(request, original) } catch {
-            pictures.note(error, of: original, request)
+        let encodedImage = try await dataLoader.encodedImage(for: request, context: context, onProgress: nil)
+        let output: ImageLoader.Output
+        do throws(EideticError) { output = try imageLoader.deferredImage(from: encodedImage, for: request) } catch {
+            imageLoader.recordFailure(error, of: encodedImage, for: request)
             throw error
         }
-        if let error = try await original.storeError() { throw error }
-        guard original.belongsOnDisk || original.isFromDisk || !request.resource.isStoredOnDisk else {
-            let reason = configuration.diskCache == nil ? "there is no disk cache" : "it is not to be stored"
-            throw EideticError(.refused, message: "\(request.name): \(reason)")
+        if let error = try await encodedImage.waitForStorage() { throw error }
+        guard encodedImage.isStorable || encodedImage.isFromDisk || !request.resource.isStoredOnDisk else {
+            let reason = configuration.diskCache == nil ? "there is no disk cache" : "it must not be stored"
+            throw EideticError(.refused, message: "\(request.name): not prefetched to disk: \(reason)")
         }
-        return ImageResponse(picture)
+        return ImageResponse(output)
     }
 }

@@ -1,7 +1,7 @@
 import EideticCore
 import FoundationEssentials
 
-/// The bytes that a `data:` URL holds.
+/// The content of a `data:` URL.
 ///
 /// - SeeAlso: RFC 2397.
 struct DataURL {

@@ -31,7 +31,7 @@ extension ImageOptions {
         ("waitTransition", .waitTransition),
     ]
 
-    /// The option of a name; `nil` where there is none.
+    /// Creates the option with a name; `nil` if there is none.
     package init?(named name: String) {
         guard let known = Self.names.first(where: { $0.name == name }) else { return nil }
         self = known.option

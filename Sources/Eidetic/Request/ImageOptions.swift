@@ -1,123 +1,123 @@
-/// What a request wants done differently from the default (L06).
+/// Options of a load that differ from the default.
 public struct ImageOptions: OptionSet, Sendable, Hashable {
-    /// The bits.
+    /// The bits of the set.
     public let rawValue: UInt32
 
-    /// Creates options from bits.
+    /// Creates a set from its bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    // MARK: Where from and where to
+    // MARK: Caches and sources
 
-    /// Nothing is stored on disk.
+    /// Stores nothing on disk.
     public static let cacheMemoryOnly = ImageOptions(rawValue: 1 << 0)
 
-    /// The network is never asked; a picture that no cache has is the error `cacheMiss`.
+    /// Uses caches only; if none has the image, the load fails with `cacheMiss`.
     public static let fromCacheOnly = ImageOptions(rawValue: 1 << 1)
 
-    /// No cache is asked; what comes is stored all the same.
+    /// Ignores the caches when loading; the image is stored in them all the same.
     public static let fromLoaderOnly = ImageOptions(rawValue: 1 << 2)
 
-    /// The answer comes after the picture is stored, and says whether that failed.
+    /// Delivers the image after its bytes are stored, with the error if that failed.
     public static let waitStoreCache = ImageOptions(rawValue: 1 << 3)
 
-    /// The encoded bytes come with the picture also when it was in memory.
+    /// Delivers the encoded bytes also with an image from memory.
     public static let queryMemoryData = ImageOptions(rawValue: 1 << 4)
 
-    /// The same, without a wait: a memory hit that is delivered at once blocks for the read from disk.
+    /// Delivers the encoded bytes also with an image from memory; a call that delivers at once blocks to read them.
     public static let queryMemoryDataSync = ImageOptions(rawValue: 1 << 24)
 
-    /// A picture on disk is delivered before the call returns, as one in memory is: the calling thread reads and decodes.
+    /// Delivers an image on disk before the call returns, as one in memory; the calling thread reads and decodes.
     public static let queryDiskDataSync = ImageOptions(rawValue: 1 << 25)
 
-    /// Any certificate is accepted, for this request only; what comes is found by such requests alone.
+    /// Accepts any certificate for this request; the image is shared only with requests that do so too.
     public static let allowInvalidCertificates = ImageOptions(rawValue: 1 << 5)
 
-    /// A background task is open as long as the load goes on; when its time is used up, the load ends as cancelled.
+    /// Opens a background task for the load; when its time is used up, the load is cancelled.
     public static let continueInBackground = ImageOptions(rawValue: 1 << 6)
 
-    /// The cached picture is delivered, however stale, then the server is asked whether it has changed.
+    /// Delivers the cached image, however stale, then revalidates it with its server.
     public static let refreshCached = ImageOptions(rawValue: 1 << 7)
 
-    /// The server is asked although the URL failed for good before, and again after a transport failure.
+    /// Ignores the list of failed URLs, and retries after a transport failure.
     public static let retryFailed = ImageOptions(rawValue: 1 << 14)
 
-    /// Cookies are sent, and kept in the downloader's jar; otherwise there are none.
+    /// Sends cookies, and stores those of the response in the downloader's jar; by default there are none.
     ///
-    /// What comes is found by such requests alone, and not kept on disk where it depends on them (`Vary: Cookie`).
+    /// The image is shared only with requests that do so too, and is not stored on disk if it depends on cookies
+    /// (`Vary: Cookie`).
     public static let handleCookies = ImageOptions(rawValue: 1 << 15)
 
-    /// Partial pictures are shown while the bytes come.
+    /// Delivers partial images while bytes are received.
     ///
-    /// A download that is begun so is not gone on with where it broke off; with `retryFailed`, or a downloader that always
-    /// retries, it is begun anew. Who joins a download that was begun without this option sees no partial pictures.
+    /// Such a download is not resumed; with `retryFailed`, or a downloader that always retries, it is restarted. A load that
+    /// joins a download without this option gets no partial images.
     public static let progressive = ImageOptions(rawValue: 1 << 26)
 
-    // MARK: How it is decoded
+    // MARK: Decoding
 
-    /// The decoded bytes are limited, to 60 MB unless the configuration says otherwise; part of the identity.
+    /// Limits the decoded bytes, by default to 60 MB; part of the identity.
     public static let scaleDownLargeImages = ImageOptions(rawValue: 1 << 8)
 
-    /// All frames of an animation are decoded into memory; otherwise the first one only.
+    /// Decodes all frames of an animation into memory; by default the first one only.
     public static let preloadAllFrames = ImageOptions(rawValue: 1 << 9)
 
-    /// The first frame only, also together with `preloadAllFrames`.
+    /// Decodes the first frame only; overrides `preloadAllFrames`.
     public static let firstFrameOnly = ImageOptions(rawValue: 1 << 10)
 
-    /// All frames, as with `preloadAllFrames`; a picture with a single frame is the error `unsupportedFormat`.
+    /// Decodes all frames, and fails with `unsupportedFormat` if there is only one.
     ///
-    /// So is every picture together with `firstFrameOnly`. With `refreshCached`, a cached picture that has one frame counts as
-    /// none, and a new one that has one frame is kept for the next time, while this load gives the
-    /// cached animation once more.
+    /// Together with `firstFrameOnly` every load fails. With `refreshCached` a cached image with one frame counts as a miss;
+    /// a new image with one frame is stored, while the response has the cached animation once more.
     public static let matchAnimatedImage = ImageOptions(rawValue: 1 << 11)
 
-    /// The transform is applied to animated pictures too, frame by frame.
+    /// Applies the transform to animations too, frame by frame.
     public static let transformAnimatedImage = ImageOptions(rawValue: 1 << 12)
 
-    /// The transform is applied to vector pictures too.
+    /// Applies the transform to vector images too.
     public static let transformVectorImage = ImageOptions(rawValue: 1 << 13)
 
-    /// The picture is delivered without being decoded: its head is read, and its pixels are made when they are used.
+    /// Delivers the image without decoding it: its header is read, and its pixels are decoded when they are used.
     ///
-    /// Nothing is gained, and so it is decoded as ever, where pixels are asked for anyway: with a transform, with
-    /// `preloadAllFrames`, for a prefetch to memory, and in an ``ImageSlot``. What is decoded late does not go into memory.
+    /// The option has no effect where pixels are needed anyway: with a transform, with `preloadAllFrames`, for a prefetch to
+    /// memory, and in an ``ImageSlot``. An image that is decoded on use is not inserted into memory.
     public static let avoidDecode = ImageOptions(rawValue: 1 << 27)
 
-    // MARK: How urgent it is
+    // MARK: Priority
 
-    /// The same as the priority `low`.
+    /// Sets the priority `low`.
     public static let lowPriority = ImageOptions(rawValue: 1 << 22)
 
-    /// The same as the priority `high`.
+    /// Sets the priority `high`.
     public static let highPriority = ImageOptions(rawValue: 1 << 23)
 
-    // MARK: How a slot shows it
+    // MARK: Display in a slot
 
-    /// The placeholder is shown only after the load has failed or ended without a picture.
+    /// Shows the placeholder only after the load has failed.
     public static let delayPlaceholder = ImageOptions(rawValue: 1 << 16)
 
-    /// What is shown stays until the new picture is there, instead of the placeholder.
+    /// Keeps the displayed image until the new one is loaded, instead of the placeholder.
     public static let keepCurrentImage = ImageOptions(rawValue: 1 << 17)
 
-    /// The picture is not shown; the completion does that.
+    /// Leaves it to the completion handler to show the image.
     public static let avoidAutoSetImage = ImageOptions(rawValue: 1 << 18)
 
-    /// The slot's earlier load is not cancelled.
+    /// Lets the slot's earlier load continue; by default it is cancelled.
     public static let avoidAutoCancel = ImageOptions(rawValue: 1 << 19)
 
-    /// The transition runs also for a picture that was in memory.
+    /// Runs the transition also for an image from memory.
     public static let forceTransition = ImageOptions(rawValue: 1 << 20)
 
-    /// The completion is called after the transition.
+    /// Calls the completion handler after the transition.
     public static let waitTransition = ImageOptions(rawValue: 1 << 21)
 
-    /// The options that change pixels, and so belong to the identity of a decoded picture.
+    /// The options that change pixels, and so belong to the identity of a decoded image.
     static let affectingIdentity: ImageOptions = [
         .scaleDownLargeImages, .preloadAllFrames, .firstFrameOnly, .transformAnimatedImage, .transformVectorImage,
     ]
 
     static let affectingPriority: ImageOptions = [.lowPriority, .highPriority]
 
-    /// The options that change how the original is brought, so that those who differ in them share no download.
+    /// The options that change how bytes are loaded: loads that differ in them share no download.
     static let affectingData: ImageOptions = [
         .cacheMemoryOnly, .allowInvalidCertificates, .retryFailed, .handleCookies,
     ]

@@ -2,23 +2,23 @@ internal import EideticCodecs
 public import EideticCore
 
 extension ImageRequest {
-    /// How a picture is made of its bytes; all of it is part of the identity.
+    /// The size and changes of an image; all of it is part of the identity.
     public struct Rendering: Sendable {
-        /// The size in upright pixels at which the picture is seen; `nil`, the default, for its full size.
+        /// The size in upright pixels at which the image is displayed; `nil`, the default, for its full size.
         ///
-        /// The picture is never enlarged and keeps its proportions.
+        /// The image is never enlarged, and keeps its proportions.
         public var size: PixelSize?
 
-        /// How the picture is fitted to ``size``; `fit` by default.
+        /// The way in which the image is fitted to ``size``; `fit` by default.
         public var contentMode: ContentMode
 
-        /// Whether colours are converted to sRGB; true by default.
+        /// A Boolean value indicating whether colours are converted to sRGB; true by default.
         public var convertsToSRGB: Bool
 
-        /// What is done to the decoded picture; nothing by default.
+        /// The change applied to the decoded image; none by default.
         public var transform: (any ImageTransform)?
 
-        /// Creates a rendering; the default is the picture as it is.
+        /// Creates a rendering; by default the image is unchanged.
         public init(
             size: PixelSize? = nil,
             contentMode: ContentMode = .fit,
@@ -31,31 +31,30 @@ extension ImageRequest {
             self.transform = transform
         }
 
-        /// The same at full size.
+        /// The same rendering at full size.
         var atFullSize: Rendering { Rendering(convertsToSRGB: convertsToSRGB, transform: transform) }
 
-        func cacheKey(for original: String, options: ImageOptions) -> CacheKey {
-            CacheKey(cacheKeyText(for: original, options: options))
+        func cacheKey(for resourceKey: String, options: ImageOptions) -> CacheKey {
+            CacheKey(cacheKeyText(for: resourceKey, options: options))
         }
 
-        /// The text that stands for the picture: the original's own where nothing is done to it.
-        func cacheKeyText(for original: String, options: ImageOptions) -> String {
+        /// Returns the text that identifies the image; that of the resource if nothing is changed.
+        func cacheKeyText(for resourceKey: String, options: ImageOptions) -> String {
             let flags = relevantOptions(in: options).rawValue
-            guard size != nil || flags != 0 || !convertsToSRGB || transform != nil else { return original }
-            let wanted = size.map { "\($0) \(contentMode.rawValue)" } ?? "full"
-            return "\(original)\n\(wanted) \(flags) \(convertsToSRGB) \(transform?.key ?? "")"
+            guard size != nil || flags != 0 || !convertsToSRGB || transform != nil else { return resourceKey }
+            let target = size.map { "\($0) \(contentMode.rawValue)" } ?? "full"
+            return "\(resourceKey)\n\(target) \(flags) \(convertsToSRGB) \(transform?.key ?? "")"
         }
 
-        /// Those of the options that change a pixel here.
+        /// Returns those of the options that change a pixel of this rendering.
         private func relevantOptions(in options: ImageOptions) -> ImageOptions {
             var flags = options.intersection(.affectingIdentity)
-            // One frame is the default, and wins.
+            // The first frame only, which is the default, overrides all frames.
             if flags.remove(.firstFrameOnly) != nil { flags.remove(.preloadAllFrames) }
             if transform == nil { flags.subtract([.transformAnimatedImage, .transformVectorImage]) }
             return flags
         }
 
-        /// What the decoder is asked for.
         func decodeOptions(for options: ImageOptions, byteLimit: ByteCount) -> DecodeOptions {
             var decode = DecodeOptions()
             decode.size = size
@@ -67,9 +66,9 @@ extension ImageRequest {
         }
     }
 
-    /// What the decoder is asked for; the scale is the one that the picture's name says.
+    /// Returns the options for the decoder; the scale is that in the image's name.
     func decodeOptions(byteLimit: ByteCount) -> DecodeOptions {
-        var decode = rendering.decodeOptions(options, byteLimit: byteLimit)
+        var decode = rendering.decodeOptions(for: options, byteLimit: byteLimit)
         decode.scale = ImageScale.scale(fromName: name)
         return decode
     }

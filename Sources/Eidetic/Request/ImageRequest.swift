@@ -3,59 +3,69 @@ public import EideticCore
 import EideticFetch
 public import struct FoundationEssentials.URL
 
-/// Which picture is wanted, how large, and how.
+/// A request for an image: the resource, the rendering, and the options of its load.
 ///
-/// Making a request prepares its identity, so that asking the memory cache for it later costs some nanoseconds: keep
-/// requests that are asked for often.
+/// Creating a request prepares its identity, so that a look-up in memory takes some nanoseconds: keep requests that are
+/// used often.
 public struct ImageRequest: Sendable, Hashable {
-    /// Where the bytes come from.
-    public let resource: ImageResource
+    /// The place that the bytes come from.
+    public let resource: Resource
 
-    /// How the picture is to be made of the bytes.
+    /// The size and changes of the image.
     public let rendering: Rendering
 
-    /// What is to be done differently from the default.
+    /// The options of the load.
     public let options: ImageOptions
 
-    /// How urgent the picture is at first; `normal` by default.
+    /// The priority at the start of the load; `normal` by default.
     public var priority: LoadPriority
 
-    /// Names of query items that change while the picture stays the same, as those of a signature.
+    /// The names of query items that do not identify the image, as those of a signature.
     ///
     /// They are sent, and left out of the identity. `*` at the end of a name stands for any ending.
     public let ignoredQueryItems: Set<String>
 
-    /// The identity of the original's bytes.
+    /// The identity of the bytes.
     let resourceKey: String
 
-    /// The identity of the decoded picture: the original's, and all that changes a pixel.
+    /// The identity of the decoded image: that of the bytes, and everything that changes a pixel.
     let imageKey: CacheKey
 
-    /// The identity of the picture in whatever size; `nil` where other sizes say nothing about this one.
+    /// The identity of the image in any size; `nil` if other sizes cannot stand in for this one.
     let baseKey: CacheKey?
 
     /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - resource: The place that the bytes come from.
+    ///   - rendering: The size and changes of the image; by default there are none.
+    ///   - priority: The priority; `normal` by default. The options `lowPriority` and `highPriority` override it.
+    ///   - options: The options of the load; none by default.
+    ///   - ignoredQueryItems: The names of query items that do not identify the image; none by default.
     public init(
-        _ origin: ImageResource,
+        _ resource: Resource,
         rendering: Rendering = Rendering(),
         priority: LoadPriority = .normal,
         options: ImageOptions = [],
         ignoredQueryItems: Set<String> = []
     ) {
-        self.resource = origin
+        self.resource = resource
         self.rendering = rendering
         self.priority = options.contains(.highPriority) ? .high : options.contains(.lowPriority) ? .low : priority
-        // Who asks for an animation wants its frames.
-        let wantsFrames = options.contains(.matchAnimatedImage) && !options.contains(.firstFrameOnly)
-        self.options = wantsFrames ? options.union(.preloadAllFrames) : options
+        // A required animation implies all frames.
+        let needsFrames = options.contains(.matchAnimatedImage) && !options.contains(.firstFrameOnly)
+        self.options = needsFrames ? options.union(.preloadAllFrames) : options
         self.ignoredQueryItems = ignoredQueryItems
-        resourceKey = origin.identity(ignoringQueryItems: ignoredQueryItems) + origin.identitySuffix(for: options)
+        resourceKey =
+            resource.identity(ignoringQueryItems: ignoredQueryItems) + resource.identitySuffix(for: options)
         imageKey = rendering.cacheKey(for: resourceKey, options: self.options)
-        baseKey =
-            rendering.transform == nil ? rendering.atFullSize.cacheKey(for: resourceKey, options: self.options) : nil
+        let fullSize = rendering.atFullSize
+        baseKey = rendering.transform == nil ? fullSize.cacheKey(for: resourceKey, options: self.options) : nil
     }
 
-    /// Creates a request for a URL given as text; throws `invalidURL` where it is none that can be loaded.
+    /// Creates a request for a URL given as text.
+    ///
+    /// - Throws: `invalidURL` if images cannot be loaded from it.
     public init(
         _ url: String,
         size: PixelSize? = nil,
@@ -64,10 +74,12 @@ public struct ImageRequest: Sendable, Hashable {
         options: ImageOptions = []
     ) throws(EideticError) {
         let rendering = Rendering(size: size, contentMode: contentMode)
-        self.init(try ImageResource(url: url), rendering: rendering, priority: priority, options: options)
+        self.init(try Resource(url: url), rendering: rendering, priority: priority, options: options)
     }
 
-    /// Creates a request for a URL; throws `invalidURL` where it is none that can be loaded.
+    /// Creates a request for a URL.
+    ///
+    /// - Throws: `invalidURL` if images cannot be loaded from it.
     public init(
         url: URL,
         size: PixelSize? = nil,
@@ -79,29 +91,24 @@ public struct ImageRequest: Sendable, Hashable {
         try self.init(text, size: size, contentMode: contentMode, priority: priority, options: options)
     }
 
-    /// The same picture with the same identity, from another origin.
-    private init(_ other: ImageRequest, from origin: ImageResource) {
-        self.resource = origin
-        (rendering, options, priority) = (other.rendering, other.options, other.priority)
-        ignoredQueryItems = other.ignoredQueryItems
-        (resourceKey, imageKey, baseKey) = (other.resourceKey, other.imageKey, other.baseKey)
+    /// Creates a request with the identity of another one, and a different resource.
+    private init(_ request: ImageRequest, resource: Resource) {
+        self.resource = resource
+        (rendering, options, priority) = (request.rendering, request.options, request.priority)
+        ignoredQueryItems = request.ignoredQueryItems
+        (resourceKey, imageKey, baseKey) = (request.resourceKey, request.imageKey, request.baseKey)
     }
 
-    /// The same picture from the servers that are asked after this one; `nil` where there is none.
-    func fallback(after remote: FetchRequest) -> ImageRequest? {
-        guard case .firstOf(let all) = resource, let index = all.firstIndex(of: remote), index + 1 < all.count else {
-            return nil
-        }
-        return ImageRequest(self, from: .firstOf(Array(all[(index + 1)...])))
-    }
-
-    /// Whether cookies are sent, by which a server may tell its users apart.
-    var usesCookies: Bool { resource.hasRemote { options.contains(.handleCookies) || $0.usesCookies } }
-
-    /// The URL, or another name where it comes from elsewhere.
+    /// The URL, or the name of a resource that has none.
     public var name: String { resource.name }
 
-    /// The same picture, made in another way; as urgent as before, unless `priority` or new options say otherwise.
+    /// Returns a request for the same resource with other settings; those not given stay as they are.
+    ///
+    /// - Parameters:
+    ///   - rendering: The new rendering.
+    ///   - options: The new options.
+    ///   - priority: The new priority. Without it the priority changes only if `options` adds or removes `lowPriority` or
+    ///     `highPriority`.
     public func with(
         rendering: Rendering? = nil,
         options: ImageOptions? = nil,
@@ -114,38 +121,53 @@ public struct ImageRequest: Sendable, Hashable {
             options: options ?? self.options,
             ignoredQueryItems: ignoredQueryItems
         )
-        // What the options say of it holds only from when they say so.
-        let isNew = !request.options.symmetricDifference(self.options).isDisjoint(with: .affectingPriority)
-        request.priority = priority ?? (isNew ? request.priority : self.priority)
+        let changed = request.options.symmetricDifference(self.options)
+        let changesPriority = !changed.isDisjoint(with: .affectingPriority)
+        request.priority = priority ?? (changesPriority ? request.priority : self.priority)
         return request
     }
 
-    /// Whether its pixels are to be made only when somebody uses them.
-    var defersDecoding: Bool {
-        options.contains(.avoidDecode) && !options.contains(.preloadAllFrames) && rendering.transform == nil
+    /// Returns whether two requests ask for the same image with the same options; priorities may differ.
+    public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
+        left.imageKey == right.imageKey && left.options == right.options && left.resourceKey == right.resourceKey
     }
 
-    /// The same, decoded.
-    var decodingImmediately: ImageRequest {
-        options.contains(.avoidDecode) ? with(options: options.subtracting(.avoidDecode), priority: priority) : self
-    }
+    /// Feeds the identity of the image to `hasher`.
+    public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
+}
 
-    /// What decides how the original is brought; who differs in it shares neither a download nor bytes under way.
+// MARK: Loading
+extension ImageRequest {
+    /// The identity of a load of bytes: loads that differ in it share neither a download nor unstored bytes.
     struct DataKey: Hashable {
-        let original: String
+        let resourceKey: String
         let options: ImageOptions
         let remotes: [FetchRequest]
     }
 
     var dataKey: DataKey {
-        DataKey(original: resourceKey, options: options.intersection(.affectingData), remotes: resource.remotes)
+        let options = options.intersection(.affectingData)
+        return DataKey(resourceKey: resourceKey, options: options, remotes: resource.remotes)
     }
 
-    /// Requests are equal when they want the same picture in the same way, however urgent.
-    public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
-        left.imageKey == right.imageKey && left.options == right.options && left.resourceKey == right.resourceKey
+    /// A Boolean value indicating whether cookies are sent, by which a server may tell its users apart.
+    var usesCookies: Bool { resource.hasRemote { options.contains(.handleCookies) || $0.usesCookies } }
+
+    /// Returns the request for the servers after the given one; `nil` if it is the last.
+    func fallback(after server: FetchRequest) -> ImageRequest? {
+        guard case .firstOf(let servers) = resource, let index = servers.firstIndex(of: server),
+            index + 1 < servers.count
+        else { return nil }
+        return ImageRequest(self, resource: .firstOf(Array(servers[(index + 1)...])))
     }
 
-    /// Feeds the identity to `hasher`.
-    public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
+    /// A Boolean value indicating whether pixels are decoded only when they are used.
+    var defersDecoding: Bool {
+        options.contains(.avoidDecode) && !options.contains(.preloadAllFrames) && rendering.transform == nil
+    }
+
+    /// The request without `avoidDecode`.
+    var decodingImmediately: ImageRequest {
+        options.contains(.avoidDecode) ? with(options: options.subtracting(.avoidDecode), priority: priority) : self
+    }
 }

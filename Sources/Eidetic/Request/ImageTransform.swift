@@ -1,28 +1,28 @@
 public import EideticCore
 
-/// Changes a picture after it was decoded, on the decoding side; the result is cached under its own key (L13).
+/// A change of a decoded image, made on a decoding thread; the result is cached under a key of its own.
 ///
-/// Animated pictures are left as they are, unless the request has `transformAnimatedImage`; then each frame is changed.
+/// Animations are left unchanged, unless the request has `transformAnimatedImage`; then each frame is changed.
 public protocol ImageTransform: Sendable {
-    /// What tells this change from others: equal keys must give equal pictures.
+    /// The identity of the transform: equal keys must give equal images.
     var key: String { get }
 
-    /// Makes the changed pixels; called on a decoding thread, never on the main one.
+    /// Returns the changed pixels; called on a decoding thread, never on the main one.
     func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer
 }
 
-/// Several changes one after the other.
+/// Several transforms, applied one after the other.
 public struct TransformChain: ImageTransform {
-    /// The changes in their order.
+    /// The transforms in their order.
     public let transforms: [any ImageTransform]
 
     /// Creates a chain.
     public init(_ transforms: [any ImageTransform]) { self.transforms = transforms }
 
-    /// The keys of all, in their order.
+    /// The keys of all transforms in their order.
     public var key: String { transforms.map(\.key).joined(separator: "|") }
 
-    /// Applies all, in their order.
+    /// Applies all transforms in their order.
     public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
         var pixels = pixels
         for transform in transforms { pixels = try transform.apply(to: pixels) }
@@ -31,7 +31,9 @@ public struct TransformChain: ImageTransform {
 }
 
 extension ImageTransform {
-    /// The picture with all frames changed; throws `cancelled` between two of them where `context` is.
+    /// Returns an image with all frames changed.
+    ///
+    /// - Throws: `cancelled` between two frames if `context` is cancelled.
     func apply(to image: Image, context: JobContext? = nil) throws(EideticError) -> Image {
         let image = try image.decodedSynchronously()
         var frames: [Image.Frame] = []

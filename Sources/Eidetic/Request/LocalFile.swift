@@ -1,19 +1,20 @@
 public import EideticCore
 import FoundationEssentials
 
-/// A file of this machine, in the state it had when it was named.
+/// A file of this machine, in the state that it had when this value was created.
 ///
-/// A file that changes is another picture: its time of change and its size are part of the identity.
+/// A changed file is another image: its modification time and its size are part of the identity.
 public struct LocalFile: Sendable, Hashable {
     /// The file's path.
     public let path: String
 
-    /// What tells this state of the file from others.
+    /// The identity of this state of the file.
     let version: String
 
-    /// Looks at a file; blocks for one system call.
+    /// Creates a value for a file; blocks for one system call.
     ///
-    /// Throws `notFound` or `permissionDenied` where it cannot be seen, `invalidArgument` where it is no regular file.
+    /// - Throws: `notFound` or `permissionDenied` if its status cannot be read, `invalidArgument` if it is not a regular
+    ///   file.
     public init(path: String) throws(EideticError) {
         self.path = path
         do throws(SystemError) {
@@ -28,7 +29,9 @@ public struct LocalFile: Sendable, Hashable {
         }
     }
 
-    /// Looks at the file that a `file:` URL names.
+    /// Creates a value for the file that a `file:` URL names.
+    ///
+    /// - Throws: `invalidURL` if the URL names no file of this machine, and the errors of ``init(path:)``.
     public init(url: String) throws(EideticError) {
         guard let parsed = URL(string: url), parsed.host() ?? "" == "" || parsed.host() == "localhost" else {
             throw EideticError(.invalidURL, message: "\(url) names no file of this machine")
@@ -36,6 +39,9 @@ public struct LocalFile: Sendable, Hashable {
         try self.init(path: parsed.path(percentEncoded: false))
     }
 
+    /// Reads the file; blocks.
+    ///
+    /// - Throws: The errors of reading, and one for a file that is larger than `limit`.
     func read(limit: ByteCount) throws(EideticError) -> [UInt8] {
         do throws(SystemError) {
             return try FileSystem().contents(of: path, limit: limit.bytes)

@@ -1,9 +1,13 @@
-/// URLs whose query holds a signature that changes while the picture stays the same.
+/// URLs whose query has a signature that changes while the image stays the same.
 enum SignedURL {
-    /// The URL without the query items of these names; `*` at a name's end stands for any ending.
+    /// Returns a URL without the query items of the given names.
+    ///
+    /// - Parameters:
+    ///   - names: The names; `*` at the end of a name stands for any ending.
+    ///   - url: The URL.
     static func removingQueryItems(_ names: Set<String>, from url: String) -> String {
-        let (rest, fragment) = split(url, at: "#")
-        let (base, query) = split(rest, at: "?")
+        let (address, fragment) = split(url, at: "#")
+        let (base, query) = split(address, at: "?")
         guard let query else { return url }
         let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { item in
             let name = String(item.prefix { $0 != "=" })
@@ -17,8 +21,8 @@ enum SignedURL {
         pattern.hasSuffix("*") ? name.hasPrefix(pattern.dropLast()) : name == pattern
     }
 
-    private static func split(_ text: String, at mark: Character) -> (String, String?) {
-        guard let index = text.firstIndex(of: mark) else { return (text, nil) }
+    private static func split(_ text: String, at separator: Character) -> (String, String?) {
+        guard let index = text.firstIndex(of: separator) else { return (text, nil) }
         return (String(text[..<index]), String(text[text.index(after: index)...]))
     }
 }

@@ -1,9 +1,9 @@
 public import EideticCore
 
-/// Holds drawing back while the application is in the background, and draws the last state once on return (L25).
+/// A gate that holds drawing back while the application is in the background, and draws the last state on return.
 @MainActor
 public final class DisplayGate {
-    /// The gate of slots that are given no other.
+    /// The gate of all slots that are created without one.
     public static let shared = DisplayGate()
 
     enum Part: Hashable { case image, indicator }
@@ -13,53 +13,59 @@ public final class DisplayGate {
         let part: Part
     }
 
-    private var held: [Key: @MainActor (Bool) -> Void] = [:]
+    private var pending: [Key: @MainActor (Bool) -> Void] = [:]
     private var order: [Key] = []
-    private var following: Task<Void, Never>?
+    private var observation: Task<Void, Never>?
 
-    /// Creates a gate that is open.
+    /// Creates an open gate.
     public init() {}
 
-    isolated deinit { following?.cancel() }
+    isolated deinit { observation?.cancel() }
 
-    /// Whether drawing is held back now.
+    /// A Boolean value indicating whether drawing is held back.
     public private(set) var isHeld = false
 
-    /// Holds drawing back from now on.
+    /// Holds drawing back until ``release()`` is called.
     public func hold() { isHeld = true }
 
-    /// Draws what was held back, each place once, and lets drawing through from now on.
+    /// Ends the hold, and draws the last state of each slot that was held back, once.
     public func release() {
         isHeld = false
         let late = order
         order = []
         for key in late {
-            // Drawing may make others draw what is newer, or hold again.
-            if isHeld { order.append(key) } else { held.removeValue(forKey: key)?(true) }
+            // Drawing may make the application draw a newer state, or hold again.
+            if isHeld { order.append(key) } else { pending.removeValue(forKey: key)?(true) }
         }
     }
 
-    /// Holds and releases as the application's phase changes.
+    /// Holds and releases with the phases of the application; replaces an earlier environment.
     public func observe(_ environment: any ApplicationEnvironment) {
         let phases = environment.phases
-        following?.cancel()
-        following = Task { [weak self] in
+        observation?.cancel()
+        observation = Task { [weak self] in
             for await phase in phases { phase == .background ? self?.hold() : self?.release() }
         }
     }
 
-    /// Draws now, or later in place of what was to be drawn there before; `body` learns whether it is late.
-    func draw(_ slot: ImageSlot, part: Part, _ body: @escaping @MainActor (_ isLate: Bool) -> Void) {
+    /// Calls `body` now or, if drawing is held back, at the release, unless a newer state replaces it.
+    ///
+    /// - Parameters:
+    ///   - part: The part of the slot that `body` draws.
+    ///   - slot: The slot.
+    ///   - body: Draws; its parameter is `true` if it is called late.
+    func draw(_ part: Part, of slot: ImageSlot, body: @escaping @MainActor (_ isLate: Bool) -> Void) {
         let key = Key(slot: ObjectIdentifier(slot), part: part)
         guard isHeld else {
-            held[key] = nil
+            pending[key] = nil
             return body(false)
         }
-        if held.updateValue(body, forKey: key) == nil { order.append(key) }
+        if pending.updateValue(body, forKey: key) == nil { order.append(key) }
     }
 
+    /// Removes everything that a slot has not drawn yet.
     func discard(_ slot: ImageSlot) {
         order.removeAll { $0.slot == ObjectIdentifier(slot) }
-        for part in [Part.image, .indicator] { held[Key(slot: ObjectIdentifier(slot), part: part)] = nil }
+        for part in [Part.image, .indicator] { pending[Key(slot: ObjectIdentifier(slot), part: part)] = nil }
     }
 }

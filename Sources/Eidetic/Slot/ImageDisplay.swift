@@ -1,17 +1,21 @@
 public import EideticCore
 
-/// What can show a picture: a widget, a button's state, a marker on a map, a terminal.
+/// An object that can show an image: a widget, a button, a marker on a map, a terminal.
 ///
-/// Everything is called on the main actor.
+/// Its functions are called on the main actor.
 @MainActor
 public protocol ImageDisplay: AnyObject {
-    /// Shows `image`, or nothing where it is `nil`.
+    /// Shows an image.
     ///
-    /// `transition` says how to get there, at once where it is `nil`; `completion` is to be called once when that is
-    /// over.
+    /// - Parameters:
+    ///   - image: The image; `nil` to show nothing.
+    ///   - transition: The transition to it; `nil` to show it at once.
+    ///   - completion: A function to be called once, when the transition is finished.
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void)
 
-    /// Shows that something is being loaded, or no longer where `indicator` is `nil`. Does nothing by default.
+    /// Shows the progress of a load. Does nothing by default.
+    ///
+    /// - Parameter indicator: The indicator; `nil` to hide it.
     func displayIndicator(_ indicator: ImageIndicator?)
 }
 
@@ -20,30 +24,30 @@ extension ImageDisplay {
     public func displayIndicator(_ indicator: ImageIndicator?) {}
 }
 
-/// How a picture comes into view.
+/// A transition from one image to the next.
 public struct ImageTransition: Sendable, Hashable {
-    /// What is seen meanwhile.
+    /// A kind of transition.
     public enum Kind: String, Sendable, Hashable {
-        /// The new picture appears over what was there.
+        /// The new image fades in over the old one.
         case crossFade
     }
 
-    /// What is seen meanwhile.
+    /// The kind of transition.
     public let kind: Kind
 
-    /// How long it takes.
+    /// The duration of the transition.
     public let duration: Duration
 
-    /// The new picture appears over what was there; in half a second by default.
+    /// Returns a transition in which the new image fades in over the old one; in half a second by default.
     public static func crossFade(_ duration: Duration = .milliseconds(500)) -> ImageTransition {
         ImageTransition(kind: .crossFade, duration: duration)
     }
 }
 
-/// What is shown while a picture is loaded.
+/// An indicator that is shown while an image is loaded.
 public enum ImageIndicator: Sendable, Hashable {
-    /// Something turns.
+    /// A spinner, without a measure of progress.
     case spinner
-    /// A part of 1 is there; `nil` where the size is not known.
+    /// The fraction that was received, from 0 to 1; `nil` if the size is unknown.
     case progress(Double?)
 }

@@ -1,66 +1,75 @@
 public import EideticCore
 
 extension ImageSlot {
-    /// How a slot shows a load.
+    /// The way in which a slot shows a load.
     public struct Presentation: Sendable {
-        /// What is shown until the picture is there; nothing by default.
+        /// The image that is shown until the load is finished; none by default.
         public var placeholder: Image?
 
-        /// What is shown when the load has failed; by default what was shown before.
+        /// The image that is shown if the load fails; by default what was shown before.
         public var failureImage: Image?
 
-        /// Which indicator is shown meanwhile; none by default.
+        /// The indicator that is shown until the load is finished; none by default.
         public var indicator: IndicatorStyle
 
-        /// How the picture comes into view; at once by default.
+        /// The transition to the loaded image; by default it is shown at once.
         ///
-        /// Skipped for a picture that was in memory.
+        /// An image from memory is shown without a transition.
         public var transition: ImageTransition?
 
-        /// Whether the same picture in another size, where it is in memory, is shown instead of the placeholder.
+        /// A Boolean value indicating whether the same image in another size, if memory has it, replaces the placeholder.
         ///
         /// False by default.
         public var usesCachedPreview: Bool
 
-        /// Creates a presentation; the default shows nothing but the picture.
+        /// Creates a presentation; by default it shows nothing but the loaded image.
         public init(
             placeholder: Image? = nil,
             failureImage: Image? = nil,
             indicator: IndicatorStyle = .none,
             transition: ImageTransition? = nil,
-            startsFromCache: Bool = false
+            usesCachedPreview: Bool = false
         ) {
             self.placeholder = placeholder
             self.failureImage = failureImage
             self.indicator = indicator
             self.transition = transition
-            self.usesCachedPreview = startsFromCache
+            self.usesCachedPreview = usesCachedPreview
         }
 
-        /// Whether the same is seen until the picture is there.
+        /// Returns whether two presentations show the same until the load is finished.
         func hasSameAppearance(as other: Presentation) -> Bool {
             placeholder?.pixels === other.placeholder?.pixels && indicator == other.indicator
                 && usesCachedPreview == other.usesCachedPreview
         }
     }
 
-    /// A kind of indicator.
+    /// A style of indicator.
     public enum IndicatorStyle: Sendable, Hashable {
-        /// None.
+        /// No indicator.
         case none
-        /// Something turns.
+        /// A spinner, without a measure of progress.
         case spinner
-        /// A bar or a ring fills.
+        /// A bar or a ring that is filled.
         case progress
+
+        /// The indicator at the start of a load.
+        var initialIndicator: ImageIndicator? {
+            switch self {
+            case .none: nil
+            case .spinner: .spinner
+            case .progress: .progress(nil)
+            }
+        }
     }
 
-    /// What a slot does.
+    /// The state of a slot.
     public enum State: Sendable {
-        /// Nothing was asked for.
+        /// Nothing was requested, or the load was cancelled.
         case empty
-        /// A picture is being loaded.
+        /// The image is being loaded.
         case loading
-        /// The picture is shown.
+        /// The image is shown.
         case shown(ImageSource)
         /// The load failed.
         case failed(EideticError)

@@ -1,39 +1,46 @@
 public import EideticCore
 public import EideticFetch
 
-/// A place where one picture at a time is seen, with the rules that every view needs and no view should repeat.
+/// A place that shows one image at a time, with the rules that every view needs.
 ///
-/// - A new load cancels the earlier one, whose completion says `cancelled` before the new one begins; its late result
-///   never appears (L14).
-/// - The same request again, from the same place, goes on with the load that is under way, as urgent as it says: only the
-///   earlier completion says `cancelled`, and what is seen stays.
-/// - A picture in memory appears before ``set(_:_:progress:completion:)`` returns, without placeholder or transition (L15).
-/// - While the application is in the background nothing is drawn; on return the last state is drawn once (L25).
+/// - A new load cancels the earlier one, whose completion handler is called with `cancelled` before the new load starts; its
+///   late image is never shown.
+/// - An equal request from the same resource continues the active load, with its own priority: only the earlier
+///   completion handler is called with `cancelled`, and the display does not change.
+/// - An image in memory is shown before ``load(_:presentation:progress:completion:)`` returns, without placeholder or
+///   transition.
+/// - While the application is in the background nothing is drawn; on return the last state is drawn once.
 ///
-/// A view that shows several pictures has several slots. The slot does not keep its display alive; when the display is
-/// gone, the load is cancelled by giving the slot up.
+/// A view that shows several images has several slots. A slot does not retain its display; releasing the slot cancels its
+/// load.
 @MainActor
 public final class ImageSlot {
-    /// What the slot does now.
+    /// The state of the slot.
     public private(set) var state = State.empty
 
-    /// What it loads or shows.
+    /// The request for the image that is loaded or shown.
     public private(set) var request: ImageRequest?
 
-    /// The load that goes on; its priority may be changed.
-    public private(set) var load: ImageTask?
+    /// The task of the active load; its priority may be changed.
+    public private(set) var task: ImageTask?
 
     private weak var display: (any ImageDisplay)?
     private let pipeline: ImagePipeline
     private let gate: DisplayGate
+    /// The number of the newest load; handlers of earlier ones show nothing.
     private var generation: UInt64 = 0
-    private var isCachedImageShown = false
-    /// What is seen where no preview is.
-    private var shownImage: Image?
-    private var isPreviewShown = false
     private var presentation = Presentation()
+    private var isCachedImageShown = false
+    private var isPreviewShown = false
+    /// The image that is shown, apart from previews.
+    private var shownImage: Image?
 
-    /// Creates a slot for `display`.
+    /// Creates a slot.
+    ///
+    /// - Parameters:
+    ///   - display: The object that shows the images; it is not retained.
+    ///   - pipeline: The pipeline that loads them.
+    ///   - gate: The gate that holds drawing back.
     public init(
         display: any ImageDisplay,
         pipeline: ImagePipeline = .shared,
@@ -45,13 +52,16 @@ public final class ImageSlot {
     }
 
     isolated deinit {
-        load?.cancel()
+        task?.cancel()
         gate.discard(self)
     }
 
-    /// Loads a picture and shows it; with `nil` the slot is emptied.
+    /// Loads an image and shows it.
     ///
-    /// `completion` is called exactly once where there is a request.
+    /// - Parameters:
+    ///   - request: The request; `nil` to empty the slot.
+    ///   - presentation: The way in which the load is shown.
+    ///   - completion: Called exactly once if there is a request.
     public func load(
         _ request: ImageRequest?,
         presentation: Presentation = Presentation(),
@@ -60,9 +70,13 @@ public final class ImageSlot {
         load(request, presentation: presentation, progress: nil, completion: completion)
     }
 
-    /// Loads a picture, tells how far it is, and shows it.
+    /// Loads an image, reports the progress, and shows the image.
     ///
-    /// `completion` is called exactly once where there is a request.
+    /// - Parameters:
+    ///   - request: The request; `nil` to empty the slot.
+    ///   - presentation: The way in which the load is shown.
+    ///   - progress: Called as bytes are received.
+    ///   - completion: Called exactly once if there is a request.
     public func load(
         _ request: ImageRequest?,
         presentation: Presentation = Presentation(),
@@ -70,118 +84,129 @@ public final class ImageSlot {
         completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
     ) {
         generation += 1
-        // What is shown is decoded, and not by the thread that draws.
-        let mine = generation, request = request?.decodingImmediately
-        if let load, let request, canContinue(load.request, for: request) {
-            return goOn(load, request, mine, presentation, progress, completion)
+        guard let request else { return clear(presentation, completion: completion) }
+        // Images are decoded before they are shown, and not by the thread that draws.
+        let load = Load(
+            request: request.decodingImmediately,
+            presentation: presentation,
+            generation: generation,
+            progress: progress,
+            completion: completion
+        )
+        if let task, canContinue(task.request, for: load.request) {
+            continueTask(task, with: load)
+        } else {
+            start(load)
         }
-        if request?.options.contains(.avoidAutoCancel) != true { load?.cancel() }
-        // The cancelled load's completion may have given the slot another request.
-        guard generation == mine else { completion?(.failure(.cancelled)); return }
-        self.request = request
-        self.presentation = presentation
-        load = nil
-        guard let request else { return clear(presentation) }
+    }
+
+    /// Cancels the load; the display does not change.
+    public func cancel() { task?.cancel() }
+}
+
+// MARK: Starting and continuing loads
+extension ImageSlot {
+    /// One load, as its steps hand it along.
+    private struct Load {
+        let request: ImageRequest
+        let presentation: Presentation
+        let generation: UInt64
+        let progress: (@MainActor (FetchProgress) -> Void)?
+        let completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
+    }
+
+    private func isCurrent(_ load: Load) -> Bool { generation == load.generation }
+
+    private func start(_ load: Load) {
+        if !load.request.options.contains(.avoidAutoCancel) { task?.cancel() }
+        // The completion handler of the cancelled load may have started another one.
+        guard isCurrent(load) else { load.completion?(.failure(.cancelled)); return }
+        (request, presentation, task) = (load.request, load.presentation, nil)
         state = .loading
-        // Processors of requests may have put the option back.
-        let hit = pipeline.synchronousHit(request).flatMap { $0.image.isDecoded ? $0 : nil }
+        // Request processors may have restored the option to defer decoding.
+        let hit = pipeline.synchronousResponse(for: load.request).flatMap { $0.image.isDecoded ? $0 : nil }
         isCachedImageShown = false
-        if hit == nil { start(request, presentation) }
-        // So may the display, told to show the placeholder.
-        guard generation == mine else { completion?(.failure(.cancelled)); return }
-        let handlers = handlers(request, mine, presentation, progress, completion)
-        let begun = ImageTask(pipeline, request, hit: hit, decodes: true, handlers)
-        if generation == mine, begun.result == nil { load = begun }
+        if hit == nil { showStart(of: load) }
+        // So may the display, when it shows the placeholder.
+        guard isCurrent(load) else { load.completion?(.failure(.cancelled)); return }
+        let task = ImageTask(
+            for: load.request,
+            in: pipeline,
+            hit: hit,
+            decodesImages: true,
+            handlers: handlers(for: load)
+        )
+        if isCurrent(load), task.result == nil { self.task = task }
     }
 
-    /// Ends the load; what is shown stays.
-    public func cancel() { load?.cancel() }
-
-    private func handlers(
-        _ request: ImageRequest,
-        _ mine: UInt64,
-        _ presentation: Presentation,
-        _ progress: (@MainActor (FetchProgress) -> Void)?,
-        _ completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
-    ) -> ImageTask.Handlers {
-        ImageTask.Handlers { [weak self] response in
-            if self?.generation == mine { self?.showCached(response.image, for: request) }
-        } preview: { [weak self] image in
-            if self?.generation == mine { self?.showPreview(image, for: request) }
-        } progress: { [weak self] update in
-            if self?.generation == mine { self?.showProgress(update, presentation: presentation) }
-            progress?(update)
-        } completion: { [weak self] result in
-            let finish: @MainActor () -> Void = { completion?(result) }
-            // A load that this slot no longer waits for ends without being seen.
-            guard let self, self.generation == mine else { return finish() }
-            self.end(result, request, presentation, then: finish)
-        }
-    }
-
-    /// Whether the load of an earlier request serves a new caller as well as one of its own.
+    /// Returns whether the load of an earlier request serves a new one as well as its own would.
     private func canContinue(_ earlier: ImageRequest, for request: ImageRequest) -> Bool {
         earlier == request && earlier.hasSameSource(as: request) && !request.options.contains(.avoidAutoCancel)
-            && !pipeline.isAnsweredAtOnce(request)
+            && !pipeline.respondsSynchronously(to: request)
     }
 
-    /// Goes on with a load for a new caller, who has its own priority and presentation.
-    private func goOn(
-        _ earlier: ImageTask,
-        _ request: ImageRequest,
-        _ mine: UInt64,
-        _ presentation: Presentation,
-        _ progress: (@MainActor (FetchProgress) -> Void)?,
-        _ completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
-    ) {
-        load = ImageTask(takingOver: earlier, request, handlers(request, mine, presentation, progress, completion))
-        self.request = request
-        let before = self.presentation
-        self.presentation = presentation
+    /// Continues the active load with the priority, the presentation and the handlers of a new one.
+    private func continueTask(_ earlier: ImageTask, with load: Load) {
+        task = ImageTask(takingOver: earlier, for: load.request, handlers: handlers(for: load))
+        request = load.request
+        let before = presentation
+        presentation = load.presentation
         earlier.cancel()
-        // Its completion may have given the slot another request.
-        guard generation == mine, !before.hasSameAppearance(as: presentation) else { return }
+        // The earlier completion handler may have started another load.
+        guard isCurrent(load), !before.hasSameAppearance(as: presentation) else { return }
         if !isCachedImageShown {
-            start(request, presentation)
+            showStart(of: load)
         } else if before.indicator != presentation.indicator {
-            // The cached picture stays in view: where the server confirms it, it is not drawn again.
-            begin(presentation.indicator)
+            // The cached image stays: if the server confirms it, it is not drawn again.
+            showIndicator(presentation.indicator.initialIndicator)
+        }
+    }
+
+    private func handlers(for load: Load) -> ImageTask.Handlers {
+        ImageTask.Handlers { [weak self] response in
+            if let self, isCurrent(load) { showCached(response.image, for: load.request) }
+        } preview: { [weak self] image in
+            if let self, isCurrent(load) { showPreview(image, for: load.request) }
+        } progress: { [weak self] update in
+            if let self, isCurrent(load) { showProgress(update, presentation: load.presentation) }
+            load.progress?(update)
+        } completion: { [weak self] result in
+            let finish: @MainActor () -> Void = { load.completion?(result) }
+            // An outdated load ends without being shown.
+            guard let self, isCurrent(load) else { return finish() }
+            end(load, result: result, then: finish)
         }
     }
 }
 
-// MARK: What is seen
+// MARK: Showing
 extension ImageSlot {
-    private func clear(_ presentation: Presentation) {
+    private func clear(
+        _ presentation: Presentation,
+        completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
+    ) {
+        let current = generation
+        task?.cancel()
+        // The completion handler of the cancelled load may have started another one.
+        guard generation == current else { completion?(.failure(.cancelled)); return }
+        (request, self.presentation, task) = (nil, presentation, nil)
         state = .empty
         show(presentation.placeholder)
         showIndicator(nil)
     }
 
-    /// Shows what is seen until the load ends: with `refreshCached` the picture in memory, else the placeholder.
-    private func start(_ request: ImageRequest, _ presentation: Presentation) {
-        if request.wantsRefresh, let image = pipeline.cachedImage(for: request) {
-            showCached(image, for: request)
-        } else {
-            begin(request, presentation)
+    /// Shows the placeholder and the indicator or, with `refreshCached`, the image in memory.
+    private func showStart(of load: Load) {
+        let (request, presentation) = (load.request, load.presentation)
+        if request.requiresRevalidation, let image = pipeline.cachedImage(for: request) {
+            return showCached(image, for: request)
         }
-    }
-
-    private func begin(_ request: ImageRequest, _ presentation: Presentation) {
         if presentation.usesCachedPreview, let preview = pipeline.cachedPreview(for: request) {
             show(preview)
         } else if request.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]) {
             show(presentation.placeholder)
         }
-        begin(presentation.indicator)
-    }
-
-    private func begin(_ indicator: IndicatorStyle) {
-        switch indicator {
-        case .none: showIndicator(nil)
-        case .spinner: showIndicator(.spinner)
-        case .progress: showIndicator(.progress(nil))
-        }
+        showIndicator(presentation.indicator.initialIndicator)
     }
 
     private func showCached(_ image: Image, for request: ImageRequest) {
@@ -198,55 +223,54 @@ extension ImageSlot {
 
     private func showProgress(_ update: FetchProgress, presentation: Presentation) {
         guard presentation.indicator == .progress else { return }
-        let part = update.expected.map { $0 > 0 ? min(1, Double(update.received) / Double($0)) : 1 }
-        showIndicator(.progress(part))
+        let fraction = update.expected.map { $0 > 0 ? min(1, Double(update.received) / Double($0)) : 1 }
+        showIndicator(.progress(fraction))
     }
 
     private func end(
-        _ result: Result<ImageResponse, EideticError>,
-        _ request: ImageRequest,
-        _ presentation: Presentation,
+        _ load: Load,
+        result: Result<ImageResponse, EideticError>,
         then finish: @escaping @MainActor () -> Void
     ) {
-        load = nil
+        task = nil
         showIndicator(nil)
         switch result {
         case .success(let response):
             state = .shown(response.source)
-            succeed(response, request, presentation, then: finish)
+            showResult(response, of: load, then: finish)
         case .failure(let error):
             state = error.code == .cancelled ? .empty : .failed(error)
-            if error.code != .cancelled { showFailure(of: request, presentation: presentation) }
+            if error.code != .cancelled { showFailure(of: load) }
             finish()
         }
     }
 
-    private func succeed(
+    private func showResult(
         _ response: ImageResponse,
-        _ request: ImageRequest,
-        _ presentation: Presentation,
+        of load: Load,
         then finish: @escaping @MainActor () -> Void
     ) {
-        guard !request.options.contains(.avoidAutoSetImage) else { return finish() }
-        // A cached picture that the server confirmed, or could not be asked about, is seen already.
+        let options = load.request.options
+        guard !options.contains(.avoidAutoSetImage) else { return finish() }
+        // After a revalidation that changed nothing, or failed, the cached image is shown already.
         switch response.revalidation {
         case .unchanged, .failed: if isCachedImageShown { return finish() }
         case .changed, nil: break
         }
-        let isAnimated = response.source != .memory || request.options.contains(.forceTransition)
-        let transition = isAnimated ? presentation.transition : nil
-        guard transition != nil, request.options.contains(.waitTransition), !gate.isHeld else {
+        let isAnimated = response.source != .memory || options.contains(.forceTransition)
+        let transition = isAnimated ? load.presentation.transition : nil
+        guard transition != nil, options.contains(.waitTransition), !gate.isHeld else {
             show(response.image, transition: transition)
             return finish()
         }
         show(response.image, transition: transition, then: finish)
     }
 
-    private func showFailure(of request: ImageRequest, presentation: Presentation) {
-        if let image = presentation.failureImage {
+    private func showFailure(of load: Load) {
+        if let image = load.presentation.failureImage {
             show(image)
-        } else if request.options.contains(.delayPlaceholder) {
-            show(presentation.placeholder)
+        } else if load.request.options.contains(.delayPlaceholder) {
+            show(load.presentation.placeholder)
         } else if isPreviewShown {
             show(shownImage)
         }
@@ -266,22 +290,22 @@ extension ImageSlot {
         transition: ImageTransition? = nil,
         then completion: @escaping @MainActor () -> Void = {}
     ) {
-        gate.draw(self, part: .image) { [weak display] isLate in
+        gate.draw(.image, of: self) { [weak display] isLate in
             guard let display else { return completion() }
             display.display(image, transition: isLate ? nil : transition, completion: completion)
         }
     }
 
     private func showIndicator(_ indicator: ImageIndicator?) {
-        gate.draw(self, part: .indicator) { [weak display] _ in display?.displayIndicator(indicator) }
+        gate.draw(.indicator, of: self) { [weak display] _ in display?.displayIndicator(indicator) }
     }
 }
 
 extension ImageRequest {
-    /// Whether the bytes of an equal request come from the same place and are asked for in the same way.
+    /// Returns whether the bytes of an equal request are loaded from the same place in the same way.
     fileprivate func hasSameSource(as other: ImageRequest) -> Bool {
         switch (resource, other.resource) {
-        case (.candidates(let files), .candidates(let others)): files == others
+        case (.candidates(let candidates), .candidates(let others)): candidates == others
         case (.candidates, _), (_, .candidates): false
         default: resource.remotes == other.resource.remotes
         }

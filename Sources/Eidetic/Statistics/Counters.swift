@@ -1,6 +1,6 @@
 import EideticCore
 
-/// The statistics of one pipeline; any thread may add to them.
+/// The counters of a pipeline's statistics; any thread may add to them.
 final class Counters: Sendable {
     private let state = Guarded(PipelineStatistics())
 
@@ -9,7 +9,7 @@ final class Counters: Sendable {
     func countLoad() { state.withLock { $0.loads += 1 } }
 
     func count(_ response: ImageResponse) {
-        // A file, given bytes, a function of the caller's: no cache had them, and no network would have been asked.
+        // A local resource is neither a hit of a cache, nor would it have needed the network.
         let isLocal = response.trace.steps.contains { $0.stage == .origin }
         state.withLock { statistics in
             switch response.source {
@@ -40,13 +40,15 @@ extension PipelineStatistics.Stage {
 }
 
 extension ImagePipeline {
-    /// Whether no download, decode, write to disk or other work is under way.
-    package var isIdle: Bool { originals.running + pictures.running + refresher.running + originals.storing == 0 }
+    /// A Boolean value indicating whether no download, decode, write to disk or other job is active.
+    package var isIdle: Bool {
+        dataLoader.activeJobCount + imageLoader.activeJobCount + dataLoader.activeWriteCount == 0
+    }
 
-    /// What this pipeline has done since it was made.
+    /// The statistics of all loads since the pipeline was created.
     public var statistics: PipelineStatistics {
         var statistics = counters.current
-        statistics.joined = originals.joined + pictures.joined
+        statistics.joined = dataLoader.joinedCount + imageLoader.joinedCount
         return statistics
     }
 }

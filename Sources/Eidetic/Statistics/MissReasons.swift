@@ -1,7 +1,7 @@
 import EideticCore
 import EideticStore
 
-/// Why pictures left memory, so that a later miss can be explained; the newest few thousand are remembered.
+/// The reasons for which images left memory, so that the trace of a later miss can name them; the newest 4,096 are kept.
 final class MissReasons: Sendable {
     private static let capacity = 4_096
 
@@ -13,19 +13,19 @@ final class MissReasons: Sendable {
 
     private let state = Guarded(State())
 
-    /// What a cache is to call.
+    /// The hooks by which a memory cache reports removals.
     var hooks: MemoryHooks<Image> {
         var hooks = MemoryHooks<Image>()
-        hooks.didRemove = { [self] key, _, reason in record(key, for: reason) }
+        hooks.didRemove = { [self] key, _, reason in record(reason, for: key) }
         return hooks
     }
 
-    /// What a record says of a picture that memory does not have.
+    /// Returns the detail of a miss for a trace.
     func explanation(for key: CacheKey) -> String {
         state.withLock { $0.reasons[key] }.map { "miss: \($0.explanation)" } ?? "miss"
     }
 
-    private func record(_ key: CacheKey, for reason: MemoryRemovalReason) {
+    private func record(_ reason: MemoryRemovalReason, for key: CacheKey) {
         state.withLock { state in
             guard state.reasons.updateValue(reason, forKey: key) == nil else { return }
             if state.order.count < Self.capacity {
@@ -42,10 +42,10 @@ final class MissReasons: Sendable {
 extension MemoryRemovalReason {
     fileprivate var explanation: String {
         switch self {
-        case .costLimit: "evicted, there were more bytes than the limit allows"
-        case .countLimit: "evicted, there were more pictures than the limit allows"
+        case .costLimit: "evicted, the cost limit was reached"
+        case .countLimit: "evicted, the count limit was reached"
         case .pressure: "evicted, memory was short or the application in the background"
-        case .expired: "its time was over"
+        case .expired: "expired"
         case .replaced: "replaced"
         case .removed: "removed"
         case .trimmed: "trimmed"

@@ -1,67 +1,67 @@
-/// What a pipeline has done since it was made.
+/// The statistics of all loads since a pipeline was created.
 public struct PipelineStatistics: Sendable, Hashable {
-    /// How long the steps of one kind took together.
+    /// The durations of the steps of one kind.
     public struct Stage: Sendable, Hashable {
-        /// How many there were.
+        /// The number of steps.
         public var count = 0
-        /// How long they took together.
+        /// The duration of all steps together.
         public var total: Duration = .zero
-        /// How long the longest took.
+        /// The duration of the longest step.
         public var longest: Duration = .zero
     }
 
-    /// Pictures asked for.
+    /// The number of loads.
     public var loads = 0
-    /// Answers from memory.
+    /// The number of images from memory.
     public var memoryHits = 0
-    /// Answers from the disk cache; what came from a file, given bytes or a function of the caller's is not counted.
+    /// The number of images from the disk cache; local resources are not counted.
     public var diskHits = 0
-    /// Answers from the network.
+    /// The number of images from the network.
     public var networkLoads = 0
-    /// Loads that their caller cancelled.
+    /// The number of loads that were cancelled.
     public var cancelled = 0
-    /// Loads that failed otherwise.
+    /// The number of loads that failed for another reason.
     public var failures = 0
-    /// How often a load joined work that was under way: a download, a decode.
+    /// The number of times that a load joined the download or decode of another one.
     ///
-    /// One load may join several times, as with `refreshCached`, and counts also where its caller leaves afterwards.
+    /// One load may join several, as with `refreshCached`; it is counted also if it is cancelled afterwards.
     public var joined = 0
-    /// Encoded bytes that caches answered without the network.
+    /// The number of encoded bytes that caches saved from the network.
     ///
-    /// A picture that a server sent again although it had not changed is not counted.
+    /// An unchanged image that a server sent again is not counted.
     public var savedBytes = 0
-    /// Steps by their kind; a shared step counts once for each answer.
+    /// The steps by their kind; a step that several loads share counts for each.
     public var stages: [LoadTrace.Stage: Stage] = [:]
 }
 
 extension PipelineStatistics {
-    /// The part of all answers that came from memory; 0 where there were none.
+    /// The fraction of all images that came from memory; 0 without images.
     public var memoryHitRatio: Double { ratio(memoryHits, of: memoryHits + diskHits + networkLoads) }
 
-    /// The part of the answers that memory did not have, and that came from disk; 0 where there were none.
+    /// The fraction of the images not in memory that came from disk; 0 without images.
     public var diskHitRatio: Double { ratio(diskHits, of: diskHits + networkLoads) }
 
-    private func ratio(_ part: Int, of whole: Int) -> Double { whole == 0 ? 0 : Double(part) / Double(whole) }
+    private func ratio(_ part: Int, of total: Int) -> Double { total == 0 ? 0 : Double(part) / Double(total) }
 
-    /// The numbers in the text format that Prometheus reads.
+    /// The statistics in the text format of Prometheus.
     ///
     /// - SeeAlso: https://prometheus.io/docs/instrumenting/exposition_formats/
     public var prometheusText: String {
         let counters: [(String, String, Int)] = [
-            ("loads_total", "Pictures asked for.", loads),
-            ("memory_hits_total", "Answers from memory.", memoryHits),
-            ("disk_hits_total", "Answers from disk.", diskHits),
-            ("network_loads_total", "Answers from the network.", networkLoads),
-            ("cancelled_total", "Loads cancelled by their caller.", cancelled),
+            ("loads_total", "Loads of images.", loads),
+            ("memory_hits_total", "Images from memory.", memoryHits),
+            ("disk_hits_total", "Images from disk.", diskHits),
+            ("network_loads_total", "Images from the network.", networkLoads),
+            ("cancelled_total", "Loads that were cancelled.", cancelled),
             ("failures_total", "Loads that failed.", failures),
-            ("joined_total", "Joins of work that was under way.", joined),
-            ("saved_bytes_total", "Encoded bytes that caches answered without the network.", savedBytes),
+            ("joined_total", "Joins of the download or decode of another load.", joined),
+            ("saved_bytes_total", "Encoded bytes that caches saved from the network.", savedBytes),
         ]
         let lines = counters.map { name, help, value in
             "# HELP eidetic_\(name) \(help)\n# TYPE eidetic_\(name) counter\neidetic_\(name) \(value)\n"
         }
         let ratios = [("memory", memoryHitRatio), ("disk", diskHitRatio)].map { "{tier=\"\($0)\"} \($1)\n" }
-        let head = "# HELP eidetic_hit_ratio Answers of a tier by look-ups.\n# TYPE eidetic_hit_ratio gauge\n"
+        let head = "# HELP eidetic_hit_ratio Hits of a tier by look-ups.\n# TYPE eidetic_hit_ratio gauge\n"
         return lines.joined() + head + ratios.map { "eidetic_hit_ratio\($0)" }.joined() + stageText
     }
 

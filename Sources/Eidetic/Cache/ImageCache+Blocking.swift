@@ -1,0 +1,130 @@
+public import EideticCore
+public import EideticStore
+
+extension ImageCache {
+    /// The blocking forms of the cache's functions, for threads that may wait; not for the main one.
+    public var blocking: Blocking { Blocking(cache: self) }
+
+    /// A view of a cache whose functions read, write, decode and encode on the calling thread.
+    public struct Blocking: Sendable {
+        let cache: ImageCache
+
+        /// Returns the image from memory, else from disk.
+        ///
+        /// - Parameters:
+        ///   - key: The image's key.
+        ///   - tiers: The tiers to search; both by default.
+        /// - Returns: `nil` if no tier has the image.
+        /// - Throws: The errors of reading and decoding.
+        public func image(for key: Key, in tiers: Tiers = .all) throws(EideticError) -> Image? {
+            if tiers.contains(.memory), let image = cache.memoryImage(for: key) { return image }
+            let key = cache.resolved(key), fillsMemory = tiers.contains(.memory)
+            guard tiers.contains(.disk), let entry = try storedEntry(for: key) else { return nil }
+            return try cache.hit(from: entry, for: key, fillsMemory: fillsMemory, context: JobContext())?.image
+        }
+
+        /// Returns the encoded bytes on disk, also those of an animation whose first frame is in memory.
+        public func bytes(for key: Key) throws(EideticError) -> [UInt8]? {
+            try storedEntry(for: cache.resolved(key))?.bytes
+        }
+
+        private func storedEntry(for key: Key) throws(EideticError) -> DiskCache.Entry? {
+            guard let disk = cache.disk else { return nil }
+            for name in key.diskKeys {
+                if let entry = try disk.blocking.read(name) { return try cache.deserialized(entry, key: name) }
+            }
+            return nil
+        }
+
+        /// Returns the tiers that have an image, or its resource; the disk entry is not verified.
+        ///
+        /// - Parameters:
+        ///   - key: The image's key.
+        ///   - tiers: The tiers to search; both by default.
+        public func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
+            var found = cache.tiersInMemory(containing: key, among: tiers)
+            guard tiers.contains(.disk), let disk = cache.disk else { return found }
+            let key = cache.resolved(key)
+            if try disk.blocking.contains(key.text) { found.insert(.disk) }
+            if !key.isFullImage, try disk.blocking.contains(key.renditionText) { found.insert(.disk) }
+            return found
+        }
+
+        /// Returns whether one of the tiers has an image.
+        public func contains(_ key: Key, in tiers: Tiers = .all) throws(EideticError) -> Bool {
+            try !self.tiers(containing: key, among: tiers).isEmpty
+        }
+
+        /// Returns the metadata of the resource on disk; `nil` if the disk does not have it.
+        public func metadata(for key: Key) throws(EideticError) -> DiskCache.Metadata? {
+            try cache.disk?.blocking.info(for: cache.resolved(key).text)?.metadata
+        }
+
+        /// The size and the number of the entries on disk; O(1).
+        public var diskUsage: DiskCache.Usage { cache.disk?.blocking.usage ?? DiskCache.Usage() }
+
+        /// Inserts an image; when this function throws, it may be in memory only.
+        ///
+        /// The formats and names are those of ``ImageCache/insert(_:bytes:for:in:metadata:)``.
+        ///
+        /// - Parameters:
+        ///   - image: The image; a partial one is refused.
+        ///   - bytes: The encoded bytes of the resource, if the caller has them.
+        ///   - key: The image's key.
+        ///   - tiers: The tiers to fill; both by default.
+        ///   - metadata: The metadata of the disk entry.
+        /// - Throws: `encodingFailed`, `invalidArgument` for a partial image or an impossible key, the errors of writing,
+        ///   and those of decoding if the image is not decoded yet.
+        public func insert(
+            _ image: Image,
+            bytes: [UInt8]? = nil,
+            for key: Key,
+            in tiers: Tiers = .all,
+            metadata: DiskCache.Metadata = .init()
+        ) throws(EideticError) {
+            let image = try image.decodedSynchronously()
+            let destination = try cache.insertIntoMemory(
+                image,
+                for: key,
+                bytes: bytes,
+                tiers: tiers,
+                metadata: metadata
+            )
+            guard tiers.contains(.disk), let disk = cache.disk else { return }
+            let encoded = try cache.serialize(image, bytes: bytes, for: destination)
+            try disk.blocking.insert(encoded, for: destination.key, metadata: destination.metadata)
+        }
+
+        /// Inserts the encoded bytes of an image into the disk cache.
+        ///
+        /// - Parameters:
+        ///   - bytes: The encoded bytes.
+        ///   - key: The image's key.
+        ///   - metadata: The metadata of the disk entry.
+        /// - Throws: `notAnImage` and the other errors of a header that cannot be read, and the errors of writing.
+        public func insert(
+            bytes: [UInt8],
+            for key: Key,
+            metadata: DiskCache.Metadata = .init()
+        ) throws(EideticError) {
+            let destination = Destination(key: cache.resolved(key).text, metadata: metadata)
+            let encoded = try cache.serialize(nil, bytes: bytes, for: destination)
+            try cache.disk?.blocking.insert(encoded, for: destination.key, metadata: metadata)
+        }
+
+        /// Removes an image: from memory in all its sizes, from disk its resource and, if it was stored by itself, the image.
+        public func remove(_ key: Key, from tiers: Tiers = .all) throws(EideticError) {
+            if tiers.contains(.memory) { cache.removeFromMemory(key) }
+            guard tiers.contains(.disk), let disk = cache.disk else { return }
+            let key = cache.resolved(key)
+            _ = try disk.blocking.remove(key.text)
+            if !key.isFullImage { _ = try disk.blocking.remove(key.renditionText) }
+        }
+
+        /// Removes all images.
+        public func removeAll(from tiers: Tiers = .all) throws(EideticError) {
+            if tiers.contains(.memory) { cache.memory.images.removeAll() }
+            if tiers.contains(.disk) { try cache.disk?.blocking.removeAll() }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import EideticCodecs
+public import EideticCore
+public import EideticStore
+
+extension ImageCache {
+    /// An image that was found, and the tier that had it.
+    public struct Hit: Sendable {
+        /// The image; `nil` only if the configuration's `decodesOnRead` is false.
+        public let image: Image?
+        /// The tier.
+        public let source: ImageSource
+        /// The encoded bytes; `nil` if they were not read.
+        public let bytes: [UInt8]?
+        /// The metadata of the disk entry; `nil` if it was not read.
+        public let metadata: DiskCache.Metadata?
+    }
+
+    /// Returns the image if it, or a larger image of the same bytes, is in memory; returns at once, on any thread.
+    ///
+    /// - Complexity: O(1), with one short lock and without allocation.
+    public func memoryImage(for key: Key) -> Image? {
+        let key = resolved(key)
+        guard let base = key.baseKey else { return memory.image(for: key.imageKey) }
+        return memory.image(for: key.imageKey, base: base, size: key.rendering.size, mode: key.rendering.contentMode)
+    }
+
+    /// The image if it is in memory; see ``memoryImage(for:)``.
+    public subscript(_ key: Key) -> Image? { memoryImage(for: key) }
+
+    /// Returns the image from memory, else from disk.
+    ///
+    /// - Parameters:
+    ///   - key: The image's key.
+    ///   - tiers: The tiers to search; both by default.
+    /// - Returns: `nil` if no tier has the image.
+    /// - Throws: `cancelled` as soon as the task is cancelled, and the errors of reading and decoding.
+    public func image(for key: Key, in tiers: Tiers = .all) async throws(EideticError) -> Image? {
+        try await lookup(key, in: tiers)?.image
+    }
+
+    /// Returns the image with the tier that had it.
+    ///
+    /// Concurrent look-ups of the same image share one read and one decode. A hit on disk fills memory, if that is among
+    /// the tiers.
+    ///
+    /// - Parameters:
+    ///   - key: The image's key.
+    ///   - tiers: The tiers to search; both by default.
+    ///   - includingData: A Boolean value indicating whether the bytes are read from disk also if the image is in memory, as
+    ///     for an animation of which memory has the first frame; false by default.
+    ///   - priority: The priority of the look-up.
+    /// - Returns: `nil` if no tier has the image.
+    /// - Throws: `cancelled` as soon as the task is cancelled, and the errors of reading and decoding.
+    public func lookup(
+        _ key: Key,
+        in tiers: Tiers = .all,
+        includingData: Bool = false,
+        priority: LoadPriority = .normal
+    ) async throws(EideticError) -> Hit? {
+        let key = resolved(key)
+        if tiers.contains(.memory), let image = memoryImage(for: key) {
+            let entry = includingData ? try await storedEntry(for: key) : nil
+            return Hit(image: image, source: .memory, bytes: entry?.bytes, metadata: entry?.metadata)
+        }
+        guard tiers.contains(.disk), disk != nil else { return nil }
+        let lookup = LookupKey(imageKey: key.imageKey, fillsMemory: tiers.contains(.memory))
+        return try await lookups.value(for: lookup, priority: priority) { job throws(EideticError) in
+            guard let entry = try await self.storedEntry(for: key) else { return nil }
+            return try await self.pool.run(in: job.context) { context throws(EideticError) in
+                try self.hit(from: entry, for: key, fillsMemory: lookup.fillsMemory, context: context)
+            }
+        }
+    }
+
+    /// Returns the encoded bytes on disk, also those of an animation whose first frame is in memory.
+    public func bytes(for key: Key) async throws(EideticError) -> [UInt8]? {
+        try await storedEntry(for: resolved(key))?.bytes
+    }
+
+    /// Returns the disk entry of the image itself, else that of its resource.
+    private func storedEntry(for key: Key) async throws(EideticError) -> DiskCache.Entry? {
+        guard let disk else { return nil }
+        for name in key.diskKeys {
+            if let entry = try await disk.read(name) { return try deserialized(entry, key: name) }
+        }
+        return nil
+    }
+
+    func deserialized(_ entry: DiskCache.Entry, key: String) throws(EideticError) -> DiskCache.Entry {
+        guard let decode = configuration.serializer.decode else { return entry }
+        return DiskCache.Entry(key: entry.key, bytes: try decode(entry.bytes, key), metadata: entry.metadata)
+    }
+}
+
+// MARK: Decoding
+extension ImageCache {
+    /// Decodes a disk entry, and inserts the image into memory.
+    func hit(
+        from entry: DiskCache.Entry,
+        for key: Key,
+        fillsMemory: Bool,
+        context: JobContext
+    ) throws(EideticError) -> Hit? {
+        guard configuration.decodesOnRead else {
+            return Hit(image: nil, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
+        }
+        // A concurrent look-up may have decoded it since memory was searched.
+        if fillsMemory, let image = memory.image(for: key.imageKey) {
+            return Hit(image: image, source: .memory, bytes: entry.bytes, metadata: entry.metadata)
+        }
+        let image = try decode(entry, for: key, context: context)
+        if fillsMemory, configuration.keepsInMemory {
+            // A smaller image that was stored by itself does not record the size of its resource.
+            let base = entry.key == key.text ? key.baseKey : nil
+            let timeToLive = timeToLive(entry.metadata)
+            memory.insertFromDisk(image, for: key.imageKey, base: base, timeToLive: timeToLive)
+        }
+        return Hit(image: image, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
+    }
+
+    private func decode(
+        _ entry: DiskCache.Entry,
+        for key: Key,
+        context: JobContext
+    ) throws(EideticError) -> Image {
+        // An image that was stored by itself is transformed already.
+        let isRendered = entry.key != key.text
+        let rendering =
+            isRendered ? ImageRequest.Rendering(convertsToSRGB: key.rendering.convertsToSRGB) : key.rendering
+        var options = rendering.decodeOptions(for: key.options, byteLimit: configuration.scaleDownLimit)
+        options.scale = ImageScale.scale(fromName: key.text)
+        let image = try entry.bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
+            let bytes = UnsafeRawBufferPointer(bytes), limits = configuration.decodeLimits
+            return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
+        }
+        guard let transform = rendering.transform, !image.isAnimated || key.options.contains(.transformAnimatedImage),
+            image.format != .svg || key.options.contains(.transformVectorImage)
+        else { return image.recordingChecksum(of: entry.bytes) }
+        return try transform.apply(to: image, context: context).recordingChecksum(of: entry.bytes)
+    }
+}

@@ -1,0 +1,68 @@
+import EideticCore
+import EideticFetch
+
+/// The encoded bytes of an image, with the source they came from, and the write to disk that is still to come.
+final class EncodedImage: Sendable {
+    /// A function that is called with the checksum of new bytes; `isRepeated` from the second call on.
+    typealias ReplacementHandler = @Sendable (_ checksum: UInt64, _ isRepeated: Bool) -> Void
+
+    /// A function that writes the bytes to disk.
+    typealias Writer = @Sendable () async throws(EideticError) -> Void
+
+    let bytes: [UInt8]
+    /// The checksum of the bytes.
+    let checksum: UInt64
+    let source: ImageSource
+    /// The steps of the load that brought the bytes.
+    let steps: [LoadTrace.Step]
+    /// The time for which the server's response is fresh; `nil` if freshness is not limited by the server.
+    let timeToLive: Duration?
+    /// A Boolean value indicating whether the server must be queried while the image is shown.
+    let needsRevalidation: Bool
+    /// The server that sent the bytes, as the request names it.
+    let server: FetchRequest?
+    let writer: Writer?
+    let storage = Guarded(StorageState())
+    private let onReplacement: ReplacementHandler?
+
+    /// Creates an encoded image.
+    ///
+    /// - Parameters:
+    ///   - bytes: The encoded bytes.
+    ///   - source: The tier that had them.
+    ///   - steps: The steps of the load that brought them.
+    ///   - timeToLive: The time for which they are fresh; `nil` if the server does not limit it.
+    ///   - needsRevalidation: A Boolean value indicating whether the server must be queried while the image is shown.
+    ///   - server: The server that sent them.
+    ///   - onReplacement: Called when new bytes have proved to be an image, and again when the disk has them.
+    ///   - writer: Writes the bytes to disk; `nil` if they are there already or must not be stored.
+    init(
+        bytes: [UInt8],
+        source: ImageSource,
+        steps: [LoadTrace.Step],
+        timeToLive: Duration? = nil,
+        needsRevalidation: Bool = false,
+        server: FetchRequest? = nil,
+        onReplacement: ReplacementHandler? = nil,
+        writer: Writer? = nil
+    ) {
+        self.bytes = bytes
+        checksum = bytes.withUnsafeBytes { Checksum.value(of: $0) }
+        self.source = source
+        self.steps = steps
+        self.timeToLive = timeToLive
+        self.needsRevalidation = needsRevalidation
+        self.server = server
+        self.onReplacement = onReplacement
+        self.writer = writer
+    }
+
+    /// A Boolean value indicating whether the bytes are from the disk cache, so that the source may have better ones.
+    var isFromDisk: Bool { source == .disk && steps.last?.stage != .origin }
+
+    /// The same bytes as an image that is not stored.
+    var detached: EncodedImage { EncodedImage(bytes: bytes, source: source, steps: steps, timeToLive: timeToLive) }
+
+    /// Calls the handler of replaced bytes.
+    func reportReplacement(isRepeated: Bool) { onReplacement?(checksum, isRepeated) }
+}

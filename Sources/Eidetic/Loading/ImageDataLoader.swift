@@ -1,0 +1,194 @@
+import EideticCore
+import EideticFetch
+import EideticStore
+
+/// Loads the encoded bytes of an image from disk, else from their source; equal loads are coalesced into one job.
+final class ImageDataLoader: Sendable {
+    private struct JobKey: Hashable {
+        let dataKey: ImageRequest.DataKey
+        let cachePolicy: CachePolicy
+    }
+
+    let disk: DiskCache?
+    let freshnessPolicy: ImagePipeline.Configuration.Freshness
+    let source: ImageDataSource
+    let renditions: RenditionIndex
+    let activeImages = ActiveImages()
+    private let gate: InteractionGate
+    private let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1)
+    private let jobs = TaskCoalescer<JobKey, Update, EncodedImage>()
+
+    init(configuration: ImagePipeline.Configuration, gate: InteractionGate, renditions: RenditionIndex) {
+        self.gate = gate
+        self.renditions = renditions
+        disk = configuration.diskCache
+        freshnessPolicy = configuration.freshness
+        source = ImageDataSource(configuration: configuration)
+    }
+
+    /// Returns the encoded bytes for a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - cachePolicy: The tiers to use; by default those that the request's options name.
+    ///   - context: The priority of the caller.
+    ///   - onProgress: Called as bytes are received.
+    func encodedImage(
+        for request: ImageRequest,
+        cachePolicy: CachePolicy? = nil,
+        context: JobContext,
+        onProgress: (@Sendable (Update) -> Void)?
+    ) async throws(EideticError) -> EncodedImage {
+        let policy = cachePolicy ?? CachePolicy(request.options)
+        let key = JobKey(dataKey: request.dataKey, cachePolicy: policy)
+        return try await jobs.value(for: key, context: context, onProgress: onProgress) { job throws(EideticError) in
+            try await self.load(
+                Job(request: request, cachePolicy: policy, context: job.context, report: job.report)
+            )
+        }
+    }
+
+    /// The number of active jobs.
+    var activeJobCount: Int { jobs.activeJobCount }
+
+    /// The number of images that are being written to disk.
+    var activeWriteCount: Int { activeImages.storingCount }
+
+    /// The number of loads that joined another caller's job.
+    var joinedCount: Int { Int(jobs.statistics.joined) }
+
+    /// Removes bytes that proved to be broken from disk, unless they were replaced meanwhile.
+    func discard(_ image: EncodedImage, for request: ImageRequest) async {
+        activeImages.remove(image, for: request.dataKey)
+        guard let disk else { return }
+        _ = try? await pool.run { _ throws(EideticError) in
+            guard try disk.blocking.read(request.resourceKey, allowingExpired: true)?.bytes == image.bytes else {
+                return
+            }
+            _ = try disk.blocking.remove(request.resourceKey)
+        }
+    }
+
+    /// Records that a server's bytes are not an image, so that it is not queried again soon.
+    func recordFailure(_ error: EideticError, of image: EncodedImage, for request: ImageRequest) {
+        activeImages.remove(image, for: request.dataKey)
+        if let server = image.server { source.recordFailure(error, of: server, options: request.options) }
+    }
+
+    /// The error of a load that may use no source, and whose image no cache has.
+    static func cacheMiss(for request: ImageRequest) -> EideticError {
+        EideticError(.cacheMiss, message: "no cache has \(request.name), and the network may not be used")
+    }
+}
+
+// MARK: The steps of a load
+extension ImageDataLoader {
+    private func load(_ job: Job) async throws(EideticError) -> EncodedImage {
+        let timer = StepTimer(), request = job.request
+        guard job.cachePolicy != .sourceOnly, request.resource.isStoredOnDisk else { return try await fetch(job) }
+        if let image = activeImages[request.dataKey] { return image }
+        try await gate.waitUntilOpen(for: job.context)
+        switch await diskLookup(for: request, context: job.context) {
+        case .hit(let image): return image
+        case .stale(let entry) where job.cachePolicy == .cacheOnlyAllowingStale:
+            let step = timer.step(.disk, detail: "hit, \(ByteCount(entry.bytes.count)), stale")
+            return EncodedImage(bytes: entry.bytes, source: .disk, steps: [step], timeToLive: .zero)
+        case .stale(let entry):
+            return try await fetch(job, revalidating: entry, after: [timer.step(.disk, detail: "stale")])
+        case .miss(let reason): return try await fetch(job, after: [timer.step(.disk, detail: reason)])
+        }
+    }
+
+    /// Loads from the source; a stale entry is used if the server confirms it, or if it may stand in for an error.
+    private func fetch(
+        _ job: Job,
+        revalidating stale: DiskCache.Entry? = nil,
+        after steps: [LoadTrace.Step] = []
+    ) async throws(EideticError) -> EncodedImage {
+        guard job.cachePolicy.allowsSource || !job.request.resource.isStoredOnDisk else {
+            throw Self.cacheMiss(for: job.request)
+        }
+        try job.context.checkCancellation()
+        try await gate.waitUntilOpen(for: job.context)
+        let timer = StepTimer()
+        do throws(EideticError) {
+            return try await fetchedImage(job, revalidating: stale, after: steps)
+        } catch {
+            guard let stale, allowsStale(stale, after: error) else { throw error }
+            let steps = steps + [timer.step(.network, detail: "stale, because of \(error)")]
+            return EncodedImage(bytes: stale.bytes, source: .disk, steps: steps, timeToLive: .zero)
+        }
+    }
+
+    private func fetchedImage(
+        _ job: Job,
+        revalidating stale: DiskCache.Entry?,
+        after steps: [LoadTrace.Step]
+    ) async throws(EideticError) -> EncodedImage {
+        let response = try await response(for: job, revalidating: stale)
+        if let bytes = response.bytes {
+            return makeImage(bytes, from: response, for: job.request, after: steps)
+        }
+        guard let stale else { throw Self.unexpectedNotModified(for: job.request) }
+        await refresh(stale, with: response.fields, for: job.request)
+        return makeImage(confirming: stale, with: response, for: job.request, after: steps)
+    }
+}
+
+// MARK: Encoded images
+extension ImageDataLoader {
+    /// Creates the image of bytes that the source sent; other loads find it until it is on disk.
+    func makeImage(
+        _ bytes: [UInt8],
+        from response: ImageDataSource.Response,
+        for request: ImageRequest,
+        after steps: [LoadTrace.Step] = []
+    ) -> EncodedImage {
+        let image = EncodedImage(
+            bytes: bytes,
+            source: response.step.stage == .network ? .network : .disk,
+            steps: steps + [response.step],
+            timeToLive: timeToLive(of: response.fields, for: request),
+            server: response.server,
+            onReplacement: replacementHandler(for: request),
+            writer: writer(of: bytes, fields: response.fields, for: request)
+        )
+        // Bytes that are neither storable nor fresh are for the callers of this job alone.
+        if image.isStorable || image.timeToLive != .zero { activeImages.insert(image, for: request.dataKey) }
+        return image
+    }
+
+    /// Creates the image of an entry that the server confirmed.
+    func makeImage(
+        confirming entry: DiskCache.Entry,
+        with response: ImageDataSource.Response,
+        for request: ImageRequest,
+        after steps: [LoadTrace.Step] = []
+    ) -> EncodedImage {
+        let fields = NotModified.merge(response.fields, into: entry.metadata.headers)
+        return EncodedImage(
+            bytes: entry.bytes,
+            source: response.isTransferred ? .network : .disk,
+            steps: steps + [response.step],
+            timeToLive: timeToLive(of: fields, for: request),
+            onReplacement: replacementHandler(for: request)
+        )
+    }
+
+    /// Returns a handler that removes the renditions of replaced bytes from memory.
+    private func replacementHandler(for request: ImageRequest) -> EncodedImage.ReplacementHandler {
+        { [renditions] in renditions.replaceContent(of: request, checksum: $0, isRepeated: $1) }
+    }
+
+    private func writer(
+        of bytes: [UInt8],
+        fields: [HTTPField],
+        for request: ImageRequest
+    ) -> EncodedImage.Writer? {
+        guard let disk, request.resource.isStoredOnDisk, !request.options.contains(.cacheMemoryOnly),
+            Self.isStorable(fields, for: request)
+        else { return nil }
+        let key = request.resourceKey, metadata = DiskCache.Metadata(headers: fields)
+        return { () async throws(EideticError) in try await disk.insert(bytes, for: key, metadata: metadata) }
+    }
+}

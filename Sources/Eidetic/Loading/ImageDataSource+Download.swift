@@ -1,0 +1,119 @@
+import EideticCore
+import EideticFetch
+import EideticStore
+
+extension ImageDataSource {
+    /// Downloads from each of the servers until one responds.
+    ///
+    /// - Throws: The error of the last server; `invalidArgument` if there is none.
+    func download(
+        fromFirstOf servers: [FetchRequest],
+        conditions: HTTPHeaders,
+        job: ImageDataLoader.Job
+    ) async throws(EideticError) -> Response {
+        var failures: [EideticError] = []
+        for server in servers {
+            do throws(EideticError) {
+                var response = try await download(from: server, conditions: conditions, job: job)
+                response.step = response.step.following(failures)
+                return response
+            } catch  where error.code != .cancelled {
+                failures.append(error)
+            }
+        }
+        throw failures.last ?? EideticError(.invalidArgument, message: "the list of URLs is empty")
+    }
+
+    /// Downloads from one server, unless it is on the list of failures.
+    func download(
+        from server: FetchRequest,
+        conditions: HTTPHeaders,
+        job: ImageDataLoader.Job
+    ) async throws(EideticError) -> Response {
+        let plain = server.applying(job.request.options)
+        // The downloader's own check sees the request after its hook and with conditions, so it is made here as well.
+        if !plain.ignoresFailureList { try downloader.failures.check(plain) }
+        var conditional = plain
+        conditional.headers = plain.headers.merging(conditions)
+        var response = try await transfer(conditional, isConditional: !conditions.fields.isEmpty, job: job)
+        if plain.ignoresFailureList { downloader.failures.remove(plain) }
+        response.server = server
+        return response
+    }
+
+    private func transfer(
+        _ request: FetchRequest,
+        isConditional: Bool,
+        job: ImageDataLoader.Job
+    ) async throws(EideticError) -> Response {
+        let timer = StepTimer()
+        if job.request.options.contains(.progressive), !isConditional, !modifiesBodies {
+            do throws(EideticError) {
+                return try await stream(request, job: job)
+            } catch  where error.isTransient && mayRestart(request) {
+                Log.write(.info, category: .fetch, message: "\(request.url): restarted: \(error.message)")
+            }
+        }
+        let response = try await downloader.fetch(request, context: job.context) { job.report(.init(progress: $0)) }
+        return Response(
+            bytes: response.status == 304 ? nil : response.bytes,
+            fields: response.headers.storableFields,
+            step: timer.step(.network, detail: response.detail)
+        )
+    }
+
+    /// A Boolean value indicating whether hooks change whole bodies, so that no part of one can be shown.
+    private var modifiesBodies: Bool {
+        downloader.configuration.responseModifier != nil || downloader.configuration.decryptor != nil
+    }
+
+    private func mayRestart(_ request: FetchRequest) -> Bool {
+        request.ignoresFailureList || downloader.configuration.alwaysRetries
+    }
+
+    /// Downloads and reports the bytes received so far.
+    private func stream(
+        _ request: FetchRequest,
+        job: ImageDataLoader.Job
+    ) async throws(EideticError) -> Response {
+        let timer = StepTimer()
+        let stream = try await downloader.stream(request, context: job.context)
+        let data = PartialData(expectedCount: stream.expectedLength, limit: request.byteLimit)
+        let throttle = downloader.makeProgressThrottle()
+        var chunks = stream.makeAsyncIterator(), received = 0
+        while let chunk = try await chunks.next() {
+            received = data.append(chunk)
+            let progress = FetchProgress(received: received, expected: stream.expectedLength)
+            job.report(.init(progress: progress, isReported: throttle.allows(progress), partialData: data))
+        }
+        return Response(
+            bytes: stream.status == 304 ? nil : data.snapshot,
+            fields: stream.headers.storableFields,
+            step: timer.step(.network, detail: "\(stream.status), \(ByteCount(received)), piece by piece")
+        )
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate var storableFields: [HTTPField] {
+        Storability.storableFields(of: fields.map { .init(name: $0.name, value: $0.value) })
+    }
+}
+
+extension LoadTrace.Step {
+    /// Returns this step with a detail that names the failures before it.
+    fileprivate func following(_ failures: [EideticError]) -> LoadTrace.Step {
+        let details = [detail] + failures.map { "after \($0)" }
+        return LoadTrace.Step(stage: stage, duration: duration, detail: details.joined(separator: ", "))
+    }
+}
+
+extension FetchResponse {
+    /// The status, size and times of a download, for a trace.
+    fileprivate var detail: String {
+        let reused = metrics.isReusedConnection ? ", reused connection" : ""
+        let wait = "\(Int(metrics.queued.inMilliseconds.rounded())) ms in the queue"
+        let first = "first byte after \(Int(metrics.firstByte.inMilliseconds.rounded())) ms"
+        return "\(status), \(ByteCount(bytes.count)), \(metrics.httpVersion)\(reused), \(wait), \(first)"
+    }
+}

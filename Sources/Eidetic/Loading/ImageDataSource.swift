@@ -1,0 +1,77 @@
+import EideticCodecs
+import EideticCore
+import EideticFetch
+import EideticStore
+
+/// The place that encoded bytes come from if no cache has them: a server, a file, memory, or a function of the caller.
+struct ImageDataSource: Sendable {
+    /// The bytes of a resource, or the confirmation that the cached ones are still valid.
+    struct Response: Sendable {
+        /// The bytes; `nil` if the server confirmed those that the caller has.
+        let bytes: [UInt8]?
+        /// The HTTP fields that are stored with the bytes.
+        let fields: [HTTPField]
+        var step: LoadTrace.Step
+        /// The server that sent the response, as the request names it.
+        var server: FetchRequest?
+
+        /// A Boolean value indicating whether the bytes came over the network.
+        var isTransferred: Bool { bytes != nil && step.stage == .network }
+    }
+
+    let downloader: Downloader
+    private let byteLimit: ByteCount
+    private let files = WorkPool(name: "eidetic files", maximumThreadCount: 4)
+
+    init(configuration: ImagePipeline.Configuration) {
+        downloader = configuration.downloader
+        byteLimit = configuration.decodeLimits.encodedBytes
+    }
+
+    /// Returns the bytes of a job's resource.
+    ///
+    /// - Parameters:
+    ///   - job: The job, which is told of progress.
+    ///   - conditions: The header fields by which a server can confirm cached bytes.
+    func response(
+        for job: ImageDataLoader.Job,
+        conditions: HTTPHeaders = [:]
+    ) async throws(EideticError) -> Response {
+        let timer = StepTimer()
+        switch job.request.resource {
+        case .remote(let server): return try await download(from: server, conditions: conditions, job: job)
+        case .firstOf, .candidates:
+            let servers = job.request.resource.remotes
+            return try await download(fromFirstOf: servers, conditions: conditions, job: job)
+        case .file(let file):
+            let limit = byteLimit
+            let bytes = try await files.run(in: job.context) { _ throws(EideticError) in try file.read(limit: limit) }
+            return Response(local: bytes, origin: "file", timer: timer)
+        case .bytes(let bytes): return Response(local: bytes, origin: "given", timer: timer)
+        case .provider(_, let provide): return Response(local: try await provide(), origin: "provided", timer: timer)
+        }
+    }
+
+    /// Records that a server's bytes are not an image, so that it is not queried again soon.
+    func recordFailure(_ error: EideticError, of server: FetchRequest, options: ImageOptions) {
+        downloader.failures.record(error, for: server.applying(options))
+    }
+}
+
+extension ImageDataSource.Response {
+    fileprivate init(local bytes: [UInt8], origin: String, timer: StepTimer) {
+        let step = timer.step(.origin, detail: "\(origin), \(ByteCount(bytes.count))")
+        self.init(bytes: bytes, fields: [], step: step)
+    }
+}
+
+extension FetchRequest {
+    /// Returns this request with the settings that an image's options ask for.
+    func applying(_ options: ImageOptions) -> FetchRequest {
+        var request = self
+        if options.contains(.allowInvalidCertificates) { request.allowsInvalidCertificates = true }
+        if options.contains(.retryFailed) { request.ignoresFailureList = true }
+        if options.contains(.handleCookies) { request.usesCookies = true }
+        return request
+    }
+}

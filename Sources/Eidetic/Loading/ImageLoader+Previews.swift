@@ -1,0 +1,23 @@
+import EideticCodecs
+import EideticCore
+
+extension ImageLoader {
+    /// Returns the generator of a job's previews; `nil` if the request asks for none.
+    func previewGenerator(for job: Job) -> PreviewGenerator? {
+        let request = job.request
+        guard request.options.contains(.progressive) else { return nil }
+        let options = decodeOptions(for: request)
+        return PreviewGenerator(pool: pool, context: job.context) { [decodeLimits] in
+            let decoder = PreviewDecoder(options: options, limits: decodeLimits, context: job.context)
+            return { bytes throws(EideticError) in
+                let preview = try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
+                    try decoder.preview(of: UnsafeRawBufferPointer(bytes))
+                }
+                guard let preview else { return nil }
+                return try Self.transform(preview: preview, for: request)
+            }
+        } report: {
+            job.report(.preview($0))
+        }
+    }
+}

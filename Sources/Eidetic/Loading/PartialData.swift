@@ -1,0 +1,31 @@
+import EideticCore
+
+/// The bytes of an encoded image that have been received so far.
+///
+/// A reader gets a copy: nothing is decoded from memory to which the network still appends.
+final class PartialData: Sendable {
+    private let bytes: Guarded<[UInt8]>
+
+    init(expectedCount: Int?, limit: ByteCount) {
+        var empty: [UInt8] = []
+        empty.reserveCapacity(min(expectedCount ?? 65_536, limit.bytes, 16_777_216))
+        bytes = Guarded(empty)
+    }
+
+    /// Appends received bytes.
+    ///
+    /// - Returns: The number of bytes received so far.
+    func append(_ chunk: [UInt8]) -> Int {
+        bytes.withLock { bytes in
+            bytes.append(contentsOf: chunk)
+            return bytes.count
+        }
+    }
+
+    var count: Int { bytes.withLock { $0.count } }
+
+    /// A copy of the bytes received so far.
+    ///
+    /// - Complexity: O(*n*), once, if more bytes are appended afterwards.
+    var snapshot: [UInt8] { bytes.withLock { $0 } }
+}

@@ -1,0 +1,119 @@
+import EideticCore
+import EideticStore
+
+/// An index of the images in memory by the resource that they were decoded from, in all sizes and with all transforms.
+///
+/// The index is a hint: an image that it names may have been evicted. It also keeps images out of memory whose bytes
+/// were replaced while they were decoded.
+final class RenditionIndex: Sendable {
+    /// The active loads of one resource.
+    private struct ActiveLoads {
+        var count = 0
+        /// The newest replacement of the bytes.
+        var replacement: (moment: UInt64, checksum: UInt64)?
+    }
+
+    private struct State {
+        var keys: [String: Set<CacheKey>] = [:]
+        var sweepThreshold = 512
+        var loads: [String: ActiveLoads] = [:]
+        /// The number of replacements so far.
+        var moment: UInt64 = 0
+    }
+
+    private let memory: ImageMemoryCache
+    private let state = Guarded(State())
+
+    init(memory: ImageMemoryCache) { self.memory = memory }
+
+    /// Records that a load of a resource starts; ``endLoad(of:)`` must follow.
+    ///
+    /// - Returns: The current moment, counted in replacements.
+    func startLoad(of resourceKey: String) -> UInt64 {
+        state.withLock { state in
+            state.loads[resourceKey, default: ActiveLoads()].count += 1
+            return state.moment
+        }
+    }
+
+    /// Records that a load of a resource has inserted its image, or never will.
+    func endLoad(of resourceKey: String) {
+        state.withLock { state in
+            state.loads[resourceKey]?.count -= 1
+            if state.loads[resourceKey]?.count == 0 { state.loads[resourceKey] = nil }
+        }
+    }
+
+    /// Inserts an image into memory, unless its bytes were replaced after `start`.
+    ///
+    /// - Parameters:
+    ///   - image: A decoded image.
+    ///   - request: The request that it answers.
+    ///   - source: The tier that had the bytes.
+    ///   - timeToLive: The time for which the image is fresh; `nil` without a limit.
+    ///   - start: The moment at which the load of the bytes started.
+    func insert(
+        _ image: Image,
+        for request: ImageRequest,
+        from source: ImageSource,
+        timeToLive: Duration?,
+        since start: UInt64
+    ) {
+        guard timeToLive != .zero, !isOutdated(image, for: request, since: start) else { return }
+        let (key, base) = (request.imageKey, request.baseKey)
+        if source == .disk {
+            memory.insertFromDisk(image, for: key, base: base, timeToLive: timeToLive)
+        } else {
+            memory.insert(image, for: key, base: base, timeToLive: timeToLive)
+        }
+        add(key, to: request.resourceKey)
+        // A concurrent replacement may have searched the cache before the image was in it.
+        if isOutdated(image, for: request, since: start) { memory.images.remove(key) }
+    }
+
+    /// Records that the resource now has these bytes, and removes renditions made from any other bytes.
+    ///
+    /// Images whose bytes are unknown, because the application inserted them, are removed at the first call only: after
+    /// it they may have been made from the new bytes.
+    ///
+    /// - Parameters:
+    ///   - request: A request for the resource.
+    ///   - checksum: The checksum of the new bytes.
+    ///   - isRepeated: A Boolean value indicating whether the same replacement was recorded before.
+    func replaceContent(of request: ImageRequest, checksum: UInt64, isRepeated: Bool = false) {
+        let keys = state.withLock { state in
+            state.moment += 1
+            state.loads[request.resourceKey]?.replacement = (state.moment, checksum)
+            return state.keys[request.resourceKey] ?? []
+        }
+        // Another rendition may have been made from the new bytes already.
+        func isOld(_ image: Image?) -> Bool { image?.encodedChecksum.map { $0 != checksum } ?? !isRepeated }
+        for key in keys where isOld(memory.images.peek(key)) { memory.images.remove(key) }
+        if let base = request.baseKey { memory.removeAll(forBase: base, where: isOld) }
+    }
+
+    private func isOutdated(_ image: Image, for request: ImageRequest, since start: UInt64) -> Bool {
+        guard let last = state.withLock({ $0.loads[request.resourceKey]?.replacement }) else { return false }
+        return last.moment > start && last.checksum != image.encodedChecksum
+    }
+
+    /// Adds a key; each time that the index has doubled, the keys of evicted images are removed.
+    private func add(_ key: CacheKey, to resourceKey: String) {
+        let crowded = state.withLock { state -> [String: Set<CacheKey>]? in
+            state.keys[resourceKey, default: []].insert(key)
+            return state.keys.count >= state.sweepThreshold ? state.keys : nil
+        }
+        if let crowded { removeEvicted(among: crowded) }
+    }
+
+    private func removeEvicted(among known: [String: Set<CacheKey>]) {
+        let evicted = known.mapValues { $0.filter { !memory.images.contains($0) } }
+        state.withLock { state in
+            for (resourceKey, keys) in evicted {
+                state.keys[resourceKey]?.subtract(keys)
+                if state.keys[resourceKey]?.isEmpty == true { state.keys[resourceKey] = nil }
+            }
+            state.sweepThreshold = max(512, state.keys.count * 2)
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import EideticCore
+import EideticFetch
+
+/// Images with several candidate files.
+///
+/// A request for such an image becomes a request for the selected file, with the identity of that file.
+extension ImagePipeline {
+    /// Responds with the first candidate that can be loaded, or to the request itself if it names one file.
+    func respond(
+        to request: ImageRequest,
+        responder: (ImageRequest) async throws(EideticError) -> ImageResponse
+    ) async throws(EideticError) -> ImageResponse {
+        guard let selection = selection(for: request) else { return try await responder(request) }
+        let timer = StepTimer()
+        let candidates = await order(of: selection, for: request)
+        let summary = candidates.first.map { "\($0.size) of \(candidates.count), \(speedDescription(of: $0))" }
+        var steps = [timer.step(.choice, detail: summary ?? "none")]
+        var lastError = EideticError(.invalidArgument, message: "the list of candidates is empty")
+        for candidate in candidates {
+            let timer = StepTimer()
+            do throws(EideticError) {
+                var response = try await responder(request.selecting(candidate))
+                response.trace.steps.insert(contentsOf: steps, at: 0)
+                return response
+            } catch  where error.code != .cancelled {
+                lastError = error
+                steps.append(timer.step(.choice, detail: "\(candidate.size) failed: \(error)"))
+            }
+        }
+        throw lastError
+    }
+
+    /// Returns the image in memory of an acceptable candidate, and the request for that candidate.
+    func cachedCandidate(for request: ImageRequest) -> (request: ImageRequest, image: Image)? {
+        guard let selection = selection(for: request) else { return nil }
+        return selection.acceptable.lazy.map { request.selecting($0) }.compactMap { request in
+            self.memory.image(for: request.imageKey).map { (request, $0) }
+        }.first
+    }
+
+    /// Returns requests for the candidates that are large enough, or the request itself if it names one file.
+    func sufficientFiles(for request: ImageRequest) -> [ImageRequest] {
+        selection(for: request).map { $0.sufficient.map { request.selecting($0) } } ?? [request]
+    }
+
+    /// Returns the image of the largest candidate in memory, whatever its size.
+    func cachedCandidatePreview(for request: ImageRequest) -> Image? {
+        guard let selection = selection(for: request) else { return nil }
+        return selection.candidates.reversed().lazy.compactMap { candidate in
+            request.selecting(candidate).baseKey.flatMap { self.memory.largestImage(forBase: $0) }
+        }.first
+    }
+
+    private func selection(for request: ImageRequest) -> CandidateSelection? {
+        guard case .candidates(let candidates) = request.resource else { return nil }
+        let (rendering, timeLimit) = (request.rendering, configuration.candidateTimeLimit)
+        return CandidateSelection(among: candidates, for: rendering, timeLimit: timeLimit) { [configuration] origin in
+            configuration.downloader.speed(of: origin)
+        }
+    }
+
+    private func order(of selection: CandidateSelection, for request: ImageRequest) async -> [ImageCandidate] {
+        var cached: ImageCandidate?
+        if !request.options.contains(.fromLoaderOnly) {
+            for candidate in selection.sufficient where cached == nil {
+                if await isCached(request.selecting(candidate)) { cached = candidate }
+            }
+        }
+        return selection.order { $0 == cached }
+    }
+
+    private func isCached(_ request: ImageRequest) async -> Bool {
+        let (rendering, key) = (request.rendering, request.imageKey)
+        let image = request.baseKey.map {
+            memory.image(for: key, base: $0, size: rendering.size, mode: rendering.contentMode)
+        }
+        if (image ?? memory.image(for: key)) != nil { return true }
+        return (try? await configuration.diskCache?.contains(request.resourceKey)) ?? false
+    }
+
+    private func speedDescription(of candidate: ImageCandidate) -> String {
+        guard let speed = configuration.downloader.speed(of: candidate.request.origin) else {
+            return "its host not measured"
+        }
+        return "its host at \(ByteCount(Int(speed)))/s"
+    }
+}
+
+extension ImageRequest {
+    /// Returns the request for one of the candidates.
+    fileprivate func selecting(_ candidate: ImageCandidate) -> ImageRequest {
+        var request = ImageRequest(
+            .remote(candidate.request),
+            rendering: rendering,
+            options: options,
+            ignoredQueryItems: ignoredQueryItems
+        )
+        request.priority = priority
+        return request
+    }
+}

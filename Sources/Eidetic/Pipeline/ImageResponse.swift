@@ -1,0 +1,62 @@
+public import EideticCodecs
+public import EideticCore
+
+/// A loaded image, with its source and the trace of the load.
+public struct ImageResponse: Sendable {
+    /// The image, decoded; it can be drawn without further work.
+    ///
+    /// With `avoidDecode` an image that was not in memory is decoded when it is first used; see `Image.decoded()`.
+    public internal(set) var image: Image
+
+    /// The header of an image that is not decoded (`avoidDecode`); otherwise, `nil`.
+    public internal(set) var header: ImageHeader?
+
+    /// The place that the image came from.
+    public let source: ImageSource
+
+    /// The number of encoded bytes.
+    public let byteCount: ByteCount
+
+    /// The encoded bytes; `nil` for an image from memory, unless `queryMemoryData` is set and a cache has them.
+    public internal(set) var encodedBytes: [UInt8]?
+
+    /// The error that kept the bytes from the disk; known with `waitStoreCache` only.
+    public internal(set) var storeError: EideticError?
+
+    /// The result of revalidating the cached image; `nil` without `refreshCached`, or if no cache had the image.
+    public internal(set) var revalidation: Revalidation?
+
+    /// The steps of the load with their times.
+    public internal(set) var trace: LoadTrace
+
+    /// A Boolean value indicating whether a server sent the bytes although they were those of the cached image.
+    var isTransferred = false
+
+    /// The result of revalidating a cached image with its server.
+    public enum Revalidation: Sendable {
+        /// The cached image is still valid.
+        case unchanged
+        /// The server has another image, which is that of the response.
+        case changed
+        /// The revalidation failed; the image of the response is the cached one.
+        case failed(EideticError)
+    }
+}
+
+extension ImageResponse {
+    /// Creates a response, for an ``ImageInterceptor`` that responds itself.
+    ///
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - source: The place that the image came from.
+    ///   - encodedBytes: The encoded bytes; without them ``byteCount`` is the encoded size that the image records.
+    public init(_ image: Image, source: ImageSource, encodedBytes: [UInt8]? = nil) {
+        self.init(
+            image: image,
+            source: source,
+            byteCount: encodedBytes.map { ByteCount($0.count) } ?? image.encodedSize,
+            encodedBytes: encodedBytes,
+            trace: LoadTrace(steps: [])
+        )
+    }
+}

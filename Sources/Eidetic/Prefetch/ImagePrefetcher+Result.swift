@@ -1,0 +1,32 @@
+public import EideticCore
+
+extension ImagePrefetcher {
+    /// A prefetched image, without its pixels.
+    public struct Result: Sendable {
+        /// The place that the image came from.
+        public let source: ImageSource
+        /// The format of the encoded image.
+        public let format: ImageFormat
+        /// The size of the full image in upright pixels.
+        public let size: PixelSize
+        /// The number of encoded bytes.
+        public let byteCount: ByteCount
+        /// The steps of the load with their times.
+        public let trace: LoadTrace
+        /// The error that kept the bytes from the disk; known for the destination `disk`, and with `waitStoreCache`.
+        public let storeError: EideticError?
+    }
+}
+
+extension ImagePrefetcher.Result {
+    init(_ response: ImageResponse) {
+        self.init(
+            source: response.source,
+            format: response.image.format,
+            size: response.image.sourceSize,
+            byteCount: response.byteCount,
+            trace: response.trace,
+            storeError: response.storeError
+        )
+    }
+}

@@ -1,0 +1,125 @@
+public import EideticCore
+public import EideticFetch
+import FoundationEssentials
+
+extension ImageRequest {
+    /// The place that the bytes of an image come from.
+    public enum Resource: Sendable {
+        /// A file on a server. Its bytes are stored in the disk cache.
+        case remote(FetchRequest)
+
+        /// The URLs of one image on several servers, best first.
+        ///
+        /// If a server fails, or its bytes are broken, the next one is used. The image has the identity of the first URL.
+        case firstOf([FetchRequest])
+
+        /// Several files of one image in different sizes.
+        ///
+        /// The smallest file with all pixels of the requested size is loaded; if the measured speed of its host would make
+        /// that take too long (`ImagePipeline.Configuration.candidateTimeLimit`), the next smaller one. A larger file that a
+        /// cache has is preferred, and the others are used if one fails. Each file has an identity of its own.
+        case candidates([ImageCandidate])
+
+        /// A file of this machine. It is not copied into the disk cache.
+        case file(LocalFile)
+
+        /// Bytes in memory, as those of a `data:` URL. They are not copied into the disk cache.
+        case bytes([UInt8])
+
+        /// A function that provides the bytes; equal names mean equal bytes. They are stored in the disk cache.
+        case provider(name: String, @Sendable () async throws(EideticError) -> [UInt8])
+
+        /// Creates a resource from the text of a URL.
+        ///
+        /// - Parameter url: A URL with the scheme `http`, `https`, `file` or `data`.
+        /// - Throws: `invalidURL` for any other text, and the errors of ``LocalFile/init(url:)``.
+        public init(url: String) throws(EideticError) {
+            let scheme = url.prefix { $0 != ":" }.lowercased()
+            switch scheme {
+            case "file": self = .file(try LocalFile(url: url))
+            case "data": self = .bytes(try DataURL(url).bytes)
+            default: self = .remote(try FetchRequest(url: url))
+            }
+        }
+    }
+}
+
+extension ImageRequest.Resource {
+    /// A name for messages.
+    var name: String {
+        switch self {
+        case .remote(let request): request.url
+        case .firstOf(let requests): requests.first?.url ?? "no URL"
+        case .candidates(let candidates): candidates.first?.request.url ?? "no URL"
+        case .file(let file): file.path
+        case .bytes(let bytes): "\(bytes.count) bytes"
+        case .provider(let name, _): name
+        }
+    }
+
+    /// The requests of which one will bring the bytes; none if no server is needed.
+    var remotes: [FetchRequest] {
+        switch self {
+        case .remote(let request): [request]
+        case .firstOf(let requests): requests
+        case .candidates(let candidates): candidates.map(\.request)
+        case .file, .bytes, .provider: []
+        }
+    }
+
+    /// Returns whether one of the ``remotes`` satisfies a condition; without allocation.
+    func hasRemote(where condition: (FetchRequest) -> Bool) -> Bool {
+        switch self {
+        case .remote(let request): condition(request)
+        case .firstOf(let requests): requests.contains(where: condition)
+        case .candidates(let candidates): candidates.contains { condition($0.request) }
+        case .file, .bytes, .provider: false
+        }
+    }
+
+    /// A Boolean value indicating whether the bytes are stored in the disk cache.
+    var isStoredOnDisk: Bool {
+        switch self {
+        case .remote, .firstOf, .candidates, .provider: true
+        case .file, .bytes: false
+        }
+    }
+}
+
+// MARK: Identity
+extension ImageRequest.Resource {
+    /// Returns the identity of the bytes, without the query items that `ignored` names.
+    func identity(ignoringQueryItems ignored: Set<String>) -> String {
+        switch self {
+        case .remote(let request): Self.identity(of: request, ignoringQueryItems: ignored)
+        case .firstOf(let requests):
+            requests.first.map { Self.identity(of: $0, ignoringQueryItems: ignored) } ?? ""
+        case .candidates(let candidates):
+            candidates.map { Self.identity(of: $0.request, ignoringQueryItems: ignored) }.joined(separator: "\n")
+        case .file(let file): "file:\(file.path)\n\(file.version)"
+        case .bytes(let bytes): "data:\(bytes.withUnsafeBytes { CacheKey(hashing: $0) }.hexadecimal)"
+        case .provider(let name, _): "provider:\(name)"
+        }
+    }
+
+    /// Returns a suffix that separates bytes from those that other options bring from the same URL.
+    ///
+    /// Bytes from a server with an unverified certificate may be forged, and cookies tell users apart.
+    func identitySuffix(for options: ImageOptions) -> String {
+        let isUnverified = hasRemote { options.contains(.allowInvalidCertificates) || $0.allowsInvalidCertificates }
+        let hasCookies = hasRemote { options.contains(.handleCookies) || $0.usesCookies }
+        return (isUnverified ? "\nany certificate" : "") + (hasCookies ? "\nwith cookies" : "")
+    }
+
+    /// Returns the identity of a server's file: its URL, and a hash of the header fields and credentials.
+    ///
+    /// Two users with different fields or passwords never share an image. The identity is written to disk, where no secret
+    /// belongs, so these are hashed.
+    private static func identity(of request: FetchRequest, ignoringQueryItems ignored: Set<String>) -> String {
+        let url = ignored.isEmpty ? request.url : SignedURL.removingQueryItems(ignored, from: request.url)
+        guard !request.headers.isEmpty || request.credentials != nil else { return url }
+        let fields = request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
+        let secret = fields.joined(separator: "\n") + (request.credentials.map { "\n\($0)" } ?? "")
+        return "\(url)\n\(CacheKey(secret).hexadecimal)"
+    }
+}
