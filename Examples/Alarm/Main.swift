@@ -1,10 +1,10 @@
 import EideticBackground
 import Glibc
 
-/// An alarm that rings after five minutes, also when the application has left the foreground by then.
+/// An alarm that rings after five minutes, even if the application has left the foreground.
 ///
-/// `Alarm [MINUTES [SECONDS]]`, where the second number is what a minute lasts, for those who cannot wait. Press Ctrl-C,
-/// or stop it as a service: it goes to the background, rings when it is time, and ends.
+/// Run it as `Alarm [MINUTES [SECONDS]]`; the second number is the length of a minute, for tests. After Ctrl-C, or when
+/// its service is stopped, it enters the background, rings on time, and ends.
 @main
 final class Alarm: ApplicationDelegate {
     private let minutes: Double
@@ -23,11 +23,11 @@ final class Alarm: ApplicationDelegate {
     func application(_ application: Application, didFinishLaunchingWith archive: [UInt8]?) {
         print("The alarm rings in \(minutes) minutes.")
         fflush(nil)
-        // Taken when the work begins, not when the application is sent away: that may be too late.
+        // Opened at the start of the work; at the entry into the background it may be too late.
         Task { try await application.withBackgroundTask(named: "alarm") { try await self.ringInTime() } }
     }
 
-    /// Returns at once: whoever sleeps in a callback is ended after 5 s.
+    /// Returns at once: an application that blocks in this callback is killed after 5 s.
     func applicationDidEnterBackground(_ application: Application) {
         print("In the background; the alarm is still set.")
         fflush(nil)
@@ -38,7 +38,7 @@ final class Alarm: ApplicationDelegate {
             try await Task.sleep(for: .seconds(minutes * minute))
             print("\u{7}Ring!")
         } catch {
-            print("The time in the background is over before the alarm.")
+            print("Background time expired before the alarm.")
         }
         fflush(nil)
     }

@@ -1,6 +1,6 @@
 /// A number of bytes.
 public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
-    /// The bytes; never negative for a size.
+    /// The number of bytes; never negative for a size.
     public var bytes: Int
 
     /// Creates a count of `bytes`.
@@ -12,27 +12,27 @@ public struct ByteCount: Hashable, Comparable, Sendable, ExpressibleByIntegerLit
     /// No bytes.
     public static let zero = ByteCount(0)
 
-    /// So many times 1,024 bytes.
+    /// Returns a count of `count` times 1,024 bytes.
     public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(count << 10) }
 
-    /// So many times 1,048,576 bytes.
+    /// Returns a count of `count` times 1,048,576 bytes.
     public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
 
-    /// So many times 1,073,741,824 bytes.
+    /// Returns a count of `count` times 1,073,741,824 bytes.
     public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(count << 30) }
 
-    /// Orders counts by size.
+    /// Returns `true` if the first count is smaller than the second.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 
-    /// The sum of two counts.
+    /// Returns the sum of two counts.
     public static func + (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes + right.bytes) }
 
-    /// The difference of two counts.
+    /// Returns the difference of two counts.
     public static func - (left: ByteCount, right: ByteCount) -> ByteCount { ByteCount(left.bytes - right.bytes) }
 }
 
 extension ByteCount: CustomStringConvertible {
-    /// The size for a person, in units of 1,000: `999 bytes`, `20.5 KB`, `4.2 MB`.
+    /// The size as text for people, in units of 1,000: `999 bytes`, `20.5 KB`, `4.2 MB`.
     public var description: String {
         var value = Double(bytes)
         guard abs(value) >= 1_000 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
@@ -46,11 +46,11 @@ extension ByteCount: CustomStringConvertible {
         return "\(tenths / 10).\(abs(tenths % 10)) \(units[max(0, unit)])"
     }
 
-    /// Reads a size as people write it: `200`, `64K`, `20MB`, `1.5GiB`.
+    /// Creates a count from a size as people write it: `200`, `64K`, `20MB`, `1.5GiB`.
     ///
-    /// `K`, `M`, `G`, `T` and `KiB` … are units of 1,024; `KB`, `MB`, `GB`, `TB` of 1,000. Case does not matter.
+    /// `K`, `M`, `G`, `T` and `KiB` … are units of 1,024; `KB`, `MB`, `GB`, `TB` are units of 1,000. Case is ignored.
     ///
-    /// - Returns: `nil` where the text is no such size, is negative, or does not fit.
+    /// - Returns: `nil` if the text is not such a size, is negative, or exceeds 2⁶².
     public init?(parsing text: String) {
         let digits = text.prefix { $0.isNumber || $0 == "." }
         let unit = text.dropFirst(digits.count).lowercased().filter { $0 != " " }

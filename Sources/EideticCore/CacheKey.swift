@@ -1,13 +1,15 @@
 import CXXHash
 
-/// The identity of a cached value: a 128-bit hash of a text, made once and then compared in two instructions.
+/// The identity of a cached value: a 128-bit hash of a text, computed once and then compared in two instructions.
 ///
-/// XXH3 is not cryptographic: who stores by this hash alone must compare the text as well, as the disk cache does.
+/// XXH3 is not a cryptographic hash. A store that identifies entries by this hash must compare the text as well, as the
+/// disk cache does.
+///
 /// - SeeAlso: XXH3, https://github.com/Cyan4973/xxHash
 public struct CacheKey: Hashable, Sendable {
-    /// The upper half.
+    /// The upper 64 bits of the hash.
     public let high: UInt64
-    /// The lower half.
+    /// The lower 64 bits of the hash.
     public let low: UInt64
 
     package init(high: UInt64, low: UInt64) {
@@ -15,9 +17,9 @@ public struct CacheKey: Hashable, Sendable {
         self.low = low
     }
 
-    /// Hashes `text`.
+    /// Creates the key of a text.
     ///
-    /// - Complexity: O(*n*) in the text's bytes, about 20 ns for a URL.
+    /// - Complexity: O(*n*) in the number of UTF-8 bytes; about 20 ns for a URL.
     public init(_ text: String) {
         var text = text
         self = text.withUTF8 { Self(hashing: UnsafeRawBufferPointer($0)) }
@@ -28,10 +30,10 @@ public struct CacheKey: Hashable, Sendable {
         self.init(high: hash.high64, low: hash.low64)
     }
 
-    /// Feeds the hash to `hasher`; the lower half is already well mixed.
+    /// Feeds the lower half of the hash into `hasher`; XXH3 distributes each half evenly.
     public func hash(into hasher: inout Hasher) { hasher.combine(low) }
 
-    /// 32 hexadecimal digits.
+    /// The hash as 32 hexadecimal digits, the upper half first.
     public var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(unsafeUninitializedCapacity: 32) { buffer in
@@ -42,15 +44,5 @@ public struct CacheKey: Hashable, Sendable {
             }
             return 32
         }
-    }
-}
-
-/// Checksums of stored bytes.
-package enum Checksum {
-    /// XXH3 with 64 bits.
-    ///
-    /// - Complexity: O(*n*), tens of GB a second.
-    package static func value(of bytes: UnsafeRawBufferPointer) -> UInt64 {
-        eidetic_checksum(bytes.baseAddress, bytes.count)
     }
 }

@@ -7,9 +7,9 @@ import Testing
 struct AlarmTests {
     private var program: String { ProbeProcess.path.replacingSuffix("EideticBackgroundProbe", with: "Alarm") }
 
-    @Test("B18 the alarm rings although the application has gone to the background, then the process ends well")
+    @Test("B18 the alarm rings in the background, and the process then exits with status 0")
     func rings() async throws {
-        // Five minutes of 500 ms.
+        // Five minutes of 500 ms each.
         let alarm = try Subprocess(program, arguments: ["5", "0.5"])
         #expect(await alarm.waitForOutput("rings in 5.0 minutes"))
         alarm.kill(SIGTERM)

@@ -2,7 +2,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite("State that outlives the process", .timeLimit(.minutes(1)))
+@Suite("Saved state", .timeLimit(.minutes(1)))
 struct ArchiveTests {
     private let directory: TemporaryDirectory
 
@@ -19,14 +19,14 @@ struct ArchiveTests {
         return (end.lines, end.errors)
     }
 
-    @Test("B16 what is saved on the way into the background is offered at the next launch")
+    @Test("B16 state that is saved on entering the background is restored at the next launch")
     func savedAndOffered() async throws {
         #expect(try await run(["--archive", "page 7"]).lines.contains { $0.hasPrefix("archive") } == false)
         #expect(try await run().lines.first { $0.hasPrefix("archive") } == "archive page 7")
         #expect(try await run().lines.contains("archive page 7"))
     }
 
-    @Test("B16 a crash during launch deletes it: it is not offered again")
+    @Test("B16 a crash during launch deletes the saved state")
     func deletedAfterCrash() async throws {
         _ = try await run(["--archive", "bad"])
         _ = try await run(["--crash-at-launch"], ends: false)
@@ -35,7 +35,7 @@ struct ArchiveTests {
         #expect(try await run().lines.contains("archive good"))
     }
 
-    @Test("B05 the reason of a kill can be read at the next launch, once")
+    @Test("B05 the report of a kill is available at the next launch, once")
     func reportIsRead() async throws {
         let arguments = ["--hang", "didEnterBackground=30000", "--background-limit", "300", "--task", "upload=-1"]
         #expect(try await run(arguments).errors.contains("0x8badf00d"))

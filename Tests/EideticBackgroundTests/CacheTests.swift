@@ -5,16 +5,16 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite("The disk cache in an application that ends", .timeLimit(.minutes(10)))
+@Suite("The disk cache in an application that terminates", .timeLimit(.minutes(10)))
 struct CacheTests {
     static let rounds = Torture.repetitions(8, full: 500)
 
-    @Test("C17 C18 SIGTERM while the cache writes: what was accepted is there, and the process ends well")
+    @Test("C17 C18 after SIGTERM during writes, every accepted entry is stored, and the process exits with status 0")
     func termination() async throws {
         let directory = try TemporaryDirectory(named: "term")
         for round in 0..<Self.rounds {
             let probe = try ProbeProcess(["--cache", directory.path(of: "cache\(round)"), "--grace", "50"])
-            // Another moment each time.
+            // At a different moment each time.
             await probe.expectOutput("stored \(round * 7 % 61)\n")
             probe.process.kill(SIGTERM)
             let end = await probe.finish()
@@ -26,14 +26,14 @@ struct CacheTests {
     private func check(_ lines: [String], against cache: DiskCache) throws {
         let stored = Self.numbers(after: "stored ", in: lines)
         #expect(!stored.isEmpty)
-        // One after the other: each of them was stored or refused, but for the one that was under way at the end.
+        // Every entry was stored or rejected, one after the other, except for the one under way at the end.
         let answered = (stored + Self.numbers(after: "refused ", in: lines)).sorted()
         #expect(answered == Array(0..<answered.count))
         for number in stored {
-            let entry = try cache.read("key \(number)")
+            let entry = try cache.blocking.read("key \(number)")
             #expect(entry?.bytes == Array(repeating: UInt8(truncatingIfNeeded: number), count: 2_000))
         }
-        let damaged = try cache.verify().damaged
+        let damaged = try cache.blocking.verify().damaged
         #expect(damaged.isEmpty)
     }
 
@@ -43,12 +43,12 @@ struct CacheTests {
         }
     }
 
-    @Test("C11 a sweep whose time is up stops between two steps, and the cache stays sound")
+    @Test("C11 a sweep stops between two steps when background time expires, and the cache stays consistent")
     func sweepIsCutOff() async throws {
         let directory = try TemporaryDirectory(named: "cut")
         let cache = try DiskCache(.init(directory: directory.path))
         let past = DiskCache.Metadata(expirationTime: Timestamp(seconds: 2))
-        for number in 0..<600 { try cache.write([1], for: "\(number)", metadata: past) }
+        for number in 0..<600 { try cache.blocking.insert([1], for: "\(number)", metadata: past) }
         let probe = try ProbeProcess(["--cache", directory.path, "--no-writes", "--grace", "0"])
         await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
@@ -59,7 +59,7 @@ struct CacheTests {
         #expect(checked == after.usage.entryCount)
     }
 
-    @Test("C17 a burst of writes is one task of the application, from the moment at which the first is queued")
+    @Test("C17 a burst of writes is one background task, which opens when the first write is queued")
     func oneTask() async throws {
         let directory = try TemporaryDirectory(named: "burst")
         let plan = FaultPlan()
@@ -71,7 +71,7 @@ struct CacheTests {
             renameReached.open()
             gate.block()
         }
-        // Once the cache is open: opening it renames a file as well.
+        // The cache is open by now; opening it renames a file as well.
         #expect(application.openTaskNames.isEmpty)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<50 { group.addTask { try await cache.insert([1], for: "\(number)") } }
@@ -81,16 +81,16 @@ struct CacheTests {
             try await group.waitForAll()
         }
         #expect(application.openTaskNames.isEmpty)
-        #expect(cache.usage.entryCount == 50)
+        #expect(cache.blocking.usage.entryCount == 50)
     }
 
-    @Test("C11 the sweep is begun on the way into the background, and the process waits for it")
+    @Test("C11 a sweep starts when the application enters the background, and the process waits for it")
     func sweep() async throws {
         let directory = try TemporaryDirectory(named: "sweep")
         let cache = try DiskCache(.init(directory: directory.path))
         let past = DiskCache.Metadata(expirationTime: Timestamp(seconds: 2))
-        try cache.write([1, 2, 3], for: "old", metadata: past)
-        #expect(cache.usage.entryCount == 1)
+        try cache.blocking.insert([1, 2, 3], for: "old", metadata: past)
+        #expect(cache.blocking.usage.entryCount == 1)
         let probe = try ProbeProcess(["--cache", directory.path, "--no-writes"])
         await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)

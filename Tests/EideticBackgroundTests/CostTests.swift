@@ -2,13 +2,13 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite("What a background task costs", .timeLimit(.minutes(2)))
+@Suite("Cost of a background task", .timeLimit(.minutes(2)))
 struct CostTests {
-    /// Whether processes may be traced here.
+    /// A Boolean value indicating whether processes can be traced here.
     static let hasTracer = system("strace -f -o /dev/null true 2>/dev/null") == 0
 
     @Test(
-        "B03 begin and end make no system call in the foreground",
+        "B03 opening and ending a task makes no system call in the foreground",
         .enabled(if: hasTracer, "skipped: strace is not installed, or may not trace"),
         .disabled(if: Sanitizer.isActive, "skipped: a sanitizer makes calls of its own")
     )
@@ -19,14 +19,15 @@ struct CostTests {
         let calls = result.errorText.split(separator: "\n").map(String.init)
         let begin = try #require(calls.firstIndex { $0.contains("write(1, \"pairs begin") }, "\(calls.suffix(20))")
         let end = try #require(calls.firstIndex { $0.contains("write(1, \"pairs end") })
-        // Of the thread that does the work: others may begin and end meanwhile. "resumed" ends a call from before.
+        // Only the calls of the measuring thread; other threads may make calls meanwhile. "resumed" ends an earlier
+        // call.
         let thread = calls[begin].prefix { $0 != " " } + " "
         let made = calls[(begin + 1)..<end].filter { $0.hasPrefix(thread) && !$0.contains("resumed>") }
         #expect(made.isEmpty, "\(made.prefix(20))")
     }
 
     @Test(
-        "B03 a million begins and ends leave nothing behind",
+        "B03 a million tasks leak neither descriptors nor memory",
         .disabled(if: Sanitizer.isActive, "skipped: a sanitizer keeps memory of its own")
     )
     func noLeak() async throws {
@@ -37,7 +38,7 @@ struct CostTests {
             return try #require(Int(words[place + 1]))
         }
         #expect(try value("descriptors") <= 2)
-        // One byte for each pair would be 977.
+        // One byte per pair would be 977.
         #expect(try value("kilobytes") < 500)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Memory pressure")
 struct MemoryTests {
     @Test(
-        "B07 levels by what is available",
+        "B07 the pressure follows the available fraction",
         arguments: [
             (1.0, MemoryPressure.normal), (0.15, .normal), (0.149, .warning), (0.08, .warning), (0.079, .urgent),
             (0.04, .urgent), (0.039, .critical), (0, .critical),
@@ -16,7 +16,7 @@ struct MemoryTests {
         #expect(MemoryPressureRules.pressure(availableFraction: available) == level)
     }
 
-    @Test("B07 nothing is polled in the foreground with plenty, else from once a second to 20 times")
+    @Test("B07 memory is not polled in the foreground while much is available, otherwise 1 to 20 times per second")
     func intervals() {
         func interval(_ available: Double, pressure level: MemoryPressure = .normal, background: Bool = false)
             -> Duration?
@@ -30,7 +30,7 @@ struct MemoryTests {
         #expect(interval(0.02) == .milliseconds(50))
     }
 
-    @Test("B07 the faster memory goes, the sooner is the next look: before half of the rest is gone")
+    @Test("B07 the next reading is due before half of the remaining memory is lost")
     func pace() {
         func interval(_ available: Double, loss: Double) -> Duration? {
             MemoryPressureRules.pollInterval(
@@ -47,7 +47,7 @@ struct MemoryTests {
         #expect(interval(0.5, loss: -1) == .seconds(1))
     }
 
-    @Test("B07 values are read from the kernel's texts; what is not there, or too large, is no value")
+    @Test("B07 values are parsed from the kernel's files; a missing value is nil, and a large one does not trap")
     func values() {
         let text = "MemTotal:       100 kB\nMemAvailable:    25 kB\ninactive_file 4096\nHuge: 9223372036854775807 kB\n"
         #expect(MemoryPressureRules.value(named: "MemAvailable", in: text) == 25_600)
@@ -58,7 +58,7 @@ struct MemoryTests {
         #expect(MemoryPressureRules.value(named: "Huge", in: text) != nil)
     }
 
-    @Test("B07 the tightest group above the process counts, caches that can be given back not being used")
+    @Test("B07 the group with the smallest available fraction counts, with reclaimable caches available")
     func groups() throws {
         let directory = try TemporaryDirectory(named: "cgroup")
         try directory.write(Array("1000\n".utf8), to: "a/memory.max")
@@ -74,7 +74,7 @@ struct MemoryTests {
         #expect(found == [0.3])
     }
 
-    @Test("B07 this machine's memory can be read, and its groups do not fail")
+    @Test("B07 the memory of this machine can be read")
     func thisMachine() throws {
         let text = String(decoding: try FileSystem().contents(of: "/proc/meminfo"), as: UTF8.self)
         #expect(MemoryPressureRules.value(named: "MemAvailable", in: text) ?? 0 > 0)

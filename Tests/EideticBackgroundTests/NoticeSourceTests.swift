@@ -2,8 +2,8 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-/// News of the system, as a real application gets it.
-@Suite("News from the system", .timeLimit(.minutes(2)))
+/// System notices in a real application.
+@Suite("System notices", .timeLimit(.minutes(2)))
 struct NoticeSourceTests {
     private let directory: TemporaryDirectory
 
@@ -24,7 +24,7 @@ struct NoticeSourceTests {
         return probe
     }
 
-    /// As `timedatectl` does it: a new link takes the place of the old one.
+    /// Replaces the link, as `timedatectl` does.
     private func setTimeZone(_ name: String) {
         let temporary = directory.path(of: "etc/.new")
         _ = symlink("/usr/share/zoneinfo/\(name)", temporary)
@@ -38,7 +38,7 @@ struct NoticeSourceTests {
         return end.lines
     }
 
-    @Test("B08 another time zone, another language and other settings are told while the application runs")
+    @Test("B08 changes of the time zone, the language and the settings are posted while the application runs")
     func running() async throws {
         let probe = try await startProbe(observing: "timeZoneChanged", "localeChanged", "settingsChanged")
         setTimeZone("Europe/Berlin")
@@ -47,12 +47,12 @@ struct NoticeSourceTests {
         await probe.expectOutput("notice localeChanged  count 1")
         try directory.write(Array("theme=dark\n".utf8), to: "settings/app.conf")
         await probe.expectOutput("notice settingsChanged \(directory.path(of: "settings/app.conf")) count 1")
-        // A neighbour is nobody's news.
+        // A change of another file in the directory posts no notice.
         try directory.write([1], to: "settings/other.conf")
         #expect(await terminate(probe).filter { $0.hasPrefix("notice settingsChanged") }.count == 1)
     }
 
-    @Test("B08 what changes while the process is stopped comes as one net change, when it goes on")
+    @Test("B08 changes during suspension are delivered as one notice on return")
     func stopped() async throws {
         let probe = try await startProbe(observing: "timeZoneChanged", "settingsChanged")
         probe.process.kill(SIGTSTP)
@@ -69,7 +69,7 @@ struct NoticeSourceTests {
         #expect(notices.contains("notice timeZoneChanged  identifier=America/Lima count 1"), "\(notices)")
     }
 
-    @Test("B08 who wants it dropped is not told of what changed while the process was stopped")
+    @Test("B08 an observer that drops notices receives none of those posted during suspension")
     func dropped() async throws {
         let probe = try await startProbe(observing: "settingsChanged", option: "--observe-dropping")
         probe.process.kill(SIGTSTP)
@@ -86,12 +86,12 @@ struct NoticeSourceTests {
     static let hasNetworks = system("unshare --net ip link add eidetic0 type veth peer name eidetic1 2>/dev/null") == 0
 
     @Test(
-        "B08 an interface that is connected, and one that is lost, are told; one that has only its own link is not",
+        "B08 connecting and disconnecting an interface is posted; one with only a link-local address is not",
         .enabled(if: hasNetworks, "skipped: needs root, network namespaces, virtual interfaces, and ip (iproute2)")
     )
     func connectivity() async throws {
-        // The shell changes the network of its namespace when it is told to, by a signal. A `wait` that finds a signal
-        // still noted tells of that one, and not of the process: it is asked again.
+        // The shell changes the network of its namespace when it receives a signal. A `wait` that finds a pending
+        // signal returns its number instead of the process's status, so it is called again.
         let script = """
             ip link add eidetic0 type veth peer name eidetic1; ip link set eidetic0 up; ip link set eidetic1 up
             \(ProbeProcess.path) --observe connectivityChanged & probe=$!
@@ -111,7 +111,7 @@ struct NoticeSourceTests {
         #expect(await shell.waitUntilExit().outputText.contains("status 0"))
     }
 
-    /// Waits until the kernel says that the process is stopped.
+    /// Waits until the kernel reports that the process is stopped.
     private func waitUntilStopped(_ probe: ProbeProcess) async {
         var information = siginfo_t()
         while waitid(P_PID, id_t(probe.process.identifier), &information, WSTOPPED | WNOWAIT | WNOHANG) == 0,

@@ -1,9 +1,9 @@
 import EideticBackground
 import Testing
 
-@Suite("Notices while suspended")
+@Suite("Notices during suspension")
 struct NoticeTests {
-    /// What an observer gets of 1,000 changes while suspended, and one after.
+    /// Returns the notices that an observer receives of 1,000 changes during suspension.
     private func receivedNotices(_ behavior: SuspensionBehavior) async -> [Notice] {
         let center = NoticeCenter()
         let stream = center.stream(for: "locale", behavior: behavior)
@@ -22,28 +22,28 @@ struct NoticeTests {
         return notices
     }
 
-    @Test("B08 coalesced: one net change for each object, in the order of last change")
+    @Test("B08 coalesce: one notice per object, in the order of last change")
     func coalesce() async {
         let notices = await receivedNotices(.coalesce)
         #expect(notices.map(\.payload) == [["value": "999"], ["value": "1000"]])
         #expect(notices.map(\.coalescedCount) == [500, 500])
     }
 
-    @Test("B08 held: the newest 64 in order, and it is said that others were lost")
+    @Test("B08 hold: the newest 64 in order, and the first one indicates the loss of others")
     func hold() async {
         let notices = await receivedNotices(.hold)
         #expect(notices.map { $0.payload["value"] } == (937...1_000).map { "\($0)" })
         #expect(notices.map(\.isPrecededByLoss) == [true] + Array(repeating: false, count: 63))
     }
 
-    @Test("B08 dropped: nothing comes; delivered immediately: all of it, at once")
+    @Test("B08 drop: no notice; deliverImmediately: every notice, at once")
     func dropAndImmediate() async {
         #expect(await receivedNotices(.drop).isEmpty)
         #expect(await receivedNotices(.deliverImmediately).count == 1_000)
     }
 
     @Test(
-        "B08 while it runs, every notice comes at once, whatever the behaviour",
+        "B08 a running application receives every notice at once, with each behaviour",
         arguments: SuspensionBehavior.allCases
     )
     func running(behavior: SuspensionBehavior) async {

@@ -7,7 +7,7 @@ import Testing
 struct ProbeProcess {
     let process: Subprocess
 
-    /// The executable beside this test bundle.
+    /// The path of the executable, beside this test bundle.
     static var path: String {
         let program = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
         let directory = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
@@ -16,19 +16,19 @@ struct ProbeProcess {
 
     init(_ arguments: [String], environment: [String: String?] = [:]) throws(SystemError) {
         var environment = environment
-        // Memory, login and service managers of this machine are none of the test's business.
+        // The service manager of this machine must not receive the test's messages.
         environment["NOTIFY_SOCKET"] = environment["NOTIFY_SOCKET"] ?? nil
         process = try Subprocess(Self.path, arguments: arguments, environment: environment)
     }
 
-    /// Waits for a line of its output.
+    /// Waits until the output contains a text a number of times.
     func expectOutput(_ text: String, times: Int = 1, sourceLocation location: SourceLocation = #_sourceLocation) async
     {
         let came = await process.waitForOutput(text, times: times)
-        #expect(came, "\"\(text)\" did not come, but: \(process.outputSoFar)", sourceLocation: location)
+        #expect(came, "\"\(text)\" is not in the output: \(process.outputSoFar)", sourceLocation: location)
     }
 
-    /// Waits for its end and gives the lines that it wrote.
+    /// Waits for the end of the process, and returns its status and output.
     func finish() async -> (status: EideticTestSupport.ExitStatus, lines: [String], errors: String) {
         let result = await process.waitUntilExit()
         return (result.status, result.outputText.split(separator: "\n").map(String.init), result.errorText)

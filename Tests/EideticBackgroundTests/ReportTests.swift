@@ -2,18 +2,18 @@ import EideticBackground
 import LifecycleCore
 import Testing
 
-@Suite("The reason of a kill")
+@Suite("Kill report")
 struct ReportTests {
-    @Test("B04 it names the code, the reason and the open tasks")
+    @Test("B04 the report has the code, the reason and the open tasks")
     func text() {
         #expect(
             KillReport(reason: .backgroundTask, openTasks: ["flush", "upload"]).text
                 == "killed, code 0x2182bad2: background tasks were open after their expiry; open tasks: flush, upload"
         )
-        #expect(KillReport(reason: .memory, openTasks: []).text == "killed, code 0x00000000: memory was short")
+        #expect(KillReport(reason: .memory, openTasks: []).text == "killed, code 0x00000000: memory was exhausted")
     }
 
-    @Test("B04 it is one line, whatever the tasks are called, and no longer than a page")
+    @Test("B04 the report is one line of less than a page, with any task names")
     func hostileNames() {
         let text = KillReport(reason: .backgroundTask, openTasks: ["a\nREADY=1", "b\u{0}c\u{1b}[2J"]).text
         #expect(text.hasSuffix("open tasks: a?READY=1, b?c?[2J"))

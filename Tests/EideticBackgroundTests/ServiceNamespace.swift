@@ -2,13 +2,13 @@ import EideticCore
 import EideticTestSupport
 import Glibc
 
-/// A real systemd, as the first process of namespaces of its own, with units and a driver script of the test's.
+/// A real systemd, as the first process of separate namespaces, with the units and the driver script of a test.
 struct ServiceNamespace {
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory(named: "service") }
 
-    /// Why it cannot be had here; `nil` where it can.
+    /// The reason why the namespaces cannot be created here; `nil` if they can.
     static var obstacle: String? {
         if getuid() != 0 { return "needs root" }
         for path in ["/lib/systemd/systemd", "/usr/bin/unshare", "/usr/bin/dbus-daemon", "/lib/systemd/systemd-logind"]
@@ -23,7 +23,7 @@ struct ServiceNamespace {
 
     private static let unshareWorks = system("unshare --pid --mount --fork --mount-proc --cgroup true 2>/dev/null") == 0
 
-    /// Runs the script as a unit of the inner system, and gives what it wrote; the system ends with it.
+    /// Runs the script as a unit of the inner system, and returns its output; the system ends with the script.
     func run(_ script: String) async throws -> [String] {
         try directory.write(
             Array(Self.firstProcess(directory: directory.path, group: Self.controlGroup ?? "").utf8),
@@ -35,20 +35,21 @@ struct ServiceNamespace {
         try directory.write(Array((Self.prelude(directory: directory.path) + script).utf8), to: "driver")
         let result = try await Subprocess.run("bash", arguments: [directory.path(of: "first")])
         let output = (try? directory.contents(of: "output")) ?? []
-        if output.isEmpty { throw EideticError(.fileFailure, message: "no output, but: \(result.errorText)") }
+        if output.isEmpty { throw EideticError(.fileFailure, message: "no output: \(result.errorText)") }
         return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// Where the probe writes as the unit `name`.
+    /// Returns the path of the probe's output as the unit `name`.
     func logPath(of name: String) -> String { directory.path(of: "\(name).log") }
 
-    /// What the probe wrote as the unit `name`.
+    /// Returns the probe's output as the unit `name`.
     func log(of name: String) -> [String] {
         String(decoding: (try? directory.contents(of: "\(name).log")) ?? [], as: UTF8.self)
             .split(separator: "\n").map(String.init)
     }
 
-    /// A group of its own, namespaces, private mounts, then systemd; cleared away after it.
+    /// Returns the script of the first process: a control group, namespaces, private mounts, then systemd; all removed
+    /// at the end.
     private static func firstProcess(directory: String, group: String) -> String {
         """
         group=\(group)/eidetic-test-$$
@@ -93,7 +94,7 @@ struct ServiceNamespace {
     }
 
     private static let busUnits = [
-        // The first process uses a bus only where its socket is a unit.
+        // The first process connects to a bus only if its socket is a unit.
         "dbus.socket": """
         [Unit]
         DefaultDependencies=no
@@ -121,7 +122,7 @@ struct ServiceNamespace {
         ExecStart=/lib/systemd/systemd-logind
 
         """,
-        // What a session brings with it.
+        // Units that a session requires.
         "user-runtime-dir@.service": """
         [Unit]
         DefaultDependencies=no
@@ -140,7 +141,7 @@ struct ServiceNamespace {
         ExecStart=/bin/true
 
         """,
-        // A sleep that ends by itself, when the test lets it.
+        // A sleep that ends when the test creates a file.
         "suspend.target": """
         [Unit]
         DefaultDependencies=no
@@ -173,7 +174,8 @@ struct ServiceNamespace {
         """,
     ]
 
-    /// `unit NAME ARGUMENTS` makes a service of the probe; `stop NAME` says how its stop went; the end ends all.
+    /// Defines `unit NAME ARGUMENTS`, which starts the probe as a service, and `stop NAME`, which prints how its stop
+    /// went.
     private static func prelude(directory: String) -> String {
         """
         exec >\(directory)/output 2>&1

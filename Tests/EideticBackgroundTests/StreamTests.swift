@@ -2,14 +2,14 @@ import EideticBackground
 import EideticCore
 import Testing
 
-@Suite("Streams of states")
+@Suite("State streams")
 struct StreamTests {
-    @Test("B02 a stream that is opened while states change misses none")
+    @Test("B02 a stream that starts during changes misses none")
     func nothingIsMissed() async {
         let last = 20_000
-        let broadcast = Broadcast<Int>("test", first: 0)
+        let broadcast = Broadcast<Int>(name: "test", initialValue: 0)
         Thread.start(name: "changes") { for number in 1...last { broadcast.post(number) } }
-        // Each stream begins with what was the latest, and has every value from there to the end.
+        // Each stream starts with the latest value, and has every value from there to the end.
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<200 {
                 group.addTask {
@@ -22,14 +22,14 @@ struct StreamTests {
                     return false
                 }
             }
-            for await isWhole in group { #expect(isWhole) }
+            for await isComplete in group { #expect(isComplete) }
         }
     }
 
-    @Test("B03 a consumer that was told of a change holds the process until it asks again")
+    @Test("B03 a consumer holds the process until it requests the next value")
     func holds() async {
         let table = BackgroundTaskTable {}
-        let broadcast = Broadcast<Int>("observer", first: 0, holdingIn: table)
+        let broadcast = Broadcast<Int>(name: "observer", initialValue: 0, holdingTasksIn: table)
         var iterator = broadcast.stream(startingWithLatest: true).makeAsyncIterator()
         #expect(await iterator.next() == 0)
         broadcast.post(1)
@@ -38,7 +38,7 @@ struct StreamTests {
         #expect(table.names == ["observer"])
         broadcast.post(2)
         #expect(await iterator.next() == 2)
-        // Time is up: it is let go, and holds again once it asks again.
+        // After its expiration the consumer holds no task until it requests a value again.
         for case (_, .anyThread(let handler)) in table.removeHandlers() { handler() }
         #expect(table.count == 0)
         broadcast.post(3)
@@ -48,10 +48,10 @@ struct StreamTests {
         #expect(table.names == ["observer"])
     }
 
-    @Test("B03 a stream that is given up holds nothing")
+    @Test("B03 an abandoned stream holds no task")
     func givenUp() async {
         let table = BackgroundTaskTable {}
-        let broadcast = Broadcast<Int>("observer", first: 0, holdingIn: table)
+        let broadcast = Broadcast<Int>(name: "observer", initialValue: 0, holdingTasksIn: table)
         for await number in broadcast.stream(startingWithLatest: true) where number == 0 { break }
         broadcast.post(1)
         #expect(table.count == 0)

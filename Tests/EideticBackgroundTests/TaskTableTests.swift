@@ -3,9 +3,9 @@ import EideticCore
 import LifecycleCore
 import Testing
 
-@Suite("Counting background tasks")
+@Suite("Background task table")
 struct TaskTableTests {
-    @Test("B03 tasks nest in any order, and a second end does nothing")
+    @Test("B03 tasks end in any order, and ending one twice has no effect")
     func nesting() {
         let table = BackgroundTaskTable {}
         let tasks = (0..<5).map { table.begin("task \($0)", handler: .none) }
@@ -17,7 +17,7 @@ struct TaskTableTests {
         #expect(table.names == ["task 1", "task 2"])
     }
 
-    @Test("B03 an old identifier does not end the task that has its place now")
+    @Test("B03 an old identifier does not end the task that reuses its slot")
     func reuse() {
         let table = BackgroundTaskTable {}
         let old = table.begin("old", handler: .none)
@@ -30,7 +30,7 @@ struct TaskTableTests {
         #expect(table.end(new))
     }
 
-    @Test("B04 nothing begins while time runs out or the end is near", arguments: [TaskPhase.expiring, .terminating])
+    @Test("B04 no task can be opened during expiration or termination", arguments: [TaskPhase.expiring, .terminating])
     func refuses(phase: TaskPhase) {
         let table = BackgroundTaskTable {}
         table.setPhase(phase, deadline: nil)
@@ -40,7 +40,7 @@ struct TaskTableTests {
         #expect(table.deadline == .seconds(9))
     }
 
-    @Test("B03 the gate shuts only when nothing is open, and nothing slips in")
+    @Test("B03 the table closes only without open tasks, and then admits none")
     func gate() {
         let table = BackgroundTaskTable {}
         let task = table.begin("open", handler: .none)
@@ -50,7 +50,7 @@ struct TaskTableTests {
         #expect(table.begin("late", handler: .none) == 0)
     }
 
-    @Test("B04 a task is open until it is ended, and its identifier is nobody else's")
+    @Test("B04 a task is open until it is ended, and no other identifier refers to it")
     func isOpen() {
         let table = BackgroundTaskTable {}
         let task = table.begin("a", handler: .none)
@@ -61,7 +61,7 @@ struct TaskTableTests {
         #expect(!table.isOpen(task))
     }
 
-    @Test("B04 each handler is given out once")
+    @Test("B04 each handler is returned once")
     func handlersOnce() {
         let table = BackgroundTaskTable {}
         _ = table.begin("a", handler: .anyThread {})
@@ -70,7 +70,7 @@ struct TaskTableTests {
         #expect(again.allSatisfy { if case .none = $0.handler { true } else { false } })
     }
 
-    @Test("B03 many threads at once: the count is exact, and the table does not grow")
+    @Test("B03 the count is exact with several threads")
     func threads() async {
         let table = BackgroundTaskTable {}
         await withTaskGroup(of: Void.self) { group in
@@ -88,7 +88,7 @@ struct TaskTableTests {
         #expect(table.names.isEmpty)
     }
 
-    @Test("B03 the host is told of the first begin and the last end, out of the foreground only")
+    @Test("B03 the host is notified of the first opened and the last ended task, outside the foreground only")
     func changes() {
         let calls = Guarded(0)
         let table = BackgroundTaskTable { calls.withLock { $0 += 1 } }
@@ -103,7 +103,7 @@ struct TaskTableTests {
         #expect(calls.withLock { $0 } == 2)
     }
 
-    @Test("B03 an assertion ends with its value, and once")
+    @Test("B03 an assertion ends its task with its lifetime, once")
     func assertion() {
         let application = Application()
         do {

@@ -3,9 +3,9 @@ import EideticCore
 import EideticTestSupport
 import Glibc
 
-/// A real shell with job control on a pseudo-terminal of its own; the test is its keyboard.
+/// A shell with job control on a pseudo-terminal; the test types its input.
 ///
-/// The shell's descriptor 3 leads to the test, past the terminal.
+/// The shell's descriptor 3 is a pipe to the test, independent of the terminal.
 final class Terminal: Sendable {
     let shell: Subprocess
     private let keyboard: Int32
@@ -16,10 +16,10 @@ final class Terminal: Sendable {
         guard master >= 0 else { throw SystemError(.open, errorNumber: errno, path: "/dev/ptmx") }
         let name = String(decoding: path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         keyboard = master
-        // The first terminal that the leader of a session opens becomes the session's.
+        // The first terminal that a session leader opens becomes its controlling terminal.
         let script = "exec 3>&1; exec bash --norc -i <>\(name) >&0 2>&0"
         shell = try Subprocess("setsid", arguments: ["-w", "bash", "-c", script])
-        // Somebody has to look at the screen, or its buffer fills and the shell waits.
+        // The terminal's output must be read, or its buffer fills and the shell blocks.
         Thread.start(name: "screen") {
             var bytes = [UInt8](repeating: 0, count: 4096)
             while read(master, &bytes, bytes.count) > 0 {}

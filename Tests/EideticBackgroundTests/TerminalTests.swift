@@ -1,7 +1,7 @@
 import EideticTestSupport
 import Testing
 
-@Suite("On a terminal", .timeLimit(.minutes(1)))
+@Suite("Job control", .timeLimit(.minutes(1)))
 struct TerminalTests {
     static let controlZ = "\u{1a}"
     static let controlC = "\u{3}"
@@ -22,7 +22,7 @@ struct TerminalTests {
         return try #require(start < output.endIndex ? start : nil, "no \(text) in \(output)")
     }
 
-    @Test("B17 Ctrl-Z waits for the task, then stops the job; fg brings it back; Ctrl-C ends it well")
+    @Test("B17 Ctrl-Z waits for the task, then stops the job; fg resumes it; after Ctrl-C it exits with status 0")
     func stopAndForeground() async throws {
         let terminal = try Terminal()
         terminal.type("\(ProbeProcess.path) --task up=300 >&3\n")
@@ -41,7 +41,7 @@ struct TerminalTests {
         await expect("status 0", in: terminal)
     }
 
-    @Test("B17 a task that does not end is expired before the job stops, never frozen in silence")
+    @Test("B17 a task that does not end expires before the job stops")
     func expiryBeforeStop() async throws {
         let terminal = try Terminal()
         terminal.type("\(ProbeProcess.path) --task up=-1 --job-grace 200 >&3\n")
@@ -54,14 +54,14 @@ struct TerminalTests {
         terminal.type("kill -9 %1; exit\n")
     }
 
-    @Test("B17 bg lets the job go on unseen, fg brings it to the foreground")
+    @Test("B17 bg resumes the job in the background, fg in the foreground")
     func background() async throws {
         let terminal = try Terminal()
         terminal.type("\(ProbeProcess.path) >&3\n")
         await expect("didBecomeActive active", in: terminal)
         terminal.type(Self.controlZ)
         await expect("didEnterBackground", in: terminal)
-        // Its word would come between the lines that are waited for.
+        // The output of `bg` would appear between the expected lines.
         terminal.type("bg >/dev/null\n")
         await expect("state suspended\nstate background", in: terminal)
         #expect(!terminal.shell.outputSoFar.contains("willEnterForeground"))

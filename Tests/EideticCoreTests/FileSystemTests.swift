@@ -5,7 +5,7 @@ import Testing
 
 @Suite("File layer")
 struct FileSystemTests {
-    @Test("C18 each call can be made to fail, and says which call, why and on what file")
+    @Test("C18 an injected failure carries the call, the error number and the path")
     func faults() throws {
         let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
         let path = directory.path(of: "a")
@@ -28,7 +28,7 @@ struct FileSystemTests {
         }
     }
 
-    @Test("C18 a call that a signal interrupts is made again")
+    @Test("C18 a call that a signal interrupts is repeated")
     func interrupted() throws {
         let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
         let path = try directory.write([1, 2, 3], to: "a")
@@ -38,7 +38,7 @@ struct FileSystemTests {
         #expect(plan.count(of: .open) == 2)
     }
 
-    @Test("C18 a file is replaced wholly or not at all", arguments: [SystemCall.open, .write, .rename])
+    @Test("C18 a file is replaced completely or not at all", arguments: [SystemCall.open, .write, .rename])
     func replaces(_ call: SystemCall) throws {
         let directory = try TemporaryDirectory(named: "files"), plan = FaultPlan(), files = FileSystem(observer: plan)
         let path = try directory.write([1, 2, 3], to: "a")
@@ -56,7 +56,7 @@ struct FileSystemTests {
     }
 
     @Test(
-        "F07 a file over the limit is refused: one below, at, and one above",
+        "F07 a file larger than the limit is rejected: one byte below, at, and above the limit",
         arguments: [(2, false), (3, true), (4, true)]
     )
     func limit(_ limit: Int, isRead: Bool) throws {
@@ -65,7 +65,7 @@ struct FileSystemTests {
         #expect((try? FileSystem().contents(of: path, limit: limit)) == (isRead ? [1, 2, 3] : nil))
     }
 
-    @Test("C03 directories are made with those above them; a file in the way is an error")
+    @Test("C03 missing parent directories are created; a file of that name is an error")
     func directories() throws {
         let directory = try TemporaryDirectory(named: "files"), files = FileSystem()
         try files.makeDirectories(directory.path(of: "a/b/c"))
@@ -77,7 +77,7 @@ struct FileSystemTests {
     }
 
     @Test(
-        "C06 errors of the system become errors of ours",
+        "C06 system errors become Eidetic errors",
         arguments: [
             (ENOSPC, EideticError.Code.diskFull), (EACCES, .permissionDenied), (ENOENT, .notFound), (EIO, .fileFailure),
         ]

@@ -1,7 +1,7 @@
 import EideticCore
 import Testing
 
-@Suite("Formats by content")
+@Suite("Format detection")
 struct ImageFormatTests {
     static let signatures: [(ImageFormat, [UInt8])] = [
         (.jpeg, [0xff, 0xd8, 0xff]),
@@ -22,13 +22,13 @@ struct ImageFormatTests {
         (.svg, Array("<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"a.dtd\"><svg>".utf8)),
     ]
 
-    @Test("F01 a format is recognised by its content", arguments: signatures)
+    @Test("F01 a format is detected by its content", arguments: signatures)
     func recognises(_ format: ImageFormat, bytes: [UInt8]) {
         #expect(ImageFormat.detect(in: bytes) == .format(format))
         #expect(ImageFormat.detect(in: bytes + [1, 2, 3]) == .format(format))
     }
 
-    @Test("F01 too short and unknown are different answers", arguments: signatures)
+    @Test("F01 too few bytes and an unknown format are different results", arguments: signatures)
     func tooShort(_ format: ImageFormat, bytes: [UInt8]) {
         let needed = (0...bytes.count).first { ImageFormat.detect(in: Array(bytes.prefix($0))) == .format(format) }
         for length in 0..<(needed ?? 0) {
@@ -39,7 +39,7 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "F01 what is no picture is unknown",
+        "F01 bytes that are not an image are unknown",
         arguments: ["<!DOCTYPE html><html>", "<html><svg>", "hello, world of text", "{\"a\": 1}", "%PDF-1.4 and more"]
     )
     func unknown(_ text: String) {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Pixel buffer")
 struct PixelBufferTests {
-    @Test("F07 sizes that cannot be made are refused before memory is taken")
+    @Test("F07 sizes out of range are rejected before memory is allocated")
     func refuses() {
         for size in [PixelSize(width: 0, height: 1), PixelSize(width: 1 << 30, height: 1 << 30)] {
             let error = #expect(throws: EideticError.self) {
@@ -13,7 +13,7 @@ struct PixelBufferTests {
         }
     }
 
-    @Test("L12 pixels are where they were put, and the cost is what they take")
+    @Test("L12 pixels are stored where they were written, and the cost is their memory")
     func keeps() throws {
         let buffer = try PixelBuffer(size: PixelSize(width: 3, height: 2), alpha: .straight) { pixels, bytesPerRow in
             for index in 0..<pixels.count { pixels[index] = UInt8(index) }
@@ -24,7 +24,7 @@ struct PixelBufferTests {
         #expect(Image(frames: frames, format: .gif, sourceSize: buffer.size).cost == 48)
     }
 
-    @Test("F07 what fails to fill gives its error and keeps no memory")
+    @Test("F07 an error of the fill closure is rethrown, and the memory is freed")
     func fails() {
         #expect(throws: EideticError.self) {
             try PixelBuffer(size: PixelSize(width: 1, height: 1), alpha: .opaque) {

@@ -4,7 +4,7 @@ import Testing
 @Suite("Values")
 struct ValueTests {
     @Test(
-        "C12 a size is written for a person",
+        "C12 a byte count is formatted for people",
         arguments: [
             (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1_000, "1.0 KB"), (20_480, "20.5 KB"),
             (999_949, "999.9 KB"), (999_999, "1.0 MB"), (4_200_000, "4.2 MB"), (-1_500, "-1.5 KB"),
@@ -13,16 +13,19 @@ struct ValueTests {
     func byteCounts(_ bytes: Int, description text: String) { #expect(ByteCount(bytes).description == text) }
 
     @Test(
-        "C10 a size is read as people write it",
+        "C10 a byte count is parsed as people write it",
         arguments: [("200", 200), ("64K", 65_536), ("64kb", 64_000), ("20MB", 20_000_000), ("1.5GiB", 1_610_612_736)]
     )
     func parsesByteCounts(_ text: String, bytes: Int) { #expect(ByteCount(parsing: text)?.bytes == bytes) }
 
-    @Test("C10 what is no size is refused", arguments: ["", "x", "-1", "5Q", "1e30G", "99999999999T", "1.2.3K"])
+    @Test(
+        "C10 text that is not a byte count is rejected",
+        arguments: ["", "x", "-1", "5Q", "1e30G", "99999999999T", "1.2.3K"]
+    )
     func refusesByteCounts(_ text: String) { #expect(ByteCount(parsing: text) == nil) }
 
     @Test(
-        "F04 a wanted size is fitted without enlarging",
+        "F04 a size is scaled to a target without enlarging",
         arguments: [
             (PixelSize(width: 4_000, height: 3_000), PixelSize(width: 400, height: 400), ContentMode.fit, "400x300"),
             (PixelSize(width: 4_000, height: 3_000), PixelSize(width: 400, height: 400), ContentMode.fill, "533x400"),
@@ -34,27 +37,27 @@ struct ValueTests {
         #expect(size.scaled(to: wanted, mode: mode).description == result)
     }
 
-    @Test("F04 sizes are read", arguments: [("400x300", "400x300"), ("64", "64x64")])
+    @Test("F04 sizes are parsed", arguments: [("400x300", "400x300"), ("64", "64x64")])
     func parsesSizes(_ text: String, expected result: String) {
         #expect(PixelSize(parsing: text)?.description == result)
     }
 
-    @Test("F04 a side may be left out")
+    @Test("F04 a side may be omitted")
     func openSides() throws {
         let size = try #require(PixelSize(parsing: "400x"))
         #expect(PixelSize(width: 800, height: 6_000).scaled(to: size, mode: .fit).description == "400x3000")
     }
 
-    @Test("F04 what is no size is refused", arguments: ["", "x", "0x5", "-4x4", "axb", "4x4x4", "4.5x2"])
+    @Test("F04 text that is not a size is rejected", arguments: ["", "x", "0x5", "-4x4", "axb", "4x4x4", "4.5x2"])
     func refusesSizes(_ text: String) { #expect(PixelSize(parsing: text) == nil) }
 
-    @Test("F07 pixels that do not fit into a number are the largest number")
+    @Test("F07 a pixel count that overflows is the largest integer")
     func overflow() { #expect(PixelSize(width: .max, height: 2).pixelCount == .max) }
 
     @Test("F02 orientations out of range mean upright", arguments: [-1, 0, 9, 65_535])
     func orientation(_ value: Int) { #expect(ImageOrientation(exif: value) == .up) }
 
-    @Test("L26 levels are read from the environment's text")
+    @Test("L26 levels are parsed from the environment variable")
     func logLevels() {
         #expect(Log.parseLevels("info")[.fetch] == .info)
         #expect(Log.parseLevels("fetch=debug,store=error") == [.fetch: .debug, .store: .error])
@@ -68,7 +71,7 @@ struct ValueTests {
         #expect(CacheKey("").hexadecimal == "99aa06d3014798d86001c324468d497f")
     }
 
-    @Test("C09 time stays at its end instead of overflowing")
+    @Test("C09 a time is clamped instead of overflowing")
     func time() {
         #expect(Timestamp(nanoseconds: .max) + .seconds(1) == Timestamp(nanoseconds: .max))
         #expect(Timestamp(seconds: 10) - Timestamp(seconds: 4) == .seconds(6))

@@ -3,37 +3,37 @@ import Testing
 
 @Suite("Work pool", .timeLimit(.minutes(1)))
 struct WorkPoolTests {
-    /// How many are inside at once.
+    /// Counts the operations that run at once.
     final class ConcurrencyCounter: Sendable {
-        private let state = Guarded((now: 0, most: 0))
-        var most: Int { state.withLock { $0.most } }
+        private let state = Guarded((active: 0, maximum: 0))
+        var maximum: Int { state.withLock { $0.maximum } }
         func enter() {
             state.withLock {
-                $0.now += 1
-                $0.most = max($0.most, $0.now)
+                $0.active += 1
+                $0.maximum = max($0.maximum, $0.active)
             }
         }
-        func leave() { state.withLock { $0.now -= 1 } }
+        func leave() { state.withLock { $0.active -= 1 } }
     }
 
-    @Test("L12 no more jobs run at once than the pool is wide")
+    @Test("L12 at most the maximum number of jobs run at once")
     func bounded() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 3)
-        let load = ConcurrencyCounter()
+        let counter = ConcurrencyCounter()
         let tasks = (0..<50).map { _ in
             Task {
                 try await pool.run { _ throws(EideticError) in
-                    load.enter()
+                    counter.enter()
                     for _ in 0..<1_000 { _ = SystemTime().uptime }
-                    load.leave()
+                    counter.leave()
                 }
             }
         }
         for task in tasks { try await task.value }
-        #expect((1...3).contains(load.most))
+        #expect((1...3).contains(counter.maximum))
     }
 
-    @Test("L02 the most urgent waiting job goes first, also when its priority rose while it waited")
+    @Test("L02 the most urgent waiting job runs first, even if its priority rose while it waited")
     func urgency() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 1)
         let order = Guarded<[Int]>([])
@@ -62,7 +62,7 @@ struct WorkPoolTests {
         #expect(order.withLock { $0 } == [3, 2, 0, 1])
     }
 
-    @Test("L02 the oldest job runs when a pool's patience of more urgent ones went before it, and not before")
+    @Test("L02 the oldest job runs after the starvation limit of more urgent jobs, and not before")
     func oldest() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 1)
         let order = Guarded<[Int]>([])
@@ -90,7 +90,7 @@ struct WorkPoolTests {
         #expect(order.withLock { $0.firstIndex(of: 0) } == WorkPool.starvationLimit)
     }
 
-    @Test("L02 a job cancelled while it waits does not run")
+    @Test("L02 a job that is cancelled while it waits does not run")
     func cancelled() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 1)
         let gate = Monitor(false)
@@ -104,7 +104,7 @@ struct WorkPoolTests {
         await #expect(throws: EideticError.self) { try await task.value }
         #expect(!ran.withLock { $0 })
     }
-    @Test("L02 a job that was cancelled while it waited is gone before any other begins")
+    @Test("L02 a job that is cancelled while it waits ends before any other starts")
     func cancelledFirst() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 1)
         let (gate, second) = (Monitor(false), Monitor(false))
@@ -120,7 +120,7 @@ struct WorkPoolTests {
         task.cancel()
         gate.withLock { $0 = true }
         gate.broadcast()
-        // Behind the second job it would wait for ever.
+        // Queued after the second job, it would never end.
         await #expect(throws: EideticError.self) { try await task.value }
         second.withLock { $0 = true }
         second.broadcast()

@@ -8,28 +8,28 @@
 
 void eidetic_set_thread_name(pthread_t thread, const char *name) { pthread_setname_np(thread, name); }
 
-int eidetic_allocate(int descriptor, long offset, long count) {
+int eidetic_fallocate(int descriptor, long offset, long count) {
     return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);
 }
 
-static struct flock one_byte(long offset, int type) {
+static struct flock byte_lock(long offset, int type) {
     struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = offset, .l_len = 1};
     return lock;
 }
 
 int eidetic_lock_byte(int descriptor, long offset, int type) {
-    struct flock lock = one_byte(offset, type);
+    struct flock lock = byte_lock(offset, type);
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
 int eidetic_is_byte_locked(int descriptor, long offset) {
-    struct flock lock = one_byte(offset, F_WRLCK);
+    struct flock lock = byte_lock(offset, F_WRLCK);
     if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
     return lock.l_type != F_UNLCK;
 }
 
-void eidetic_wait_while(const void *word, uint32_t value) {
+void eidetic_futex_wait(const void *word, uint32_t value) {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }
 
-void eidetic_wake_one(const void *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); }
+void eidetic_futex_wake(const void *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); }

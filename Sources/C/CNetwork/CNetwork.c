@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// As many interfaces can be told apart; others share a place.
+/// The number of interfaces that are distinguished; further ones share a bit.
 #define INTERFACES 1024
-/// As many addresses are known; of more the oldest are forgotten.
+/// The number of addresses that are remembered; further ones replace the oldest.
 #define ADDRESSES 256
 
 struct address {
@@ -28,31 +28,31 @@ struct eidetic_route {
     unsigned count, next;
 };
 
-// MARK: What is there
+// MARK: Current state
 
 static int is_same(const struct address *left, const struct address *right) {
     return left->interface == right->interface && left->family == right->family
         && memcmp(left->bytes, right->bytes, sizeof left->bytes) == 0;
 }
 
-static struct address *find(struct eidetic_route *route, const struct address *wanted) {
+static struct address *find(struct eidetic_route *route, const struct address *address) {
     for (unsigned i = 0; i < route->count; i++) {
-        if (is_same(&route->addresses[i], wanted)) return &route->addresses[i];
+        if (is_same(&route->addresses[i], address)) return &route->addresses[i];
     }
     return NULL;
 }
 
-/// Gives 1 where the address was not known.
+/// Returns 1 if the address is new.
 static int add_address(struct eidetic_route *route, const struct address *address) {
     if (find(route, address)) return 0;
-    const struct address none = {0};
-    struct address *place = find(route, &none);
-    if (!place) {
+    const struct address empty = {0};
+    struct address *slot = find(route, &empty);
+    if (!slot) {
         if (route->count < ADDRESSES) route->count++;
-        place = &route->addresses[route->next];
+        slot = &route->addresses[route->next];
         route->next = (route->next + 1) % ADDRESSES;
     }
-    *place = *address;
+    *slot = *address;
     return 1;
 }
 
@@ -61,7 +61,7 @@ static void remove_address(struct eidetic_route *route, const struct address *ad
     if (known) memset(known, 0, sizeof *known);
 }
 
-/// Gives 1 where the interface runs, and did not when we last heard of it.
+/// Returns 1 if the interface runs, and did not run before.
 static int set_running(struct eidetic_route *route, unsigned interface, unsigned flags) {
     unsigned bit = interface % INTERFACES;
     unsigned char mask = (unsigned char)(1u << bit % 8);
@@ -72,7 +72,7 @@ static int set_running(struct eidetic_route *route, unsigned interface, unsigned
     return is_running && !was_running;
 }
 
-static void look_around(struct eidetic_route *route) {
+static void read_current_state(struct eidetic_route *route) {
     struct ifaddrs *first = NULL;
     if (getifaddrs(&first) < 0) return;
     for (struct ifaddrs *entry = first; entry; entry = entry->ifa_next) {
@@ -116,8 +116,8 @@ struct eidetic_route *eidetic_route_open(void) {
         free(route);
         return NULL;
     }
-    // After that, so that nothing comes in between.
-    look_around(route);
+    // After the socket is open, so that no change is missed.
+    read_current_state(route);
     return route;
 }
 
@@ -128,20 +128,23 @@ void eidetic_route_close(struct eidetic_route *route) {
 
 int eidetic_route_socket(const struct eidetic_route *route) { return route->socket; }
 
-// MARK: What changes
+// MARK: Changes
 
 static int holds(const struct nlmsghdr *message, size_t size) { return message->nlmsg_len >= NLMSG_LENGTH(size); }
 
-/// The kernel repeats an address whenever its lifetime changes: over IPv6 with each word of a router.
-static int note_address(struct eidetic_route *route, const struct nlmsghdr *message) {
-    const struct ifaddrmsg *news = NLMSG_DATA(message);
-    struct address address = {.interface = news->ifa_index, .family = news->ifa_family};
-    int length = (int)(message->nlmsg_len - NLMSG_LENGTH(sizeof *news));
-    for (const struct rtattr *attribute = IFA_RTA(news); RTA_OK(attribute, length);
+/// Returns 1 if the message adds a new address beyond this machine and its link.
+///
+/// The kernel repeats an address whenever its lifetime changes: for IPv6 with each router advertisement.
+static int update_address(struct eidetic_route *route, const struct nlmsghdr *message) {
+    const struct ifaddrmsg *update = NLMSG_DATA(message);
+    struct address address = {.interface = update->ifa_index, .family = update->ifa_family};
+    int length = (int)(message->nlmsg_len - NLMSG_LENGTH(sizeof *update));
+    for (const struct rtattr *attribute = IFA_RTA(update); RTA_OK(attribute, length);
          attribute = RTA_NEXT(attribute, length)) {
-        // The own address of a link between two, where both are given.
-        int is_own = attribute->rta_type == IFA_LOCAL || (attribute->rta_type == IFA_ADDRESS && news->ifa_family == AF_INET6);
-        if (!is_own || RTA_PAYLOAD(attribute) > sizeof address.bytes) continue;
+        // A point-to-point link has two addresses; the local one counts.
+        int is_local = attribute->rta_type == IFA_LOCAL
+            || (attribute->rta_type == IFA_ADDRESS && update->ifa_family == AF_INET6);
+        if (!is_local || RTA_PAYLOAD(attribute) > sizeof address.bytes) continue;
         memset(address.bytes, 0, sizeof address.bytes);
         memcpy(address.bytes, RTA_DATA(attribute), RTA_PAYLOAD(attribute));
         if (attribute->rta_type == IFA_LOCAL) break;
@@ -150,17 +153,17 @@ static int note_address(struct eidetic_route *route, const struct nlmsghdr *mess
         remove_address(route, &address);
         return 0;
     }
-    // Not good for anything yet: it comes again when no neighbour has it.
-    if (news->ifa_flags & IFA_F_TENTATIVE) return 0;
-    // Addresses that are good for this machine or its own link alone bring nothing back.
-    return add_address(route, &address) && news->ifa_scope < RT_SCOPE_LINK;
+    // Not usable yet: the kernel repeats it after duplicate address detection.
+    if (update->ifa_flags & IFA_F_TENTATIVE) return 0;
+    // Addresses of this machine or its link alone do not restore connectivity.
+    return add_address(route, &address) && update->ifa_scope < RT_SCOPE_LINK;
 }
 
-static int is_arrival(struct eidetic_route *route, const struct nlmsghdr *message) {
+static int adds_connectivity(struct eidetic_route *route, const struct nlmsghdr *message) {
     switch (message->nlmsg_type) {
     case RTM_NEWADDR:
     case RTM_DELADDR:
-        return holds(message, sizeof(struct ifaddrmsg)) && note_address(route, message);
+        return holds(message, sizeof(struct ifaddrmsg)) && update_address(route, message);
     case RTM_NEWROUTE: // The default route.
         return holds(message, sizeof(struct rtmsg)) && ((const struct rtmsg *)NLMSG_DATA(message))->rtm_dst_len == 0
             && ((const struct rtmsg *)NLMSG_DATA(message))->rtm_type == RTN_UNICAST;
@@ -176,19 +179,19 @@ static int is_arrival(struct eidetic_route *route, const struct nlmsghdr *messag
 
 int eidetic_route_read(struct eidetic_route *route) {
     char buffer[16384] __attribute__((aligned(__alignof__(struct nlmsghdr))));
-    int arrived = 0;
+    int changed = 0;
     for (;;) {
         ssize_t count = recv(route->socket, buffer, sizeof buffer, 0);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && errno == ENOBUFS) {
-            arrived = 1;
+            changed = 1;
             continue;
         }
-        if (count <= 0) return arrived;
-        int length = (int)count; // signed: the macro below takes off more than there is after a last, odd message
+        if (count <= 0) return changed;
+        int length = (int)count; // Signed: after a last message of odd length NLMSG_NEXT subtracts more than is left.
         for (struct nlmsghdr *message = (struct nlmsghdr *)buffer; NLMSG_OK(message, length);
              message = NLMSG_NEXT(message, length)) {
-            arrived |= is_arrival(route, message);
+            changed |= adds_connectivity(route, message);
         }
     }
 }

@@ -21,17 +21,17 @@ struct eidetic_login {
     void *context;
 };
 
-static int on_prepare(sd_bus_message *message, void *context, sd_bus_error *error) {
+static int handle_prepare(sd_bus_message *message, void *context, sd_bus_error *error) {
     (void)error;
     eidetic_login *login = context;
-    int begins = 0;
-    int result = sd_bus_message_read(message, "b", &begins);
+    int starts = 0;
+    int result = sd_bus_message_read(message, "b", &starts);
     if (result < 0) return result;
-    login->handler(login->context, begins ? EIDETIC_LOGIN_SLEEP_ANNOUNCED : EIDETIC_LOGIN_AWOKE);
+    login->handler(login->context, starts ? EIDETIC_LOGIN_PREPARES_FOR_SLEEP : EIDETIC_LOGIN_RESUMED);
     return 0;
 }
 
-static int on_lock(sd_bus_message *message, void *context, sd_bus_error *error) {
+static int handle_lock(sd_bus_message *message, void *context, sd_bus_error *error) {
     (void)error;
     eidetic_login *login = context;
     bool locked = sd_bus_message_is_signal(message, SESSION, "Lock");
@@ -39,8 +39,8 @@ static int on_lock(sd_bus_message *message, void *context, sd_bus_error *error) 
     return 0;
 }
 
-/// What has changed of the session: lockers say by its hint that the screen is locked, whoever asked them to.
-static int on_properties(sd_bus_message *message, void *context, sd_bus_error *error) {
+/// Handles changed properties of the session: screen lockers set its LockedHint however they were started.
+static int handle_properties(sd_bus_message *message, void *context, sd_bus_error *error) {
     (void)error;
     eidetic_login *login = context;
     const char *name = NULL;
@@ -61,14 +61,14 @@ static int on_properties(sd_bus_message *message, void *context, sd_bus_error *e
     return result < 0 ? result : 0;
 }
 
-/// Says so where the screen is locked already.
-static void report_locked(eidetic_login *login) {
+/// Reports a screen that is already locked.
+static void report_current_lock(eidetic_login *login) {
     int locked = 0;
     sd_bus_get_property_trivial(login->bus, LOGIN, login->session, SESSION, "LockedHint", NULL, 'b', &locked);
     if (locked) login->handler(login->context, EIDETIC_LOGIN_LOCKED);
 }
 
-/// The session of this process; none for a service. Negative where the bus does not answer at all.
+/// Finds the session of this process; a service has none. Returns a negative error number if the bus does not reply.
 static int find_session(eidetic_login *login) {
     sd_bus_message *reply = NULL;
     const char *path = NULL;
@@ -80,17 +80,17 @@ static int find_session(eidetic_login *login) {
 
 static int subscribe(eidetic_login *login) {
     int result = sd_bus_match_signal(
-        login->bus, NULL, LOGIN, PATH, MANAGER, "PrepareForSleep", on_prepare, login);
+        login->bus, NULL, LOGIN, PATH, MANAGER, "PrepareForSleep", handle_prepare, login);
     if (result < 0) return result;
     result = sd_bus_match_signal(
-        login->bus, NULL, LOGIN, PATH, MANAGER, "PrepareForShutdown", on_prepare, login);
+        login->bus, NULL, LOGIN, PATH, MANAGER, "PrepareForShutdown", handle_prepare, login);
     if (result < 0 || login->session == NULL) return result;
-    result = sd_bus_match_signal(login->bus, NULL, LOGIN, login->session, SESSION, "Lock", on_lock, login);
+    result = sd_bus_match_signal(login->bus, NULL, LOGIN, login->session, SESSION, "Lock", handle_lock, login);
     if (result < 0) return result;
-    result = sd_bus_match_signal(login->bus, NULL, LOGIN, login->session, SESSION, "Unlock", on_lock, login);
+    result = sd_bus_match_signal(login->bus, NULL, LOGIN, login->session, SESSION, "Unlock", handle_lock, login);
     if (result < 0) return result;
     return sd_bus_match_signal(
-        login->bus, NULL, LOGIN, login->session, PROPERTIES, "PropertiesChanged", on_properties, login);
+        login->bus, NULL, LOGIN, login->session, PROPERTIES, "PropertiesChanged", handle_properties, login);
 }
 
 eidetic_login *eidetic_login_open(eidetic_login_handler handler, void *context, uint64_t timeout_usec, int *error) {
@@ -105,12 +105,12 @@ eidetic_login *eidetic_login_open(eidetic_login_handler handler, void *context, 
     *error = sd_bus_open_system(&login->bus);
     if (*error >= 0) {
         sd_bus_set_method_call_timeout(login->bus, timeout_usec);
-        // A bus that does not answer is asked once only.
+        // Without a reply to the first call no further call is made.
         *error = find_session(login);
         if (*error >= 0) *error = subscribe(login);
     }
     if (*error >= 0) {
-        if (login->session) report_locked(login);
+        if (login->session) report_current_lock(login);
         return login;
     }
     eidetic_login_close(login);
@@ -118,7 +118,7 @@ eidetic_login *eidetic_login_open(eidetic_login_handler handler, void *context, 
 }
 
 void eidetic_login_close(eidetic_login *login) {
-    eidetic_login_release(login);
+    eidetic_login_uninhibit(login);
     sd_bus_flush_close_unref(login->bus);
     free(login->session);
     free(login);
@@ -147,18 +147,18 @@ int eidetic_login_inhibit(eidetic_login *login, const char *who, const char *why
     int result = sd_bus_call_method(
         login->bus, LOGIN, PATH, MANAGER, "Inhibit", NULL, &reply, "ssss", "sleep:shutdown", who, why, "delay");
     if (result >= 0) result = sd_bus_message_read(reply, "h", &descriptor);
-    // The message owns the descriptor it brought.
+    // The message owns its descriptor.
     if (result >= 0 && (login->inhibitor = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)) < 0) result = -errno;
     sd_bus_message_unref(reply);
     return result < 0 ? result : 0;
 }
 
-void eidetic_login_release(eidetic_login *login) {
+void eidetic_login_uninhibit(eidetic_login *login) {
     if (login->inhibitor >= 0) close(login->inhibitor);
     login->inhibitor = -1;
 }
 
-uint64_t eidetic_login_longest_delay(eidetic_login *login) {
+uint64_t eidetic_login_max_delay(eidetic_login *login) {
     uint64_t delay = 0;
     sd_bus_get_property_trivial(login->bus, LOGIN, PATH, MANAGER, "InhibitDelayMaxUSec", NULL, 't', &delay);
     return delay;

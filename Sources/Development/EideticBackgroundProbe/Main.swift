@@ -2,7 +2,7 @@ import EideticBackground
 import EideticCore
 import Glibc
 
-/// An application for tests: says on its standard output what it is told, and behaves as well or badly as it is asked.
+/// An application for tests: it prints its callbacks, and behaves as its arguments say.
 @main
 struct Main {
     static func main() async {
@@ -15,7 +15,7 @@ struct Main {
     }
 }
 
-/// Writes a line, at once and whole.
+/// Writes a line to the standard output in a single call.
 func printLine(_ line: String) {
     let text = line + "\n"
     _ = text.withCString { write(STDOUT_FILENO, $0, strlen($0)) }

@@ -3,7 +3,7 @@ import EideticCore
 import EideticStore
 import Glibc
 
-/// Runs a plan until the application ends.
+/// Carries out a plan until the application ends.
 struct Probe: Sendable {
     let plan: ProbePlan
 
@@ -22,11 +22,11 @@ struct Probe: Sendable {
         startLoad(in: application, cache: cache)
         startLoadStorm(in: application)
         if plan.abandonsStateStream { return await abandonStateStream(of: application) }
-        // One presentation after the other, each when the one before has been reached.
-        var (presents, awaited) = (plan.presentations[...], ApplicationState.active)
+        // Each presentation is set when the previous one has been reached.
+        var (presentations, awaited) = (plan.presentations[...], ApplicationState.active)
         for await state in application.states {
             printLine("state \(state.rawValue)")
-            guard state == awaited, let next = presents.popFirst() else { continue }
+            guard state == awaited, let next = presentations.popFirst() else { continue }
             awaited = next == .active ? .active : next == .inactive ? .inactive : .background
             application.setPresentation(next)
         }
@@ -34,7 +34,7 @@ struct Probe: Sendable {
         await application.waitUntilTerminated()
     }
 
-    /// Opens a disk cache and writes into it without a pause; says what is stored, and what is refused.
+    /// Opens a disk cache and writes to it continuously; prints the stored and the rejected entries.
     private func openCache(in application: Application) throws(EideticError) -> DiskCache? {
         guard let directory = plan.cacheDirectory else { return nil }
         let cache = try DiskCache(.init(directory: directory), environment: application)
@@ -53,9 +53,9 @@ struct Probe: Sendable {
         return cache
     }
 
-    /// Begins and ends tasks in turn, from one thread.
+    /// Opens and closes tasks one after the other, on one thread.
     private func runPairs(in application: Application) {
-        // The first ones make what stays.
+        // The first pairs allocate what is kept.
         for _ in 0..<100 { runPair(in: application) }
         let before = resources
         printLine("pairs begin")
@@ -69,7 +69,7 @@ struct Probe: Sendable {
         application.endBackgroundTask(application.beginBackgroundTask(withName: "pair") {})
     }
 
-    /// Open files, and memory that this process alone has written to, as the kernel counts it page by page.
+    /// The number of open files, and the memory that only this process has written, as the kernel counts it.
     private var resources: (descriptors: Int, kilobytes: Int) {
         let files = FileSystem()
         let names = (try? files.entryNames(in: "/proc/self/fd").count) ?? 0

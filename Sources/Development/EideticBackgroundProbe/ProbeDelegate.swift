@@ -3,11 +3,11 @@ import EideticCore
 import Glibc
 import Synchronization
 
-/// Says each callback, and begins and ends the tasks of the plan.
+/// Prints each callback, and opens and ends the tasks of the plan.
 @MainActor
 final class ProbeDelegate: ApplicationDelegate {
     private let plan: ProbePlan
-    private var openTasks: [(work: ProbePlan.PlannedTask, identifier: BackgroundTaskIdentifier)] = []
+    private var openTasks: [(task: ProbePlan.PlannedTask, identifier: BackgroundTaskIdentifier)] = []
 
     private let storm: TaskStorm
 
@@ -22,7 +22,7 @@ final class ProbeDelegate: ApplicationDelegate {
         if let archive { printLine("archive \(String(decoding: archive, as: UTF8.self))") }
         if let report = application.previousExitReport { printLine("report \(report)") }
         report("didFinishLaunching", application: application)
-        for work in plan.plannedTasks { openTasks.append((work, begin(work, in: application))) }
+        for task in plan.plannedTasks { openTasks.append((task, begin(task, in: application))) }
     }
 
     func applicationDidBecomeActive(_ application: Application) { report("didBecomeActive", application: application) }
@@ -36,11 +36,11 @@ final class ProbeDelegate: ApplicationDelegate {
     func applicationDidEnterBackground(_ application: Application) {
         report("didEnterBackground", application: application)
         printLine("remaining \(application.backgroundTimeRemaining.components.seconds)")
-        for (work, identifier) in openTasks {
-            guard let duration = work.duration else { continue }
+        for (task, identifier) in openTasks {
+            guard let duration = task.duration else { continue }
             Task {
                 try? await Task.sleep(for: duration)
-                printLine("done \(work.name)")
+                printLine("done \(task.name)")
                 application.endBackgroundTask(identifier)
             }
         }
@@ -64,15 +64,15 @@ final class ProbeDelegate: ApplicationDelegate {
         if let hang = plan.hangs[name] { usleep(UInt32(hang / .microseconds(1))) }
     }
 
-    private func begin(_ work: ProbePlan.PlannedTask, in application: Application) -> BackgroundTaskIdentifier {
-        let slot = openTasks.count
-        return application.beginBackgroundTask(withName: work.name) { [weak self] in
-            printLine("expired \(work.name)")
-            self?.handleExpiration(of: slot, in: application)
+    private func begin(_ task: ProbePlan.PlannedTask, in application: Application) -> BackgroundTaskIdentifier {
+        let index = openTasks.count
+        return application.beginBackgroundTask(withName: task.name) { [weak self] in
+            printLine("expired \(task.name)")
+            self?.handleExpiration(of: index, in: application)
         }
     }
 
-    private func handleExpiration(of slot: Int, in application: Application) {
+    private func handleExpiration(of index: Int, in application: Application) {
         if plan.beginsTaskAtExpiration {
             printLine("begin at expiry \(application.beginBackgroundTask() == .invalid ? "refused" : "granted")")
         }
@@ -80,7 +80,7 @@ final class ProbeDelegate: ApplicationDelegate {
         if plan.endsAllTasksAtExpiration {
             for task in openTasks { application.endBackgroundTask(task.identifier) }
         } else if plan.endsTasksAtExpiration {
-            application.endBackgroundTask(openTasks[slot].identifier)
+            application.endBackgroundTask(openTasks[index].identifier)
         }
     }
 }

@@ -2,67 +2,68 @@ import EideticCore
 package import LifecycleCore
 
 extension Application {
-    /// How an application lives; checked by ``Application/start(_:delegate:)``.
+    /// The configuration of an application; checked by ``Application/start(_:delegate:)``.
     public struct Configuration: Sendable {
-        /// Names the application's saved state; `nil`, the default, saves none.
+        /// The identifier of the application's saved state; `nil`, the default, saves none.
         ///
-        /// Letters, digits, dots, hyphens and underscores; at most 255 of them, and not a dot first.
+        /// Letters, digits, dots, hyphens and underscores, at most 255 characters, not beginning with a dot.
         public var identifier: String?
 
-        /// Where state is saved.
+        /// The absolute path of the directory for saved state.
         ///
-        /// `nil`, the default, takes `STATE_DIRECTORY`, as systemd sets it, else `eidetic` in `XDG_STATE_HOME`.
+        /// `nil`, the default, means `STATE_DIRECTORY`, which systemd sets, or else `eidetic` in `XDG_STATE_HOME`.
         public var stateDirectory: String?
 
-        /// Background time of one stay in the background, for all tasks together: 5 to 600 s, 600 s by default.
+        /// The background time of one stay in the background, for all tasks together: 5 to 600 s; 600 s by default.
         public var backgroundBudget: Duration = .seconds(600)
 
-        /// Time for open tasks after a request to stop (SIGTERM, SIGINT).
+        /// The time that open tasks have after a request to terminate (SIGTERM, SIGINT).
         ///
-        /// `nil`, the default, means 25 s, and under systemd, which is asked for more time as long as tasks are open,
-        /// the ``backgroundBudget``. Zero or more.
+        /// Zero or more. `nil`, the default, means 25 s; under systemd, whose stop timeout is extended while tasks are
+        /// open, it means the ``backgroundBudget``.
         public var terminationGracePeriod: Duration?
 
-        /// Time for open tasks after Ctrl-Z; 5 s by default.
+        /// The time that open tasks have after Ctrl-Z; 5 s by default.
         public var suspensionGracePeriod: Duration = .seconds(5)
 
-        /// Whether the application ends when it leaves the foreground, instead of being suspended; `false` by default.
+        /// A Boolean value indicating whether leaving the foreground terminates the application instead of suspending
+        /// it; `false` by default.
         public var exitsOnSuspend = false
 
-        /// Whether it may run in the background at all; `true` by default.
+        /// A Boolean value indicating whether the application can run in the background; `true` by default.
         ///
-        /// Where it may not, leaving the foreground ends it.
+        /// If it cannot, leaving the foreground terminates it.
         public var isMultitaskingSupported = true
 
-        /// Whether SIGTERM, SIGINT and Ctrl-Z are handled; `true` by default.
+        /// A Boolean value indicating whether SIGTERM, SIGINT and Ctrl-Z are handled; `true` by default.
         ///
-        /// A signal that is ignored, or has a handler of the application's own, is left alone in any case.
+        /// A signal that is ignored, or has a handler of the application's own, is never changed.
         public var handlesSignals = true
 
-        /// Whether systemd is told of readiness and of the stop, where it asks for it (`NOTIFY_SOCKET`).
+        /// A Boolean value indicating whether systemd is notified of readiness and of a stop; `true` by default.
         ///
-        /// `true` by default. Readiness is told when the launch is over.
+        /// Takes effect if systemd sets `NOTIFY_SOCKET`. Readiness is sent after the launch.
         public var notifiesServiceManager = true
 
-        /// Whether sleep of the machine is delayed while tasks are open, and locking the screen noticed; `true` by
-        /// default.
+        /// A Boolean value indicating whether the login manager is used; `true` by default.
         ///
-        /// Needs logind; without it nothing is delayed.
+        /// Open tasks then delay the sleep of the machine, and a locked screen makes the application inactive. Requires
+        /// logind; without it nothing is delayed.
         public var usesLoginManager = true
 
-        /// Whether memory is watched; `true` by default.
+        /// A Boolean value indicating whether the available memory is monitored; `true` by default.
         public var monitorsMemory = true
 
-        /// Files whose changes are told as ``Notice/Name/settingsChanged``; absolute paths, none by default.
+        /// The files whose changes are posted as ``Notice/Name/settingsChanged``: absolute paths; none by default.
         ///
-        /// They need not exist, but their directories must.
+        /// The files need not exist, but their directories must.
         public var settingsFiles: [String] = []
 
-        /// Where the system's own settings are, for tests that cannot change them.
+        /// The directory of the system's settings; tests replace it.
         package var systemSettingsDirectory = "/etc"
-        /// Other limits than the documented ones, for tests that cannot wait.
+        /// The limits of the state machine; tests shorten them.
         package var rules = LifecycleRules()
-        /// The same for the budget.
+        /// A background time outside the documented range, for tests.
         package var budgetOverride: Duration?
 
         /// Creates a configuration of defaults.
@@ -70,10 +71,13 @@ extension Application {
 
         func validate() throws(EideticError) {
             guard backgroundBudget >= .seconds(5), backgroundBudget <= .seconds(600) else {
-                throw EideticError(.invalidArgument, message: "backgroundBudget is \(backgroundBudget), not 5 to 600 s")
+                throw EideticError(
+                    .invalidArgument,
+                    message: "backgroundBudget is \(backgroundBudget), but must be 5 to 600 s"
+                )
             }
             guard terminationGracePeriod ?? .zero >= .zero, suspensionGracePeriod >= .zero else {
-                throw EideticError(.invalidArgument, message: "a grace of less than nothing")
+                throw EideticError(.invalidArgument, message: "a grace period is negative")
             }
             if let identifier { try Self.validate(identifier) }
         }
@@ -86,11 +90,15 @@ extension Application {
                 }
             }
             guard allowed, !identifier.isEmpty, identifier.utf8.count <= 255, identifier.first != "." else {
-                throw EideticError(.invalidArgument, message: "\"\(identifier)\" cannot name an application's state")
+                throw EideticError(
+                    .invalidArgument,
+                    message:
+                        "invalid identifier \"\(identifier)\": use letters, digits, '.', '-' and '_', not beginning with '.'"
+                )
             }
         }
 
-        /// The rules of the state machine that this stands for.
+        /// Returns the rules of the state machine for this configuration.
         func makeLifecycleRules() -> LifecycleRules {
             var rules = rules
             rules.backgroundBudget = budgetOverride ?? backgroundBudget

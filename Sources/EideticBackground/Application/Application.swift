@@ -1,7 +1,7 @@
 public import EideticCore
 import LifecycleCore
 
-/// The application that this process is: its state, its background tasks, and what it is told.
+/// The application that this process is: its state, its background tasks, and its notices.
 ///
 /// ```swift
 /// try Application.shared.start()
@@ -9,9 +9,9 @@ import LifecycleCore
 /// try await Application.shared.withBackgroundTask(named: "upload") { try await upload() }
 /// ```
 ///
-/// Once started, a request to stop (SIGTERM, Ctrl-C, systemd, Ctrl-Z) waits for open background tasks within a grace,
-/// then expires them; the process ends with status 0. Until then it is a plain process, in which tasks can already be
-/// begun and nothing expires.
+/// A started application does not end at a request to stop (SIGTERM, Ctrl-C, systemd, Ctrl-Z) until its background
+/// tasks have ended, for at most a grace period; then the tasks expire. The process ends with status 0. Before the
+/// start, background tasks can be opened, and nothing expires.
 public final class Application: Sendable {
     /// The application of this process.
     public static let shared = Application()
@@ -32,7 +32,7 @@ public final class Application: Sendable {
 
     private let currentState = Guarded(State())
 
-    /// Creates an application that is not started; one process has one, ``shared``.
+    /// Creates an application that is not started; a process uses ``shared``.
     package init(clock: any TimeSource = SystemTime()) {
         self.clock = clock
         tasks = BackgroundTaskTable { [inbox] in inbox.wake() }
@@ -40,10 +40,15 @@ public final class Application: Sendable {
         phaseBroadcast = Broadcast(name: "phase observer", holdingTasksIn: tasks)
     }
 
-    /// Begins the application's life: signals are handled from now on, and the launch callbacks come.
+    /// Starts the application: signals are handled from now on, and the launch callbacks follow.
     ///
-    /// May be called on any thread, once. The delegate is kept. Throws `EideticError.Code.invalidArgument` where the
-    /// configuration is out of range, and `.refused` where the application has been started before.
+    /// May be called on any thread, once.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration of the application.
+    ///   - delegate: The receiver of callbacks, which is retained.
+    /// - Throws: `EideticError.Code.invalidArgument` if the configuration is out of range; `.refused` if the
+    ///   application was started before.
     public func start(
         _ configuration: Configuration = Configuration(),
         delegate: (any ApplicationDelegate)? = nil
@@ -53,33 +58,33 @@ public final class Application: Sendable {
             defer { current.isStarted = true }
             return !current.isStarted
         }
-        guard isFirst else { throw EideticError(.refused, message: "the application has been started before") }
+        guard isFirst else { throw EideticError(.refused, message: "the application was already started") }
         try LifecycleHost(application: self, configuration: configuration, delegate: delegate, inbox: inbox).start()
     }
 
-    /// Where the application stands now.
+    /// The current state of the application.
     public var state: ApplicationState { currentState.withLock { $0.state } }
 
-    /// How the last life of the application ended, where it was ended for a broken rule; `nil` otherwise.
+    /// The report of the previous process, if it was killed for a violation; otherwise, `nil`.
     ///
-    /// One line with the code (`0x8badf00d`), the reason and the names of the open tasks. Known from the launch
-    /// callbacks on; needs ``Configuration/identifier``.
+    /// One line with the code (`0x8badf00d`), the reason, and the names of the open tasks. Available from the launch
+    /// callbacks on; requires ``Configuration/identifier``.
     public var previousExitReport: String? { currentState.withLock { $0.previousExitReport } }
 
     func setPreviousExitReport(_ report: String?) { currentState.withLock { $0.previousExitReport = report } }
 
-    /// The state now, then every change; ends when the application is about to end.
+    /// The current state and every later change; ends when the application is about to terminate.
     ///
-    /// A new stream for each caller. The process is neither suspended nor ended before each caller has taken the change
-    /// and asked for the next one, or its time is up.
+    /// Each access returns a new stream. After a change, the process is neither suspended nor terminated until each
+    /// consumer has received it and requested the next value, or the background time has expired.
     public var states: AsyncStream<ApplicationState> { stateBroadcast.stream(startingWithLatest: true) }
 
-    /// Whether the application may run in the background.
+    /// A Boolean value indicating whether the application can run in the background.
     public var isMultitaskingSupported: Bool { inbox.isMultitaskingSupported }
 
-    /// Says what the user sees.
+    /// Sets the presentation of the application to the user.
     ///
-    /// For whoever knows it, as a window or a test. Does nothing before the start.
+    /// To be called by a window or a test. Has no effect before the start.
     public func setPresentation(_ presentation: ApplicationPresentation) {
         switch presentation {
         case .active: inbox.post([.activate, .enterForeground])
@@ -88,13 +93,13 @@ public final class Application: Sendable {
         }
     }
 
-    /// Asks the application to end, as SIGTERM does.
+    /// Requests the termination of the application, as SIGTERM does.
     public func terminate() { inbox.requestTermination() }
 
-    /// Waits for the end of the application, which is that of the process.
+    /// Waits for the end of the application, which is the end of the process.
     ///
-    /// Stands at the end of a program: one that returns from its main function ends at once, whatever is open. Never
-    /// returns where the application is not started.
+    /// The last statement of a program; a program that returns from its main function instead ends immediately,
+    /// whatever is open. Never returns if the application is not started.
     public func waitUntilTerminated() async -> Never {
         while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
     }
@@ -109,9 +114,9 @@ public final class Application: Sendable {
 }
 
 extension Application: ApplicationEnvironment {
-    /// Every change between foreground and background from now on; waits for its callers as ``states`` does.
+    /// Every later change between foreground and background; delays suspension and termination as ``states`` does.
     public var phases: AsyncStream<ApplicationPhase> { phaseBroadcast.stream() }
 
-    /// Every change of memory pressure from now on; also the return to normal.
+    /// Every later change of memory pressure, including the return to normal.
     public var memoryPressure: AsyncStream<MemoryPressure> { pressureBroadcast.stream() }
 }

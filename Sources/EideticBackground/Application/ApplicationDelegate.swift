@@ -1,41 +1,45 @@
 public import EideticCore
 
-/// Told of each step in the application's life, one at a time, on the main actor.
+/// The receiver of an application's lifecycle callbacks, one at a time, on the main actor.
 ///
-/// Every method has a default that does nothing. A method that does not return in its time (5 s for entering the
-/// background and for the end, 10 s for the others, 20 s for the launch) costs the process its life: the reason is
-/// printed, and can be read at the next launch. Long work belongs into a background task.
+/// The default implementation of each method does nothing. The process is killed if a method exceeds its time limit: 5
+/// s for entering the background and for termination, 20 s for the launch, 10 s for the others. The reason is printed,
+/// and available at the next launch. Long work belongs in a background task.
 ///
-/// - SeeAlso: ``Application/states``, the same as an asynchronous sequence.
+/// - SeeAlso: ``Application/states``, the same changes as an asynchronous sequence.
 @MainActor
 public protocol ApplicationDelegate: AnyObject, Sendable {
-    /// The launch begins; nothing is seen yet.
+    /// Called at the start of the launch, before anything is visible.
     func applicationWillFinishLaunching(_ application: Application)
 
-    /// The launch is over; `archive` is what was saved on the way into the background, last time.
+    /// Called at the end of the launch.
     ///
-    /// `nil` where nothing was saved, or the last launch crashed, so that a bad archive is not offered twice.
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - archive: The state that was saved when the application last entered the background; `nil` if none was saved,
+    ///     or the previous launch crashed, so that a bad archive is not restored twice.
     func application(_ application: Application, didFinishLaunchingWith archive: [UInt8]?)
 
-    /// Seen, and with the user's input.
+    /// Called after the application became active: visible, and with the user's input.
     func applicationDidBecomeActive(_ application: Application)
 
-    /// About to lose the user's input: pause games, stop taking requests.
+    /// Called before the application loses the user's input: pause games, stop accepting requests.
     func applicationWillResignActive(_ application: Application)
 
-    /// Not seen any more: save now, for nothing is certain after it. 5 s at most.
+    /// Called after the application entered the background; to save all state, within 5 s.
     func applicationDidEnterBackground(_ application: Application)
 
-    /// Gives what the next launch is to begin with; asked right after `applicationDidEnterBackground`, within its 5 s.
+    /// Returns the state to restore at the next launch; called after `applicationDidEnterBackground`, within the same 5
+    /// s.
     func applicationArchive(_ application: Application) -> [UInt8]?
 
-    /// About to be seen again.
+    /// Called before the application returns to the foreground.
     func applicationWillEnterForeground(_ application: Application)
 
-    /// About to end; no background task may begin any more. 5 s at most.
+    /// Called before the application ends, within 5 s; no background task can start any more.
     func applicationWillTerminate(_ application: Application)
 
-    /// Memory is short: give back what can be made again.
+    /// Called when memory is short: release what can be created again.
     func application(_ application: Application, didReceiveMemoryPressure level: MemoryPressure)
 }
 
@@ -50,7 +54,7 @@ extension ApplicationDelegate {
     public func applicationWillResignActive(_ application: Application) {}
     /// Does nothing.
     public func applicationDidEnterBackground(_ application: Application) {}
-    /// Gives `nil`: nothing is saved.
+    /// Returns `nil`: no state is saved.
     public func applicationArchive(_ application: Application) -> [UInt8]? { nil }
     /// Does nothing.
     public func applicationWillEnterForeground(_ application: Application) {}

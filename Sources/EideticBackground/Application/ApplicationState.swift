@@ -1,19 +1,19 @@
 internal import LifecycleCore
 
-/// Where an application stands, as its user would say it.
+/// The state of an application, from the user's point of view.
 public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
-    /// It has not been started, or has ended.
+    /// The application was not started, or has ended.
     case notRunning
-    /// It is seen, but does not get the user's input: on the way up or down, or under a locked screen.
+    /// The application is visible but receives no input: during transitions, or while the screen is locked.
     case inactive
-    /// It is seen and gets the user's input; a server is active as long as it serves.
+    /// The application is visible and receives input; a server is active while it serves.
     case active
-    /// It is not seen, and still runs.
+    /// The application is not visible, but runs.
     case background
-    /// It is not seen, and does not run. Nobody reads this in the application itself while it is so.
+    /// The application is not visible and does not run, so its own code never observes this state while it lasts.
     case suspended
 
-    /// `place` is never `terminating`: an application that ends is still seen or not.
+    /// Creates a state from the reached state of the state machine, which is never `terminating`.
     init(_ place: LifecycleState) {
         switch place {
         case .notRunning: self = .notRunning
@@ -23,14 +23,4 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
         case .suspended: self = .suspended
         }
     }
-}
-
-/// What the user sees of the application; whoever knows that (a window, a terminal, a test) says it.
-public enum ApplicationPresentation: Sendable, Hashable {
-    /// Seen, with the user's input.
-    case active
-    /// Seen, without the user's input: a locked screen, a dialogue of the system.
-    case inactive
-    /// Not seen.
-    case background
 }

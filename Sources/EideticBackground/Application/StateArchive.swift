@@ -1,13 +1,13 @@
 import EideticCore
 import Glibc
 
-/// What an application leaves for its next launch: its state, and how its last life ended.
+/// The files that an application leaves for its next launch: its saved state, and the report of its death.
 ///
-/// Blocks; used by the thread that keeps the time.
+/// Blocks; used by the lifecycle thread only.
 final class StateArchive {
     private let directory: String
     private let files = FileSystem()
-    /// Locked, and not empty, while the launch is under way: found like that without a lock, the launch crashed.
+    /// Locked and not empty during a launch; a file that is not empty and not locked means that the launch crashed.
     private var launchMarker: FileDescriptor?
 
     private static let maximumSize = 64 << 20
@@ -16,7 +16,7 @@ final class StateArchive {
         self.directory = "\(directory ?? Self.defaultDirectory)/\(identifier)"
     }
 
-    /// `STATE_DIRECTORY` (its first path) as systemd sets it, else `eidetic` in the XDG state directory.
+    /// The first path in `STATE_DIRECTORY`, which systemd sets, or else `eidetic` in the XDG state directory.
     static var defaultDirectory: String {
         func variable(_ name: String) -> String? {
             getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -25,7 +25,8 @@ final class StateArchive {
         return (variable("XDG_STATE_HOME") ?? "\(variable("HOME") ?? "/var/lib")/.local/state") + "/eidetic"
     }
 
-    /// Marks the launch as begun, and gives what was saved; `nil`, and all is deleted, where the last launch crashed.
+    /// Marks the launch as started and returns the saved state; deletes it and returns `nil` if the previous launch
+    /// crashed.
     func startLaunch() -> [UInt8]? {
         do throws(SystemError) {
             try files.makeDirectories(directory)
@@ -39,13 +40,13 @@ final class StateArchive {
             if crashed { delete() }
             return crashed ? nil : try? files.contents(of: "\(directory)/state", limit: Self.maximumSize)
         } catch {
-            // Also another instance that is being launched: it has been offered the state.
-            Log.write(.info, category: .background, message: "no saved state: \(error)")
+            // Also if another instance is being launched, which has received the state.
+            Log.write(.info, category: .background, message: "cannot restore the saved state: \(error)")
             return nil
         }
     }
 
-    /// The launch did not crash.
+    /// Marks the launch as successful.
     func finishLaunch() {
         guard let file = launchMarker.take() else { return }
         try? files.truncate(file, to: 0)
@@ -55,7 +56,7 @@ final class StateArchive {
 
     func saveReport(_ text: String) { replace("exit-report", with: Array("\(text)\n".utf8)) }
 
-    /// How the last life ended, where it was ended for a broken rule; told once.
+    /// Returns the report of the previous process, and removes it.
     func consumeReport() -> String? {
         guard let bytes = try? files.contents(of: "\(directory)/exit-report", limit: 1 << 16) else { return nil }
         try? files.unlink("\(directory)/exit-report")
@@ -71,11 +72,11 @@ final class StateArchive {
                 try files.replaceContents(of: "\(directory)/\(name)", with: buffer, mode: 0o600)
             }
         } catch {
-            Log.write(.error, category: .background, message: "\(name) could not be saved: \(error)")
+            Log.write(.error, category: .background, message: "cannot save \(name): \(error)")
         }
     }
 
-    /// `withUnsafeBytes`, which does not pass on a typed error.
+    /// Calls `body` with the bytes; unlike `withUnsafeBytes`, it rethrows a typed error.
     private func withBytes(
         of bytes: [UInt8],
         body: (UnsafeRawBufferPointer) throws(SystemError) -> Void

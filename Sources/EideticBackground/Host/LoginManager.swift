@@ -3,7 +3,7 @@ import EideticCore
 import Glibc
 import LifecycleCore
 
-/// logind, where there is one: its delay inhibitor, and word of sleep, shutdown, lock and unlock.
+/// A client of logind: its delay inhibitor, and its signals for sleep, shutdown, lock and unlock.
 ///
 /// Used by one thread only.
 final class LoginManager {
@@ -17,8 +17,8 @@ final class LoginManager {
 
         func receive(_ event: Int32) {
             switch UInt32(event) {
-            case EIDETIC_LOGIN_SLEEP_ANNOUNCED.rawValue: post(.systemWillSleep(within: sleepDelay))
-            case EIDETIC_LOGIN_AWOKE.rawValue: post(.systemDidWake)
+            case EIDETIC_LOGIN_PREPARES_FOR_SLEEP.rawValue: post(.systemWillSleep(within: sleepDelay))
+            case EIDETIC_LOGIN_RESUMED.rawValue: post(.systemDidWake)
             case EIDETIC_LOGIN_LOCKED.rawValue: post(.deactivate)
             case EIDETIC_LOGIN_UNLOCKED.rawValue: post(.activate)
             default: break
@@ -26,11 +26,13 @@ final class LoginManager {
         }
     }
 
-    /// Kept back of what logind allows, so that the word to go on is there before it loses patience.
+    /// The reserve within logind's delay, so that the inhibitor is released before logind stops waiting.
     private static let reservedDelay: Duration = .milliseconds(500)
     private static let callTimeout: Duration = .seconds(2)
 
-    /// `nil` where there is no bus or no logind; `post` is called by ``process()``.
+    /// Connects to logind; `nil` without a system bus or logind.
+    ///
+    /// `process()` calls `post`.
     init?(post: @escaping (LifecycleEvent) -> Void) {
         receiver = .passRetained(Receiver(post: post))
         var error: Int32 = 0
@@ -44,11 +46,15 @@ final class LoginManager {
         )
         guard let opened else {
             receiver.release()
-            Log.write(.info, category: .background, message: "no login manager: \(SystemError.message(for: -error))")
+            Log.write(
+                .info,
+                category: .background,
+                message: "logind is not available: \(SystemError.message(for: -error))"
+            )
             return nil
         }
         handle = opened
-        let delay = Duration.microseconds(Int64(clamping: eidetic_login_longest_delay(handle)))
+        let delay = Duration.microseconds(Int64(clamping: eidetic_login_max_delay(handle)))
         receiver.takeUnretainedValue().sleepDelay = delay - min(delay / 2, Self.reservedDelay)
     }
 
@@ -57,29 +63,29 @@ final class LoginManager {
         receiver.release()
     }
 
-    /// Holds off the next sleep.
+    /// Delays the next sleep.
     func inhibitSleep() {
-        let error = eidetic_login_inhibit(handle, "eidetic", "background tasks finish first")
+        let error = eidetic_login_inhibit(handle, "eidetic", "finishing background tasks")
         if error < 0 {
             Log.write(
                 .warning,
                 category: .background,
-                message: "sleep is not delayed: \(SystemError.message(for: -error))"
+                message: "cannot delay sleep: \(SystemError.message(for: -error))"
             )
         }
     }
 
-    /// Lets the machine sleep.
-    func allowSleep() { eidetic_login_release(handle) }
+    /// Releases the inhibitor, so that the machine can sleep.
+    func allowSleep() { eidetic_login_uninhibit(handle) }
 
-    /// Handles what has arrived; `false` where the bus is gone, and nothing will ever arrive again.
+    /// Handles the signals that have arrived; returns `false` if the bus is gone and no further signal can arrive.
     func process() -> Bool { eidetic_login_process(handle) >= 0 }
 
     var pollDescriptor: pollfd {
         pollfd(fd: eidetic_login_descriptor(handle), events: Int16(eidetic_login_poll_events(handle)), revents: 0)
     }
 
-    /// When the bus wants to be looked at without news; it reckons in `CLOCK_MONOTONIC`, too.
+    /// The time of the next call of `process()` without a signal, by `CLOCK_MONOTONIC`.
     var deadline: Duration? {
         let moment = eidetic_login_timeout(handle)
         return moment == .max ? nil : .microseconds(Int64(clamping: moment))

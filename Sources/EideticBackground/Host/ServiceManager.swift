@@ -1,7 +1,7 @@
 import EideticCore
 import Glibc
 
-/// The service manager that started this process, if it wants to hear: one datagram a message, no library needed.
+/// A client of the service manager that started this process: one datagram per message, without a library.
 ///
 /// - SeeAlso: sd_notify(3), https://systemd.io/PORTABILITY_AND_STABILITY/
 struct ServiceManager {
@@ -12,24 +12,24 @@ struct ServiceManager {
         var isStopping = false
     }
 
-    /// Reads `NOTIFY_SOCKET`; absent, empty, or not a socket's path, nothing is sent.
+    /// Creates a client with the address in `NOTIFY_SOCKET`; nothing is sent if it is not the path of a socket.
     init(isEnabled: Bool, socketPath: String? = getenv("NOTIFY_SOCKET").map { String(cString: $0) }) {
         let path = Array((isEnabled ? socketPath ?? "" : "").utf8)
         let isUsable = path.count < 108 && (path.first == UInt8(ascii: "/") || path.first == UInt8(ascii: "@"))
-        // "@" stands for the abstract namespace, whose names begin with a zero.
+        // "@" stands for the abstract namespace, whose names begin with a null byte.
         address = isUsable ? [path[0] == UInt8(ascii: "@") ? 0 : path[0]] + path.dropFirst() : []
     }
 
-    /// Whether there is one.
+    /// A Boolean value indicating whether there is a service manager.
     var isPresent: Bool { !address.isEmpty }
 
-    /// Clients may come.
+    /// Reports that the service is ready for clients.
     func reportReady() { send("READY=1") }
 
-    /// One line for `systemctl status`.
+    /// Sets the line that `systemctl status` shows.
     func reportStatus(_ line: String) { send("STATUS=\(line)") }
 
-    /// The stop goes on for so long from now; the first time says that it has begun.
+    /// Extends the stop timeout; the first call also reports the start of the stop.
     func extendStopTimeout(by duration: Duration) {
         let microseconds = duration.inNanoseconds / 1_000
         send("\(progress.isStopping ? "" : "STOPPING=1\n")EXTEND_TIMEOUT_USEC=\(microseconds)")

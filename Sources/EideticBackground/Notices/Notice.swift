@@ -1,59 +1,47 @@
-/// News from the system, or of the application's own, that is kept while the application does not run.
+/// A notification from the system or the application, which can be held while the application is suspended.
 public struct Notice: Sendable, Hashable {
-    /// What kind of news; own names are made with ``init(_:)``.
+    /// The kind of a notice; applications create their own with ``init(_:)``.
     public struct Name: Sendable, Hashable, ExpressibleByStringLiteral {
-        /// The name.
+        /// The text of the name.
         public let rawValue: String
 
         /// Creates a name.
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
-        /// Creates a name.
+        /// Creates a name from a string literal.
         public init(stringLiteral value: String) { rawValue = value }
 
-        /// The time of day was set.
+        /// Posted after the time of day was set.
         public static let clockChanged: Name = "clockChanged"
 
-        /// The machine has another time zone; `identifier` in the payload names it, where `/etc/localtime` is a link.
+        /// Posted after the time zone changed; the payload has its `identifier` if `/etc/localtime` is a symbolic link.
         public static let timeZoneChanged: Name = "timeZoneChanged"
 
-        /// The system's language was changed (`/etc/locale.conf`, `/etc/default/locale`).
+        /// Posted after the system's language changed (`/etc/locale.conf`, `/etc/default/locale`).
         public static let localeChanged: Name = "localeChanged"
 
-        /// A file of ``Application/Configuration/settingsFiles`` was changed; the notice's object is its path.
+        /// Posted after a file of ``Application/Configuration/settingsFiles`` changed; the notice's object is its path.
         public static let settingsChanged: Name = "settingsChanged"
 
-        /// Other network interfaces are connected than before.
+        /// Posted after the set of connected network interfaces changed.
         ///
-        /// `interfaces` in the payload names them, with commas in between; `isConnected` is `true` or `false`.
+        /// The payload has `interfaces`, their names separated by commas, and `isConnected`, `true` or `false`.
         public static let connectivityChanged: Name = "connectivityChanged"
     }
 
-    /// What kind of news it is.
+    /// The kind of the notice.
     public let name: Name
-    /// What it is about; empty for the whole application.
+    /// The subject of the notice; empty for the whole application.
     public let object: String
-    /// What is to be told.
+    /// Further values, by key.
     public let payload: [String: String]
-    /// How many notices this one stands for; more than 1 where they were merged.
+    /// The number of notices that were coalesced into this one.
     public internal(set) var coalescedCount = 1
-    /// Whether others before it were dropped, because more were held than may be.
+    /// A Boolean value indicating whether earlier notices were dropped because too many were held.
     public internal(set) var isPrecededByLoss = false
 
     /// Creates a notice.
     public init(_ name: Name, object: String = "", payload: [String: String] = [:]) {
         (self.name, self.object, self.payload) = (name, object, payload)
     }
-}
-
-/// What happens to a notice while the application is suspended.
-public enum SuspensionBehavior: Sendable, Hashable, CaseIterable {
-    /// It is dropped.
-    case drop
-    /// One is delivered on return: the newest of its name and object, with the number that it stands for.
-    case coalesce
-    /// All are delivered on return, in order; the newest 64 of them, and the first says so if others were lost.
-    case hold
-    /// It is delivered at once.
-    case deliverImmediately
 }

@@ -1,6 +1,6 @@
 import EideticCore
 
-/// Who wants which notices, and what waits for a suspended application.
+/// The observers of notices, and the notices that are held for a suspended application.
 package final class NoticeCenter: Sendable {
     private struct Observer: Sendable {
         let name: Notice.Name
@@ -15,7 +15,7 @@ package final class NoticeCenter: Sendable {
     }
 
     private let state = Guarded(State())
-    /// The most notices that one observer's `hold` keeps.
+    /// The largest number of notices that `hold` keeps per observer.
     package static let holdLimit = 64
 
     package init() {}
@@ -63,10 +63,10 @@ package final class NoticeCenter: Sendable {
         }
     }
 
-    /// From now on notices wait.
+    /// Holds notices from now on.
     package func suspend() { state.withLock { $0.isSuspended = true } }
 
-    /// Delivers what waited, each observer's in the order of last change.
+    /// Delivers the notices that were held, per observer in the order of their last change.
     package func resume() {
         let waiting = state.withLock { state in
             state.isSuspended = false
@@ -77,24 +77,4 @@ package final class NoticeCenter: Sendable {
         }
         for (broadcast, notices) in waiting { for notice in notices { broadcast.post(notice) } }
     }
-}
-
-extension Application {
-    /// Notices of one name from now on, with the behaviour that they have while the application is suspended.
-    ///
-    /// A new stream for each caller. On return what waited is handed over before any callback; a consumer may still be at
-    /// it when the callback comes. The system's own names are listed at ``Notice/Name``; they come while the application
-    /// is started.
-    public func notices(
-        named name: Notice.Name,
-        suspensionBehavior: SuspensionBehavior = .coalesce
-    ) -> AsyncStream<Notice> {
-        let stream = noticeCenter.stream(for: name, behavior: suspensionBehavior)
-        noticeSources.subscribe(to: name)
-        inbox.wake()
-        return stream
-    }
-
-    /// Tells all who observe the notice's name.
-    public func post(_ notice: Notice) { noticeCenter.post(notice) }
 }

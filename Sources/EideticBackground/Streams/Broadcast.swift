@@ -1,6 +1,6 @@
 import EideticCore
 
-/// One source of values, any number of streams.
+/// A sequence of values for any number of streams.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct Subscriber {
         weak var mailbox: Mailbox<Element>?
@@ -16,13 +16,13 @@ package final class Broadcast<Element: Sendable>: Sendable {
     private let tasks: BackgroundTaskTable?
     private let name: String
 
-    /// `first` is what streams begin with until something is posted; `nil`: they have only what comes after them.
+    /// Creates a broadcast; `initialValue` is the latest value before the first one is posted.
     package init(name: String, initialValue: Element? = nil, holdingTasksIn tasks: BackgroundTaskTable? = nil) {
         (self.name, self.tasks) = (name, tasks)
         state = Guarded(State(latest: initialValue))
     }
 
-    /// A stream of every value from now on; `fromLatest`: beginning with the last one, and none in between missing.
+    /// Returns a stream of every later value; with `startingWithLatest`, of the latest value and every one after it.
     package func stream(startingWithLatest: Bool = false) -> AsyncStream<Element> {
         let mailbox = Mailbox<Element>(name: name, holdingTasksIn: tasks)
         let isFinished = state.withLock { state in
@@ -35,7 +35,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         return AsyncStream { await mailbox.next() }
     }
 
-    /// Tells all streams; where order matters, to be called by one thread only.
+    /// Sends a value to all streams; to be called by one thread only if the order matters.
     package func post(_ element: Element) {
         let mailboxes = state.withLock { state in
             state.latest = element
@@ -52,6 +52,6 @@ package final class Broadcast<Element: Sendable>: Sendable {
         for mailbox in mailboxes { mailbox.finish() }
     }
 
-    /// Whether all its streams are gone.
+    /// A Boolean value indicating whether all streams have ended.
     var isAbandoned: Bool { state.withLock { $0.subscribers.allSatisfy { $0.mailbox == nil } } }
 }

@@ -1,9 +1,9 @@
 import EideticCore
 
-/// Hands values to one consumer, and keeps the process running until the consumer has asked for the next one.
+/// A queue of values for one consumer, which isNewTask the process running until the consumer has handled them.
 ///
-/// A consumer that has begun to ask is certain to see a change and to do its work, or to begin a task for it, before
-/// the process is suspended or ends. One that never asks holds up nobody.
+/// A value opens a background task until the consumer requests the next value, so that the consumer can react, or open
+/// a task of its own, before the process is suspended or ends. A consumer that never requests a value holds no task.
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var queue: [Element] = []
@@ -17,37 +17,37 @@ final class Mailbox<Element: Sendable>: Sendable {
     private let tasks: BackgroundTaskTable?
     private let name: String
 
-    /// `tasks` is where the process is held; `nil` for values that need no answer.
+    /// Creates a mailbox; without `tasks` it opens no background tasks.
     init(name: String, holdingTasksIn tasks: BackgroundTaskTable?) { (self.name, self.tasks) = (name, tasks) }
 
     deinit { endTask(state.withLock { $0.openTask }) }
 
     func post(_ element: Element) {
-        let hold = state.withLock { $0.hasRequestedValue && $0.openTask == 0 } ? beginTask() : 0
-        let (waiter, surplus) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64) in
-            guard !state.isFinished else { return (nil, hold) }
-            let keeps = state.openTask == 0 && state.hasRequestedValue
-            if keeps { state.openTask = hold }
-            let surplus = keeps ? 0 : hold
+        let task = state.withLock { $0.hasRequestedValue && $0.openTask == 0 } ? beginTask() : 0
+        let (waiter, unusedTask) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64) in
+            guard !state.isFinished else { return (nil, task) }
+            let isNewTask = state.openTask == 0 && state.hasRequestedValue
+            if isNewTask { state.openTask = task }
+            let unusedTask = isNewTask ? 0 : task
             defer { state.waiter = nil }
             if state.waiter == nil { state.queue.append(element) }
-            return (state.waiter, surplus)
+            return (state.waiter, unusedTask)
         }
-        endTask(surplus)
+        endTask(unusedTask)
         waiter?.resume(returning: element)
     }
 
-    /// When time is up the consumer is waited for no longer: it may have stopped to listen, which is no fault.
+    /// Opens a task that ends at its expiration: a consumer that has stopped consuming must not cause a kill.
     private func beginTask() -> UInt64 {
         tasks?.begin(name, handler: .anyThread { [weak self] in self?.expireTask() }) ?? 0
     }
 
     private func expireTask() {
-        let hold = state.withLock { state in
+        let task = state.withLock { state in
             defer { (state.openTask, state.hasRequestedValue) = (0, false) }
             return state.openTask
         }
-        endTask(hold)
+        endTask(task)
     }
 
     func next() async -> Element? {
@@ -60,30 +60,30 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     private func dequeue(resuming continuation: CheckedContinuation<Element?, Never>) {
         var element: Element?
-        var hold: UInt64 = 0
-        let answers = state.withLock { state -> Bool in
+        var task: UInt64 = 0
+        let isReady = state.withLock { state -> Bool in
             state.hasRequestedValue = true
             if !state.queue.isEmpty {
                 element = state.queue.removeFirst()
                 return true
             }
-            (hold, state.openTask) = (state.openTask, 0)
+            (task, state.openTask) = (state.openTask, 0)
             if !state.isFinished { state.waiter = continuation }
             return state.isFinished
         }
-        endTask(hold)
-        if answers { continuation.resume(returning: element) }
+        endTask(task)
+        if isReady { continuation.resume(returning: element) }
     }
 
-    /// No more values: what is queued is still handed out.
+    /// Ends the sequence after the queued values.
     func finish() {
-        let (waiter, hold) = state.withLock { state in
+        let (waiter, task) = state.withLock { state in
             defer { (state.waiter, state.isFinished, state.openTask) = (nil, true, 0) }
             return (state.waiter, state.openTask)
         }
-        endTask(hold)
+        endTask(task)
         waiter?.resume(returning: nil)
     }
 
-    private func endTask(_ hold: UInt64) { if hold != 0 { tasks?.end(hold) } }
+    private func endTask(_ task: UInt64) { if task != 0 { tasks?.end(task) } }
 }

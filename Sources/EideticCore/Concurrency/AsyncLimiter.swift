@@ -1,25 +1,26 @@
-/// Lets a bounded number of tasks through at a time; the others wait in their order, without a thread.
+/// A semaphore for tasks: at most a fixed number proceed at a time; the others wait in order, without blocking a
+/// thread.
 package final class AsyncLimiter: Sendable {
     fileprivate struct State {
         var activeCount = 0
         var isPaused = false
-        /// The number that was given out last, and the one whose turn is next.
+        /// The most recently issued ticket, and the next ticket to be admitted.
         var lastTicket: UInt64 = 0
         var nextTicket: UInt64 = 1
         var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
-        /// Numbers whose turn came before their owners did.
+        /// Tickets that were admitted before their tasks started to wait.
         var admittedTickets: Set<UInt64> = []
-        /// Numbers that were given up before their turn.
+        /// Tickets that were cancelled before they were admitted.
         var cancelledTickets: Set<UInt64> = []
     }
 
     private let maximumConcurrent: Int
     private let state = Guarded(State())
 
-    /// Creates a limiter that lets `width` tasks through at a time.
+    /// Creates a limiter that admits at most `maximumConcurrent` tasks at a time; at least one.
     package init(maximumConcurrent: Int) { self.maximumConcurrent = max(1, maximumConcurrent) }
 
-    /// Whether nobody new is let through.
+    /// A Boolean value indicating whether no further tasks are admitted.
     package var isPaused: Bool {
         get { state.withLock { $0.isPaused } }
         set {
@@ -28,37 +29,37 @@ package final class AsyncLimiter: Sendable {
         }
     }
 
-    /// Takes a number, by which the caller's task has its turn; it must be entered with, once.
+    /// Issues a ticket that reserves a place in the queue; it must be passed to `acquire(ticket:)` exactly once.
     package func reserveTicket() -> UInt64 {
-        let number = state.withLock { state in
+        let ticket = state.withLock { state in
             state.lastTicket += 1
             return state.lastTicket
         }
         admitWaiters()
-        return number
+        return ticket
     }
 
-    /// Waits for a place; each success must be followed by one `leave`.
+    /// Waits for admission; each successful call must be balanced by one call of `release()`.
     ///
-    /// Throws `cancelled` where the task is.
+    /// - Throws: ``EideticError/cancelled`` if the task is cancelled first.
     package func acquire() async throws(EideticError) { try await acquire(ticket: reserveTicket()) }
 
-    /// Waits until it is a number's turn; see `enter()`.
-    package func acquire(ticket number: UInt64) async throws(EideticError) {
-        let isIn = await withTaskCancellationHandler {
+    /// Waits until the ticket is admitted; see `acquire()`.
+    package func acquire(ticket: UInt64) async throws(EideticError) {
+        let isAdmitted = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isIn = state.withLock { $0.admission(of: number, orEnqueue: continuation) }
-                if let isIn { return continuation.resume(returning: isIn) }
-                // A cancellation that came before found nobody to answer.
-                if Task.isCancelled { cancel(ticket: number) }
+                let isAdmitted = state.withLock { $0.admission(of: ticket, orEnqueue: continuation) }
+                if let isAdmitted { return continuation.resume(returning: isAdmitted) }
+                // A cancellation that preceded the continuation found none to resume.
+                if Task.isCancelled { cancel(ticket: ticket) }
             }
         } onCancel: {
-            cancel(ticket: number)
+            cancel(ticket: ticket)
         }
-        if !isIn { throw .cancelled }
+        if !isAdmitted { throw .cancelled }
     }
 
-    /// Gives the place back.
+    /// Ends one admission and admits the next waiting task.
     package func release() {
         state.withLock { $0.activeCount -= 1 }
         admitWaiters()
@@ -69,26 +70,26 @@ package final class AsyncLimiter: Sendable {
         for continuation in admitted { continuation.resume(returning: true) }
     }
 
-    private func cancel(ticket number: UInt64) {
-        state.withLock { $0.cancel(ticket: number) }?.resume(returning: false)
+    private func cancel(ticket: UInt64) {
+        state.withLock { $0.cancel(ticket: ticket) }?.resume(returning: false)
     }
 }
 
 extension AsyncLimiter.State {
-    /// Whether a number is in, or was given up; `nil` where it waits from now on.
-    fileprivate mutating func admission(of number: UInt64, orEnqueue continuation: CheckedContinuation<Bool, Never>)
+    /// Returns whether the ticket was admitted or cancelled; `nil` if its continuation waits from now on.
+    fileprivate mutating func admission(of ticket: UInt64, orEnqueue continuation: CheckedContinuation<Bool, Never>)
         -> Bool?
     {
-        if number < nextTicket { return admittedTickets.remove(number) != nil }
-        if cancelledTickets.contains(number) { return false }
-        waiters[number] = continuation
+        if ticket < nextTicket { return admittedTickets.remove(ticket) != nil }
+        if cancelledTickets.contains(ticket) { return false }
+        waiters[ticket] = continuation
         return nil
     }
 
-    /// Lets in those whose turn it is; gives those among them that wait.
-    fileprivate mutating func admit(maximumConcurrent width: Int) -> [CheckedContinuation<Bool, Never>] {
+    /// Admits the next tickets, and returns the continuations to resume.
+    fileprivate mutating func admit(maximumConcurrent: Int) -> [CheckedContinuation<Bool, Never>] {
         var continuations: [CheckedContinuation<Bool, Never>] = []
-        while !isPaused, activeCount < width, nextTicket <= lastTicket {
+        while !isPaused, activeCount < maximumConcurrent, nextTicket <= lastTicket {
             defer { nextTicket += 1 }
             if cancelledTickets.remove(nextTicket) != nil { continue }
             activeCount += 1
@@ -101,9 +102,9 @@ extension AsyncLimiter.State {
         return continuations
     }
 
-    /// Takes a number out whose turn has not come; gives who waits with it.
-    fileprivate mutating func cancel(ticket number: UInt64) -> CheckedContinuation<Bool, Never>? {
-        guard number >= nextTicket, cancelledTickets.insert(number).inserted else { return nil }
-        return waiters.removeValue(forKey: number)
+    /// Cancels a ticket that was not yet admitted, and returns its waiting continuation.
+    fileprivate mutating func cancel(ticket: UInt64) -> CheckedContinuation<Bool, Never>? {
+        guard ticket >= nextTicket, cancelledTickets.insert(ticket).inserted else { return nil }
+        return waiters.removeValue(forKey: ticket)
     }
 }

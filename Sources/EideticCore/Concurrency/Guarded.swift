@@ -1,16 +1,16 @@
-/// A value behind a lock.
+/// A value protected by a lock.
 ///
-/// Inlinable, so that what it guards is specialised in the module that uses it.
+/// Inlinable, so that it is specialised in the module that uses it.
 @usableFromInline
 package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    // Safe to send: `value` is touched with `lock` held only.
+    // Safe to send: `value` is accessed only while `lock` is held.
     @usableFromInline let lock: Lock
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
-    /// Guards a value.
+    /// Creates a guarded value.
     ///
-    /// What many threads use side by side has memory of its own, from one multiple of `alignment` to the next: two
-    /// locks on one cache line hinder each other.
+    /// Values that many threads use at once should have cache lines of their own, because two locks on one cache line
+    /// slow each other down. With a larger `alignment` the memory starts and ends at a multiple of it.
     @inlinable
     package init(_ initialValue: consuming sending Value, alignment: Int = 8) {
         let alignment = max(alignment, MemoryLayout<Value>.alignment)
@@ -28,7 +28,7 @@ package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         lock.destroy().deallocate()
     }
 
-    /// Runs `body` with the lock held.
+    /// Calls `body` with exclusive access to the value while the lock is held.
     @inlinable
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

@@ -1,12 +1,12 @@
-/// How urgent a piece of work is.
+/// The urgency of a load.
 public enum LoadPriority: Int, Sendable, Comparable, CaseIterable {
-    /// Prefetching, and what waits while the user scrolls.
+    /// Prefetches, and loads that may wait while the user scrolls.
     case low
     /// The default.
     case normal
-    /// At the head of the queue.
+    /// Loads at the head of the queue.
     case high
 
-    /// Orders priorities from the least to the most urgent.
+    /// Returns `true` if the first priority is less urgent than the second.
     public static func < (left: LoadPriority, right: LoadPriority) -> Bool { left.rawValue < right.rawValue }
 }

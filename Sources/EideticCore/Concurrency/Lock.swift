@@ -1,10 +1,10 @@
 #if SANITIZE_THREAD
 public import Glibc
 
-/// A lock, for ThreadSanitizer builds: it cannot see that a futex orders what threads do, but knows pthread mutexes.
+/// A lock for ThreadSanitizer builds, which understand pthread mutexes but not the ordering that a futex establishes.
 @usableFromInline
 package struct Lock: @unchecked Sendable {
-    // Safe to send: a mutex, at one place until it is destroyed.
+    // Safe to send: the mutex stays at one address until it is destroyed.
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     @inlinable static var size: Int { MemoryLayout<pthread_mutex_t>.size }
@@ -31,21 +31,21 @@ package struct Lock: @unchecked Sendable {
 import CLinux
 public import Synchronization
 
-/// A lock: a word in memory, and the kernel only where somebody has to wait.
+/// A mutual exclusion lock: one word of memory, and a system call only under contention.
 ///
-/// After U. Drepper, "Futexes Are Tricky", 2011 (mutex2). A lock that is let go is free for whoever comes first. The
-/// standard library's `Mutex` hands it to a thread that sleeps: where more threads want it than there are processors,
-/// each turn then costs a switch of threads.
+/// After U. Drepper, "Futexes Are Tricky", 2011 (mutex2). A released lock goes to the first thread that tries to take
+/// it. The standard library's `Mutex` hands it to a sleeping thread instead; with more competing threads than
+/// processors, each acquisition then costs a context switch.
 @usableFromInline
 package struct Lock: @unchecked Sendable {
-    // Safe to send: an atomic, at one place until it is destroyed.
+    // Safe to send: the atomic stays at one address until it is destroyed.
     @usableFromInline let word: UnsafeMutablePointer<Atomic<UInt32>>
 
     @inlinable static var size: Int { MemoryLayout<Atomic<UInt32>>.size }
     @inlinable static var free: UInt32 { 0 }
     @inlinable static var held: UInt32 { 1 }
     @inlinable static var contended: UInt32 { 2 }
-    /// How often a thread looks again before it sleeps: about what most locks are held for.
+    /// The number of attempts before a thread sleeps: about as long as most critical sections take.
     private static let spinLimit = 60
 
     @inlinable
@@ -54,7 +54,7 @@ package struct Lock: @unchecked Sendable {
         word.initialize(to: Atomic(Self.free))
     }
 
-    /// Gives back the memory that it was made in.
+    /// Destroys the lock and returns the memory that it was created in.
     @inlinable
     func destroy() -> UnsafeMutableRawPointer {
         word.deinitialize(count: 1)
@@ -69,7 +69,7 @@ package struct Lock: @unchecked Sendable {
         if word.pointee.exchange(Self.free, ordering: .releasing) == Self.contended { wakeWaiter() }
     }
 
-    /// Takes the lock where it is free.
+    /// Takes the lock if it is free; returns `true` on success.
     @inlinable
     func tryLock() -> Bool {
         word.pointee.compareExchange(
@@ -86,11 +86,11 @@ package struct Lock: @unchecked Sendable {
             if word.pointee.load(ordering: .relaxed) == Self.free, tryLock() { return }
         }
         while word.pointee.exchange(Self.contended, ordering: .acquiring) != Self.free {
-            eidetic_wait_while(word, Self.contended)
+            eidetic_futex_wait(word, Self.contended)
         }
     }
 
     @inline(never) @usableFromInline
-    func wakeWaiter() { eidetic_wake_one(word) }
+    func wakeWaiter() { eidetic_futex_wake(word) }
 }
 #endif

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A value behind a lock, with a condition on which threads of our own can wait.
+/// A value protected by a lock, with a condition variable for Eidetic's own threads.
 ///
-/// Only threads that Eidetic starts itself may call `wait`: the cooperative pool must never block.
+/// Only threads that Eidetic starts may call `wait(until:)`; the cooperative pool must never block.
 package final class Monitor<State>: @unchecked Sendable {
-    // Safe to send: `state` is touched with `mutex` held only.
+    // Safe to send: `state` is accessed only while `mutex` is held.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var state: State
@@ -22,7 +22,7 @@ package final class Monitor<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` with the lock held.
+    /// Calls `body` with exclusive access to the value while the lock is held.
     package func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -31,7 +31,7 @@ package final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Blocks the calling thread until `body` gives a value; it is asked again after each wake-up.
+    /// Blocks the calling thread until `body` returns a value; `body` is called again after each wake-up.
     package func wait<Result>(until body: (inout State) -> Result?) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -3,8 +3,8 @@ internal import CLinux
 /// The processor that a thread runs on.
 @usableFromInline
 package enum Processor {
-    /// The number of the processor on which the calling thread ran a moment ago; any number where it is not known.
+    /// The index of the processor that ran the calling thread a moment ago; any number if it is unknown.
     ///
-    /// Costs about a nanosecond: the kernel keeps the number in the thread's own memory.
+    /// Takes about a nanosecond: the kernel keeps the index in the thread's own memory.
     @usableFromInline package static var currentIndex: Int { Int(truncatingIfNeeded: eidetic_current_processor()) }
 }

@@ -1,18 +1,22 @@
 import CLinux
 import Glibc
 
-/// Threads of our own, for engines and pools.
+/// Detached threads for engines and pools.
 package enum Thread {
     private final class Body {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 
-    /// Starts a detached thread; `name` (at most 15 bytes are kept) is what `top -H` and a debugger show.
+    /// Starts a detached thread that runs `body`.
     ///
-    /// A machine that can give no thread cannot go on: traps.
-    package static func start(name: String, body run: @escaping @Sendable () -> Void) {
-        let body = Unmanaged.passRetained(Body(run))
+    /// Traps if the system cannot create a thread.
+    ///
+    /// - Parameters:
+    ///   - name: The name that `top -H` and debuggers show; at most 15 bytes are used.
+    ///   - body: The work of the thread.
+    package static func start(name: String, body: @escaping @Sendable () -> Void) {
+        let argument = Unmanaged.passRetained(Body(body))
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
@@ -26,9 +30,9 @@ package enum Thread {
                 argument.map { Unmanaged<Body>.fromOpaque($0).takeRetainedValue().run() }
                 return nil
             },
-            body.toOpaque()
+            argument.toOpaque()
         )
-        precondition(error == 0, "no thread could be started: \(SystemError.message(for: error))")
+        precondition(error == 0, "cannot start a thread: \(SystemError.message(for: error))")
         eidetic_set_thread_name(thread, String(decoding: name.utf8.prefix(15), as: UTF8.self))
     }
 }

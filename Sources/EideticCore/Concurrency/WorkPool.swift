@@ -1,11 +1,11 @@
 import Glibc
 
-/// A bounded set of threads for work that blocks or computes for long: decoding, file work.
+/// A pool of a bounded number of threads for blocking or long-running work: decoding and file access.
 ///
-/// The cooperative pool of Swift concurrency must stay free for what suspends, so such work runs here. Threads are
-/// started when there is work for them. The most urgent job goes first; equal ones in their order of arrival. One whose
-/// caller has left goes before all: it takes no time, and would else be looked at again and again. The oldest goes when
-/// `patience` others went before it, so that nothing waits for ever.
+/// The cooperative pool of Swift concurrency must not block, so such work runs here. Threads start on demand. The most
+/// urgent job runs first; equally urgent jobs run in order of arrival. Cancelled jobs are dequeued before all others,
+/// because they end at once and would otherwise be examined again and again. The oldest job runs after
+/// `starvationLimit` other jobs have overtaken it, so that no job waits for ever.
 package final class WorkPool: Sendable {
     private struct Job {
         let context: JobContext
@@ -14,21 +14,21 @@ package final class WorkPool: Sendable {
 
     private struct State {
         var jobs: [Job] = []
-        /// How many went before the oldest since it is the oldest.
+        /// The number of jobs that have overtaken the oldest one.
         var overtakeCount = 0
         var idleThreadCount = 0
         var threadCount = 0
         var isClosed = false
     }
 
-    /// How many jobs may go before the oldest.
+    /// The number of jobs that may overtake the oldest one.
     package static let starvationLimit = 256
 
     private let name: String
     private let maximumThreadCount: Int
     private let monitor = Monitor(State())
 
-    /// Creates a pool of at most `width` threads; none runs before there is work.
+    /// Creates a pool of at most `maximumThreadCount` threads; no thread starts before the first job.
     package init(name: String, maximumThreadCount: Int) {
         self.name = name
         self.maximumThreadCount = max(1, maximumThreadCount)
@@ -39,15 +39,15 @@ package final class WorkPool: Sendable {
         monitor.broadcast()
     }
 
-    /// Jobs that wait for a thread.
+    /// The number of jobs that wait for a thread.
     package var waitingJobCount: Int { monitor.withLock { $0.jobs.count } }
 
-    /// Runs `body` on a thread of the pool and gives what it returns or throws.
+    /// Runs `operation` on a thread of the pool and returns its result.
     ///
-    /// - Throws: What `body` throws; `EideticError.cancelled` where the task was cancelled before `body` began.
+    /// - Throws: The error that `operation` throws; `EideticError.cancelled` if the task is cancelled before it starts.
     package func run<Value: Sendable>(
         in context: JobContext = JobContext(),
-        operation body: @escaping @Sendable (JobContext) throws(EideticError) -> Value
+        operation: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
         let result: Result<Value, EideticError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -55,7 +55,7 @@ package final class WorkPool: Sendable {
                     let outcome: Result<Value, EideticError>
                     do throws(EideticError) {
                         try context.checkCancellation()
-                        outcome = .success(try body(context))
+                        outcome = .success(try operation(context))
                     } catch {
                         outcome = .failure(error)
                     }
@@ -68,10 +68,10 @@ package final class WorkPool: Sendable {
         return try result.get()
     }
 
-    /// Runs `body` on a thread of the pool; returns at once.
-    package func enqueue(in context: JobContext = JobContext(), operation body: @escaping @Sendable () -> Void) {
+    /// Queues `operation` for a thread of the pool, and returns immediately.
+    package func enqueue(in context: JobContext = JobContext(), operation: @escaping @Sendable () -> Void) {
         let needsThread = monitor.withLock { state in
-            state.jobs.append(Job(context: context, run: body))
+            state.jobs.append(Job(context: context, run: operation))
             let needsThread = state.idleThreadCount < state.jobs.count && state.threadCount < maximumThreadCount
             if needsThread { state.threadCount += 1 }
             return needsThread
@@ -85,7 +85,7 @@ package final class WorkPool: Sendable {
         }
     }
 
-    /// Waits for a job; `nil` when the pool is given up.
+    /// Waits for the next job; returns `nil` after the pool was deallocated.
     ///
     /// A thread counts as idle only while it waits.
     private static func dequeue(from monitor: Monitor<State>) -> Job? {
@@ -106,7 +106,7 @@ package final class WorkPool: Sendable {
     }
 
     private static func indexOfMostUrgent(in jobs: [Job]) -> Int? {
-        // From the end, where taking one out moves the fewest others.
+        // Searched from the end, where a removal moves the fewest elements.
         if let cancelled = jobs.lastIndex(where: { $0.context.isCancelled }) { return cancelled }
         var best: Int?
         for index in jobs.indices {

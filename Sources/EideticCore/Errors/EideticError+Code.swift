@@ -1,7 +1,9 @@
 extension EideticError {
-    /// A kind of failure; new ones may be added, so a `switch` needs a default.
+    /// The kind of a failure.
+    ///
+    /// Further kinds may be added, so a `switch` needs a default case.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        /// The name that logs and JSON show.
+        /// The name that appears in logs and JSON.
         public let description: String
 
         init(_ description: String) { self.description = description }
@@ -9,66 +11,62 @@ extension EideticError {
 }
 
 extension EideticError.Code {
-    // Requests.
     /// The text is not a URL that can be loaded.
     public static let invalidURL = Self("invalidURL")
-    /// A value that the caller gave cannot be used.
+    /// An argument is out of range or malformed.
     public static let invalidArgument = Self("invalidArgument")
-    /// Nobody waited for the result any more.
+    /// The request was cancelled, or its last caller left.
     public static let cancelled = Self("cancelled")
-    /// The cache was asked alone, and does not have it.
+    /// Only the cache was allowed, and it does not contain the image.
     public static let cacheMiss = Self("cacheMiss")
-    /// Not allowed by a policy: a forbidden scheme, a host, a URL that failed for good before.
+    /// A policy forbids the request: its scheme, its host, or an earlier permanent failure of the same URL.
     public static let refused = Self("refused")
 
-    // Network.
-    /// Not asked: the downloader is offline.
+    /// The downloader is offline; no request was sent.
     public static let offline = Self("offline")
     /// The host's name could not be resolved.
     public static let hostNotFound = Self("hostNotFound")
-    /// Nobody listens at the address, or it cannot be reached.
+    /// The connection was refused, or the address is unreachable.
     public static let connectionRefused = Self("connectionRefused")
     /// The connection broke before the body was complete.
     public static let connectionLost = Self("connectionLost")
-    /// No byte came for the length of the time-out.
+    /// No byte arrived within the time-out.
     public static let timedOut = Self("timedOut")
-    /// The server's certificate or the TLS session was not acceptable.
+    /// The TLS handshake failed, or the server's certificate is not trusted.
     public static let tlsFailure = Self("tlsFailure")
-    /// The server answered with a status that carries no picture; see ``EideticError/httpStatus``.
+    /// The response has a status without an image; see ``EideticError/httpStatus``.
     public static let httpStatus = Self("httpStatus")
-    /// More redirects than allowed, or one to where none may lead.
+    /// The redirect limit was exceeded, or a redirect leads to a forbidden URL.
     public static let badRedirect = Self("badRedirect")
-    /// Fewer or more bytes came than the server announced.
+    /// The body is shorter or longer than the server announced.
     public static let lengthMismatch = Self("lengthMismatch")
-    /// The server's answer broke the protocol.
+    /// The response violates HTTP.
     public static let badResponse = Self("badResponse")
 
-    // Pictures.
-    /// The bytes are not a picture: a web page, text, or nothing known.
-    public static let notAnImage = Self("notAPicture")
-    /// The format is known, but this build has no decoder or encoder for it.
+    /// The bytes are not an image, but a web page, text or an unknown format.
+    public static let notAnImage = Self("notAnImage")
+    /// This build has no decoder or encoder for the format.
     public static let unsupportedFormat = Self("unsupportedFormat")
-    /// The picture ends before it is complete.
+    /// The image ends before it is complete.
     public static let truncated = Self("truncated")
-    /// The picture breaks the rules of its format.
+    /// The image violates the rules of its format.
     public static let corrupt = Self("corrupt")
-    /// A limit on bytes, pixels, frames or time was exceeded; refused before the work.
+    /// A limit on bytes, pixels, frames or time was exceeded; checked before the work is done.
     public static let limitExceeded = Self("limitExceeded")
-    /// The picture could not be encoded.
+    /// The image could not be encoded.
     public static let encodingFailed = Self("encodingFailed")
-    /// The machine had no memory for the picture.
+    /// There is not enough memory for the image.
     public static let outOfMemory = Self("outOfMemory")
 
-    // Files.
-    /// The file system is full, or its quota or inodes are used up.
+    /// The file system is full, or a quota or the inodes are exhausted.
     public static let diskFull = Self("diskFull")
-    /// The file or directory may not be read or written by this user.
+    /// The user may not read or write the file or directory.
     public static let permissionDenied = Self("permissionDenied")
-    /// The file or directory is not there.
+    /// The file or directory does not exist.
     public static let notFound = Self("notFound")
-    /// The device failed, or another error of the file system.
+    /// The device failed, or another file system error occurred.
     public static let fileFailure = Self("fileFailure")
-    /// The cache's directory cannot be used: a file stands in its place, or it belongs to something else.
+    /// The cache directory is unusable: a file has its name, or it contains something other than a cache.
     public static let cacheUnavailable = Self("cacheUnavailable")
     /// A stored entry does not match its checksum or its key.
     public static let checksumMismatch = Self("checksumMismatch")

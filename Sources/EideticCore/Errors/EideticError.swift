@@ -1,17 +1,17 @@
-/// What went wrong, for whom, and why.
+/// An error of Eidetic, with its kind, its message and its cause.
 ///
 /// Switch on ``code``; log ``message``.
 public struct EideticError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it was.
+    /// The kind of the failure.
     public let code: Code
 
-    /// One line that says what was wrong and where, for a person.
+    /// One line for people: what failed, where and why.
     public let message: String
 
-    /// The status of the HTTP response that caused the failure, where there was one.
+    /// The status of the HTTP response that caused the failure, if any.
     public let httpStatus: Int?
 
-    /// The number of the system's error (`errno`), where there was one.
+    /// The system error number (`errno`) that caused the failure, if any.
     public let systemErrorNumber: Int32?
 
     /// Creates an error.
@@ -27,7 +27,7 @@ public struct EideticError: Error, Sendable, CustomStringConvertible {
         self.systemErrorNumber = systemErrorNumber
     }
 
-    /// Nobody waited for the result any more.
+    /// The error of a cancelled request.
     public static let cancelled = EideticError(.cancelled, message: "cancelled")
 
     /// The code and the message.

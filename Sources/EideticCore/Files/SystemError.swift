@@ -1,35 +1,35 @@
 import Glibc
 
-/// A system call that failed.
+/// The failure of a system call.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Which call.
+    /// The call that failed.
     package let call: SystemCall
-    /// Why: the value of `errno`.
+    /// The value of `errno`.
     package let errorNumber: Int32
-    /// On which file, where there was one.
+    /// The path of the file, if the call has one.
     package let path: String?
 
-    package init(_ call: SystemCall, errorNumber number: Int32, path: String? = nil) {
+    package init(_ call: SystemCall, errorNumber: Int32, path: String? = nil) {
         self.call = call
-        self.errorNumber = number
+        self.errorNumber = errorNumber
         self.path = path
     }
 
-    /// `open /tmp/a: No such file or directory`.
+    /// The call, the path and the system's message, as in `open /tmp/a: No such file or directory`.
     package var description: String {
         "\(call.rawValue)\(path.map { " \($0)" } ?? ""): \(Self.message(for: errorNumber))"
     }
 
-    /// The system's text for an error number.
-    package static func message(for number: Int32) -> String {
+    /// Returns the system's message for an error number.
+    package static func message(for errorNumber: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 128)
-        guard strerror_r(number, &buffer, buffer.count) == 0 else { return "error \(number)" }
+        guard strerror_r(errorNumber, &buffer, buffer.count) == 0 else { return "error \(errorNumber)" }
         return buffer.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }
 }
 
 extension EideticError {
-    /// The public form of a failed system call.
+    /// Creates the public form of a failed system call.
     package init(_ error: SystemError) {
         let code: Code =
             switch error.errorNumber {

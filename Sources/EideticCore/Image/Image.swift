@@ -1,10 +1,10 @@
-/// A decoded picture: one frame, or several that play one after the other.
+/// A decoded image: a single frame, or the frames of an animation.
 public struct Image: Sendable {
-    /// One picture of an animation.
+    /// A frame of an image.
     public struct Frame: Sendable {
-        /// The whole picture at this moment, already composed.
+        /// The complete pixels of the frame, already composed with earlier frames.
         public let pixels: PixelBuffer
-        /// How long it is shown; zero for a still picture.
+        /// The time for which the frame is displayed; zero for a still image.
         public let duration: Duration
 
         /// Creates a frame.
@@ -14,40 +14,40 @@ public struct Image: Sendable {
         }
     }
 
-    /// The frames; at least one, and all of one size.
+    /// The frames; at least one, all of the same size.
     ///
-    /// Those of a picture that was delivered with `avoidDecode` are made when they are first used, by the thread that
-    /// uses them; where that fails they are transparent. ``decoded()`` does it elsewhere, and says why it fails.
+    /// The frames of an image that was loaded with `avoidDecode` are decoded on first use, by the thread that uses
+    /// them; if that fails they are transparent. ``decoded()`` decodes on another thread and throws the error.
     public var frames: [Frame] { deferred?.frames ?? decodedFrames }
 
-    /// The frames that were there from the beginning.
+    /// The frames of an image that was created decoded.
     private let decodedFrames: [Frame]
 
-    /// What makes the frames; `nil` where they were there from the beginning.
+    /// The decoder of an image that is decoded on first use; `nil` if it was created decoded.
     private let deferred: DeferredImage?
 
-    /// How often an animation plays: `nil` for ever, 1 for a still picture.
+    /// The number of times that an animation plays: `nil` for ever, 1 for a still image.
     public let loopCount: Int?
 
-    /// The format it was decoded from.
+    /// The format that the image was decoded from.
     public let format: ImageFormat
 
-    /// The size of the original when upright; larger than ``size`` where it was decoded to a smaller one.
+    /// The size of the encoded image when upright; larger than ``size`` if it was decoded to a smaller size.
     public let sourceSize: PixelSize
 
-    /// Pixels per point, as "@2x" in a name says; 1 by default.
+    /// The number of pixels per point, as in "@2x"; 1 by default.
     public let scale: Double
 
-    /// Whether more of the picture was still to come when it was decoded.
+    /// A Boolean value indicating whether the image was decoded from a part of its bytes.
     public let isPartial: Bool
 
-    /// The bytes of the encoded picture; zero where it was not decoded from any.
+    /// The size of the encoded image; zero if the image was not decoded.
     public package(set) var encodedSize = ByteCount.zero
 
-    /// A checksum of the encoded picture; `nil` where it was not decoded from any.
+    /// A checksum of the encoded image; `nil` if the image was not decoded.
     package var encodedChecksum: UInt64?
 
-    /// Creates a picture.
+    /// Creates an image.
     ///
     /// - Precondition: There is at least one frame.
     public init(
@@ -68,27 +68,28 @@ public struct Image: Sendable {
         self.isPartial = isPartial
     }
 
-    /// The first frame's pixels.
+    /// The pixels of the first frame.
     public var pixels: PixelBuffer { frames[0].pixels }
 
     /// The size in pixels.
     public var size: PixelSize { deferred?.size ?? pixels.size }
 
-    /// Whether there is more than one frame.
+    /// A Boolean value indicating whether the image has more than one frame.
     public var isAnimated: Bool { decodedFrames.count > 1 }
 
-    /// The memory that all frames take, or will take; what a cache charges (C01).
+    /// The memory that all frames occupy, which is the cost in a memory cache.
     ///
-    /// With the encoded bytes, which a picture delivered with `avoidDecode` keeps.
+    /// For an image that was loaded with `avoidDecode`: the memory that it will occupy, and the encoded bytes that it
+    /// keeps.
     public var cost: ByteCount {
         guard let deferred else { return decodedFrames.reduce(.zero) { $0 + $1.pixels.byteCount } }
         return ByteCount(deferred.size.pixelCount * 4) + encodedSize
     }
 }
 
-// MARK: Pictures that are decoded when they are used
+// MARK: Deferred decoding
 extension Image {
-    /// Creates a picture of one frame, whose pixels are made when they are first used.
+    /// Creates an image of one frame that is decoded on first use.
     package init(
         deferred: DeferredImage,
         loopCount: Int?,
@@ -105,28 +106,16 @@ extension Image {
         isPartial = false
     }
 
-    /// Whether the pixels are there, so that using them takes no time.
+    /// A Boolean value indicating whether the pixels are decoded, so that using them takes no time.
     ///
-    /// False only for a picture that was delivered with `avoidDecode` and was not used yet, or cannot be decoded.
+    /// `false` only for an image that was loaded with `avoidDecode` and is not yet used, or cannot be decoded.
     public var isDecoded: Bool { deferred?.isDecoded ?? true }
 
-    /// The picture with its pixels, decoded on a thread for that, together with all who want the same.
+    /// Returns the image with its pixels, decoded on another thread and coalesced with other requests for it.
     ///
-    /// Throws what decoding throws, the same each time; `cancelled` as soon as the task is cancelled.
+    /// - Throws: The decoding error, the same each time; `cancelled` as soon as the task is cancelled.
     public func decoded() async throws(EideticError) -> Image { try await deferred?.imageAsynchronously() ?? self }
 
-    /// The picture with its pixels, decoded on the calling thread unless that was done; throws what decoding throws.
+    /// Returns the image with its pixels, decoded on the calling thread if necessary; throws the decoding error.
     public func decodedSynchronously() throws(EideticError) -> Image { try deferred?.image() ?? self }
-}
-
-/// Where a picture came from (L09).
-public enum ImageSource: String, Sendable, Hashable {
-    /// The memory cache.
-    case memory
-    /// The disk cache, or another place of this machine: a file, bytes that were given, a function of the caller's.
-    case disk
-    /// The tier that several machines share.
-    case shared
-    /// The network.
-    case network
 }

@@ -1,4 +1,4 @@
-/// A format in which pictures are stored.
+/// A file format of images.
 public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     /// JPEG, ISO/IEC 10918.
     case jpeg
@@ -23,7 +23,7 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     /// JPEG XL, ISO/IEC 18181.
     case jpegxl
 
-    /// The media type, as in a `Content-Type` field.
+    /// The media type for a `Content-Type` field.
     public var mimeType: String {
         switch self {
         case .svg: "image/svg+xml"
@@ -33,7 +33,7 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The usual ending of a file's name, without its dot.
+    /// The usual file name extension, without the dot.
     public var fileExtension: String {
         switch self {
         case .jpeg: "jpg"

@@ -1,27 +1,27 @@
-/// How stored pixels are turned to be upright.
+/// The transformation that turns stored pixels upright.
 ///
 /// - SeeAlso: Exif 2.32, tag 274.
 public enum ImageOrientation: Int, Sendable, CaseIterable {
-    /// As stored.
+    /// Already upright.
     case up = 1
     /// Mirrored left to right.
     case upMirrored
-    /// Turned by 180°.
+    /// Rotated by 180°.
     case down
     /// Mirrored top to bottom.
     case downMirrored
     /// Mirrored along the diagonal from the upper left to the lower right.
     case leftMirrored
-    /// To be turned by 90° clockwise.
+    /// Needs a rotation by 90° clockwise.
     case right
-    /// Mirrored along the other diagonal.
+    /// Mirrored along the diagonal from the upper right to the lower left.
     case rightMirrored
-    /// To be turned by 90° counter-clockwise.
+    /// Needs a rotation by 90° counter-clockwise.
     case left
 
-    /// Reads an EXIF value; 0 and all that is out of range means `up`.
+    /// Creates an orientation from an Exif value; 0 and values out of range mean `up`.
     public init(exif value: Int) { self = ImageOrientation(rawValue: value) ?? .up }
 
-    /// Whether turning exchanges width and height.
+    /// A Boolean value indicating whether the transformation exchanges width and height.
     public var swapsDimensions: Bool { rawValue >= 5 }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Pixels in memory: red, green, blue, alpha, 8 bits each, row by row from the top, in sRGB unless told otherwise.
+/// Pixels in memory: red, green, blue and alpha, 8 bits each, row by row from the top; in sRGB unless stated otherwise.
 ///
-/// A buffer never changes once it is made, so it can be handed to any thread, to a toolkit or to a file without a copy.
+/// A buffer is immutable, so it can be handed to any thread, to a toolkit or to a file without a copy.
 public final class PixelBuffer: Sendable {
-    /// What the fourth byte of a pixel means.
+    /// The meaning of a pixel's fourth byte.
     public enum Alpha: String, Sendable, Hashable {
-        /// Always 255.
+        /// The byte is always 255.
         case opaque
         /// Colours are not multiplied by alpha.
         case straight
@@ -14,32 +14,35 @@ public final class PixelBuffer: Sendable {
         case premultiplied
     }
 
-    /// Width and height.
+    /// The width and the height in pixels.
     public let size: PixelSize
-    /// Bytes from one row's start to the next one's; at least four times the width.
+    /// The distance between the starts of two rows in bytes; at least four times the width.
     public let bytesPerRow: Int
-    /// What the fourth byte of a pixel means.
+    /// The meaning of a pixel's fourth byte.
     public let alpha: Alpha
 
-    // Safe to send: nobody writes to the memory after `init`.
+    // Safe to send: the memory is not written after `init`.
     private nonisolated(unsafe) let baseAddress: UnsafeMutableRawPointer
     private let release: @Sendable () -> Void
 
-    /// Makes a buffer and lets `fill` write its pixels, row by row; the memory is not cleared before.
+    /// Creates a buffer whose pixels `fill` writes, row by row; the memory is not cleared before.
     ///
-    /// - Throws: `outOfMemory` where the machine has none, `limitExceeded` where the size is not positive or does not
-    ///   fit into 2⁴⁸ bytes, and what `fill` throws.
+    /// - Throws: `outOfMemory` if the memory cannot be allocated; `limitExceeded` if the size is not positive or does
+    ///   not fit into 2⁴⁸ bytes; the error that `fill` throws.
     public init(
         size: PixelSize,
         alpha: Alpha,
         fill: (_ pixels: UnsafeMutableRawBufferPointer, _ bytesPerRow: Int) throws(EideticError) -> Void
     ) throws(EideticError) {
         guard size.isPositive, size.pixelCount < 1 << 46 else {
-            throw EideticError(.limitExceeded, message: "a picture of \(size) pixels cannot be made")
+            throw EideticError(
+                .limitExceeded,
+                message: "cannot create an image of \(size) pixels: the size is out of range"
+            )
         }
         let count = size.pixelCount * 4
         guard let memory = PixelMemory.allocate(byteCount: count) else {
-            throw EideticError(.outOfMemory, message: "no memory for a picture of \(size) pixels")
+            throw EideticError(.outOfMemory, message: "not enough memory for an image of \(size) pixels")
         }
         do throws(EideticError) {
             try fill(UnsafeMutableRawBufferPointer(start: memory, count: count), size.width * 4)
@@ -47,7 +50,7 @@ public final class PixelBuffer: Sendable {
             free(memory)
             throw error
         }
-        // Safe to send: only the last owner's end frees it, once.
+        // Safe to send: it is freed once, when the last reference goes away.
         nonisolated(unsafe) let owned = memory
         self.size = size
         self.bytesPerRow = size.width * 4
@@ -56,19 +59,21 @@ public final class PixelBuffer: Sendable {
         release = { free(owned) }
     }
 
-    /// Transparent pixels; they take addresses, and no memory.
+    /// Returns a buffer of transparent pixels; it occupies address space, but no memory.
     static func transparent(size: PixelSize) -> PixelBuffer {
         let count = size.pixelCount * 4
         let memory = mmap(nil, count, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-        guard let memory, memory != MAP_FAILED else { fatalError("no addresses for a picture of \(size) pixels") }
-        // Safe to send: only the last owner's end unmaps it, once.
+        guard let memory, memory != MAP_FAILED else {
+            fatalError("not enough address space for an image of \(size) pixels")
+        }
+        // Safe to send: it is unmapped once, when the last reference goes away.
         nonisolated(unsafe) let owned = memory
         return PixelBuffer(adopting: memory, size: size, bytesPerRow: size.width * 4, alpha: .premultiplied) {
             munmap(owned, count)
         }
     }
 
-    /// Takes memory over that somebody else filled, and that must not change any more; `release` gives it back.
+    /// Creates a buffer from memory that is already filled and no longer changes; `release` frees it.
     package init(
         adopting memory: UnsafeMutableRawPointer,
         size: PixelSize,
@@ -86,24 +91,24 @@ public final class PixelBuffer: Sendable {
 
     deinit { release() }
 
-    /// The memory that the pixels take.
+    /// The memory that the pixels occupy.
     public var byteCount: ByteCount { ByteCount(bytesPerRow * size.height) }
 
-    /// Gives `body` all rows; the pointer is valid within it only.
+    /// Calls `body` with all rows; the pointer is valid only during the call.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: baseAddress, count: bytesPerRow * size.height))
     }
 
-    /// All rows, where they lie as long as somebody holds the buffer; for toolkits that show them without a copy.
+    /// All rows, valid as long as the buffer exists; for toolkits that display them without a copy.
     package var unsafeBytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: baseAddress, count: bytesPerRow * size.height)
     }
 
-    /// The pixel at a place: red, green, blue, alpha as stored.
+    /// Returns the pixel at a position as stored: red, green, blue, alpha.
     ///
-    /// - Precondition: The place lies within the size.
+    /// - Precondition: The position is inside the buffer.
     public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
         precondition((0..<size.width).contains(x) && (0..<size.height).contains(y))
         return baseAddress.loadUnaligned(fromByteOffset: y * bytesPerRow + 4 * x, as: SIMD4<UInt8>.self)

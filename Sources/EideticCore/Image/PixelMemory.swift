@@ -1,19 +1,19 @@
 import Glibc
 
-/// Where the memory for pixels comes from.
+/// The allocator of memory for pixels.
 package enum PixelMemory {
-    /// A large page of memory: 2 MiB on the processors that Linux calls x86-64 and arm64.
+    /// The size of a huge page: 2 MiB on x86-64 and arm64.
     private static let hugePageSize = 2 << 20
 
-    /// Takes so many bytes, not cleared, to be given back with `free`; `nil` where the machine has none.
+    /// Allocates uncleared memory, to be released with `free`; returns `nil` if there is not enough.
     ///
-    /// Twelve megapixels are 12,000 small pages, and to fill them in for the first time takes a fifth of the time of
-    /// decoding a JPEG. So whole large pages are asked for; where the system has none, it gives small ones.
+    /// Twelve megapixels occupy 12,000 small pages, and the first access to them takes a fifth of the time of decoding
+    /// a JPEG. So huge pages are requested; a system without free huge pages uses small ones.
     package static func allocate(byteCount: Int) -> UnsafeMutableRawPointer? {
         let isLarge = byteCount >= 2 * hugePageSize
         var memory: UnsafeMutableRawPointer?
         guard posix_memalign(&memory, isLarge ? hugePageSize : 64, max(1, byteCount)) == 0 else { return nil }
-        // The rest stays small pages: a picture shall not take more memory than it needs.
+        // The remainder stays in small pages, so that an image does not occupy more memory than necessary.
         if isLarge { madvise(memory, byteCount / hugePageSize * hugePageSize, MADV_HUGEPAGE) }
         return memory
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The journal's native protocol: one datagram an entry, fields separated by newlines.
+/// The native protocol of the systemd journal: one datagram per entry, one line per field.
 ///
 /// - SeeAlso: https://systemd.io/JOURNAL_NATIVE_PROTOCOL/
 enum Journal {
@@ -28,7 +28,7 @@ enum Journal {
         }
     }
 
-    /// The message may hold newlines, so it goes in the binary form: name, newline, length, bytes.
+    /// The message may contain newlines, so it is sent in the binary form: name, newline, length, bytes.
     static func encodeEntry(level: Log.Level, category: Log.Category, message: String) -> [UInt8] {
         let priority = [0, 3, 4, 6, 7][level.rawValue]
         var entry = Array("PRIORITY=\(priority)\nSYSLOG_IDENTIFIER=eidetic\nEIDETIC_PART=\(category.rawValue)\n".utf8)

@@ -1,58 +1,58 @@
 import Glibc
 import Synchronization
 
-/// Logging: off by default, by part and level, to the standard error output or the journal.
+/// Logging by category and level, to the standard error or the journal; off by default.
 ///
-/// Set `EIDETIC_LOG` to a level (`info`) or to levels by part (`fetch=debug,store=info`), or call `configure`.
+/// Set `EIDETIC_LOG` to a level (`info`) or to levels by category (`fetch=debug,store=info`), or call `configure`.
 public enum Log {
-    /// How much is said; each level includes those before it.
+    /// The amount of logging; each level includes those before it.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
-        /// Nothing.
+        /// No logging.
         case off
-        /// What failed and was not expected.
+        /// Unexpected failures.
         case error
-        /// What went on in a worse way: a cache that cannot write.
+        /// Degraded operation, as of a cache that cannot write.
         case warning
-        /// What happened: one line a load.
+        /// Events: one line per load.
         case info
-        /// Why it happened: each step.
+        /// Every step, with its reason.
         case debug
 
-        /// Orders levels from silent to talkative.
+        /// Returns `true` if the first level logs less than the second.
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// A part of Eidetic that can be logged on its own.
+    /// A part of Eidetic whose level can be set separately.
     public enum Category: String, Sendable, CaseIterable {
         /// Downloads.
         case fetch
-        /// Memory and disk cache.
+        /// The memory cache and the disk cache.
         case store
         /// Decoders and encoders.
         case codecs
-        /// Requests on their way.
+        /// Requests and their jobs.
         case pipeline
-        /// States and tasks of the application.
+        /// The states and background tasks of the application.
         case background
     }
 
-    /// Where lines go.
+    /// The destination of log lines.
     public enum Sink: Sendable {
-        /// The standard error output.
+        /// The standard error.
         case standardError
-        /// The system's journal, as `EIDETIC_PART` and `MESSAGE`.
+        /// The systemd journal, with the fields `EIDETIC_PART` and `MESSAGE`.
         case journal
-        /// A function of the caller's; it may be called on any thread, and must not call back into Eidetic.
+        /// A function, which may be called on any thread and must not call Eidetic.
         case custom(@Sendable (Level, Category, String) -> Void)
     }
 
-    /// Sets the levels and the sink for the whole process; parts that are not named are silent.
+    /// Sets the levels and the sink for the whole process; omitted categories are not logged.
     public static func configure(_ levels: [Category: Level], sink: Sink = .standardError) {
         configuration.withLock { $0 = Configuration(levels: levels, sink: sink) }
         highestLevel.store(levels.values.max()?.rawValue ?? 0, ordering: .relaxed)
     }
 
-    /// Sets one level for all parts.
+    /// Sets one level for all categories.
     public static func configure(_ level: Level, sink: Sink = .standardError) {
         configure(Dictionary(uniqueKeysWithValues: Category.allCases.map { ($0, level) }), sink: sink)
     }
@@ -76,7 +76,7 @@ public enum Log {
     private static let configuration = Guarded(initialConfiguration)
     private static let highestLevel = Atomic<Int>(initialConfiguration.levels.values.max()?.rawValue ?? 0)
 
-    /// Reads `info` or `fetch=debug,store=info`; what is not understood is left out.
+    /// Parses `info` or `fetch=debug,store=info`; unknown items are ignored.
     package static func parseLevels(_ text: String) -> [Category: Level] {
         let names: [String: Level] = [
             "off": .off, "error": .error, "warning": .warning, "info": .info, "debug": .debug,

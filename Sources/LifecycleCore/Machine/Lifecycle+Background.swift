@@ -1,4 +1,4 @@
-// Time in the background: budget, wakes, expiry.
+// Background time: budget, wakes, expiration.
 extension Lifecycle {
     mutating func enterBackground() {
         currentState = .background
@@ -6,7 +6,7 @@ extension Lifecycle {
         deliver(.didEnterBackground, within: rules.backgroundLimit)
     }
 
-    /// Starts the budget; refilled only by a stay in the foreground that was more than a glance.
+    /// Starts the background time; a long enough stay in the foreground restores it to its full length.
     mutating func startBudget() {
         let stay = budget.foregroundSince.map { now - $0 }
         if stay.map({ $0 >= rules.budgetRefillTime }) ?? true { budget.remaining = rules.backgroundBudget }
@@ -17,7 +17,7 @@ extension Lifecycle {
         effects.append(.setTaskPhase(.background, deadline: backgroundDeadline))
     }
 
-    /// Ends the stay in the background; what is left is kept for a return that comes too soon.
+    /// Ends the stay in the background; the remaining time is kept in case the application returns soon.
     mutating func stopBudget() {
         pauseBudget()
         budget = Budget(remaining: budget.remaining, foregroundSince: now)
@@ -29,19 +29,19 @@ extension Lifecycle {
         budget.deadline = nil
     }
 
-    /// When background time ends: the budget's, or a wake's where that is later, or what a request to stop allows.
+    /// The end of background time: that of the budget or of a later wake, bounded by a request to terminate or a sleep.
     var backgroundDeadline: Duration? {
         guard let own = budget.deadline else { return nil }
         let deadline = max(own, wakes.latestDeadline ?? own)
         return min(deadline, termination.graceDeadline ?? deadline, sleep?.expirationTime ?? deadline)
     }
 
-    /// In the background, and to stay there: hands over wakes, and sees when nothing is left to do.
+    /// Delivers wakes, and suspends or terminates an idle application.
     mutating func advanceInBackground() -> Bool {
         if deliverNextWake() { return true }
         guard openTasks == 0, wakes.entries.isEmpty else {
             suspension.idleSince = nil
-            // What began while time ran out: its handler has not been called.
+            // A task that started after the expiration has a handler that was not yet called.
             if budget.isExpired, sleep == nil { expireBackgroundTime() }
             return false
         }
@@ -54,13 +54,13 @@ extension Lifecycle {
             return false
         case .terminate:
             suspension.idleSince = nil
-            // A machine about to sleep is no reason to end.
+            // A sleep of the machine does not terminate the application.
             if sleep == nil { terminate(grace: .zero) }
             return sleep == nil
         }
     }
 
-    /// Hands over the oldest wake that was not; it has its own time, also where the budget is spent.
+    /// Delivers the oldest undelivered wake; its time limit is independent of the budget.
     mutating func deliverNextWake() -> Bool {
         guard let index = wakes.firstUndeliveredIndex else { return false }
         let limit = min(rules.wakeLimit, wakes.entries[index].allowance)
@@ -70,16 +70,16 @@ extension Lifecycle {
         return true
     }
 
-    /// New time although an expiry had begun.
+    /// Grants background time again after an expiration.
     mutating func restartBudget() {
         (budget.isExpired, budget.killDeadline, budget.overdueWake) = (false, nil, nil)
         suspension.idleSince = nil
         effects.append(.setTaskPhase(.background, deadline: backgroundDeadline))
     }
 
-    /// Time is up: all handlers are called, and nothing new begins.
+    /// Expires the background time: calls all handlers and admits no further task.
     ///
-    /// A machine that falls asleep kills nobody: what is open goes on when it wakes.
+    /// Tasks that are open when the machine sleeps continue when it wakes; the process is not killed for them.
     mutating func expireBackgroundTime() {
         if !budget.isExpired {
             budget.isExpired = true
@@ -91,24 +91,24 @@ extension Lifecycle {
         effects.append(.expireTasks(deadline: deadline))
     }
 
-    /// The number of open tasks changed.
+    /// Records the number of open tasks.
     mutating func openTaskCountChanged(to count: Int) {
         guard isRunning else { return }
         openTasks = max(0, count)
-        // Cannot be, so it was frozen inside a task after all: it must go on.
+        // A frozen process cannot start a task, so it was frozen inside one, and must continue.
         if currentState == .suspended, openTasks > 0 { thawIntoBackground() }
     }
 
-    /// A wake was not completed in time: it counts against the application, and expires what is open.
+    /// Charges a wake that was not completed in time to the application, and expires the open tasks.
     mutating func expireOverdueWake() {
-        guard let late = wakes.entries.first(where: { $0.deadline.map { $0 <= now } ?? false }) else { return }
+        guard let overdue = wakes.entries.first(where: { $0.deadline.map { $0 <= now } ?? false }) else { return }
         guard budget.overdueWake == nil else { return }
-        budget.overdueWake = late.reason
-        effects.append(.penalizeWake(late.reason))
+        budget.overdueWake = overdue.reason
+        effects.append(.penalizeWake(overdue.reason))
         expireBackgroundTime()
     }
 
-    /// The last moment after an expiry: what is still open costs the process its life.
+    /// Kills the process for tasks or wakes that are open after the expiration.
     mutating func enforceExpiration() {
         if let wake = budget.overdueWake, wakes.entries.contains(where: { $0.reason == wake }) {
             kill(wake.kind == .session ? .session : .wake)

@@ -1,5 +1,5 @@
 extension Lifecycle {
-    /// The next moment at which `.timer` is due; `nil` while nothing but an event can change anything.
+    /// The time at which the host passes `.deadlineReached`; `nil` if only another event can change the state.
     package var nextDeadline: Duration? {
         guard isRunning else { return nil }
         return deadlines.compactMap(\.self).min()
@@ -22,7 +22,7 @@ extension Lifecycle {
         ]
     }
 
-    /// In the background, and not just on the way out of it.
+    /// A Boolean value indicating whether background time is running, which excludes the way back to the foreground.
     var isBudgetRunning: Bool { currentState == .background && budget.deadline != nil }
 
     private var idleDeadline: Duration? {
@@ -30,9 +30,9 @@ extension Lifecycle {
         return max(since + rules.idleInterval, suspension.retryTime ?? .zero)
     }
 
-    /// Acts on every deadline that has come.
+    /// Handles every deadline that has passed.
     mutating func handleDeadlines() {
-        if let late = pendingCallback, late.deadline <= now { return handleTimeout(of: late.callback) }
+        if let overdue = pendingCallback, overdue.deadline <= now { return handleTimeout(of: overdue.callback) }
         if let deadline = termination.exitDeadline, deadline <= now { return kill(.watchdog(.willTerminate)) }
         if let deadline = suspension.freezeDeadline, deadline <= now { handleFreezeFailure() }
         if isBudgetRunning { handleBackgroundDeadlines() }
@@ -45,7 +45,7 @@ extension Lifecycle {
         if !budget.isExpired, let deadline = backgroundDeadline, deadline <= now { expireBackgroundTime() }
     }
 
-    /// A wake that is not taken in time is treated as one that was not completed; all else is the watchdog's.
+    /// Treats a wake that was not acknowledged in time as incomplete; kills the process for any other callback.
     private mutating func handleTimeout(of callback: LifecycleCallback) {
         guard case .wake = callback else { return kill(.watchdog(callback)) }
         pendingCallback = nil

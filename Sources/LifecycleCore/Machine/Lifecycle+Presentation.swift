@@ -1,9 +1,9 @@
-// Who is seen: the goal that the presenter sets, and the callbacks that lead there one after the other.
+// Foreground and background: the target state, and the callbacks that lead to it one by one.
 extension Lifecycle {
     mutating func applyPresentation(_ event: LifecycleEvent) {
         guard isRunning, targetState != .terminated else { return }
         if event == .enterForeground { return enterForeground() }
-        // What changes while the machine sleeps is where the application goes back to.
+        // During a sleep of the machine, changes apply to the state after it.
         if let state = sleep {
             sleep?.targetState = Self.targetState(after: event, from: state.targetState)
         } else {
@@ -11,29 +11,29 @@ extension Lifecycle {
         }
     }
 
-    private static func targetState(after event: LifecycleEvent, from goal: TargetState) -> TargetState {
-        switch (event, goal) {
+    private static func targetState(after event: LifecycleEvent, from current: TargetState) -> TargetState {
+        switch (event, current) {
         case (.activate, .inactive): .active
         case (.deactivate, .active): .inactive
         case (.enterBackground, _): .background
-        default: goal
+        default: current
         }
     }
 
-    /// Brings it before the user; when the machine is awake again where it is about to sleep.
+    /// Moves the application to the foreground, after the sleep if the machine is about to sleep.
     mutating func enterForeground() {
         guard targetState != .terminated else { return }
         if sleep == nil { targetState = .active } else { sleep?.targetState = .active }
         (suspension.isRequested, termination.graceDeadline) = (false, nil)
     }
 
-    /// Takes all steps towards the goal that are possible now; one callback at a time.
+    /// Makes all transitions towards the target state that are possible now, one callback at a time.
     mutating func advance() {
         while isRunning, pendingCallback == nil, step() {}
         if isRunning { releaseSleepInhibitorIfIdle() }
     }
 
-    /// Takes one step; gives whether there may be another.
+    /// Makes one transition, and returns whether another may follow.
     private mutating func step() -> Bool {
         switch (currentState, targetState) {
         case (.active, .active): return deliverNextURL() || deliverNextWake()

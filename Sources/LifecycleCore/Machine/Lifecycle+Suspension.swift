@@ -1,4 +1,4 @@
-// Freeze, verify, commit; and back.
+// Suspension: freeze, verify, commit, and resume.
 extension Lifecycle {
     mutating func applySuspension(_ event: LifecycleEvent) {
         switch event {
@@ -14,7 +14,7 @@ extension Lifecycle {
         guard isRunning, targetState != .terminated else { return }
         targetState = .background
         suspension.isRequested = true
-        // The grace runs from the request; callbacks on the way have their own limits.
+        // The grace period starts with the request; callbacks on the way have limits of their own.
         termination.graceDeadline = now + limit
     }
 
@@ -24,7 +24,7 @@ extension Lifecycle {
         if currentState == .suspended { thawIntoBackground() } else if currentState == .suspending { cancelFreeze() }
     }
 
-    /// Asks for the freeze when nothing has been open for a while; at once where time is up, or a stop was asked for.
+    /// Freezes the process after the idle interval; immediately if the time has expired or job control requests it.
     mutating func freezeWhenIdle() -> Bool {
         let since = suspension.idleSince ?? now
         suspension.idleSince = since
@@ -56,7 +56,7 @@ extension Lifecycle {
         cancelFreeze()
     }
 
-    /// Gives up a freeze: something began in between, or it is not wanted any more.
+    /// Cancels a freeze, because a task has started or the suspension is no longer due.
     mutating func cancelFreeze() {
         currentState = .background
         (suspension.freezeDeadline, suspension.idleSince) = (nil, nil)
@@ -71,21 +71,22 @@ extension Lifecycle {
         effects.append(.throttleProcess)
     }
 
-    /// Suspended, and there is a reason to go on.
+    /// Resumes a suspended application if its target state or a wake requires it.
     mutating func resumeIfNeeded() -> Bool {
         guard targetState != .background || !wakes.entries.isEmpty else { return false }
         thawIntoBackground()
         return true
     }
 
-    /// Runs again, unseen: first of all it gets the notices that were held back.
+    /// Resumes in the background, and delivers the notices that were held.
     mutating func thawIntoBackground() {
         currentState = .background
         budget.deadline = now + budget.remaining
         effects += [.setTaskPhase(.background, deadline: backgroundDeadline), .thawProcess, .deliverNotices]
     }
 
-    /// A new supervisor takes over what it finds; a running application in the background gets a fresh budget.
+    /// Takes over a process from an earlier supervisor; one that runs in the background receives the full background
+    /// time.
     private mutating func adopt(_ found: LifecycleEvent.AdoptedState, openTasks count: Int) {
         switch found {
         case .foreground: reset(to: .active, target: .active)

@@ -1,15 +1,16 @@
-/// The rules of an application's life: a value that events change, and that says what is to be done.
+/// The state machine of an application's lifecycle: a value that handles events and returns effects.
 ///
-/// It reads no clock and does nothing itself. A host (the supervisor, or the runtime of an application that has none)
-/// tells it what happened and when, performs the effects, and calls it again with `.timer` at ``nextDeadline``.
-/// Moments are durations since any fixed one; they must not go back, and should stand still while the machine sleeps.
+/// It reads no clock and performs no effect. Its host (the supervisor, or the runtime inside an unsupervised
+/// application) passes each event with its time, performs the effects, and passes `.deadlineReached` at
+/// ``nextDeadline``. Times are durations since a fixed moment; they must not decrease, and should stop while the
+/// machine sleeps.
 package struct Lifecycle: Sendable, Hashable {
-    /// Where the application really is; the callbacks move it.
+    /// The state that the acknowledged callbacks have led to.
     enum CurrentState: Sendable, Hashable {
         case notRunning, launching, inactive, active, background, suspending, suspended
     }
 
-    /// Where it is to go.
+    /// The state that the machine moves towards.
     enum TargetState: Sendable, Hashable { case active, inactive, background, terminated }
 
     struct PendingCallback: Sendable, Hashable {
@@ -22,7 +23,7 @@ package struct Lifecycle: Sendable, Hashable {
     var targetState = TargetState.inactive
     var pendingCallback: PendingCallback?
     var urls: [String] = []
-    /// Open background tasks, as last told.
+    /// The number of open background tasks, as last reported.
     package var openTasks = 0
     var budget: Budget
     var wakes = OpenWakes()
@@ -31,12 +32,12 @@ package struct Lifecycle: Sendable, Hashable {
     var sleep: SleepState?
     var lastMemoryWarnings: [Int: Duration] = [:]
 
-    /// Ended by the user: nothing but the user starts it again.
+    /// A Boolean value indicating whether the user ended the application; only the user starts it again.
     package var wasForceQuit = false
-    /// Crashes during launch since the last good one.
+    /// The number of crashes during launch since the last successful one.
     package var launchCrashCount = 0
 
-    /// The time of the event that is handled, and what it leads to.
+    /// The time and the effects of the event that is being handled.
     var now: Duration = .zero
     var effects: [LifecycleEffect] = []
 
@@ -45,10 +46,10 @@ package struct Lifecycle: Sendable, Hashable {
         budget = Budget(remaining: rules.backgroundBudget)
     }
 
-    /// Where the application stands; `terminating` from the request to end on.
+    /// The current state; `terminating` after a request to terminate.
     package var state: LifecycleState { targetState == .terminated && isRunning ? .terminating : reachedState }
 
-    /// Where it stands, whether or not it is to end.
+    /// The current state, regardless of a request to terminate.
     package var reachedState: LifecycleState {
         switch currentState {
         case .notRunning: .notRunning
@@ -61,15 +62,15 @@ package struct Lifecycle: Sendable, Hashable {
         }
     }
 
-    /// Whether it is out of sight; also while it ends.
+    /// A Boolean value indicating whether the application is in the background, which includes its termination.
     package var isInBackground: Bool { currentState >= .background }
 
-    /// What the application is being told, and has not acknowledged.
+    /// The callback that the application has not yet acknowledged.
     package var unacknowledgedCallback: LifecycleCallback? { pendingCallback?.callback }
 
     var isRunning: Bool { currentState != .notRunning }
 
-    /// Handles one event and gives what is to be done, in order.
+    /// Handles an event and returns its effects, in the order in which the host performs them.
     package mutating func handle(_ event: LifecycleEvent, at moment: Duration) -> [LifecycleEffect] {
         now = max(now, moment)
         effects = []
@@ -80,7 +81,7 @@ package struct Lifecycle: Sendable, Hashable {
         return effects
     }
 
-    /// One deadline may uncover the next: after a long sleep of the thread that keeps the time, several have come.
+    /// Handles the deadlines that an earlier one uncovers: after a delay of the host several may have passed.
     private mutating func handleRemainingDeadlines() {
         for _ in 0..<8 {
             guard let deadline = nextDeadline, deadline <= now else { return }
@@ -112,10 +113,10 @@ package struct Lifecycle: Sendable, Hashable {
 extension Lifecycle.CurrentState: Comparable {}
 
 extension Lifecycle {
-    /// Starts a new life of the process: nothing of the last one is left but what outlives it.
-    mutating func reset(to position: CurrentState, target: TargetState) {
+    /// Returns to the initial values, except for those that outlive the process.
+    mutating func reset(to current: CurrentState, target: TargetState) {
         var fresh = Lifecycle(rules: rules)
-        (fresh.currentState, fresh.targetState) = (position, target)
+        (fresh.currentState, fresh.targetState) = (current, target)
         (fresh.wasForceQuit, fresh.launchCrashCount) = (wasForceQuit, launchCrashCount)
         (fresh.now, fresh.effects) = (now, effects)
         self = fresh

@@ -1,6 +1,6 @@
-/// What can happen to an application.
+/// An input of the state machine.
 package enum LifecycleEvent: Sendable, Hashable {
-    // From the user, or what stands for the user.
+    // From the user or a window system.
     case launch(LaunchReason)
     case activate, deactivate, enterBackground, enterForeground
     case openURL(String)
@@ -8,37 +8,37 @@ package enum LifecycleEvent: Sendable, Hashable {
 
     // From the application.
     case callbackAcknowledged(LifecycleCallback)
-    /// The number of open background tasks is now this.
+    /// The number of open background tasks changed to this value.
     case openTaskCountChanged(Int)
     case wakeCompleted(UInt64)
 
     // From the system.
-    /// A reason to run unseen; `allowance` is what the application's share of such time still holds.
+    /// A reason to run in the background; `allowance` is the remaining time of the application's quota.
     case wake(WakeReason, allowance: Duration)
-    /// The background budget ends now.
+    /// The background time ends now.
     case backgroundTimeRevoked
-    /// The machine is about to sleep, at the latest after this time.
+    /// The machine is about to sleep, after at most this time.
     case systemWillSleep(within: Duration)
-    /// It is awake again.
+    /// The machine woke up.
     case systemDidWake
     case memoryWarning(level: Int)
-    /// Memory is so short that this application has to go.
+    /// Memory is so short that the application must end.
     case memoryExhausted
-    /// To be stopped as a job of a shell is: frozen when its tasks are done, at the latest after this time.
+    /// Job control stops the process: it is frozen when its tasks have ended, after at most this time.
     case suspend(within: Duration)
-    /// A stopped job goes on, unseen.
+    /// Job control continues the process in the background.
     case resumeInBackground
-    /// To end, with so much time for open tasks. A second request expires them at once.
+    /// Termination was requested, with this time for open tasks. A second request expires them immediately.
     case terminate(grace: Duration)
 
     // From the host.
-    /// Every thread is stopped; what was seen then.
+    /// Every thread of the process is stopped.
     case processFrozen(openTasks: Int, blocksOthers: Bool)
-    /// The process is gone.
+    /// The process has ended.
     case processExited(status: Int32)
-    /// A new supervisor found it like this.
+    /// A new supervisor found the process in this state.
     case processAdopted(AdoptedState, openTasks: Int)
-    /// A deadline has come.
+    /// The deadline of `nextDeadline` was reached.
     case deadlineReached
 
     package enum AdoptedState: Sendable, Hashable { case foreground, background, suspended }

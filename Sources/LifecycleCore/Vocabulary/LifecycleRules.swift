@@ -1,48 +1,48 @@
-/// The limits and the policy that a ``Lifecycle`` applies.
+/// The time limits and policies of a ``Lifecycle``.
 package struct LifecycleRules: Sendable, Hashable {
-    /// What becomes of an application in the background that has nothing left to do.
+    /// The treatment of an idle application in the background.
     package enum SuspensionPolicy: Sendable, Hashable {
-        /// It is frozen after a quiet time.
+        /// Freezes the process after it was idle for a while.
         case freeze
-        /// It stays, and is frozen only where that is asked for (Ctrl-Z).
+        /// Keeps the process running; only job control (Ctrl-Z) stops it.
         case keepRunning
-        /// It ends instead: it wants so, or nothing can freeze it.
+        /// Terminates the application, because it is configured so or cannot be frozen.
         case terminate
     }
 
-    /// What becomes of it in the background.
+    /// The treatment of an idle application in the background.
     package var suspensionPolicy = SuspensionPolicy.freeze
-    /// Background time of one stay; 600 s.
+    /// The background time of one stay in the background; 600 s by default.
     package var backgroundBudget: Duration = .seconds(600)
-    /// Launch, until `didFinishLaunching` is acknowledged.
+    /// The time limit of the launch, up to the acknowledgement of `didFinishLaunching`; 20 s by default.
     package var launchLimit: Duration = .seconds(20)
-    /// Other callbacks on the way between foreground states.
+    /// The time limit of the callbacks between foreground states; 10 s by default.
     package var callbackLimit: Duration = .seconds(10)
-    /// `didEnterBackground`.
+    /// The time limit of `didEnterBackground`; 5 s by default.
     package var backgroundLimit: Duration = .seconds(5)
-    /// `willTerminate`, and what follows it until the exit.
+    /// The time limit of `willTerminate`, and of the exit that follows; 5 s each by default.
     package var terminationLimit: Duration = .seconds(5)
-    /// From the call of the expiration handlers to the end of the last task.
+    /// The time between the call of the expiration handlers and the end of the last task; 5 s by default.
     package var expirationLimit: Duration = .seconds(5)
-    /// One fetch, push or session wake.
+    /// The time limit of one wake; 30 s by default.
     package var wakeLimit: Duration = .seconds(30)
-    /// Without a task for so long, then frozen: merges bursts.
+    /// The time without open tasks after which the process is frozen; merges bursts; 250 ms by default.
     package var idleInterval: Duration = .milliseconds(250)
-    /// A freeze that takes longer has failed.
+    /// The time limit of a freeze; 2 s by default.
     package var freezeLimit: Duration = .seconds(2)
-    /// A freeze that failed is tried again after this.
+    /// The time between a failed freeze and the next attempt; 60 s by default.
     package var freezeRetryInterval: Duration = .seconds(60)
-    /// A second offence with a file lock within this time is fatal.
+    /// The time within which a second suspension with a contended lock is fatal; 5 s by default.
     package var lockViolationWindow: Duration = .seconds(5)
-    /// A shorter stay in the foreground does not refill the budget.
+    /// The shortest stay in the foreground that restores the background time; 5 s by default.
     package var budgetRefillTime: Duration = .seconds(5)
-    /// Between two memory warnings of one level.
+    /// The shortest time between two memory warnings of one level; 5 s by default.
     package var memoryWarningInterval: Duration = .seconds(5)
-    /// More crashes than this during launch, and the application is not woken any more.
+    /// The number of crashes during launch after which the application is not woken any more; 3 by default.
     package var launchCrashLimit = 3
-    /// How often a service manager is told that a stop goes on; each time for twice as long.
+    /// The time between two extensions of the service manager's stop timeout, each by twice this time; 1 s by default.
     package var stopExtensionInterval: Duration = .seconds(1)
-    /// Kinds of wake that the application declares.
+    /// The kinds of wake that the application declares; all by default.
     package var declaredWakeKinds: Set<WakeReason.Kind> = Set(WakeReason.Kind.allCases)
 
     package init() {}

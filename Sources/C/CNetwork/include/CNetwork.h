@@ -1,31 +1,32 @@
 #ifndef EIDETIC_NETWORK_H
 #define EIDETIC_NETWORK_H
 
-// Waiting for many files, and waking who waits: Swift's Glibc leaves these headers out.
+// epoll and eventfd, which Swift's Glibc does not import.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-/// The kernel's news about network interfaces, addresses and routes.
-///
-/// In C because Swift's Glibc has no `linux/rtnetlink.h`, whose messages are walked with macros.
+// Changes of network interfaces, addresses and routes, from the kernel.
+//
+// In C because Swift's Glibc has no `linux/rtnetlink.h`, whose messages are parsed with macros.
 
-/// Opens a socket that hears of changes; -1 with `errno` where there can be none.
+/// Opens a socket that receives the changes; returns -1 with `errno` on failure.
 int eidetic_open_route_socket(void);
 
-/// Such a socket, and what is known to be there.
+/// A socket that receives the changes, with the interfaces and addresses that are known.
 struct eidetic_route;
 
-/// Opens one that hears of changes to what is there now; NULL with `errno` where there can be none.
+/// Opens a socket and reads the current state; returns NULL with `errno` on failure.
 struct eidetic_route *eidetic_route_open(void);
 
+/// Closes the socket and frees the state.
 void eidetic_route_close(struct eidetic_route *route);
 
-/// The number of its socket, which can be read when there are news.
+/// Returns the descriptor of the socket, which is readable when there are changes.
 int eidetic_route_socket(const struct eidetic_route *route);
 
-/// Reads all news that are there. Gives 1 where an interface, an address or a default route came, else 0.
+/// Reads all changes. Returns 1 if an interface, an address or a default route was added; otherwise, 0.
 ///
-/// What the kernel says again does not count; news that it had to drop count as something that came.
+/// Repeated messages do not count; messages that the kernel had to drop count as an addition.
 int eidetic_route_read(struct eidetic_route *route);
 
 #endif

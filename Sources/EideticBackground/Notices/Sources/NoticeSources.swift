@@ -1,24 +1,15 @@
 import EideticCore
 import Glibc
 
-/// A descriptor of the kernel's that becomes readable with news for the application.
-protocol NoticeSource: Sendable {
-    /// To be polled; negative where it was lost.
-    var descriptor: Int32 { get }
-
-    /// What is new; never blocks.
-    mutating func read() -> [Notice]
-}
-
-/// The system's news: each source is opened when somebody first wants its notices, so that nobody else is woken by it.
+/// The sources of the system's notices; each is opened for its first observer, so that unobserved changes wake nobody.
 ///
-/// Opened by any thread, read by the one that keeps the time.
+/// Any thread opens them; the lifecycle thread reads them.
 final class NoticeSources: Sendable {
-    /// Which files stand for what.
+    /// The paths of the files that sources watch.
     struct Paths: Sendable {
-        /// `/etc`, but for tests.
+        /// The directory of the system's settings: `/etc`, except in tests.
         var systemDirectory = "/etc"
-        /// The application's own settings.
+        /// The settings files of the application.
         var settingsFiles: [String] = []
 
         fileprivate var targets: [FileChangeSource.Target] {
@@ -41,7 +32,7 @@ final class NoticeSources: Sendable {
 
     deinit { for source in state.withLock({ Array($0.openSources.values) }) { close(source.descriptor) } }
 
-    /// From now on notices of this name are wanted; changes count from the moment at which this returns.
+    /// Opens the source of a notice; changes count from the return of this function.
     func subscribe(to name: Notice.Name) {
         state.withLock { state in
             state.requestedNames.insert(name)
@@ -49,7 +40,7 @@ final class NoticeSources: Sendable {
         }
     }
 
-    /// The application has been started.
+    /// Opens the sources that are already observed.
     func start(paths places: Paths) {
         state.withLock { state in
             state.paths = places
@@ -70,7 +61,7 @@ final class NoticeSources: Sendable {
         case .connectivityChanged: ConnectivitySource()
         case .timeZoneChanged, .localeChanged, .settingsChanged:
             FileChangeSource(targets: places.targets.filter { $0.name == name })
-        // The application's own.
+        // Posted by the application itself.
         default: nil
         }
     }
@@ -81,12 +72,12 @@ final class NoticeSources: Sendable {
         }
     }
 
-    /// What is new, each thing once.
+    /// Returns the new notices of all sources.
     func read() -> [Notice] {
         state.withLock { state in
-            var news: [Notice] = []
-            for name in state.openSources.keys { news += state.openSources[name]?.read() ?? [] }
-            return news
+            var notices: [Notice] = []
+            for name in state.openSources.keys { notices += state.openSources[name]?.read() ?? [] }
+            return notices
         }
     }
 }

@@ -1,0 +1,137 @@
+import EideticBackground
+import EideticCore
+import LifecycleCore
+
+/// The behaviour of the probe, from its arguments.
+struct ProbePlan: Sendable {
+    /// A background task that is opened at the launch.
+    struct PlannedTask: Sendable {
+        let name: String
+        /// The time from entering the background to the end of the task; `nil` if it does not end.
+        let duration: Duration?
+    }
+
+    var configuration = Application.Configuration()
+    var plannedTasks: [PlannedTask] = []
+    /// The callbacks that block, with the time for which they do.
+    var hangs: [String: Duration] = [:]
+    /// A Boolean value indicating whether tasks are ended at their expiration.
+    var endsTasksAtExpiration = true
+    /// A Boolean value indicating whether another task is opened in the expiration handler.
+    var beginsTaskAtExpiration = false
+    /// The presentations to set one by one, after the application became active.
+    var presentations: [ApplicationPresentation] = []
+    var archive: [UInt8]?
+    var crashesAtLaunch = false
+    /// The number of begin and end pairs to measure.
+    var pairCount = 0
+    /// The directory of a disk cache, into which the probe writes continuously.
+    var cacheDirectory: String?
+    var writesToCache = true
+    var skipsStart = false
+    /// The number of threads that open and close tasks continuously.
+    var stormThreads = 0
+    /// A Boolean value indicating whether a stream of states is kept without requesting another value.
+    var abandonsStateStream = false
+    /// A Boolean value indicating whether the application returns to the foreground at the expiration of the first
+    /// task.
+    var returnsToForegroundAtExpiration = false
+    /// A Boolean value indicating whether all tasks are ended at the expiration of the first one.
+    var endsAllTasksAtExpiration = false
+    /// The notices to observe, with their treatment during suspension.
+    var observedNotices: [(name: Notice.Name, behavior: SuspensionBehavior)] = []
+    /// The memory to allocate per second, in MiB, until the pressure is critical; 0 for none.
+    var memoryGrowth = 0
+    /// The URL of an image to load.
+    var url: String?
+    var continuesInBackground = false
+    /// The URL to load repeatedly, several times at once.
+    var stormURL: String?
+    /// A Boolean value indicating whether the probe sends itself SIGTERM right after the start.
+    var stopsAtStart = false
+
+    init(arguments: ArraySlice<String>) throws(EideticError) {
+        var arguments = arguments
+        while let option = arguments.popFirst() { try parse(option, arguments: &arguments) }
+    }
+
+    private mutating func parse(_ option: String, arguments: inout ArraySlice<String>) throws(EideticError) {
+        switch option {
+        case "--task":
+            let (name, milliseconds) = try Self.pair(from: &arguments)
+            plannedTasks.append(PlannedTask(name: name, duration: milliseconds < 0 ? nil : .milliseconds(milliseconds)))
+        case "--hang":
+            let (name, milliseconds) = try Self.pair(from: &arguments)
+            hangs[name] = .milliseconds(milliseconds)
+        case "--ignore-expiry": endsTasksAtExpiration = false
+        case "--begin-at-expiry": beginsTaskAtExpiration = true
+        case "--return-at-expiry": returnsToForegroundAtExpiration = true
+        case "--background": presentations.append(.background)
+        case "--inactive": presentations.append(.inactive)
+        case "--foreground": presentations.append(.active)
+        case "--crash-at-launch": crashesAtLaunch = true
+        case "--exits-on-suspend": configuration.exitsOnSuspend = true
+        case "--no-multitasking": configuration.isMultitaskingSupported = false
+        case "--stop-at-start": stopsAtStart = true
+        case "--no-start": skipsStart = true
+        case "--no-writes": writesToCache = false
+        case "--keep-states": abandonsStateStream = true
+        case "--end-all-at-expiry": endsAllTasksAtExpiration = true
+        case "--continue-in-background": continuesInBackground = true
+        default: try parse(option, value: Self.value(from: &arguments))
+        }
+    }
+
+    private mutating func parse(_ option: String, value: String) throws(EideticError) {
+        switch option {
+        case "--identifier": configuration.identifier = value
+        case "--state-directory": configuration.stateDirectory = value
+        case "--archive": archive = Array(value.utf8)
+        case "--cache": cacheDirectory = value
+        case "--pairs": pairCount = try Self.number(from: value)
+        case "--budget": configuration.budgetOverride = .milliseconds(try Self.number(from: value))
+        case "--grace": configuration.terminationGracePeriod = .milliseconds(try Self.number(from: value))
+        case "--job-grace": configuration.suspensionGracePeriod = .milliseconds(try Self.number(from: value))
+        case "--launch-limit": configuration.rules.launchLimit = .milliseconds(try Self.number(from: value))
+        case "--callback-limit": configuration.rules.callbackLimit = .milliseconds(try Self.number(from: value))
+        case "--expiry-limit": configuration.rules.expirationLimit = .milliseconds(try Self.number(from: value))
+        case "--background-limit": configuration.rules.backgroundLimit = .milliseconds(try Self.number(from: value))
+        case "--termination-limit": configuration.rules.terminationLimit = .milliseconds(try Self.number(from: value))
+        default: try parseLoad(option, value: value)
+        }
+    }
+
+    private mutating func parseLoad(_ option: String, value: String) throws(EideticError) {
+        switch option {
+        case "--storm": stormThreads = try Self.number(from: value)
+        case "--grow": memoryGrowth = try Self.number(from: value)
+        case "--load": url = value
+        case "--load-storm": stormURL = value
+        case "--settings": configuration.settingsFiles.append(value)
+        case "--system-directory": configuration.systemSettingsDirectory = value
+        case "--observe": observedNotices.append((Notice.Name(value), .coalesce))
+        case "--observe-dropping": observedNotices.append((Notice.Name(value), .drop))
+        default: throw EideticError(.invalidArgument, message: "unknown option \(option)")
+        }
+    }
+
+    private static func value(from arguments: inout ArraySlice<String>) throws(EideticError) -> String {
+        guard let value = arguments.popFirst() else {
+            throw EideticError(.invalidArgument, message: "an option has no value")
+        }
+        return value
+    }
+
+    private static func number(from text: String) throws(EideticError) -> Int {
+        guard let number = Int(text) else { throw EideticError(.invalidArgument, message: "\(text) is not a number") }
+        return number
+    }
+
+    private static func pair(from arguments: inout ArraySlice<String>) throws(EideticError) -> (String, Int) {
+        let parts = try value(from: &arguments).split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else {
+            throw EideticError(.invalidArgument, message: "the value is not NAME=MILLISECONDS")
+        }
+        return (parts[0], try number(from: parts[1]))
+    }
+}

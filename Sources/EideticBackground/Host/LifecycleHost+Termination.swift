@@ -1,0 +1,51 @@
+import EideticCore
+import Glibc
+import LifecycleCore
+
+// The ways in which this process stops and ends.
+extension LifecycleHost {
+    /// Stops this process as Ctrl-Z does, once no task is open and none can start.
+    func stopProcess() {
+        let moment = application.clock.uptime
+        guard application.tasks.closeIfIdle() else {
+            let open = application.tasks.count
+            return pendingEvents.append((.processFrozen(openTasks: open, blocksOthers: false), moment))
+        }
+        application.setState(.suspended)
+        application.noticeCenter.suspend()
+        kill(getpid(), SIGSTOP)
+        // The process was continued; the time in between is not charged.
+        pendingEvents.append((.processFrozen(openTasks: 0, blocksOthers: false), moment))
+    }
+
+    func saveArchive() {
+        guard let bytes = unsavedArchive else { return }
+        unsavedArchive = nil
+        archive?.save(bytes)
+    }
+
+    func exitProcess() {
+        Log.write(.info, category: .background, message: "exiting")
+        exit(0)
+    }
+
+    /// Kills this process for a violation, after saving the report.
+    func killProcess(for reason: KillReason) {
+        let report = KillReport(reason: reason, openTasks: application.tasks.names).text
+        archive?.saveReport(report)
+        serviceManager.reportStatus(report)
+        printReport("eidetic: \(report)\n")
+        kill(getpid(), SIGKILL)
+        // The signal may take a moment to arrive.
+        while true { pause() }
+    }
+
+    /// Writes to the standard error if it is ready; a missing reader must neither delay nor change the end.
+    private func printReport(_ line: String) {
+        signal(SIGPIPE, SIG_IGN)
+        var polled = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard poll(&polled, 1, 0) == 1 else { return }
+        // A pipe that is ready accepts a page without blocking, and a report is shorter.
+        _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    }
+}

@@ -1,0 +1,72 @@
+package import EideticCore
+package import Glibc
+
+/// Descriptors that the kernel makes ready when memory is short: pressure stall information, and control group events.
+///
+/// Used by one thread only.
+///
+/// - SeeAlso: https://docs.kernel.org/accounting/psi.html
+package final class MemoryPressureTriggers {
+    private struct Trigger {
+        let descriptor: Int32
+        let level: MemoryPressure
+    }
+
+    private var triggers: [Trigger]
+
+    /// The stall time within 2 s: 5 % and 15 % for some tasks, 10 % for all.
+    private static let thresholds: [(rule: String, level: MemoryPressure)] = [
+        ("some 100000 2000000", .warning), ("some 300000 2000000", .urgent), ("full 200000 2000000", .critical),
+    ]
+
+    /// Opens the triggers; `usesStallInformation` includes the pressure of the whole machine.
+    package init(eventFiles: [String], usesStallInformation: Bool = true) {
+        let stalls = (usesStallInformation ? Self.thresholds : []).compactMap { item in
+            Self.openTrigger(item.rule).map { Trigger(descriptor: $0, level: item.level) }
+        }
+        // A group's event is only a reason to read the memory again.
+        let events = eventFiles.compactMap { path -> Trigger? in
+            let number = open(path, O_RDONLY | O_CLOEXEC)
+            return number < 0 ? nil : Trigger(descriptor: number, level: .normal)
+        }
+        triggers = stalls + events
+        for trigger in events { _ = Self.drain(trigger.descriptor) }
+    }
+
+    deinit { for trigger in triggers { close(trigger.descriptor) } }
+
+    private static func openTrigger(_ rule: String) -> Int32? {
+        let number = open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard number >= 0 else { return nil }
+        // The terminating zero belongs to the rule.
+        let count = rule.utf8.count + 1
+        if rule.withCString({ write(number, $0, count) }) == count { return number }
+        close(number)
+        return nil
+    }
+
+    /// Reads a group's events, so that only later ones are new; returns `false` if the group is gone, and its file
+    /// always ready.
+    private static func drain(_ number: Int32) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 512)
+        return pread(number, &bytes, bytes.count, 0) >= 0
+    }
+
+    package var pollDescriptors: [pollfd] {
+        triggers.map { pollfd(fd: $0.descriptor, events: Int16(POLLPRI), revents: 0) }
+    }
+
+    /// Returns the highest pressure among the ready descriptors; `nil` if none is ready.
+    package func highestPressure(in polled: [pollfd]) -> MemoryPressure? {
+        var highest: MemoryPressure?
+        var removed: [Int32] = []
+        for (trigger, descriptor) in zip(triggers, polled) where descriptor.revents != 0 {
+            let isAlive =
+                trigger.level == .normal ? Self.drain(trigger.descriptor) : descriptor.revents & Int16(POLLPRI) != 0
+            if isAlive { highest = max(highest ?? .normal, trigger.level) } else { removed.append(trigger.descriptor) }
+        }
+        for number in removed { close(number) }
+        triggers.removeAll { removed.contains($0.descriptor) }
+        return highest
+    }
+}

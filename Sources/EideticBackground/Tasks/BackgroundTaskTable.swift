@@ -1,0 +1,156 @@
+import EideticCore
+package import LifecycleCore
+
+/// The open background tasks of a process.
+///
+/// An array of slots with a free list, behind a lock. Opening and closing a task access nothing else, and make no
+/// system call in the foreground.
+package final class BackgroundTaskTable: Sendable {
+    /// The handler to call when background time expires.
+    package enum Handler: Sendable {
+        case none
+        /// Called on the lifecycle thread; must return at once.
+        case anyThread(@Sendable () -> Void)
+        case mainActor(@MainActor @Sendable () -> Void)
+    }
+
+    private struct Slot {
+        /// Odd while the slot is occupied, so that an identifier refers to one task only.
+        var generation: UInt32 = 0
+        var name = ""
+        var handler = Handler.none
+        var nextFree: Int32 = -1
+
+        /// Updates the whole slot in one call, because each access to the array costs a check.
+        mutating func occupy(name: String, handler: Handler) -> (generation: UInt32, nextFree: Int32) {
+            generation &+= 1
+            (self.name, self.handler) = (name, handler)
+            return (generation, nextFree)
+        }
+
+        /// Vacates the slot and returns its handler; `nil` if the generation is not the expected one.
+        mutating func vacate(generation expected: UInt32, nextFree: Int32) -> Handler? {
+            guard generation == expected, expected & 1 == 1 else { return nil }
+            generation &+= 1
+            self.nextFree = nextFree
+            let handler = handler
+            (name, self.handler) = ("", .none)
+            return handler
+        }
+    }
+
+    private struct State {
+        var slots: [Slot] = []
+        var firstFree: Int32 = -1
+        var count = 0
+        var phase = TaskPhase.foreground
+        var deadline: Duration?
+    }
+
+    private let state = Guarded(State())
+    /// Called, without the lock, when the first task is opened or the last one closed outside the foreground.
+    private let openCountDidChange: @Sendable () -> Void
+
+    package init(openCountDidChange: @escaping @Sendable () -> Void) { self.openCountDidChange = openCountDidChange }
+
+    /// Opens a task and returns its identifier; 0 if no task is admitted.
+    package func begin(_ name: String, handler: Handler) -> UInt64 {
+        let (identifier, changed) = state.withLock { state -> (UInt64, Bool) in
+            guard state.phase.admitsTasks else { return (0, false) }
+            state.count += 1
+            return (
+                Self.occupySlot(in: &state, name: name, handler: handler),
+                state.phase != .foreground && state.count == 1
+            )
+        }
+        if changed { openCountDidChange() }
+        return identifier
+    }
+
+    /// Closes a task; returns `false` if it is not open.
+    @discardableResult
+    package func end(_ identifier: UInt64) -> Bool {
+        var released = Handler.none
+        let (known, changed) = state.withLock { state -> (Bool, Bool) in
+            guard let handler = Self.vacateSlot(in: &state, identifier: identifier) else { return (false, false) }
+            released = handler
+            state.count -= 1
+            return (true, state.phase != .foreground && state.count == 0)
+        }
+        // The handler is released without the lock, because a deinitialiser may call this table.
+        _ = consume released
+        if changed { openCountDidChange() }
+        return known
+    }
+
+    private static func occupySlot(in state: inout State, name: String, handler: Handler) -> UInt64 {
+        if state.firstFree < 0 {
+            state.slots.append(Slot())
+            state.firstFree = Int32(state.slots.count - 1)
+        }
+        let index = Int(state.firstFree)
+        let taken = state.slots[index].occupy(name: name, handler: handler)
+        state.firstFree = taken.nextFree
+        return UInt64(taken.generation) << 32 | UInt64(index + 1)
+    }
+
+    private static func vacateSlot(in state: inout State, identifier: UInt64) -> Handler? {
+        let index = Int(identifier & 0xffff_ffff) - 1
+        guard index >= 0, index < state.slots.count else { return nil }
+        guard let handler = state.slots[index].vacate(generation: UInt32(identifier >> 32), nextFree: state.firstFree)
+        else {
+            return nil
+        }
+        state.firstFree = Int32(index)
+        return handler
+    }
+}
+
+// MARK: For the host
+extension BackgroundTaskTable {
+    /// The number of open tasks.
+    package var count: Int { state.withLock { $0.count } }
+
+    /// The sorted names of the open tasks.
+    package var names: [String] { state.withLock { $0.slots.filter { $0.generation & 1 == 1 }.map(\.name) }.sorted() }
+
+    /// The end of background time; `nil` if it does not end.
+    package var deadline: Duration? { state.withLock { $0.deadline } }
+
+    package func setPhase(_ phase: TaskPhase, deadline: Duration?) {
+        state.withLock { state in
+            state.phase = phase
+            state.deadline = deadline
+        }
+    }
+
+    /// Closes the table for new tasks if none is open, and returns whether it did.
+    package func closeIfIdle(phase: TaskPhase = .expiring) -> Bool {
+        state.withLock { state in
+            guard state.count == 0 else { return false }
+            state.phase = phase
+            return true
+        }
+    }
+
+    /// Returns `true` if the task is open.
+    package func isOpen(_ identifier: UInt64) -> Bool {
+        let index = Int(identifier & 0xffff_ffff) - 1
+        let generation = UInt32(identifier >> 32)
+        return state.withLock { state in
+            guard index >= 0, index < state.slots.count else { return false }
+            return generation & 1 == 1 && state.slots[index].generation == generation
+        }
+    }
+
+    /// Removes and returns the handlers of all open tasks.
+    package func removeHandlers() -> [(identifier: UInt64, handler: Handler)] {
+        state.withLock { state in
+            state.slots.indices.filter { state.slots[$0].generation & 1 == 1 }.map { index in
+                defer { state.slots[index].handler = .none }
+                let identifier = UInt64(state.slots[index].generation) << 32 | UInt64(index + 1)
+                return (identifier, state.slots[index].handler)
+            }
+        }
+    }
+}

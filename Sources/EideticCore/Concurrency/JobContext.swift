@@ -1,0 +1,77 @@
+import Synchronization
+
+/// The cancellation flag and the priority of a job, shared by the job and its owner.
+///
+/// The owner can cancel the job or change its priority at any time.
+@usableFromInline
+package final class JobContext: Sendable {
+    private let cancellationFlag = Atomic<Bool>(false)
+    private let rawPriority: Atomic<Int>
+    private let observers = Guarded(Observers())
+
+    @usableFromInline
+    package init(priority: LoadPriority = .normal) {
+        rawPriority = Atomic(priority.rawValue)
+    }
+
+    /// A Boolean value indicating whether the job was cancelled.
+    ///
+    /// Long loops check it every few milliseconds; the check is a single load.
+    package var isCancelled: Bool { cancellationFlag.load(ordering: .relaxed) }
+
+    /// The current priority, which may change while the job waits and runs.
+    @usableFromInline
+    package var priority: LoadPriority {
+        get { LoadPriority(rawValue: rawPriority.load(ordering: .relaxed)) ?? .normal }
+        set {
+            guard rawPriority.exchange(newValue.rawValue, ordering: .relaxed) != newValue.rawValue else { return }
+            Self.changeCounter.add(1, ordering: .releasing)
+            for callback in observers.withLock({ $0.callbacks }) { callback() }
+        }
+    }
+
+    /// The number of priority changes in this process; a queue is sorted again only if this number has changed.
+    package static var priorityChangeCount: Int { changeCounter.load(ordering: .acquiring) }
+
+    private static let changeCounter = Atomic<Int>(0)
+
+    /// Cancels the job.
+    @usableFromInline
+    package func cancel() { cancellationFlag.store(true, ordering: .relaxed) }
+
+    /// Throws `EideticError.cancelled` if the job is cancelled.
+    package func checkCancellation() throws(EideticError) {
+        if isCancelled { throw .cancelled }
+    }
+
+    /// Calls `onChange` after each change of priority, on the thread that made it, until `owner` is removed.
+    @usableFromInline
+    package func addPriorityObserver(_ owner: AnyObject, onChange: @escaping @Sendable () -> Void) {
+        let owner = ObjectIdentifier(owner)
+        observers.withLock { $0.add(owner, onChange: onChange) }
+    }
+
+    /// Removes the observer that `owner` added.
+    @usableFromInline
+    package func removePriorityObserver(_ owner: AnyObject) {
+        let owner = ObjectIdentifier(owner)
+        observers.withLock { $0.remove(owner) }
+    }
+}
+
+/// The observers of a context; the common case of a single observer needs no array.
+private struct Observers {
+    private var first: (owner: ObjectIdentifier, onChange: @Sendable () -> Void)?
+    private var others: [(owner: ObjectIdentifier, onChange: @Sendable () -> Void)] = []
+
+    var callbacks: [@Sendable () -> Void] { (first.map { [$0.onChange] } ?? []) + others.map(\.onChange) }
+
+    mutating func add(_ owner: ObjectIdentifier, onChange: @escaping @Sendable () -> Void) {
+        if first == nil { first = (owner, onChange) } else { others.append((owner, onChange)) }
+    }
+
+    mutating func remove(_ owner: ObjectIdentifier) {
+        if first?.owner == owner { first = nil }
+        if !others.isEmpty { others.removeAll { $0.owner == owner } }
+    }
+}

@@ -1,0 +1,14 @@
+extension Duration {
+    /// The duration in nanoseconds, clamped to 64 bits.
+    package var inNanoseconds: Int64 {
+        let (whole, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return components.seconds < 0 ? .min : .max }
+        return whole.addingReportingOverflow(components.attoseconds / 1_000_000_000).partialValue
+    }
+
+    /// The duration in milliseconds, with fractions.
+    package var inMilliseconds: Double { Double(inNanoseconds) / 1e6 }
+
+    /// The duration in seconds, with fractions.
+    package var inSeconds: Double { Double(inNanoseconds) / 1e9 }
+}

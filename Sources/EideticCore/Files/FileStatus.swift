@@ -1,0 +1,33 @@
+import Glibc
+
+/// The metadata of a file.
+package struct FileStatus: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable { case regular, directory, symbolicLink, other }
+
+    package let kind: Kind
+    /// The size of the contents, in bytes.
+    package let size: Int
+    /// The space that the file occupies on the device, in bytes.
+    package let allocatedSize: Int
+    package let modificationTime: Timestamp
+    package let accessTime: Timestamp
+    package let inode: UInt64
+    package let device: UInt64
+    package let linkCount: Int
+
+    init(_ status: stat) {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: kind = .regular
+        case S_IFDIR: kind = .directory
+        case S_IFLNK: kind = .symbolicLink
+        default: kind = .other
+        }
+        size = Int(status.st_size)
+        allocatedSize = Int(status.st_blocks) * 512
+        modificationTime = Timestamp(status.st_mtim)
+        accessTime = Timestamp(status.st_atim)
+        inode = UInt64(status.st_ino)
+        device = UInt64(status.st_dev)
+        linkCount = Int(status.st_nlink)
+    }
+}

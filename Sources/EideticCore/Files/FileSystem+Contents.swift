@@ -1,0 +1,91 @@
+import Glibc
+import Synchronization
+
+extension FileSystem {
+    /// Creates a directory and its missing parents, as `mkdir -p` does.
+    package func makeDirectories(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
+        do throws(SystemError) {
+            try makeDirectory(path, mode: mode)
+        } catch  where error.errorNumber == ENOENT {
+            guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw error }
+            try makeDirectories(String(path[..<slash]), mode: mode)
+            // Another process may have created it in between.
+            try makeDirectories(path, mode: mode)
+        } catch  where error.errorNumber == EEXIST {
+            guard try status(of: path).kind == .directory else {
+                throw SystemError(.mkdir, errorNumber: ENOTDIR, path: path)
+            }
+        }
+    }
+
+    /// Returns the names in a directory without "." and "..", in no particular order.
+    package func entryNames(in path: String) throws(SystemError) -> [String] {
+        if let observer, let number = observer.willPerform(.readdir, path: path) {
+            throw SystemError(.readdir, errorNumber: number, path: path)
+        }
+        guard let directory = opendir(path) else { throw SystemError(.readdir, errorNumber: errno, path: path) }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = Glibc.readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Returns the contents of a file; fails with `EFBIG` if it is larger than `limit` bytes.
+    package func contents(of path: String, limit: Int = .max) throws(SystemError) -> [UInt8] {
+        do throws(SystemError) {
+            return try contents(of: try open(path, flags: O_RDONLY), limit: limit)
+        } catch {
+            throw SystemError(error.call, errorNumber: error.errorNumber, path: path)
+        }
+    }
+
+    /// Returns the remaining contents of an open file; fails with `EFBIG` if they are larger than `limit` bytes.
+    package func contents(of file: borrowing FileDescriptor, limit: Int = .max) throws(SystemError) -> [UInt8] {
+        let size = try status(of: file).size
+        guard size <= limit else { throw SystemError(.read, errorNumber: EFBIG) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: max(4_096, min(size + 1, 1 << 20)))
+        bytes.reserveCapacity(size)
+        while true {
+            let count = try read(file, into: &chunk)
+            if count == 0 { return bytes }
+            bytes.append(contentsOf: chunk[..<count])
+            guard bytes.count <= limit else { throw SystemError(.read, errorNumber: EFBIG) }
+        }
+    }
+
+    /// Returns an unused path beside `path`, for a file that is not yet complete.
+    package static func temporaryPath(for path: String) -> String {
+        var name = path
+        name.reserveCapacity(path.utf8.count + 20)
+        name.append(".")
+        name.append(String(temporaryNameCounter.wrappingAdd(1, ordering: .relaxed).newValue, radix: 36))
+        name.append(".tmp")
+        return name
+    }
+
+    /// Starts at a random number, so that processes which share a directory choose different names.
+    private static let temporaryNameCounter = Atomic<UInt64>(.random(in: 0...UInt64.max))
+
+    /// Replaces a file atomically: writes a temporary file beside it and renames that, so that readers see all or
+    /// nothing.
+    package func replaceContents(
+        of path: String,
+        with bytes: UnsafeRawBufferPointer,
+        mode: UInt32 = 0o644
+    ) throws(SystemError) {
+        let temporary = Self.temporaryPath(for: path)
+        do throws(SystemError) {
+            try write(bytes, to: try open(temporary, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode))
+            try rename(temporary, to: path)
+        } catch {
+            try? unlink(temporary)
+            throw SystemError(error.call, errorNumber: error.errorNumber, path: path)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Glibc
+
+extension FileSystem {
+    /// Returns the metadata of a file, by `stat(2)`.
+    package func status(of path: String) throws(SystemError) -> FileStatus {
+        var status = stat()
+        _ = try perform(.stat, path: path) { stat(path, &status) }
+        return FileStatus(status)
+    }
+
+    /// Returns the metadata of a file or of a symbolic link itself, by `lstat(2)`.
+    package func linkStatus(of path: String) throws(SystemError) -> FileStatus {
+        var status = stat()
+        _ = try perform(.lstat, path: path) { lstat(path, &status) }
+        return FileStatus(status)
+    }
+
+    /// Renames a file and atomically replaces any file at `target`, by `rename(2)`.
+    package func rename(_ source: String, to target: String) throws(SystemError) {
+        _ = try perform(.rename, path: target) {
+            source.withCString { source in target.withCString { Glibc.rename(source, $0) } }
+        }
+    }
+
+    /// Removes a file, by `unlink(2)`.
+    package func unlink(_ path: String) throws(SystemError) {
+        _ = try perform(.unlink, path: path) { path.withCString { Glibc.unlink($0) } }
+    }
+
+    /// Checks that the real user has the permissions in `mode`, by `access(2)`.
+    package func checkAccess(to path: String, mode: Int32) throws(SystemError) {
+        _ = try perform(.access, path: path) { access(path, mode) }
+    }
+
+    /// Creates a directory, by `mkdir(2)`.
+    package func makeDirectory(_ path: String, mode: UInt32 = 0o700) throws(SystemError) {
+        _ = try perform(.mkdir, path: path) { mkdir(path, mode) }
+    }
+
+    /// Removes an empty directory, by `rmdir(2)`.
+    package func removeDirectory(_ path: String) throws(SystemError) {
+        _ = try perform(.rmdir, path: path) { rmdir(path) }
+    }
+
+    /// Sets the modification time of a file, by `utimensat(2)`.
+    package func setModificationTime(of path: String, to moment: Timestamp) throws(SystemError) {
+        let times = [Glibc.timespec(tv_sec: 0, tv_nsec: 0x3fff_fffe /* UTIME_OMIT */), moment.timespec]
+        _ = try perform(.utimensat, path: path) { utimensat(AT_FDCWD, path, times, 0) }
+    }
+
+    /// The space that is available to this user on a file system.
+    package struct FreeSpace: Sendable, Hashable {
+        /// The number of available bytes.
+        package let availableBytes: Int
+        /// The size of the file system in bytes.
+        package let totalBytes: Int
+        /// The number of available inodes.
+        package let availableInodes: Int
+        /// A Boolean value indicating whether the file system counts inodes.
+        package let countsInodes: Bool
+        /// The size of a block in bytes.
+        package let blockSize: Int
+    }
+
+    /// Returns the available space on the file system of `path`, by `statvfs(3)`.
+    package func freeSpace(at path: String) throws(SystemError) -> FreeSpace {
+        var info = statvfs()
+        _ = try perform(.statvfs, path: path) { statvfs(path, &info) }
+        let unit = Int(info.f_frsize)
+        return FreeSpace(
+            availableBytes: Int(info.f_bavail) * unit,
+            totalBytes: Int(info.f_blocks) * unit,
+            availableInodes: Int(info.f_favail),
+            countsInodes: info.f_files > 0,
+            blockSize: unit
+        )
+    }
+}

@@ -1,0 +1,77 @@
+extension Lifecycle {
+    /// The background time: its remainder, and its end while it runs.
+    struct Budget: Sendable, Hashable {
+        var remaining: Duration
+        /// The end of background time; set while it runs.
+        var deadline: Duration?
+        /// The time of the last return to the foreground; `nil` before the first stay in the background.
+        var foregroundSince: Duration?
+        /// The time at which the process is killed if tasks are open; set at expiration, cleared when all tasks have
+        /// ended.
+        var killDeadline: Duration?
+        /// A Boolean value indicating whether the background time has expired: no task may start until the application
+        /// returns to the foreground or is woken.
+        var isExpired = false
+        /// The wake whose missing completion caused the expiration.
+        var overdueWake: WakeReason?
+    }
+
+    /// The wakes of the current process that are not completed.
+    struct OpenWakes: Sendable, Hashable {
+        struct OpenWake: Sendable, Hashable {
+            let reason: WakeReason
+            let allowance: Duration
+            /// The time limit of the wake; set on delivery.
+            var deadline: Duration?
+        }
+
+        var entries: [OpenWake] = []
+
+        var firstUndeliveredIndex: Int? { entries.firstIndex { $0.deadline == nil } }
+        var latestDeadline: Duration? { entries.compactMap(\.deadline).max() }
+        var earliestDeadline: Duration? { entries.compactMap(\.deadline).min() }
+    }
+
+    /// The progress of a suspension.
+    struct SuspensionState: Sendable, Hashable {
+        /// The time since which no task was open.
+        var idleSince: Duration?
+        /// Requested by job control, as by Ctrl-Z: without waiting for the idle interval.
+        var isRequested = false
+        /// The time at which an unconfirmed freeze has failed.
+        var freezeDeadline: Duration?
+        /// The time of the next attempt after a failed freeze.
+        var retryTime: Duration?
+        /// The time of the last suspension with contended locks.
+        var lastLockWarning: Duration?
+    }
+
+    /// The progress of a termination.
+    struct TerminationState: Sendable, Hashable {
+        struct KilledProcess: Sendable, Hashable {
+            let reason: KillReason
+            let wasLaunching: Bool
+            let openTasks: Int
+        }
+
+        /// The time at which open tasks expire.
+        var graceDeadline: Duration?
+        /// The time of the next extension of the service manager's timeout.
+        var nextExtension: Duration?
+        /// The time at which the process must have exited after `willTerminate`.
+        var exitDeadline: Duration?
+        /// The process that the host is killing, until it has exited.
+        var killedProcess: KilledProcess?
+    }
+
+    /// The progress of a sleep of the machine.
+    struct SleepState: Sendable, Hashable {
+        /// The state to return to after the sleep.
+        var targetState: TargetState
+        /// The time at which open tasks expire.
+        let expirationTime: Duration
+        /// The time at which the machine may sleep in any case.
+        let releaseTime: Duration
+        var isReleased = false
+    }
+}

@@ -1,0 +1,72 @@
+// Termination, sleep of the machine, memory warnings.
+extension Lifecycle {
+    mutating func terminate(grace: Duration) {
+        guard isRunning else { return }
+        if targetState == .terminated { return terminateSooner() }
+        (targetState, sleep) = (.terminated, nil)
+        termination.graceDeadline = now + grace
+        termination.nextExtension = now
+        extendStopTimeout()
+    }
+
+    /// Expires the open tasks at the second request to terminate.
+    private mutating func terminateSooner() {
+        termination.graceDeadline = now
+        if isBudgetRunning { expireBackgroundTime() }
+    }
+
+    /// Moves a terminating application in the background to `willTerminate`, after its tasks have ended or expired.
+    mutating func advanceTermination() -> Bool {
+        guard termination.exitDeadline == nil else { return false }
+        wakes.entries.removeAll()
+        if openTasks > 0 {
+            if budget.isExpired || termination.graceDeadline.map({ $0 <= now }) ?? false { expireBackgroundTime() }
+            return false
+        }
+        budget.killDeadline = nil
+        effects.append(.setTaskPhase(.terminating, deadline: now))
+        deliver(.willTerminate, within: rules.terminationLimit)
+        return true
+    }
+
+    mutating func extendStopTimeout() {
+        guard targetState == .terminated, isRunning, termination.nextExtension.map({ $0 <= now }) ?? false else {
+            return
+        }
+        effects.append(.extendStopTimeout(by: rules.stopExtensionInterval * 2))
+        termination.nextExtension = now + rules.stopExtensionInterval
+    }
+
+    /// Moves the application to the background; open tasks expire shortly before the machine may sleep.
+    mutating func prepareForSleep(within limit: Duration) {
+        guard isRunning, targetState != .terminated, sleep == nil else { return }
+        let reserve = min(limit / 2, rules.expirationLimit)
+        sleep = SleepState(targetState: targetState, expirationTime: now + limit - reserve, releaseTime: now + limit)
+        targetState = .background
+    }
+
+    mutating func resumeAfterSleep() {
+        guard let sleep else { return }
+        self.sleep = nil
+        if targetState == .background { targetState = sleep.targetState }
+        if currentState == .background, targetState == .background { restartBudget() }
+        effects.append(.acquireSleepInhibitor)
+    }
+
+    mutating func releaseSleepInhibitorIfIdle() {
+        guard let state = sleep, !state.isReleased else { return }
+        let isIdle = isInBackground && pendingCallback == nil && openTasks == 0 && wakes.entries.isEmpty
+        guard isIdle || state.releaseTime <= now else { return }
+        sleep?.isReleased = true
+        budget.killDeadline = nil
+        effects.append(.releaseSleepInhibitor)
+    }
+
+    /// Warns a running application, at most once per level and interval.
+    mutating func deliverMemoryWarning(level: Int) {
+        guard isRunning, currentState != .suspended, currentState != .suspending else { return }
+        if let last = lastMemoryWarnings[level], now - last < rules.memoryWarningInterval { return }
+        lastMemoryWarnings[level] = now
+        effects.append(.deliverMemoryWarning(level: level))
+    }
+}

@@ -1,0 +1,11 @@
+/// A callback into the application; one at a time, each of which the application acknowledges.
+package enum LifecycleCallback: Sendable, Hashable {
+    /// `willFinishLaunching` and `didFinishLaunching`, for the user.
+    case launch(LaunchReason)
+    /// `willFinishLaunching` and `didFinishLaunching`, directly into the background.
+    case launchInBackground
+    case didBecomeActive, willResignActive, didEnterBackground, willEnterForeground
+    case openURL(String)
+    case wake(WakeReason)
+    case willTerminate
+}

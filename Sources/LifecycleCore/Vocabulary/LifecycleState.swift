@@ -1,0 +1,9 @@
+/// A state of an application.
+package enum LifecycleState: Sendable, Hashable {
+    case notRunning, launching, inactive, active, background
+    /// A freeze was requested and is not yet confirmed.
+    case suspending
+    case suspended
+    /// Termination was requested; callbacks and open tasks have their time.
+    case terminating
+}

@@ -1,0 +1,264 @@
+import EideticBackground
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("Lifecycle of a real process", .timeLimit(.minutes(2)))
+struct ProcessLifecycleTests {
+    static let launch = ["willFinishLaunching inactive", "didFinishLaunching inactive", "didBecomeActive active"]
+    static let leave = ["willResignActive active", "didEnterBackground background"]
+    static let end = ["willTerminate background", "late begin refused"]
+
+    /// Returns the callbacks among the lines, in order.
+    private func callbacks(in lines: [String]) -> [String] {
+        lines.filter { line in ["will", "did", "late", "expired", "done"].contains { line.hasPrefix($0) } }
+    }
+
+    @Test("B02 B04 B05 B06 B17 each path through the state table, in a real process", arguments: ProcessLifecycle.all)
+    func lifecycle(_ row: ProcessLifecycle) async throws {
+        let directory = try TemporaryDirectory(named: "row")
+        let place = ["--identifier", "org.example.row", "--state-directory", directory.path, "--archive", "page 7"]
+        _ = try await run(place, terminatingAt: "state active")
+        let end = try await run(place + row.arguments, terminatingAt: row.terminationMoment)
+        #expect(end.status == row.expectedStatus, "\(end)")
+        #expect(callbacks(in: end.lines) == row.callbacks)
+        #expect(end.errors.contains(row.expectedReport), "\(end.errors)")
+        let after = try await run(place, terminatingAt: "state active")
+        #expect(after.lines.contains("archive page 7") == row.preservesArchive)
+    }
+
+    private func run(
+        _ arguments: [String],
+        terminatingAt: ProcessLifecycle.Moment?
+    ) async throws -> (status: EideticTestSupport.ExitStatus, lines: [String], errors: String) {
+        let probe = try ProbeProcess(arguments)
+        if let terminatingAt {
+            await probe.expectOutput(terminatingAt.output, times: terminatingAt.count)
+            probe.process.kill(SIGTERM)
+        }
+        return await probe.finish()
+    }
+
+    @Test("B02 B17 SIGTERM leads to all callbacks in order, and to status 0")
+    func termination() async throws {
+        let probe = try ProbeProcess([])
+        await probe.expectOutput("didBecomeActive active")
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .exited(0))
+        #expect(callbacks(in: end.lines) == Self.launch + Self.leave + Self.end)
+    }
+
+    @Test("B02 each callback on the way to the background and back has its state")
+    func backgroundAndBack() async throws {
+        let probe = try ProbeProcess(["--background", "--foreground"])
+        await probe.expectOutput("didBecomeActive active", times: 2)
+        probe.process.kill(SIGTERM)
+        let lines = callbacks(in: await probe.finish().lines)
+        let back = ["willEnterForeground background", "didBecomeActive active"]
+        #expect(lines.starts(with: Self.launch + Self.leave + back))
+    }
+
+    @Test("B02 an interruption makes the application inactive, and its end active")
+    func interruption() async throws {
+        let probe = try ProbeProcess(["--inactive", "--foreground"])
+        await probe.expectOutput("didBecomeActive active", times: 2)
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .exited(0))
+        let seen = callbacks(in: end.lines).prefix(5)
+        #expect(Array(seen) == Self.launch + ["willResignActive active", "didBecomeActive active"])
+    }
+
+    @Test("B03 B17 termination waits until all tasks have ended, and no longer")
+    func waitsForTasks() async throws {
+        let probe = try ProbeProcess(["--task", "short=300", "--task", "long=900", "--task", "none=0"])
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .exited(0))
+        #expect(
+            callbacks(in: end.lines) == Self.launch + Self.leave + ["done none", "done short", "done long"] + Self.end
+        )
+    }
+
+    @Test(
+        "B03 background time is the budget, and termination shortens it to the grace period",
+        arguments: [true, false]
+    )
+    func remainingTime(stops: Bool) async throws {
+        let probe = try ProbeProcess(
+            ["--task", "up=-1", "--grace", "300"] + (stops ? [] : ["--background"])
+        )
+        await probe.expectOutput(stops ? "didBecomeActive" : "remaining")
+        probe.process.kill(SIGTERM)
+        let lines = await probe.finish().lines
+        #expect(lines.contains(stops ? "remaining 0" : "remaining 599"))
+    }
+
+    @Test("B04 at expiration all handlers run once, and the process exits with status 0 if they end their tasks")
+    func expiry() async throws {
+        let probe = try ProbeProcess(["--task", "a=-1", "--task", "b=-1", "--grace", "200"])
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .exited(0))
+        #expect(callbacks(in: end.lines) == Self.launch + Self.leave + ["expired a", "expired b"] + Self.end)
+    }
+
+    @Test("B04 a process with open tasks after their expiration is killed, and the report names them")
+    func killedForTasks() async throws {
+        let arguments = ["--task", "upload=-1", "--task", "flush=-1", "--budget", "200", "--expiry-limit", "1000"]
+        let probe = try ProbeProcess(arguments + ["--background", "--ignore-expiry"])
+        let end = await probe.finish()
+        #expect(end.status == .signalled(SIGKILL))
+        #expect(end.errors.contains("0x2182bad2") && end.errors.contains("open tasks: flush, upload"))
+        #expect(end.lines.filter { $0 == "expired upload" }.count == 1)
+    }
+
+    @Test("B04 a blocked main thread does not delay the kill")
+    func blockedMain() async throws {
+        let arguments = ["--task", "upload=-1", "--hang", "didBecomeActive=30000", "--grace", "100"]
+        let probe = try ProbeProcess(arguments + ["--callback-limit", "1500"])
+        await probe.expectOutput("didBecomeActive")
+        let end = await probe.finish()
+        #expect(end.status == .signalled(SIGKILL))
+        #expect(end.errors.contains("0x8badf00d: applicationDidBecomeActive took too long"))
+        #expect(end.errors.contains("upload"))
+    }
+
+    @Test("B03 B04 no task can be opened during expiration")
+    func beginDuringExpiry() async throws {
+        let probe = try ProbeProcess(["--task", "a=-1", "--grace", "100", "--begin-at-expiry"])
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        #expect(await probe.finish().lines.contains("begin at expiry refused"))
+    }
+
+    @Test("B05 a didEnterBackground of 10 s is killed at 5.0 ± 0.2 s, with its code")
+    func fiveSeconds() async throws {
+        // On a busy machine this test may notice the end too late, but not each time.
+        var times: [Duration] = []
+        repeat { times.append(try await timeUntilKilled()) } while !Self.isFiveSeconds(times.last) && times.count < 4
+        #expect(Self.isFiveSeconds(times.last), "\(times)")
+    }
+
+    private static func isFiveSeconds(_ time: Duration?) -> Bool {
+        time.map { $0 > .milliseconds(4_800) && $0 < .milliseconds(5_200) } ?? false
+    }
+
+    private func timeUntilKilled() async throws -> Duration {
+        let probe = try ProbeProcess(["--hang", "didEnterBackground=10000"])
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        await probe.expectOutput("didEnterBackground")
+        let clock = ContinuousClock()
+        let began = clock.now
+        let end = await probe.finish()
+        let took = clock.now - began
+        #expect(end.status == .signalled(SIGKILL))
+        #expect(end.errors.contains("0x8badf00d: applicationDidEnterBackground"))
+        return took
+    }
+
+    @Test("B05 a willTerminate that hangs is killed at its limit, with its code")
+    func terminationLimit() async throws {
+        let probe = try ProbeProcess(["--hang", "willTerminate=60000", "--termination-limit", "300"])
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .signalled(SIGKILL))
+        #expect(end.errors.contains("0x8badf00d: applicationWillTerminate took too long"))
+    }
+
+    @Test("B04 the report is saved even if the standard error has no reader")
+    func killedWithoutReader() async throws {
+        let directory = try TemporaryDirectory(named: "unread")
+        let place = "--identifier org.example.probe --state-directory \(directory.path)"
+        // The reader of the program's standard error has ended.
+        let script = """
+            \(ProbeProcess.path) \(place) --task up=-1 --budget 100 --expiry-limit 100 --background --ignore-expiry \
+                2> >(exec 0<&-) & wait $!; echo status $?
+            """
+        let result = try await Subprocess.run("bash", arguments: ["-c", script])
+        #expect(result.outputText.contains("status 137"), "\(result.outputText)")
+        let again = try ProbeProcess(["--identifier", "org.example.probe", "--state-directory", directory.path])
+        await again.expectOutput("didBecomeActive")
+        again.process.kill(SIGTERM)
+        #expect(await again.finish().lines.contains { $0.hasPrefix("report") && $0.hasSuffix("open tasks: up") })
+    }
+
+    @Test("B04 the handler of an ended task is not called")
+    func endedInTime() async throws {
+        let arguments = ["--task", "a=-1", "--task", "b=-1", "--grace", "100", "--end-all-at-expiry"]
+        let probe = try ProbeProcess(arguments)
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .exited(0))
+        #expect(callbacks(in: end.lines) == Self.launch + Self.leave + ["expired a"] + Self.end)
+    }
+
+    @Test("B03 B17 termination never interrupts an open task, however short the tasks are")
+    func noTaskIsCutOff() async throws {
+        for _ in 0..<Torture.repetitions(10, full: 300) {
+            let probe = try ProbeProcess(["--storm", "4"])
+            await probe.expectOutput("didBecomeActive")
+            probe.process.kill(SIGTERM)
+            let end = await probe.finish()
+            #expect(end.status == .exited(0), "\(end.errors)")
+            #expect(end.lines.contains("inside 0"), "\(end.lines)")
+        }
+    }
+
+    @Test("B17 an abandoned stream of states delays termination by at most the grace period, without a kill")
+    func abandonedStream() async throws {
+        let probe = try ProbeProcess(["--keep-states", "--grace", "300"])
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.lines.contains("stopped consuming"))
+        #expect(end.status == .exited(0), "\(end.errors)")
+    }
+
+    @Test(
+        "B17 without tasks the process exits within 50 ms of the signal",
+        .disabled(if: Sanitizer.isActive, "skipped: a sanitizer takes longer than that to end")
+    )
+    func promptEnd() async throws {
+        let clock = ContinuousClock()
+        var times: [Duration] = []
+        // The shortest of several times: on a busy machine this process may notice the end too late.
+        repeat {
+            let probe = try ProbeProcess([])
+            await probe.expectOutput("state active")
+            let began = clock.now
+            probe.process.kill(SIGTERM)
+            #expect(await probe.finish().status == .exited(0))
+            times.append(clock.now - began)
+        } while times.last.map { $0 >= .milliseconds(50) } ?? true && times.count < 40
+        #expect(times.min().map { $0 < .milliseconds(50) } ?? false, "\(times)")
+    }
+
+    @Test(
+        "B06 an application that exits on suspend ends when it leaves the foreground",
+        arguments: ["--exits-on-suspend", "--no-multitasking"]
+    )
+    func exitsInstead(option: String) async throws {
+        let end = await (try ProbeProcess([option, "--background"]).finish())
+        #expect(end.status == .exited(0))
+        #expect(callbacks(in: end.lines) == Self.launch + Self.leave + Self.end)
+    }
+
+    @Test("B17 a second signal expires the tasks at once, a third one kills the process")
+    func secondSignal() async throws {
+        let probe = try ProbeProcess(["--task", "a=-1", "--ignore-expiry"])
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        await probe.expectOutput("remaining")
+        probe.process.kill(SIGTERM)
+        await probe.expectOutput("expired a")
+        probe.process.kill(SIGTERM)
+        #expect(await probe.finish().status == .signalled(SIGTERM))
+    }
+}
