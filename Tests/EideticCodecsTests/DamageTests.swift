@@ -61,10 +61,10 @@ struct DamageTests {
                 }
                 var limits = DecodeLimits()
                 limits.pixels = 1 << 20
-                let found = errorCode { () throws(EideticError) in
+                let thrown = errorCode { () throws(EideticError) in
                     _ = try ImageDecoder.decode(bytes, options: options, limits: limits)
                 }
-                #expect(found.map { Self.expectedCodes.contains($0) || $0 == .limitExceeded } ?? true)
+                #expect(thrown.map { Self.expectedCodes.contains($0) || $0 == .limitExceeded } ?? true)
             }
         }
     }
@@ -77,8 +77,8 @@ struct DamageTests {
         let bytes = try Fixture.encode(try TestImages.photo(width: 400, height: 300), as: format)
         for step in 0..<200 {
             let part = Array(bytes.prefix(bytes.count * step / 200))
-            let found = errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(part) }
-            #expect(found == .truncated || found == .corrupt)
+            let thrown = errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(part) }
+            #expect(thrown == .truncated || thrown == .corrupt)
         }
     }
 

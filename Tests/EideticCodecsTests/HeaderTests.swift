@@ -24,13 +24,13 @@ struct HeaderTests {
     }
 
     @Test("F01 truncated and unknown bytes are different errors") func unknown() {
-        func found(_ bytes: [UInt8]) -> EideticError.Code? {
+        func headerErrorCode(for bytes: [UInt8]) -> EideticError.Code? {
             errorCode { () throws(EideticError) in _ = try ImageDecoder.header(of: bytes) }
         }
-        #expect(found([]) == .truncated)
-        #expect(found(Array("RIFF\0\0\0\0WEB".utf8)) == .truncated)
-        #expect(found(Array("RIFF\0\0\0\0WAVE".utf8)) == .notAnImage)
-        #expect(found(Array("<!DOCTYPE html><p>No such image</p>".utf8)) == .notAnImage)
+        #expect(headerErrorCode(for: []) == .truncated)
+        #expect(headerErrorCode(for: Array("RIFF\0\0\0\0WEB".utf8)) == .truncated)
+        #expect(headerErrorCode(for: Array("RIFF\0\0\0\0WAVE".utf8)) == .notAnImage)
+        #expect(headerErrorCode(for: Array("<!DOCTYPE html><p>No such image</p>".utf8)) == .notAnImage)
     }
 
     @Test("F02 Apple's CgBI PNGs are refused, not decoded with wrong colours") func apple() {

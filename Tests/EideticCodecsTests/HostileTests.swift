@@ -20,8 +20,8 @@ struct HostileTests {
             compression: 34_661,
             strip: strip + [8, 0, 0, 0] + Array(repeating: 0, count: 64)
         )
-        let found = errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(tiff.finished) }
-        #expect(found == .unsupportedFormat)
+        let thrown = errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(tiff.finished) }
+        #expect(thrown == .unsupportedFormat)
     }
 
     @Test("F07 too many frames are refused before their list is built") func frames() {

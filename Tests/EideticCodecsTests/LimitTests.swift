@@ -36,7 +36,7 @@ struct LimitTests {
     func pixels(_ size: PixelSize?) {
         var png = PNGWriter(width: 50_000, height: 50_000)
         png.addPixels([0])
-        let error = decodingError(png.finished, .with { $0.size = size })
+        let error = decodingError(for: png.finished, options: .with { $0.size = size })
         #expect(error?.code == .limitExceeded)
         #expect(error?.message.contains("2500000000") == true)
         #expect(error?.message.contains("134217728") == true)
@@ -45,8 +45,8 @@ struct LimitTests {
     @Test("F07 sizes that overflow are refused") func overflow() {
         var png = PNGWriter(width: 0x7fff_ffff, height: 0x7fff_ffff)
         png.addPixels([0])
-        #expect(decodingError(png.finished)?.code == .limitExceeded)
-        #expect(decodingError(png.finished) { $0.pixels = .max }?.code == .limitExceeded)
+        #expect(decodingError(for: png.finished)?.code == .limitExceeded)
+        #expect(decodingError(for: png.finished) { $0.pixels = .max }?.code == .limitExceeded)
     }
 
     @Test("F07 each limit is inclusive", arguments: Fixture.everyFormat)
@@ -54,24 +54,27 @@ struct LimitTests {
         let header = try #require(try ImageDecoder.header(of: fixture.bytes))
         let count = fixture.bytes.count, pixels = header.size.pixelCount
         #expect(
-            decodingError(fixture.bytes) {
+            decodingError(for: fixture.bytes) {
                 $0.encodedBytes = ByteCount(count); $0.pixels = pixels
             } == nil
         )
-        #expect(decodingError(fixture.bytes) { $0.encodedBytes = ByteCount(count - 1) }?.code == .limitExceeded)
-        #expect(decodingError(fixture.bytes) { $0.pixels = pixels - 1 }?.code == .limitExceeded)
-        #expect(decodingError(fixture.bytes) { $0.frames = header.frameCount } == nil)
-        #expect(decodingError(fixture.bytes) { $0.frames = header.frameCount - 1 }?.code == .limitExceeded)
+        #expect(decodingError(for: fixture.bytes) { $0.encodedBytes = ByteCount(count - 1) }?.code == .limitExceeded)
+        #expect(decodingError(for: fixture.bytes) { $0.pixels = pixels - 1 }?.code == .limitExceeded)
+        #expect(decodingError(for: fixture.bytes) { $0.frames = header.frameCount } == nil)
+        #expect(decodingError(for: fixture.bytes) { $0.frames = header.frameCount - 1 }?.code == .limitExceeded)
         guard header.frameCount > 1 else { return }
         let all = DecodeOptions.with { $0.frames = .all }
         let bytes = 4 * pixels * header.frameCount
-        #expect(decodingError(fixture.bytes, all) { $0.animationBytes = ByteCount(bytes) } == nil)
-        #expect(decodingError(fixture.bytes, all) { $0.animationBytes = ByteCount(bytes - 1) }?.code == .limitExceeded)
+        #expect(decodingError(for: fixture.bytes, options: all) { $0.animationBytes = ByteCount(bytes) } == nil)
+        #expect(
+            decodingError(for: fixture.bytes, options: all) { $0.animationBytes = ByteCount(bytes - 1) }?.code
+                == .limitExceeded
+        )
     }
 
     @Test("F07 a decode that takes too long stops", arguments: Fixture.everyFormat)
     func time(_ fixture: Fixture) {
-        let error = decodingError(fixture.bytes) { $0.duration = .zero }
+        let error = decodingError(for: fixture.bytes) { $0.duration = .zero }
         #expect(error?.code == .limitExceeded)
         #expect(error?.message.contains("longer than the limit") == true)
     }
@@ -91,6 +94,6 @@ struct LimitTests {
     @Test("F07 a frame far larger than its canvas is refused") func frameLargerThanCanvas() {
         var gif = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
         gif += [0x2c, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 2, 1, 0x44, 0, 0x3b]
-        #expect(decodingError(gif)?.code == .limitExceeded)
+        #expect(decodingError(for: gif)?.code == .limitExceeded)
     }
 }

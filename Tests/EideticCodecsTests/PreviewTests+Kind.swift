@@ -17,7 +17,7 @@ extension PreviewTests {
             case .baseline: encodeJPEG(pixels, isProgressive: 0)
             case .progressive: encodeJPEG(pixels, isProgressive: 1)
             case .png: try ImageEncoder.encode(image, as: .png)
-            case .interlaced: interlaced(pixels)
+            case .interlaced: encodeInterlacedPNG(pixels)
             case .gif: try ImageEncoder.encode(image, as: .gif)
             case .webp: try ImageEncoder.encode(image, as: .webp, quality: 0.8)
             case .lossless: try ImageEncoder.encode(image, as: .webp, quality: 1)

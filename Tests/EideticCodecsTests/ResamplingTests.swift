@@ -61,15 +61,15 @@ struct ResamplingTests {
         // Only vector images are enlarged.
         let factor = header.format == .svg ? 1_024 : 1
         let maximumSize = PixelSize(width: factor * header.size.width, height: factor * header.size.height)
-        for wanted in [
+        for targetSize in [
             PixelSize(width: 9, height: 9), PixelSize(width: 1, height: 100), PixelSize(width: 500, height: 2),
         ] {
             for mode in [ContentMode.fit, .fill] {
                 let options = DecodeOptions.with {
-                    $0.size = wanted; $0.contentMode = mode; $0.frames = .all
+                    $0.size = targetSize; $0.contentMode = mode; $0.frames = .all
                 }
                 let image = try ImageDecoder.decode(fixture.bytes, options: options)
-                #expect(image.size == maximumSize.scaled(to: wanted, mode: mode))
+                #expect(image.size == maximumSize.scaled(to: targetSize, mode: mode))
                 #expect(image.frames.count == header.frameCount)
             }
         }

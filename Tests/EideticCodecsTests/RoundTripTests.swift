@@ -32,10 +32,13 @@ struct RoundTripTests {
     }
 
     @Test("F02 GIF preserves up to 255 colours exactly, and approximates more") func gif() throws {
-        let few = try TestImages.makePixels(width: 15, height: 17, alpha: .straight) { x, y in
+        let paletted = try TestImages.makePixels(width: 15, height: 17, alpha: .straight) { x, y in
             x == y ? [0, 0, 0, 0] : [UInt8(x * 16), UInt8(y * 15), 7, 255]
         }
-        #expect(try ImageDecoder.decode(try Fixture.encode(few, as: .gif), options: straight).pixels.bytes == few.bytes)
+        #expect(
+            try ImageDecoder.decode(try Fixture.encode(paletted, as: .gif), options: straight).pixels.bytes
+                == paletted.bytes
+        )
         let photo = try TestImages.photo(width: 128, height: 96)
         let decoded = try ImageDecoder.decode(try Fixture.encode(photo, as: .gif)).pixels
         #expect(signalToNoiseRatio(decoded, photo) > 30)

@@ -11,17 +11,17 @@ extension DecodePlan {
         // Independent of the limit: no address has more bits.
         let maximumPixels = min(limits.pixels, 1 << 44)
         guard pixels <= maximumPixels else {
-            let found = "\(size) = \(pixels) pixels"
+            let actual = "\(size) = \(pixels) pixels"
             throw EideticError(
                 .limitExceeded,
-                message: "\(header.format.rawValue): \(found); the limit is \(maximumPixels)"
+                message: "\(header.format.rawValue): \(actual); the limit is \(maximumPixels)"
             )
         }
         guard header.frameCount <= limits.frames else {
-            let found = "\(header.frameCount) frames"
+            let actual = "\(header.frameCount) frames"
             throw EideticError(
                 .limitExceeded,
-                message: "\(header.format.rawValue): \(found); the limit is \(limits.frames)"
+                message: "\(header.format.rawValue): \(actual); the limit is \(limits.frames)"
             )
         }
     }
@@ -30,8 +30,8 @@ extension DecodePlan {
         guard options.frames == .all, header.frameCount > 1 else { return }
         let (bytes, overflow) = (4 * targetSize.pixelCount).multipliedReportingOverflow(by: header.frameCount)
         guard overflow || bytes > limits.animationBytes.bytes else { return }
-        let found = "\(header.frameCount) frames of \(targetSize) = \(overflow ? .max : bytes) bytes"
+        let actual = "\(header.frameCount) frames of \(targetSize) = \(overflow ? .max : bytes) bytes"
         let limit = limits.animationBytes.bytes
-        throw EideticError(.limitExceeded, message: "\(header.format.rawValue): \(found); the limit is \(limit)")
+        throw EideticError(.limitExceeded, message: "\(header.format.rawValue): \(actual); the limit is \(limit)")
     }
 }

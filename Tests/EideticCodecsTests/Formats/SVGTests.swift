@@ -23,7 +23,7 @@ struct SVGTests {
         ]
     )
     func size(attributes: String, width: Int, height: Int) throws {
-        let header = try #require(try ImageDecoder.header(of: document(attributes)))
+        let header = try #require(try ImageDecoder.header(of: document(attributes: attributes)))
         #expect(header.size == PixelSize(width: width, height: height))
     }
 
@@ -31,7 +31,7 @@ struct SVGTests {
     func sharp() throws {
         var options = DecodeOptions()
         options.size = PixelSize(width: 400, height: 400)
-        let image = try ImageDecoder.decode(document("viewBox='0 0 2 2'"), options: options)
+        let image = try ImageDecoder.decode(document(attributes: "viewBox='0 0 2 2'"), options: options)
         #expect(image.size == PixelSize(width: 400, height: 400))
         #expect(image.pixels[199, 399] == [255, 0, 0, 255] && image.pixels[200, 0] == [0, 0, 0, 0])
     }
@@ -39,12 +39,12 @@ struct SVGTests {
     @Test("F07 an SVG with a target size beyond the limit is refused")
     func limit() throws {
         let error = #expect(throws: EideticError.self) {
-            _ = try ImageDecoder.decode(document("width='90000' height='90000'"))
+            _ = try ImageDecoder.decode(document(attributes: "width='90000' height='90000'"))
         }
         #expect(error?.code == .limitExceeded)
         var options = DecodeOptions()
         options.size = PixelSize(width: 9, height: 9)
-        let small = try ImageDecoder.decode(document("width='90000' height='90000'"), options: options)
+        let small = try ImageDecoder.decode(document(attributes: "width='90000' height='90000'"), options: options)
         #expect(small.size == PixelSize(width: 9, height: 9))
     }
 

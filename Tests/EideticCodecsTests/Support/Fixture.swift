@@ -19,15 +19,15 @@ struct Fixture: CustomTestStringConvertible, Sendable {
         let green = try TestImages.solid(width: 37, height: 23, colour: [10, 200, 30, 255])
         let animation = TestImages.makeImage(opaque, green, clear, loopCount: 3, milliseconds: [50, 10, 200])
         return [
-            Fixture(name: "jpeg", format: .jpeg, bytes: try encode(opaque, .jpeg)),
-            Fixture(name: "png rgb", format: .png, bytes: try encode(opaque, .png)),
-            Fixture(name: "png rgba", format: .png, bytes: try encode(clear, .png)),
+            Fixture(name: "jpeg", format: .jpeg, bytes: try encode(opaque, as: .jpeg)),
+            Fixture(name: "png rgb", format: .png, bytes: try encode(opaque, as: .png)),
+            Fixture(name: "png rgba", format: .png, bytes: try encode(clear, as: .png)),
             Fixture(name: "png interlaced 16 bit", format: .png, bytes: deepInterlaced()),
             Fixture(name: "apng", format: .png, bytes: APNGFixtures.threeFrames),
-            Fixture(name: "webp lossy", format: .webp, bytes: try encode(opaque, .webp)),
-            Fixture(name: "webp lossy with alpha", format: .webp, bytes: try encode(clear, .webp)),
+            Fixture(name: "webp lossy", format: .webp, bytes: try encode(opaque, as: .webp)),
+            Fixture(name: "webp lossy with alpha", format: .webp, bytes: try encode(clear, as: .webp)),
             Fixture(name: "webp lossless", format: .webp, bytes: try encode(clear, as: .webp, quality: 1)),
-            Fixture(name: "gif", format: .gif, bytes: try encode(opaque, .gif)),
+            Fixture(name: "gif", format: .gif, bytes: try encode(opaque, as: .gif)),
             Fixture(name: "gif animation", format: .gif, bytes: try ImageEncoder.encode(animation, as: .gif)),
         ]
     }

@@ -50,12 +50,12 @@ enum AVIFCodec: ImageCodec {
     /// libheif is not the first choice because it takes two to eight times as long (docs/decisions/0022).
     private static func withHEIFFallback<Result>(
         after error: EideticError,
-        body ask: (any ImageCodec.Type) throws(EideticError) -> Result
+        body: (any ImageCodec.Type) throws(EideticError) -> Result
     ) throws(EideticError) -> Result {
         #if HEIF
         guard error.code == .corrupt || error.code == .unsupportedFormat else { throw error }
         do throws(EideticError) {
-            return try ask(HEICCodec.self)
+            return try body(HEICCodec.self)
         } catch let second {
             throw second.code == .cancelled || second.code == .limitExceeded ? second : error
         }

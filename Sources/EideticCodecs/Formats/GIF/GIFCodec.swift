@@ -126,7 +126,7 @@ enum GIFCodec: ImageCodec {
     private static func decompress(
         _ frame: GIFStructure.Frame,
         number: Int,
-        into numbers: UnsafeMutableRawBufferPointer
+        into indices: UnsafeMutableRawBufferPointer
     ) -> (count: Int, damage: EideticError?) {
         let location = "GIF: frame \(number) at byte \(frame.offset)"
         var count = 0
@@ -134,8 +134,8 @@ enum GIFCodec: ImageCodec {
             frame.data.bytePointer,
             frame.data.count,
             Int32(frame.codeSize),
-            numbers.bytePointer,
-            numbers.count,
+            indices.bytePointer,
+            indices.count,
             &count
         )
         switch status {
@@ -148,7 +148,7 @@ enum GIFCodec: ImageCodec {
     /// Returns a region of the canvas with a frame on it; pixels outside the frame or missing in it are transparent, or
     /// black.
     static func applyPalette(
-        to numbers: UnsafeRawBufferPointer,
+        to indices: UnsafeRawBufferPointer,
         of frame: GIFStructure.Frame,
         in region: FrameArea,
         hasAlpha: Bool
@@ -156,17 +156,17 @@ enum GIFCodec: ImageCodec {
         let palette = palette(of: frame), area = frame.area
         let rows = frame.isInterlaced ? interlacedRows(height: area.size.height) : Array(0..<area.size.height)
         let left = max(area.x, region.x), right = min(area.x + area.size.width, region.x + region.size.width)
-        let isCovered = area == region && numbers.count == area.size.pixelCount
+        let isCovered = area == region && indices.count == area.size.pixelCount
         return try PixelBuffer(size: region.size, alpha: hasAlpha ? .straight : .opaque) { memory, stride in
             guard let base = memory.bytePointer else { return }
             if !isCovered { memory.initializeMemory(as: UInt8.self, repeating: 0) }
             if !isCovered, !hasAlpha { eidetic_pixels_make_opaque(base, region.size.pixelCount) }
             for (order, y) in rows.enumerated() {
                 let row = area.y + y - region.y, start = order * area.size.width + left - area.x
-                let count = min(right - left, numbers.count - start)
+                let count = min(right - left, indices.count - start)
                 guard row >= 0, row < region.size.height, count > 0 else { continue }
                 let target = base + row * stride + 4 * (left - region.x)
-                eidetic_pixels_map_indices(numbers.bytePointer.map { $0 + start }, count, palette, target)
+                eidetic_pixels_map_indices(indices.bytePointer.map { $0 + start }, count, palette, target)
             }
         }
     }

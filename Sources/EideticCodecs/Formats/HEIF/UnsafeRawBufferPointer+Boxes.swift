@@ -6,23 +6,23 @@ extension UnsafeRawBufferPointer {
     /// Returns the content of the first box along a path of names.
     func box(_ path: StaticString...) -> UnsafeRawBufferPointer? {
         path.reduce(self as UnsafeRawBufferPointer?) { within, name in
-            var found: UnsafeRawBufferPointer?
+            var match: UnsafeRawBufferPointer?
             within?.forEachBox { boxName, content in
-                if boxName.contains(name) { found = content }
-                return found == nil
+                if boxName.contains(name) { match = content }
+                return match == nil
             }
-            return found
+            return match
         }
     }
 
     /// Returns the contents of all boxes with this name.
     func boxes(named name: StaticString) -> [UnsafeRawBufferPointer] {
-        var found: [UnsafeRawBufferPointer] = []
+        var matches: [UnsafeRawBufferPointer] = []
         forEachBox { boxName, content in
-            if boxName.contains(name) { found.append(content) }
+            if boxName.contains(name) { matches.append(content) }
             return true
         }
-        return found
+        return matches
     }
 
     /// Calls `body` with the name and content of each complete box until it returns false.

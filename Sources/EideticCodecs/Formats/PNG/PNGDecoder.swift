@@ -44,8 +44,8 @@ struct PNGDecoder: ~Copyable {
 
     private func check(_ status: eidetic_png_status) throws(EideticError) {
         guard status != EIDETIC_PNG_OK else { return }
-        let place = "before byte \(eidetic_png_offset(handle)) of \(byteCount)"
-        let message = "PNG: \(String(cString: eidetic_png_message(handle))), \(place)"
+        let location = "before byte \(eidetic_png_offset(handle)) of \(byteCount)"
+        let message = "PNG: \(String(cString: eidetic_png_message(handle))), \(location)"
         switch status {
         case EIDETIC_PNG_TRUNCATED: throw EideticError(.truncated, message: message)
         case EIDETIC_PNG_OUT_OF_MEMORY: throw EideticError(.outOfMemory, message: message)
