@@ -21,7 +21,7 @@ static struct {
     FUNCTIONS(DECLARE)
 } lib;
 
-// The headers say which version of the library they belong to; its number counts incompatible changes.
+// The headers state the library's version. The number in its file name counts incompatible changes.
 #if AVIF_VERSION >= 1000000
 #define LIBRARY_NAME "libavif.so.16"
 #define MIRROR(image) (image)->imir.axis
@@ -44,7 +44,7 @@ struct eidetic_avif {
     const uint8_t *bytes;
     size_t count;
     bool is_complete;
-    avifCropRect crop;       // of the stored picture
+    avifCropRect crop;       // of the stored image
     unsigned turns;          // by 90 degrees, anti-clockwise
     bool flips, mirrors;     // top to bottom, left to right; after the turns
 };
@@ -53,10 +53,10 @@ static avifResult io_read(avifIO *io, uint32_t flags, uint64_t offset, size_t si
     (void)flags;
     eidetic_avif *avif = io->data;
     if (offset > avif->count) return avif->is_complete ? AVIF_RESULT_IO_ERROR : AVIF_RESULT_WAITING_ON_IO;
-    size_t left = avif->count - (size_t)offset;
-    if (size > left) {
+    size_t remaining = avif->count - (size_t)offset;
+    if (size > remaining) {
         if (!avif->is_complete) return AVIF_RESULT_WAITING_ON_IO;
-        size = left;
+        size = remaining;
     }
     out->data = avif->bytes + offset;
     out->size = size;
@@ -73,7 +73,7 @@ static bool fail(eidetic_avif *avif, avifResult result, eidetic_codec_outcome *o
         status = EIDETIC_CODEC_UNSUPPORTED;
     }
     const char *detail = avif->decoder->diag.error;
-    // There is no result of its own for limits.
+    // The library has no result code for limits.
     if (strstr(detail, "imageCountLimit") || strstr(detail, "imageSizeLimit")) status = EIDETIC_CODEC_LIMIT;
     return eidetic_codec_fail(
         outcome, status, "%s%s%s", lib.avifResultToString(result), detail[0] ? ": " : "", detail);
@@ -84,8 +84,8 @@ static void find_transforms(eidetic_avif *avif) {
     const avifImage *image = avif->decoder->image;
     avifDiagnostics ignored;
     memset(&ignored, 0, sizeof ignored);
-    avifCropRect all = {0, 0, image->width, image->height};
-    avif->crop = all;
+    avifCropRect whole_image = {0, 0, image->width, image->height};
+    avif->crop = whole_image;
     if (image->transformFlags & AVIF_TRANSFORM_CLAP) {
         avifCropRect crop;
         if (lib.avifCropRectConvertCleanApertureBox(
@@ -110,19 +110,20 @@ static void describe(eidetic_avif *avif, eidetic_avif_info *info) {
     info->is_premultiplied = decoder->alphaPresent && decoder->image->alphaPremultiplied;
     info->frames = decoder->imageCount > 1 ? (uint32_t)decoder->imageCount : 1;
 #if AVIF_VERSION >= 1000000
-    info->plays = decoder->repetitionCount >= 0 ? decoder->repetitionCount + 1 : 0;
+    info->loop_count = decoder->repetitionCount >= 0 ? decoder->repetitionCount + 1 : 0;
 #endif
     info->icc = decoder->image->icc.size ? decoder->image->icc.data : NULL;
     info->icc_count = decoder->image->icc.size;
 }
 
-static void configure(eidetic_avif *avif, uint32_t most_pixels, uint32_t most_frames) {
+static void configure(eidetic_avif *avif, uint32_t maximum_pixels, uint32_t maximum_frames) {
     avifDecoder *decoder = avif->decoder;
     decoder->ignoreExif = decoder->ignoreXMP = AVIF_TRUE;
     decoder->strictFlags = AVIF_STRICT_DISABLED;
-    decoder->imageSizeLimit = most_pixels < AVIF_DEFAULT_IMAGE_SIZE_LIMIT ? most_pixels : AVIF_DEFAULT_IMAGE_SIZE_LIMIT;
+    decoder->imageSizeLimit =
+        maximum_pixels < AVIF_DEFAULT_IMAGE_SIZE_LIMIT ? maximum_pixels : AVIF_DEFAULT_IMAGE_SIZE_LIMIT;
     decoder->imageDimensionLimit = 0;
-    decoder->imageCountLimit = most_frames;
+    decoder->imageCountLimit = maximum_frames;
     avif->io.read = io_read;
     avif->io.sizeHint = avif->is_complete ? avif->count : UINT32_MAX;
     avif->io.persistent = AVIF_TRUE;
@@ -131,19 +132,19 @@ static void configure(eidetic_avif *avif, uint32_t most_pixels, uint32_t most_fr
 }
 
 eidetic_avif *eidetic_avif_open(
-    const void *bytes, size_t count, bool is_complete, uint32_t most_pixels, uint32_t most_frames,
+    const void *bytes, size_t count, bool is_complete, uint32_t maximum_pixels, uint32_t maximum_frames,
     eidetic_avif_info *info, eidetic_codec_outcome *outcome) {
     memset(info, 0, sizeof *info);
-    if (!eidetic_codec_is_ready(&library, load, outcome)) return NULL;
+    if (!eidetic_codec_ensure_loaded(&library, load, outcome)) return NULL;
     eidetic_avif *avif = calloc(1, sizeof *avif);
     if (avif) avif->decoder = lib.avifDecoderCreate();
     if (!avif || !avif->decoder) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a decoder");
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a decoder");
         eidetic_avif_close(avif);
         return NULL;
     }
     avif->bytes = bytes, avif->count = count, avif->is_complete = is_complete;
-    configure(avif, most_pixels, most_frames);
+    configure(avif, maximum_pixels, maximum_frames);
     avifResult result = lib.avifDecoderParse(avif->decoder);
     if (result == AVIF_RESULT_OK) {
         describe(avif, info);
@@ -164,18 +165,20 @@ static void copy_row(const uint32_t *source, ptrdiff_t step, uint32_t *out, uint
     for (uint32_t x = 0; x < count; x++, source += step) out[x] = *source;
 }
 
-// Copies the cropped picture, turned and mirrored: every row of the result is a walk through the source.
-static void transform(const eidetic_avif *avif, const uint8_t *source, size_t stride, uint8_t *pixels, size_t bytes_per_row) {
+// Copies the cropped image, rotated and mirrored. `right` and `down` are the steps in the source for one pixel to the
+// right and one row down in the result.
+static void transform(
+    const eidetic_avif *avif, const uint8_t *source, size_t stride, uint8_t *pixels, size_t bytes_per_row) {
     ptrdiff_t right = 4, down = (ptrdiff_t)stride;
     uint32_t width = avif->crop.width, height = avif->crop.height;
     source += avif->crop.y * stride + (size_t)avif->crop.x * 4;
     for (unsigned i = 0; i < avif->turns; i++) {
-        // Anti-clockwise: the right edge becomes the top one.
+        // Anti-clockwise: the right edge becomes the top edge.
         source += right * (ptrdiff_t)(width - 1);
-        ptrdiff_t old = right;
-        right = down, down = -old;
-        uint32_t side = width;
-        width = height, height = side;
+        ptrdiff_t previous_right = right;
+        right = down, down = -previous_right;
+        uint32_t previous_width = width;
+        width = height, height = previous_width;
     }
     if (avif->flips) source += down * (ptrdiff_t)(height - 1), down = -down;
     if (avif->mirrors) source += right * (ptrdiff_t)(width - 1), right = -right;
@@ -185,7 +188,7 @@ static void transform(const eidetic_avif *avif, const uint8_t *source, size_t st
     }
 }
 
-static bool is_plain(const eidetic_avif *avif) {
+static bool is_untransformed(const eidetic_avif *avif) {
     const avifImage *image = avif->decoder->image;
     return avif->turns == 0 && !avif->flips && !avif->mirrors && avif->crop.width == image->width &&
         avif->crop.height == image->height;
@@ -211,13 +214,16 @@ bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row
     const avifImage *image = avif->decoder->image;
     if (image->width != width || image->height != height) {
         return eidetic_codec_fail(
-            outcome, EIDETIC_CODEC_CORRUPT, "a frame of %ux%u pixels where %ux%u were announced", image->width,
+            outcome, EIDETIC_CODEC_CORRUPT, "a frame has %ux%u pixels, but the header declares %ux%u", image->width,
             image->height, width, height);
     }
-    if (is_plain(avif)) return convert(avif, pixels, bytes_per_row, outcome);
+    if (is_untransformed(avif)) return convert(avif, pixels, bytes_per_row, outcome);
     size_t stride = (size_t)width * 4;
     uint8_t *copy = malloc(stride * height);
-    if (!copy) return eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for %ux%u pixels", width, height);
+    if (!copy) {
+        return eidetic_codec_fail(
+            outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for %ux%u pixels", width, height);
+    }
     bool is_converted = convert(avif, copy, stride, outcome);
     if (is_converted) transform(avif, copy, stride, pixels, bytes_per_row);
     free(copy);

@@ -7,8 +7,8 @@
 #include <libheif/heif.h>
 #include <tiffio.h>
 
-static void require(int is_right) {
-    if (!is_right) abort();
+static void require(int condition) {
+    if (!condition) abort();
 }
 
 // A file in memory, for libtiff.
@@ -19,7 +19,8 @@ struct file {
 
 static tmsize_t tiff_read(thandle_t handle, void *buffer, tmsize_t size) {
     struct file *file = handle;
-    size_t left = file->count - file->position, count = (size_t)size < left ? (size_t)size : left;
+    size_t remaining = file->count - file->position;
+    size_t count = (size_t)size < remaining ? (size_t)size : remaining;
     memcpy(buffer, file->bytes + file->position, count);
     file->position += count;
     return (tmsize_t)count;
@@ -53,7 +54,7 @@ static toff_t tiff_size(thandle_t handle) { return ((struct file *)handle)->coun
 
 static TIFF *open_tiff(struct file *file, const char *mode) {
     TIFF *tiff =
-        TIFFClientOpen("picture", mode, file, tiff_read, tiff_write, tiff_seek, tiff_close, tiff_size, NULL, NULL);
+        TIFFClientOpen("image", mode, file, tiff_read, tiff_write, tiff_seek, tiff_close, tiff_size, NULL, NULL);
     require(tiff != NULL);
     return tiff;
 }
@@ -88,7 +89,9 @@ unsigned char *eidetic_bare_tiff_decode(const unsigned char *bytes, size_t count
     TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
     TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
     unsigned char *pixels = malloc(4 * (size_t)width * height);
-    require(pixels && TIFFReadRGBAImageOriented(tiff, width, height, (uint32_t *)(void *)pixels, ORIENTATION_TOPLEFT, 1));
+    require(pixels != NULL);
+    uint32_t *raster = (uint32_t *)(void *)pixels;
+    require(TIFFReadRGBAImageOriented(tiff, width, height, raster, ORIENTATION_TOPLEFT, 1));
     TIFFClose(tiff);
     return pixels;
 }

@@ -30,7 +30,7 @@ unsigned char *eidetic_bare_jxl_decode(const unsigned char *bytes, size_t count)
 }
 
 unsigned char *eidetic_bare_jxl_encode(const unsigned char *pixels, uint32_t width, uint32_t height, size_t *count) {
-    size_t size = 4 * (size_t)width * height, left = size;
+    size_t size = 4 * (size_t)width * height, remaining = size;
     unsigned char *bytes = malloc(size), *rgb = malloc(size), *next = bytes;
     if (!bytes || !rgb) abort();
     for (size_t i = 0; i < size / 4; i++) memcpy(rgb + 3 * i, pixels + 4 * i, 3);
@@ -47,10 +47,10 @@ unsigned char *eidetic_bare_jxl_encode(const unsigned char *pixels, uint32_t wid
         && JxlEncoderSetColorEncoding(encoder, &color) == JXL_ENC_SUCCESS
         && JxlEncoderAddImageFrame(settings, &input, rgb, size / 4 * 3) == JXL_ENC_SUCCESS;
     JxlEncoderCloseInput(encoder);
-    if (!is_done || JxlEncoderProcessOutput(encoder, &next, &left) != JXL_ENC_SUCCESS) abort();
+    if (!is_done || JxlEncoderProcessOutput(encoder, &next, &remaining) != JXL_ENC_SUCCESS) abort();
     JxlEncoderDestroy(encoder);
     free(rgb);
-    *count = size - left;
+    *count = size - remaining;
     return bytes;
 }
 #endif

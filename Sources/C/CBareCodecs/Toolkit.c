@@ -1,4 +1,4 @@
-// Libraries that a desktop has, loaded where they are there: nobody shall need them to build the benchmarks.
+// Decoders of desktop libraries, loaded at run time, so that building the benchmarks does not require them.
 #include "CBareCodecs.h"
 
 #include <dlfcn.h>
@@ -29,13 +29,13 @@ unsigned char *eidetic_bare_pixbuf_decode(const unsigned char *bytes, size_t cou
     FUNCTION(PIXBUF, void, g_object_unref, void *);
     void *loader = gdk_pixbuf_loader_new();
     if (!gdk_pixbuf_loader_write(loader, bytes, count, NULL) || !gdk_pixbuf_loader_close(loader, NULL)) abort();
-    void *picture = gdk_pixbuf_add_alpha(gdk_pixbuf_loader_get_pixbuf(loader), 0, 0, 0, 0);
-    size_t size = (size_t)gdk_pixbuf_get_rowstride(picture) * (size_t)gdk_pixbuf_get_height(picture);
-    // One pixel, so that the result can be freed; the others stay where the library has them.
+    void *image = gdk_pixbuf_add_alpha(gdk_pixbuf_loader_get_pixbuf(loader), 0, 0, 0, 0);
+    size_t size = (size_t)gdk_pixbuf_get_rowstride(image) * (size_t)gdk_pixbuf_get_height(image);
+    // The result is one pixel, which the caller can free. Copying all pixels would be measured too.
     unsigned char *first = malloc(4);
     if (!first || size < 4) abort();
-    memcpy(first, gdk_pixbuf_get_pixels(picture), 4);
-    g_object_unref(picture);
+    memcpy(first, gdk_pixbuf_get_pixels(image), 4);
+    g_object_unref(image);
     g_object_unref(loader);
     return first;
 }
@@ -63,7 +63,7 @@ unsigned char *eidetic_bare_svg_decode(const unsigned char *bytes, size_t count)
     cairo_surface_flush(surface);
     cairo_surface_destroy(surface);
     g_object_unref(handle);
-    // From the machine's order of bytes to red, green, blue, alpha.
+    // Converts blue, green, red, alpha to red, green, blue, alpha.
     for (size_t i = 0; i < 4 * (size_t)width * (size_t)height; i += 4) {
         unsigned char blue = pixels[i];
         pixels[i] = pixels[i + 2];

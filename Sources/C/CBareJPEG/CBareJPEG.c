@@ -22,8 +22,8 @@ unsigned char *eidetic_bare_jpeg_decode(const unsigned char *bytes, size_t count
     while (info.output_scanline < info.output_height) {
         JSAMPROW rows[4];
         for (int row = 0; row < 4; row++) rows[row] = pixels + (info.output_scanline + row) * stride;
-        unsigned int left = info.output_height - info.output_scanline;
-        jpeg_read_scanlines(&info, rows, left < 4 ? left : 4);
+        unsigned int remaining = info.output_height - info.output_scanline;
+        jpeg_read_scanlines(&info, rows, remaining < 4 ? remaining : 4);
     }
     jpeg_finish_decompress(&info);
     jpeg_destroy_decompress(&info);

@@ -4,7 +4,7 @@
 
 #include "CPixels.h"
 
-void eidetic_bitmap_indexed(
+void eidetic_bitmap_expand_indexed(
     uint8_t *pixels, const uint8_t *row, size_t width, unsigned bits, const uint8_t *palette) {
     const unsigned mask = (1u << bits) - 1;
     for (size_t x = 0; x < width; x++) {
@@ -15,21 +15,21 @@ void eidetic_bitmap_indexed(
 }
 
 static uint8_t scaled(uint32_t pixel, const eidetic_bitmap_channel *channel) {
-    if (channel->maximum == 0) return channel->highest;
+    if (channel->maximum == 0) return channel->output_maximum;
     uint64_t value = (pixel & channel->mask) >> channel->shift;
-    return (uint8_t)((value * channel->highest + channel->maximum / 2) / channel->maximum);
+    return (uint8_t)((value * channel->output_maximum + channel->maximum / 2) / channel->maximum);
 }
 
 static bool is_byte(const eidetic_bitmap_channel *channel, uint32_t shift) {
-    return channel->maximum == 255 && channel->shift == shift && channel->highest == 255;
+    return channel->maximum == 255 && channel->shift == shift && channel->output_maximum == 255;
 }
 
-void eidetic_bitmap_fields(
+void eidetic_bitmap_expand_masked(
     uint8_t *pixels, const uint8_t *row, size_t width, unsigned stride, const eidetic_bitmap_channel channels[4]) {
     bool has_alpha = is_byte(&channels[3], 24);
     if (stride > 2 && is_byte(&channels[0], 16) && is_byte(&channels[1], 8) && is_byte(&channels[2], 0) &&
         (has_alpha || channels[3].maximum == 0)) {
-        eidetic_pixels_swap(row, width, stride, has_alpha, pixels);
+        eidetic_pixels_swap_red_blue(row, width, stride, has_alpha, pixels);
         return;
     }
     for (size_t x = 0; x < width; x++, row += stride, pixels += 4) {
@@ -40,25 +40,25 @@ void eidetic_bitmap_fields(
     }
 }
 
-void eidetic_bitmap_mask(uint8_t *pixels, const uint8_t *row, size_t width) {
+void eidetic_bitmap_apply_mask(uint8_t *pixels, const uint8_t *row, size_t width) {
     for (size_t x = 0; x < width; x++) {
         if (row[x >> 3] >> (7 - (x & 7)) & 1) memset(pixels + 4 * x, 0, 4);
     }
 }
 
-void eidetic_bitmap_opaque(uint8_t *pixels, size_t width) {
+void eidetic_bitmap_make_opaque(uint8_t *pixels, size_t width) {
     for (size_t x = 0; x < width; x++) pixels[4 * x + 3] = 255;
 }
 
-bool eidetic_bitmap_is_clear(const uint8_t *pixels, size_t width) {
+bool eidetic_bitmap_is_transparent(const uint8_t *pixels, size_t width) {
     for (size_t x = 0; x < width; x++) {
         if (pixels[4 * x + 3]) return false;
     }
     return true;
 }
 
-// Writes `count` indices taken from `source`; with `repeats`, from its first byte again and again.
-static void put(
+// Writes `count` indices from `source`, or, if `repeats` is true, its first byte repeatedly.
+static void write_indices(
     eidetic_bitmap_runs *runs, uint8_t *indices, size_t width, unsigned bits, const uint8_t *source, unsigned count,
     bool repeats) {
     for (unsigned i = 0; i < count && runs->x < width; i++, runs->x++) {
@@ -67,14 +67,14 @@ static void put(
     }
 }
 
-eidetic_bitmap_runs_result eidetic_bitmap_run_row(
+eidetic_bitmap_runs_result eidetic_bitmap_decode_runs(
     eidetic_bitmap_runs *runs, uint8_t *indices, size_t width, unsigned bits) {
     for (;;) {
         if (runs->offset > runs->count || runs->count - runs->offset < 2) return EIDETIC_RUNS_TRUNCATED;
         const uint8_t *code = runs->bytes + runs->offset;
         runs->offset += 2;
         if (code[0]) {
-            put(runs, indices, width, bits, code + 1, code[0], true);
+            write_indices(runs, indices, width, bits, code + 1, code[0], true);
             continue;
         }
         switch (code[1]) {
@@ -94,7 +94,7 @@ eidetic_bitmap_runs_result eidetic_bitmap_run_row(
         default: {
             size_t length = bits == 8 ? code[1] : (code[1] + 1u) / 2;
             if (runs->count - runs->offset < length) return EIDETIC_RUNS_TRUNCATED;
-            put(runs, indices, width, bits, code + 2, code[1], false);
+            write_indices(runs, indices, width, bits, code + 2, code[1], false);
             runs->offset += length + (length & 1);
         }
         }

@@ -57,13 +57,13 @@ static bool fail(struct heif_error error, eidetic_codec_outcome *outcome) {
     if (error.code == heif_error_Memory_allocation_error && status != EIDETIC_CODEC_LIMIT) {
         status = EIDETIC_CODEC_NO_MEMORY;
     }
-    return eidetic_codec_fail(outcome, status, "%s", error.message ? error.message : "unknown failure");
+    return eidetic_codec_fail(outcome, status, "%s", error.message ? error.message : "unknown libheif error");
 }
 
 static bool describe(eidetic_heif *heif, eidetic_heif_info *info, eidetic_codec_outcome *outcome) {
     int width = lib.heif_image_handle_get_width(heif->image), height = lib.heif_image_handle_get_height(heif->image);
     if (width <= 0 || height <= 0) {
-        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "a picture of %dx%d pixels", width, height);
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the image has %dx%d pixels", width, height);
     }
     info->width = (uint32_t)width;
     info->height = (uint32_t)height;
@@ -86,11 +86,11 @@ static bool open_primary(eidetic_heif *heif, const void *bytes, size_t count, ei
 eidetic_heif *eidetic_heif_open(
     const void *bytes, size_t count, eidetic_heif_info *info, eidetic_codec_outcome *outcome) {
     memset(info, 0, sizeof *info);
-    if (!eidetic_codec_is_ready(&library, load, outcome)) return NULL;
+    if (!eidetic_codec_ensure_loaded(&library, load, outcome)) return NULL;
     eidetic_heif *heif = calloc(1, sizeof *heif);
     if (heif) heif->context = lib.heif_context_alloc();
     if (!heif || !heif->context) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a decoder");
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a decoder");
     } else if (open_primary(heif, bytes, count, outcome) && describe(heif, info, outcome)) {
         return heif;
     }
@@ -112,7 +112,7 @@ bool eidetic_heif_icc(eidetic_heif *heif, uint8_t *profile) {
 static struct heif_error decode(eidetic_heif *heif, struct heif_image **image) {
     struct heif_decoding_options *options = lib.heif_decoding_options_alloc();
     if (!options) {
-        return (struct heif_error){heif_error_Memory_allocation_error, heif_suberror_Unspecified, "no memory"};
+        return (struct heif_error){heif_error_Memory_allocation_error, heif_suberror_Unspecified, "not enough memory"};
     }
     options->convert_hdr_to_8bit = 1;
     struct heif_error error = lib.heif_decode_image(
@@ -128,11 +128,11 @@ static bool copy_pixels(
     const uint8_t *plane = lib.heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
     int width = lib.heif_image_get_width(image, heif_channel_interleaved);
     int height = lib.heif_image_get_height(image, heif_channel_interleaved);
-    // The header tells one size, the coded video another.
+    // The coded video may have another size than the header declares.
     if (!plane || width < 0 || height < 0 || (uint32_t)width != heif->info.width ||
         (uint32_t)height != heif->info.height) {
         return eidetic_codec_fail(
-            outcome, EIDETIC_CODEC_CORRUPT, "%dx%d pixels where %ux%u were announced", width, height,
+            outcome, EIDETIC_CODEC_CORRUPT, "the video has %dx%d pixels, but the header declares %ux%u", width, height,
             heif->info.width, heif->info.height);
     }
     for (int y = 0; y < height; y++) {
@@ -142,10 +142,10 @@ static bool copy_pixels(
 }
 
 bool eidetic_heif_read(
-    eidetic_heif *heif, uint32_t longest_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
+    eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
     lib.heif_context_set_maximum_image_size_limit(
-        heif->context, longest_side < INT32_MAX ? (int)longest_side : INT32_MAX);
-    // Decodes run side by side already; more threads inside one would only be more memory.
+        heif->context, maximum_side < INT32_MAX ? (int)maximum_side : INT32_MAX);
+    // The caller already decodes several images in parallel. Threads within one image would only add memory.
     lib.heif_context_set_max_decoding_threads(heif->context, 0);
     struct heif_image *image = NULL;
     struct heif_error error = decode(heif, &image);

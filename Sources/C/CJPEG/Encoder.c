@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include <jpeglib.h>
-// After jpeglib.h, whose macros decide which numbers the messages have.
+// After jpeglib.h: its macros determine the numbers of the messages.
 #include <jerror.h>
 
 #include "CJPEG.h"
@@ -23,7 +23,7 @@ static void fail(j_common_ptr library) {
     longjmp(encoder->escape, 1);
 }
 
-static void keep_silent(j_common_ptr library) { (void)library; }
+static void ignore_message(j_common_ptr library) { (void)library; }
 
 static void configure(struct encoder *encoder, uint32_t width, uint32_t height, int quality, int chroma) {
     struct jpeg_compress_struct *library = &encoder->library;
@@ -47,7 +47,7 @@ eidetic_jpeg_status eidetic_jpeg_encode(
     encoder->message = text;
     encoder->library.err = jpeg_std_error(&encoder->errors);
     encoder->errors.error_exit = fail;
-    encoder->errors.output_message = keep_silent;
+    encoder->errors.output_message = ignore_message;
     encoder->library.client_data = encoder;
     if (setjmp(encoder->escape)) {
         snprintf(message, capacity, "%s", text);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include <jpeglib.h>
-// After jpeglib.h, whose macros decide which numbers the messages have.
+// After jpeglib.h: its macros determine the numbers of the messages.
 #include <jerror.h>
 
 #include "CJPEG.h"
@@ -13,30 +13,30 @@ struct eidetic_jpeg_feed {
     struct jpeg_error_mgr errors;
     struct jpeg_source_mgr source;
     jmp_buf escape;
-    size_t consumed; // of the beginning, by the library
-    size_t to_skip;  // of what is still to come
+    size_t consumed;       // bytes that the library has read
+    size_t bytes_to_skip;  // bytes to skip_input in later input
     int has_header, has_started, is_in_pass;
 };
 
-static eidetic_jpeg_feed *owner(j_common_ptr library) { return library->client_data; }
-static void fail(j_common_ptr library) { longjmp(owner(library)->escape, 1); }
-static void ignore(j_common_ptr library, int level) { (void)library, (void)level; }
-static void keep_silent(j_common_ptr library) { (void)library; }
-static void begin_source(j_decompress_ptr library) { (void)library; }
+static eidetic_jpeg_feed *feed_of(j_common_ptr library) { return library->client_data; }
+static void fail(j_common_ptr library) { longjmp(feed_of(library)->escape, 1); }
+static void ignore_warning(j_common_ptr library, int level) { (void)library, (void)level; }
+static void ignore_message(j_common_ptr library) { (void)library; }
+static void do_nothing(j_decompress_ptr library) { (void)library; }
 
-/// There is no more now: the library goes back to where it can begin anew, and waits.
+/// Suspends the library for lack of input: it restores its last resumable state.
 static boolean suspend(j_decompress_ptr library) {
     (void)library;
     return FALSE;
 }
 
-static void skip(j_decompress_ptr library, long count) {
+static void skip_input(j_decompress_ptr library, long count) {
     if (count <= 0) return;
     struct jpeg_source_mgr *source = library->src;
-    size_t now = (size_t)count < source->bytes_in_buffer ? (size_t)count : source->bytes_in_buffer;
-    source->next_input_byte += now;
-    source->bytes_in_buffer -= now;
-    owner((j_common_ptr)library)->to_skip = (size_t)count - now;
+    size_t available = (size_t)count < source->bytes_in_buffer ? (size_t)count : source->bytes_in_buffer;
+    source->next_input_byte += available;
+    source->bytes_in_buffer -= available;
+    feed_of((j_common_ptr)library)->bytes_to_skip = (size_t)count - available;
 }
 
 eidetic_jpeg_feed *eidetic_jpeg_feed_create(void) {
@@ -44,19 +44,19 @@ eidetic_jpeg_feed *eidetic_jpeg_feed_create(void) {
     if (!feed) return NULL;
     feed->library.err = jpeg_std_error(&feed->errors);
     feed->errors.error_exit = fail;
-    feed->errors.emit_message = ignore;
-    feed->errors.output_message = keep_silent;
+    feed->errors.emit_message = ignore_warning;
+    feed->errors.output_message = ignore_message;
     feed->library.client_data = feed;
     if (setjmp(feed->escape)) {
         free(feed);
         return NULL;
     }
     jpeg_create_decompress(&feed->library);
-    feed->source.init_source = begin_source;
+    feed->source.init_source = do_nothing;
     feed->source.fill_input_buffer = suspend;
-    feed->source.skip_input_data = skip;
+    feed->source.skip_input_data = skip_input;
     feed->source.resync_to_restart = jpeg_resync_to_restart;
-    feed->source.term_source = begin_source;
+    feed->source.term_source = do_nothing;
     feed->library.src = &feed->source;
     return feed;
 }
@@ -67,14 +67,15 @@ void eidetic_jpeg_feed_destroy(eidetic_jpeg_feed *feed) {
     free(feed);
 }
 
-void eidetic_jpeg_feed_give(eidetic_jpeg_feed *feed, const uint8_t *beginning, size_t count) {
-    size_t left = count > feed->consumed ? count - feed->consumed : 0, skipped = feed->to_skip < left ? feed->to_skip : left;
-    feed->to_skip -= skipped;
-    feed->source.next_input_byte = beginning + feed->consumed + skipped;
-    feed->source.bytes_in_buffer = left - skipped;
+void eidetic_jpeg_feed_set_input(eidetic_jpeg_feed *feed, const uint8_t *bytes, size_t count) {
+    size_t remaining = count > feed->consumed ? count - feed->consumed : 0;
+    size_t skipped = feed->bytes_to_skip < remaining ? feed->bytes_to_skip : remaining;
+    feed->bytes_to_skip -= skipped;
+    feed->source.next_input_byte = bytes + feed->consumed + skipped;
+    feed->source.bytes_in_buffer = remaining - skipped;
 }
 
-void eidetic_jpeg_feed_take_back(eidetic_jpeg_feed *feed, size_t count) {
+void eidetic_jpeg_feed_clear_input(eidetic_jpeg_feed *feed, size_t count) {
     feed->consumed = count - feed->source.bytes_in_buffer;
     feed->source.next_input_byte = NULL;
     feed->source.bytes_in_buffer = 0;
@@ -101,7 +102,7 @@ eidetic_jpeg_status eidetic_jpeg_feed_start(eidetic_jpeg_feed *feed, unsigned sc
     return EIDETIC_JPEG_OK;
 }
 
-eidetic_jpeg_status eidetic_jpeg_feed_absorb(eidetic_jpeg_feed *feed, int *is_done) {
+eidetic_jpeg_status eidetic_jpeg_feed_consume_input(eidetic_jpeg_feed *feed, int *is_done) {
     struct jpeg_decompress_struct *library = &feed->library;
     *is_done = 1;
     if (!library->buffered_image) return EIDETIC_JPEG_OK;
@@ -111,24 +112,25 @@ eidetic_jpeg_status eidetic_jpeg_feed_absorb(eidetic_jpeg_feed *feed, int *is_do
     return EIDETIC_JPEG_OK;
 }
 
-/// The last scan that is there as a whole; the first where none is.
-static int whole_scan(struct jpeg_decompress_struct *library) {
+/// The number of the last complete scan, or of the first scan if none is complete.
+static int last_complete_scan(struct jpeg_decompress_struct *library) {
     int scan = library->input_scan_number;
     return jpeg_input_complete(library) || scan < 2 ? scan : scan - 1;
 }
 
-eidetic_jpeg_status eidetic_jpeg_feed_begin_pass(eidetic_jpeg_feed *feed) {
+eidetic_jpeg_status eidetic_jpeg_feed_start_pass(eidetic_jpeg_feed *feed) {
     struct jpeg_decompress_struct *library = &feed->library;
     if (!library->buffered_image) return EIDETIC_JPEG_OK;
     if (setjmp(feed->escape)) return EIDETIC_JPEG_FAILED;
     if (feed->is_in_pass) {
-        // Rows of the first scan are given as they come, in one pass, which cannot be left before the scan is whole.
+        // Rows of the first scan are read as they arrive, in one pass. That pass cannot end before the scan is
+        // complete.
         if (library->input_scan_number <= library->output_scan_number && !jpeg_input_complete(library))
             return EIDETIC_JPEG_OK;
         if (!jpeg_finish_output(library)) return EIDETIC_JPEG_FAILED;
         feed->is_in_pass = 0;
     }
-    if (!jpeg_start_output(library, whole_scan(library))) return EIDETIC_JPEG_FAILED;
+    if (!jpeg_start_output(library, last_complete_scan(library))) return EIDETIC_JPEG_FAILED;
     feed->is_in_pass = 1;
     return EIDETIC_JPEG_OK;
 }

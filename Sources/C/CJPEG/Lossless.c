@@ -3,16 +3,16 @@
 
 #include "CJPEG.h"
 
-// The lossless process (SOF3), which libjpeg-turbo does not know before version 3: each sample is predicted from up to
-// three neighbours, and the difference is coded.
+// The lossless process (SOF3), which libjpeg-turbo supports from version 3 on only. Each sample is predicted from up to
+// three neighbours, and the difference is entropy-coded.
 // - SeeAlso: ITU-T T.81, annexes C, F.2.2.3 and H.
 
-enum { MOST_COMPONENTS = 3, TABLES = 4 };
+enum { MAXIMUM_COMPONENTS = 3, TABLES = 4 };
 
 struct table {
     int is_known;
-    int32_t limit[17]; // the first code of each length that is none
-    int32_t shift[17]; // what leads from a code to its place among the symbols
+    int32_t limit[17]; // the first invalid code of each length
+    int32_t shift[17]; // the difference between a code and the index of its symbol
     uint8_t symbols[256];
 };
 
@@ -28,13 +28,13 @@ struct eidetic_lossless {
     int precision, predictor, point, components;
     uint32_t rows_between_restarts, rows_to_restart;
     uint64_t buffer;
-    int available, ran_out;
+    int available, padding_bytes;
     struct table tables[TABLES];
-    struct component component[MOST_COMPONENTS];
+    struct component component[MAXIMUM_COMPONENTS];
     uint16_t *memory;
 };
 
-static unsigned big16(const uint8_t *bytes) { return (unsigned)bytes[0] << 8 | bytes[1]; }
+static unsigned big_endian_16(const uint8_t *bytes) { return (unsigned)bytes[0] << 8 | bytes[1]; }
 
 static int read_tables(eidetic_lossless *decoder, const uint8_t *body, size_t length) {
     while (length >= 17) {
@@ -60,13 +60,13 @@ static int read_tables(eidetic_lossless *decoder, const uint8_t *body, size_t le
 static int read_frame(eidetic_lossless *decoder, const uint8_t *body, size_t length) {
     if (length < 6 || decoder->components || length < 6 + 3 * (size_t)body[5]) return 0;
     decoder->precision = body[0];
-    decoder->height = big16(body + 1);
-    decoder->width = big16(body + 3);
+    decoder->height = big_endian_16(body + 1);
+    decoder->width = big_endian_16(body + 3);
     decoder->components = body[5];
     if (decoder->components != 1 && decoder->components != 3) return 0;
     for (int i = 0; i < decoder->components; i++) {
         decoder->component[i].name = body[6 + 3 * i];
-        if (body[7 + 3 * i] != 0x11) return 0; // all in full resolution
+        if (body[7 + 3 * i] != 0x11) return 0; // no subsampling
     }
     return decoder->precision >= 2 && decoder->precision <= 16 && decoder->width && decoder->height;
 }
@@ -85,7 +85,7 @@ static int read_scan(eidetic_lossless *decoder, const uint8_t *body, size_t leng
     return decoder->predictor >= 1 && decoder->predictor <= 7 && decoder->point < decoder->precision;
 }
 
-// Rows of blocks between restarts must be whole rows of pixels (H.1.1).
+// A restart interval must be a multiple of the row length (H.1.1).
 static int read_interval(eidetic_lossless *decoder, unsigned interval) {
     if (!decoder->width || interval % decoder->width) return interval == 0;
     decoder->rows_between_restarts = interval / decoder->width;
@@ -102,23 +102,23 @@ static eidetic_jpeg_status read_header(eidetic_lossless *decoder) {
             decoder->next += marker[0] == 0xff && marker[1] == 0xd8 ? 2 : 1;
             continue;
         }
-        size_t length = big16(marker + 2), left = (size_t)(decoder->end - marker);
-        if (length < 2 || length + 2 > left) return length < 2 ? EIDETIC_JPEG_FAILED : EIDETIC_JPEG_TRUNCATED;
+        size_t length = big_endian_16(marker + 2), remaining = (size_t)(decoder->end - marker);
+        if (length < 2 || length + 2 > remaining) return length < 2 ? EIDETIC_JPEG_FAILED : EIDETIC_JPEG_TRUNCATED;
         const uint8_t *body = marker + 4;
         decoder->next += 2 + length;
         length -= 2;
-        int is_right = 1;
+        int is_valid = 1;
         switch (marker[1]) {
-        case 0xc3: is_right = read_frame(decoder, body, length); break;
-        case 0xc4: is_right = read_tables(decoder, body, length); break;
-        case 0xdd: interval = length >= 2 ? big16(body) : 0; break;
-        // A transform of colours would not be without loss; what says it has one is of another kind.
-        case 0xee: is_right = length < 12 || memcmp(body, "Adobe", 5) || body[11] == 0; break;
+        case 0xc3: is_valid = read_frame(decoder, body, length); break;
+        case 0xc4: is_valid = read_tables(decoder, body, length); break;
+        case 0xdd: interval = length >= 2 ? big_endian_16(body) : 0; break;
+        // A colour transform is not lossless, so a file that declares one is not supported.
+        case 0xee: is_valid = length < 12 || memcmp(body, "Adobe", 5) || body[11] == 0; break;
         case 0xda:
             if (!read_scan(decoder, body, length) || !read_interval(decoder, interval)) return EIDETIC_JPEG_UNSUPPORTED;
             return EIDETIC_JPEG_OK;
         }
-        if (!is_right) return EIDETIC_JPEG_UNSUPPORTED;
+        if (!is_valid) return EIDETIC_JPEG_UNSUPPORTED;
     }
     return EIDETIC_JPEG_TRUNCATED;
 }
@@ -154,45 +154,45 @@ void eidetic_lossless_destroy(eidetic_lossless *decoder) {
     free(decoder);
 }
 
-// Behind a marker there are no more bits: zeros stand for them.
+// Zero bits replace the input after a marker.
 static void refill(eidetic_lossless *decoder) {
     while (decoder->available <= 48) {
         uint8_t byte = 0;
         if (decoder->next == decoder->end) {
-            decoder->ran_out++;
+            decoder->padding_bytes++;
         } else if (*decoder->next != 0xff) {
             byte = *decoder->next++;
         } else if (decoder->end - decoder->next >= 2 && decoder->next[1] == 0) {
             byte = 0xff;
             decoder->next += 2;
         } else {
-            decoder->ran_out++;
+            decoder->padding_bytes++;
         }
         decoder->buffer = decoder->buffer << 8 | byte;
         decoder->available += 8;
     }
 }
 
-static uint32_t take(eidetic_lossless *decoder, int count) {
+static uint32_t read_bits(eidetic_lossless *decoder, int count) {
     decoder->available -= count;
     return (uint32_t)(decoder->buffer >> decoder->available) & ((1u << count) - 1);
 }
 
-/// The next difference; `is_wrong` where the bits are no code.
-static int difference(eidetic_lossless *decoder, const struct table *table, int *is_wrong) {
+/// Decodes the next difference; sets `is_invalid` if the bits are not a code.
+static int read_difference(eidetic_lossless *decoder, const struct table *table, int *is_invalid) {
     if (decoder->available < 32) refill(decoder);
     int32_t code = 0;
     for (int bits = 1; bits <= 16; bits++) {
-        code = code << 1 | (int32_t)take(decoder, 1);
+        code = code << 1 | (int32_t)read_bits(decoder, 1);
         if (code >= table->limit[bits]) continue;
         int size = table->symbols[code + table->shift[bits]];
         if (size == 0) return 0;
         if (size == 16) return 32768;
         if (size > 16) break;
-        int value = (int)take(decoder, size);
+        int value = (int)read_bits(decoder, size);
         return value < 1 << (size - 1) ? value - (1 << size) + 1 : value;
     }
-    *is_wrong = 1;
+    *is_invalid = 1;
     return 0;
 }
 
@@ -208,10 +208,10 @@ static int predict(int predictor, int left, int above, int corner) {
     }
 }
 
-/// Skips to behind the next restart marker; 0 where another one, or the end, comes first.
-static int restart(eidetic_lossless *decoder) {
+/// Skips past the next restart marker; returns 0 if another marker or the end comes first.
+static int skip_to_restart(eidetic_lossless *decoder) {
     decoder->buffer = 0;
-    decoder->available = decoder->ran_out = 0;
+    decoder->available = decoder->padding_bytes = 0;
     for (; decoder->end - decoder->next >= 2; decoder->next++) {
         if (decoder->next[0] != 0xff || decoder->next[1] == 0xff || decoder->next[1] == 0) continue;
         if ((decoder->next[1] & 0xf8) != 0xd0) return 0;
@@ -222,29 +222,30 @@ static int restart(eidetic_lossless *decoder) {
 }
 
 static eidetic_jpeg_status decode_row(eidetic_lossless *decoder, int is_first) {
-    int is_wrong = 0;
+    int is_invalid = 0;
     for (uint32_t x = 0; x < decoder->width; x++) {
         for (int i = 0; i < decoder->components; i++) {
-            struct component *part = &decoder->component[i];
-            int left = x ? part->row[x - 1] : 0, above = part->above[x], corner = x ? part->above[x - 1] : 0;
-            int guess = x == 0 ? (is_first ? 1 << (decoder->precision - decoder->point - 1) : above)
+            struct component *component = &decoder->component[i];
+            const uint16_t *row = component->row, *previous = component->above;
+            int left = x ? row[x - 1] : 0, above = previous[x], corner = x ? previous[x - 1] : 0;
+            int prediction = x == 0 ? (is_first ? 1 << (decoder->precision - decoder->point - 1) : above)
                 : is_first ? left : predict(decoder->predictor, left, above, corner);
-            part->row[x] = (uint16_t)(guess + difference(decoder, part->table, &is_wrong));
+            component->row[x] = (uint16_t)(prediction + read_difference(decoder, component->table, &is_invalid));
         }
     }
-    // What was taken ahead is at most seven bytes.
-    if (decoder->ran_out * 8 > decoder->available) {
+    // The bit buffer holds at most seven bytes that are not used yet.
+    if (decoder->padding_bytes * 8 > decoder->available) {
         return decoder->next == decoder->end ? EIDETIC_JPEG_TRUNCATED : EIDETIC_JPEG_FAILED;
     }
-    return is_wrong ? EIDETIC_JPEG_FAILED : EIDETIC_JPEG_OK;
+    return is_invalid ? EIDETIC_JPEG_FAILED : EIDETIC_JPEG_OK;
 }
 
 static void write_row(eidetic_lossless *decoder, uint8_t *pixels) {
-    uint32_t most = (1u << decoder->precision) - 1;
+    uint32_t maximum = (1u << decoder->precision) - 1;
     for (uint32_t x = 0; x < decoder->width; x++, pixels += 4) {
         for (int i = 0; i < 3; i++) {
             uint32_t value = (uint32_t)decoder->component[decoder->components == 3 ? i : 0].row[x] << decoder->point;
-            pixels[i] = (uint8_t)(((value & most) * 255 + most / 2) / most);
+            pixels[i] = (uint8_t)(((value & maximum) * 255 + maximum / 2) / maximum);
         }
         pixels[3] = 255;
     }
@@ -255,7 +256,7 @@ eidetic_jpeg_status eidetic_lossless_read_rows(
     for (uint32_t i = 0; i < count && decoder->y < decoder->height; i++, decoder->y++) {
         int is_first = decoder->y == 0;
         if (decoder->rows_between_restarts && !is_first && !decoder->rows_to_restart--) {
-            if (!restart(decoder)) {
+            if (!skip_to_restart(decoder)) {
                 return decoder->end - decoder->next < 2 ? EIDETIC_JPEG_TRUNCATED : EIDETIC_JPEG_FAILED;
             }
             decoder->rows_to_restart = decoder->rows_between_restarts - 1;
@@ -264,10 +265,10 @@ eidetic_jpeg_status eidetic_lossless_read_rows(
         eidetic_jpeg_status status = decode_row(decoder, is_first);
         if (status != EIDETIC_JPEG_OK) return status;
         write_row(decoder, rows + i * bytes_per_row);
-        for (int part = 0; part < decoder->components; part++) {
-            uint16_t *row = decoder->component[part].row;
-            decoder->component[part].row = decoder->component[part].above;
-            decoder->component[part].above = row;
+        for (int c = 0; c < decoder->components; c++) {
+            uint16_t *row = decoder->component[c].row;
+            decoder->component[c].row = decoder->component[c].above;
+            decoder->component[c].above = row;
         }
     }
     return EIDETIC_JPEG_OK;

@@ -27,12 +27,12 @@ static struct {
     FUNCTIONS(DECLARE)
 } lib;
 
-// Every minor version is incompatible with the one before, and says so in the library's name.
+// Every minor version is incompatible with the one before, so the library's file name contains it.
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 #define LIBRARY_NAME "libjxl.so." TEXT(JPEGXL_MAJOR_VERSION) "." TEXT(JPEGXL_MINOR_VERSION)
 
-// Since 0.9 the functions for profiles have one parameter less.
+// From 0.9 on the profile functions have one parameter less.
 #if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
 #define UNUSED_FORMAT NULL,
 #else
@@ -47,8 +47,8 @@ static void load(void) {
     eidetic_codec_load(&library, symbols, sizeof symbols / sizeof *symbols);
 }
 
-// Alpha, depth, inks and the like.
-enum { MOST_EXTRA_CHANNELS = 16 };
+// Channels for alpha, depth, inks and so on.
+enum { MAXIMUM_EXTRA_CHANNELS = 16 };
 
 struct eidetic_jxl {
     JxlDecoder *decoder;
@@ -58,9 +58,9 @@ struct eidetic_jxl {
 
 static const JxlPixelFormat format = {4, JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0};
 
-// Colours that the library converts by itself come in linear light where the file tells no other curve by name, and eight
-// bits of that are too coarse for what is dark. So sRGB is asked for.
-static void avoid_linear_light(const eidetic_jxl *jxl) {
+// The library converts some images to linear light by default. Eight bits of linear light are too coarse for dark
+// colours, so this function requests sRGB instead.
+static void request_srgb(const eidetic_jxl *jxl) {
     if (jxl->info.uses_original_profile) return;
     JxlColorEncoding color;
     bool is_named = lib.JxlDecoderGetColorAsEncodedProfile(
@@ -75,22 +75,22 @@ static void avoid_linear_light(const eidetic_jxl *jxl) {
     lib.JxlDecoderSetPreferredColorProfile(jxl->decoder, &color);
 }
 
-// Runs the decoder to an event.
-static bool run(eidetic_jxl *jxl, JxlDecoderStatus wanted, eidetic_codec_outcome *outcome) {
+// Runs the decoder until it reports the event `target`.
+static bool run(eidetic_jxl *jxl, JxlDecoderStatus target, eidetic_codec_outcome *outcome) {
     for (;;) {
         JxlDecoderStatus status = lib.JxlDecoderProcessInput(jxl->decoder);
-        if (status == wanted) return true;
+        if (status == target) return true;
         switch (status) {
         case JXL_DEC_SUCCESS: return false;
-        case JXL_DEC_COLOR_ENCODING: avoid_linear_light(jxl); continue;
+        case JXL_DEC_COLOR_ENCODING: request_srgb(jxl); continue;
         case JXL_DEC_BASIC_INFO:
         case JXL_DEC_FRAME:
         case JXL_DEC_FULL_IMAGE: continue;
         case JXL_DEC_NEED_MORE_INPUT:
             return jxl->is_complete
-                ? eidetic_codec_fail(outcome, EIDETIC_CODEC_TRUNCATED, "the file ends too early")
-                : eidetic_codec_fail(outcome, EIDETIC_CODEC_NEEDS_MORE, "more bytes are needed");
-        default: return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the library refuses the file");
+                ? eidetic_codec_fail(outcome, EIDETIC_CODEC_TRUNCATED, "the file is truncated")
+                : eidetic_codec_fail(outcome, EIDETIC_CODEC_NEEDS_MORE, "the header is incomplete");
+        default: return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the file is corrupt");
         }
     }
 }
@@ -98,39 +98,40 @@ static bool run(eidetic_jxl *jxl, JxlDecoderStatus wanted, eidetic_codec_outcome
 static bool read_info(eidetic_jxl *jxl, eidetic_jxl_info *info, eidetic_codec_outcome *outcome) {
     if (!run(jxl, JXL_DEC_BASIC_INFO, outcome) ||
         lib.JxlDecoderGetBasicInfo(jxl->decoder, &jxl->info) != JXL_DEC_SUCCESS) {
-        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "there is no picture");
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the image header cannot be read");
     }
-    // Each is a plane of its own in memory, whether it is shown or not.
-    if (jxl->info.num_extra_channels > MOST_EXTRA_CHANNELS) {
+    // The library allocates a plane for each channel, visible or not.
+    if (jxl->info.num_extra_channels > MAXIMUM_EXTRA_CHANNELS) {
         return eidetic_codec_fail(
-            outcome, EIDETIC_CODEC_LIMIT, "%u channels beside the colours; the limit is %d",
-            jxl->info.num_extra_channels, MOST_EXTRA_CHANNELS);
+            outcome, EIDETIC_CODEC_LIMIT, "the image has %u extra channels; the limit is %d",
+            jxl->info.num_extra_channels, MAXIMUM_EXTRA_CHANNELS);
     }
     info->width = jxl->info.xsize;
     info->height = jxl->info.ysize;
     info->has_alpha = jxl->info.alpha_bits > 0;
     info->is_premultiplied = info->has_alpha && jxl->info.alpha_premultiplied;
     info->is_animated = jxl->info.have_animation;
-    info->plays = jxl->info.have_animation ? jxl->info.animation.num_loops : 1;
+    info->loop_count = jxl->info.have_animation ? jxl->info.animation.num_loops : 1;
     return true;
 }
 
 eidetic_jxl *eidetic_jxl_open(
-    const void *bytes, size_t count, bool is_complete, bool wants_pixels, eidetic_jxl_info *info,
+    const void *bytes, size_t count, bool is_complete, bool decodes_pixels, eidetic_jxl_info *info,
     eidetic_codec_outcome *outcome) {
     memset(info, 0, sizeof *info);
-    if (!eidetic_codec_is_ready(&library, load, outcome)) return NULL;
+    if (!eidetic_codec_ensure_loaded(&library, load, outcome)) return NULL;
     eidetic_jxl *jxl = calloc(1, sizeof *jxl);
     if (jxl) jxl->decoder = lib.JxlDecoderCreate(NULL);
     if (!jxl || !jxl->decoder) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a decoder");
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a decoder");
         eidetic_jxl_close(jxl);
         return NULL;
     }
     jxl->is_complete = is_complete;
-    int events = JXL_DEC_BASIC_INFO | JXL_DEC_FRAME | (wants_pixels ? JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE : 0);
+    int events = JXL_DEC_BASIC_INFO | JXL_DEC_FRAME;
+    if (decodes_pixels) events |= JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE;
     lib.JxlDecoderSubscribeEvents(jxl->decoder, events);
-    // The input is never closed: the library would then call a file that ends too early broken, and say so on stderr.
+    // The input is never closed. With a closed input the library reports a truncated file as corrupt, also on stderr.
     lib.JxlDecoderSetInput(jxl->decoder, bytes, count);
     if (read_info(jxl, info, outcome)) return jxl;
     eidetic_jxl_close(jxl);
@@ -147,29 +148,29 @@ bool eidetic_jxl_next(eidetic_jxl *jxl, double *duration, eidetic_codec_outcome 
     if (!run(jxl, JXL_DEC_FRAME, outcome)) return false;
     JxlFrameHeader header;
     if (lib.JxlDecoderGetFrameHeader(jxl->decoder, &header) != JXL_DEC_SUCCESS) {
-        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "a frame without a header");
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "a frame header cannot be read");
     }
-    const JxlAnimationHeader *time = &jxl->info.animation;
-    bool is_timed = jxl->info.have_animation && time->tps_numerator > 0;
-    *duration = is_timed ? (double)header.duration * time->tps_denominator / time->tps_numerator : 0;
+    const JxlAnimationHeader *animation = &jxl->info.animation;
+    bool is_timed = jxl->info.have_animation && animation->tps_numerator > 0;
+    *duration = is_timed ? (double)header.duration * animation->tps_denominator / animation->tps_numerator : 0;
     return true;
 }
 
 bool eidetic_jxl_read(
-    eidetic_jxl *jxl, uint8_t *pixels, size_t count, bool *is_shown, eidetic_codec_outcome *outcome) {
-    size_t needed = 0;
-    *is_shown = false;
+    eidetic_jxl *jxl, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome) {
+    size_t required = 0;
+    *has_pixels = false;
     if (!run(jxl, JXL_DEC_NEED_IMAGE_OUT_BUFFER, outcome) ||
-        lib.JxlDecoderImageOutBufferSize(jxl->decoder, &format, &needed) != JXL_DEC_SUCCESS || needed > count ||
+        lib.JxlDecoderImageOutBufferSize(jxl->decoder, &format, &required) != JXL_DEC_SUCCESS || required > count ||
         lib.JxlDecoderSetImageOutBuffer(jxl->decoder, &format, pixels, count) != JXL_DEC_SUCCESS) {
-        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "a frame without pixels");
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");
     }
-    *is_shown = run(jxl, JXL_DEC_FULL_IMAGE, outcome);
-    if (*is_shown) return true;
+    *has_pixels = run(jxl, JXL_DEC_FULL_IMAGE, outcome);
+    if (*has_pixels) return true;
     if (outcome->status == EIDETIC_CODEC_TRUNCATED) {
-        *is_shown = lib.JxlDecoderFlushImage(jxl->decoder) == JXL_DEC_SUCCESS;
+        *has_pixels = lib.JxlDecoderFlushImage(jxl->decoder) == JXL_DEC_SUCCESS;
     }
-    return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "a frame without pixels");
+    return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the pixels of a frame cannot be read");
 }
 
 static bool is_srgb(eidetic_jxl *jxl) {

@@ -6,7 +6,7 @@
 #include <png.h>
 
 #include "CPNG.h"
-#include "Shared.h"
+#include "Metadata.h"
 
 struct eidetic_png_decoder {
     png_structp library;
@@ -17,7 +17,7 @@ struct eidetic_png_decoder {
     char message[128];
 };
 
-static void note(eidetic_png_decoder *decoder, eidetic_png_status status, const char *message) {
+static void record_failure(eidetic_png_decoder *decoder, eidetic_png_status status, const char *message) {
     decoder->status = status;
     snprintf(decoder->message, sizeof decoder->message, "%s", message);
 }
@@ -26,19 +26,19 @@ static void fail(png_structp library, png_const_charp message) {
     eidetic_png_decoder *decoder = png_get_error_ptr(library);
     int is_checksum = !strcmp(message, "IDAT: CRC error");
     if (decoder->status == EIDETIC_PNG_OK)
-        note(decoder, is_checksum ? EIDETIC_PNG_BAD_CHECKSUM : EIDETIC_PNG_FAILED, message);
+        record_failure(decoder, is_checksum ? EIDETIC_PNG_BAD_CHECKSUM : EIDETIC_PNG_FAILED, message);
     png_longjmp(library, 1);
 }
 
-static void keep_silent(png_structp library, png_const_charp message) { (void)library, (void)message; }
+static void ignore_warning(png_structp library, png_const_charp message) { (void)library, (void)message; }
 
-static void *take(png_structp library, png_alloc_size_t count) {
+static void *allocate(png_structp library, png_alloc_size_t count) {
     void *memory = malloc(count);
-    if (!memory) note(png_get_mem_ptr(library), EIDETIC_PNG_OUT_OF_MEMORY, "no memory for the decoder");
+    if (!memory) record_failure(png_get_mem_ptr(library), EIDETIC_PNG_OUT_OF_MEMORY, "not enough memory for a decoder");
     return memory;
 }
 
-static void give_back(png_structp library, void *memory) {
+static void deallocate(png_structp library, void *memory) {
     (void)library;
     free(memory);
 }
@@ -47,7 +47,7 @@ static void read_bytes(png_structp library, png_bytep target, size_t count) {
     eidetic_png_decoder *decoder = png_get_io_ptr(library);
     if (count > decoder->count - decoder->offset) {
         decoder->offset = decoder->count;
-        note(decoder, EIDETIC_PNG_TRUNCATED, "the file ends too early");
+        record_failure(decoder, EIDETIC_PNG_TRUNCATED, "the file is truncated");
         png_error(library, decoder->message);
     }
     memcpy(target, decoder->bytes + decoder->offset, count);
@@ -66,7 +66,7 @@ eidetic_png_decoder *eidetic_png_decoder_create(const uint8_t *bytes, size_t cou
     decoder->bytes = bytes;
     decoder->count = count;
     decoder->library = png_create_read_struct_2(
-        PNG_LIBPNG_VER_STRING, decoder, fail, keep_silent, decoder, take, give_back);
+        PNG_LIBPNG_VER_STRING, decoder, fail, ignore_warning, decoder, allocate, deallocate);
     decoder->info = decoder->library ? png_create_info_struct(decoder->library) : NULL;
     if (!decoder->info) {
         eidetic_png_decoder_destroy(decoder);
@@ -82,10 +82,10 @@ void eidetic_png_decoder_destroy(eidetic_png_decoder *decoder) {
 }
 
 eidetic_png_status eidetic_png_start(
-    eidetic_png_decoder *decoder, int trusts_adler, uint32_t *width, uint32_t *height, int *passes) {
+    eidetic_png_decoder *decoder, int ignores_chunk_checksums, uint32_t *width, uint32_t *height, int *passes) {
     png_structp library = decoder->library;
     if (setjmp(png_jmpbuf(library))) return decoder->status;
-    if (trusts_adler) {
+    if (ignores_chunk_checksums) {
         png_set_crc_action(library, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);
         png_set_benign_errors(library, 0);
     }

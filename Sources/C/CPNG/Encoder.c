@@ -21,14 +21,14 @@ static void fail(png_structp library, png_const_charp message) {
     png_longjmp(library, 1);
 }
 
-static void keep_silent(png_structp library, png_const_charp message) { (void)library, (void)message; }
+static void ignore_warning(png_structp library, png_const_charp message) { (void)library, (void)message; }
 
 static void write_bytes(png_structp library, png_bytep source, size_t count) {
     struct encoder *encoder = png_get_io_ptr(library);
     if (count > encoder->capacity - encoder->count) {
         size_t capacity = 2 * encoder->capacity + count + 4096;
         uint8_t *larger = realloc(encoder->bytes, capacity);
-        if (!larger) png_error(library, "no memory for the encoded picture");
+        if (!larger) png_error(library, "not enough memory for the encoded image");
         encoder->bytes = larger;
         encoder->capacity = capacity;
     }
@@ -38,7 +38,7 @@ static void write_bytes(png_structp library, png_bytep source, size_t count) {
 
 static void flush(png_structp library) { (void)library; }
 
-static int write_all(
+static int write_image(
     struct encoder *encoder, const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height,
     int has_alpha, int level) {
     png_structp library = encoder->library;
@@ -60,12 +60,12 @@ eidetic_png_status eidetic_png_encode(
     const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height, int has_alpha, int level,
     uint8_t **encoded, size_t *count, char *message, size_t capacity) {
     struct encoder encoder = {0};
-    encoder.library = png_create_write_struct(PNG_LIBPNG_VER_STRING, &encoder, fail, keep_silent);
+    encoder.library = png_create_write_struct(PNG_LIBPNG_VER_STRING, &encoder, fail, ignore_warning);
     if (!encoder.library) return EIDETIC_PNG_OUT_OF_MEMORY;
     encoder.info = png_create_info_struct(encoder.library);
-    int done = encoder.info && write_all(&encoder, pixels, bytes_per_row, width, height, has_alpha, level);
+    int is_written = encoder.info && write_image(&encoder, pixels, bytes_per_row, width, height, has_alpha, level);
     png_destroy_write_struct(&encoder.library, &encoder.info);
-    if (!done) {
+    if (!is_written) {
         free(encoder.bytes);
         snprintf(message, capacity, "%s", encoder.message);
         return EIDETIC_PNG_FAILED;

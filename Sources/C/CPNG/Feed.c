@@ -4,7 +4,7 @@
 #include <png.h>
 
 #include "CPNG.h"
-#include "Shared.h"
+#include "Metadata.h"
 
 struct eidetic_png_feed {
     png_structp library;
@@ -20,12 +20,12 @@ static void fail(png_structp library, png_const_charp message) {
     png_longjmp(library, 1);
 }
 
-static void keep_silent(png_structp library, png_const_charp message) { (void)library, (void)message; }
+static void ignore_warning(png_structp library, png_const_charp message) { (void)library, (void)message; }
 
 static void start(png_structp library, png_infop info) {
     eidetic_png_feed *feed = png_get_progressive_ptr(library);
     if (png_get_image_width(library, info) != feed->width || png_get_image_height(library, info) != feed->height)
-        png_error(library, "two sizes");
+        png_error(library, "the two headers differ in size");
     png_set_expand(library);
     png_set_scale_16(library);
     png_set_gray_to_rgb(library);
@@ -35,8 +35,8 @@ static void start(png_structp library, png_infop info) {
     if (png_get_rowbytes(library, info) != 4 * (size_t)feed->width) png_error(library, "unexpected row length");
 }
 
-// In the first pass of an interlaced picture a pixel stands for a block, which is painted as one.
-static void take_row(png_structp library, png_bytep row, png_uint_32 y, int pass) {
+// In the first pass of an interlaced image each pixel fills a block, so all rows are written once that pass ends.
+static void receive_row(png_structp library, png_bytep row, png_uint_32 y, int pass) {
     eidetic_png_feed *feed = png_get_progressive_ptr(library);
     if (y >= feed->height) return;
     if (row) png_progressive_combine_row(library, feed->pixels + y * feed->bytes_per_row, row);
@@ -57,7 +57,7 @@ eidetic_png_feed *eidetic_png_feed_create(uint8_t *pixels, size_t bytes_per_row,
     eidetic_png_feed *feed = calloc(1, sizeof *feed);
     if (!feed) return NULL;
     *feed = (eidetic_png_feed){.pixels = pixels, .bytes_per_row = bytes_per_row, .width = width, .height = height};
-    feed->library = png_create_read_struct(PNG_LIBPNG_VER_STRING, feed, fail, keep_silent);
+    feed->library = png_create_read_struct(PNG_LIBPNG_VER_STRING, feed, fail, ignore_warning);
     feed->info = feed->library ? png_create_info_struct(feed->library) : NULL;
     if (!feed->info || setjmp(png_jmpbuf(feed->library))) {
         eidetic_png_feed_destroy(feed);
@@ -65,7 +65,7 @@ eidetic_png_feed *eidetic_png_feed_create(uint8_t *pixels, size_t bytes_per_row,
     }
     png_set_user_limits(feed->library, PNG_UINT_31_MAX, PNG_UINT_31_MAX); // the caller has checked the size
     eidetic_png_ignore_metadata(feed->library);
-    png_set_progressive_read_fn(feed->library, feed, start, take_row, end);
+    png_set_progressive_read_fn(feed->library, feed, start, receive_row, end);
     return feed;
 }
 
@@ -77,7 +77,7 @@ void eidetic_png_feed_destroy(eidetic_png_feed *feed) {
 
 eidetic_png_status eidetic_png_feed_add(eidetic_png_feed *feed, const uint8_t *bytes, size_t count) {
     if (setjmp(png_jmpbuf(feed->library))) return EIDETIC_PNG_FAILED;
-    // The library only reads them.
+    // The library does not modify the bytes.
     png_process_data(feed->library, feed->info, (png_bytep)bytes, count);
     return EIDETIC_PNG_OK;
 }

@@ -1,12 +1,12 @@
 #ifndef EIDETIC_CLONES_H
 #define EIDETIC_CLONES_H
 
-// Copies of a function for newer processors; the loader picks one when the program starts.
+// Compiles a function several times, for newer processors. The dynamic loader selects one copy at program start.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer) \
     && !__has_feature(thread_sanitizer)
 #define EIDETIC_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
-// The loader picks before a sanitizer is ready.
+// The loader selects before a sanitizer is initialised.
 #define EIDETIC_CLONES
 #endif
 

@@ -3,7 +3,7 @@
 
 #include "CPixels.h"
 
-// Median cut over a histogram of 32 steps a channel.
+// Median-cut quantisation over a histogram of 32 bins per channel.
 
 enum { BINS = 1 << 15 };
 
@@ -23,10 +23,11 @@ static uint16_t key_of(const uint8_t *pixel) {
 }
 
 static int is_opaque(const uint8_t *pixel) { return pixel[3] >= 128; }
-static int along(const struct bin *bin, int axis) { return bin->key >> (10 - 5 * axis) & 31; }
+static int channel_of(const struct bin *bin, int axis) { return bin->key >> (10 - 5 * axis) & 31; }
 
 static int compare(const struct bin *a, const struct bin *b, int axis) {
-    return along(a, axis) != along(b, axis) ? along(a, axis) - along(b, axis) : (int)a->key - (int)b->key;
+    int difference = channel_of(a, axis) - channel_of(b, axis);
+    return difference ? difference : (int)a->key - (int)b->key;
 }
 static int by_red(const void *a, const void *b) { return compare(a, b, 0); }
 static int by_green(const void *a, const void *b) { return compare(a, b, 1); }
@@ -39,7 +40,7 @@ static void measure(struct box *box, const struct bin *bins) {
     for (int axis = 0; axis < 3; axis++) {
         int low = 31, high = 0;
         for (size_t i = box->first; i < box->first + box->count; i++) {
-            int value = along(bins + i, axis);
+            int value = channel_of(bins + i, axis);
             low = value < low ? value : low;
             high = value > high ? value : high;
         }
@@ -51,7 +52,7 @@ static void measure(struct box *box, const struct bin *bins) {
     for (size_t i = box->first; i < box->first + box->count; i++) box->weight += bins[i].count;
 }
 
-/// Halves the box that has the most pixels for its extent; 0 where none can be halved.
+/// Splits the box with the largest product of pixels and extent; returns 0 if no box can be split.
 static int split(struct box *boxes, size_t *count, struct bin *bins) {
     struct box *widest = NULL;
     for (size_t i = 0; i < *count; i++)
@@ -71,18 +72,19 @@ static int split(struct box *boxes, size_t *count, struct bin *bins) {
     return 1;
 }
 
-static void name_colour(const struct box *box, const struct bin *bins, uint8_t *colour, uint8_t *names, uint8_t name) {
+static void assign_colour(
+    const struct box *box, const struct bin *bins, uint8_t *colour, uint8_t *index_of_key, uint8_t index) {
     uint64_t sum[3] = {0, 0, 0};
     for (size_t i = box->first; i < box->first + box->count; i++) {
-        names[bins[i].key] = name;
+        index_of_key[bins[i].key] = index;
         for (int channel = 0; channel < 3; channel++) sum[channel] += bins[i].sum[channel];
     }
     for (int channel = 0; channel < 3; channel++)
         colour[channel] = (uint8_t)((sum[channel] + box->weight / 2) / box->weight);
 }
 
-/// The colours themselves where there are few enough; their number, or -1.
-static int exact(const uint8_t *pixels, size_t count, int limit, uint8_t *colours, uint8_t *indices) {
+/// Collects the exact colours; returns their number, or -1 if there are more than `limit`.
+static int exact_palette(const uint8_t *pixels, size_t count, int limit, uint8_t *colours, uint8_t *indices) {
     uint32_t slots[1024];
     int16_t owners[1024], used = 0;
     memset(owners, -1, sizeof owners);
@@ -121,24 +123,25 @@ static size_t histogram(const uint8_t *pixels, size_t count, struct bin *bins) {
 }
 
 int eidetic_pixels_quantize(const uint8_t *pixels, size_t count, int limit, uint8_t *colours, uint8_t *indices) {
-    int used = exact(pixels, count, limit, colours, indices);
+    int used = exact_palette(pixels, count, limit, colours, indices);
     if (used < 0) {
         struct bin *bins = calloc(BINS, sizeof *bins);
-        uint8_t *names = malloc(BINS);
-        if (!bins || !names) {
+        uint8_t *index_of_key = malloc(BINS);
+        if (!bins || !index_of_key) {
             free(bins);
-            free(names);
+            free(index_of_key);
             return -1;
         }
         struct box boxes[256] = {{.first = 0, .count = histogram(pixels, count, bins)}};
-        size_t parts = 1;
+        size_t box_count = 1;
         measure(boxes, bins);
-        while (parts < (size_t)limit && split(boxes, &parts, bins)) {}
-        for (size_t i = 0; i < parts; i++) name_colour(boxes + i, bins, colours + 3 * i, names, (uint8_t)i);
-        for (size_t i = 0; i < count; i++) indices[i] = names[key_of(pixels + 4 * i)];
+        while (box_count < (size_t)limit && split(boxes, &box_count, bins)) {}
+        for (size_t i = 0; i < box_count; i++)
+            assign_colour(boxes + i, bins, colours + 3 * i, index_of_key, (uint8_t)i);
+        for (size_t i = 0; i < count; i++) indices[i] = index_of_key[key_of(pixels + 4 * i)];
         free(bins);
-        free(names);
-        used = (int)parts;
+        free(index_of_key);
+        used = (int)box_count;
     }
     for (size_t i = 0; i < count; i++)
         if (!is_opaque(pixels + 4 * i)) indices[i] = (uint8_t)used;

@@ -10,41 +10,41 @@
 typedef int32_t lanes __attribute__((vector_size(16)));
 typedef uint8_t bytes4 __attribute__((vector_size(4)));
 
-/// v / 255, rounded to nearest, for v up to 65,535.
-EIDETIC_INLINE uint32_t divide(uint32_t v) { return (v + 128 + ((v + 128) >> 8)) >> 8; }
+/// Returns v / 255, rounded to nearest, for v up to 65,535.
+EIDETIC_INLINE uint32_t divide_by_255(uint32_t v) { return (v + 128 + ((v + 128) >> 8)) >> 8; }
 
 EIDETIC_INLINE void premultiply_row(const uint8_t *from, uint8_t *to, size_t width) {
     for (size_t x = 0; x < width; x++) {
         uint32_t alpha = from[4 * x + 3];
-        to[4 * x] = divide(from[4 * x] * alpha);
-        to[4 * x + 1] = divide(from[4 * x + 1] * alpha);
-        to[4 * x + 2] = divide(from[4 * x + 2] * alpha);
+        to[4 * x] = divide_by_255(from[4 * x] * alpha);
+        to[4 * x + 1] = divide_by_255(from[4 * x + 1] * alpha);
+        to[4 * x + 2] = divide_by_255(from[4 * x + 2] * alpha);
         to[4 * x + 3] = alpha;
     }
 }
 
-EIDETIC_INLINE void add_row(const uint8_t *row, uint16_t *sums, size_t count, int isFirst) {
-    if (isFirst)
+EIDETIC_INLINE void add_row(const uint8_t *row, uint16_t *sums, size_t count, int is_first) {
+    if (is_first)
         for (size_t i = 0; i < count; i++) sums[i] = row[i];
     else
         for (size_t i = 0; i < count; i++) sums[i] += row[i];
 }
 
-EIDETIC_INLINE void add_row_premultiplied(const uint8_t *row, uint16_t *sums, size_t width, int isFirst) {
+EIDETIC_INLINE void add_row_premultiplied(const uint8_t *row, uint16_t *sums, size_t width, int is_first) {
     for (size_t x = 0; x < width; x++) {
         uint32_t alpha = row[4 * x + 3];
         for (int channel = 0; channel < 3; channel++) {
-            uint16_t value = divide(row[4 * x + channel] * alpha);
-            sums[4 * x + channel] = isFirst ? value : sums[4 * x + channel] + value;
+            uint16_t value = divide_by_255(row[4 * x + channel] * alpha);
+            sums[4 * x + channel] = is_first ? value : sums[4 * x + channel] + value;
         }
-        sums[4 * x + 3] = isFirst ? alpha : sums[4 * x + 3] + alpha;
+        sums[4 * x + 3] = is_first ? alpha : sums[4 * x + 3] + alpha;
     }
 }
 
 EIDETIC_INLINE void average_cells(
-    const uint16_t *sums, size_t width, size_t across, size_t rows, uint8_t *target) {
-    for (size_t left = 0; left < width; left += across, target += 4) {
-        size_t columns = left + across < width ? across : width - left;
+    const uint16_t *sums, size_t width, size_t cell_width, size_t rows, uint8_t *target) {
+    for (size_t left = 0; left < width; left += cell_width, target += 4) {
+        size_t columns = left + cell_width < width ? cell_width : width - left;
         uint32_t sum[4] = {0, 0, 0, 0};
         for (size_t x = left; x < left + columns; x++)
             for (int channel = 0; channel < 4; channel++) sum[channel] += sums[4 * x + channel];
@@ -53,30 +53,30 @@ EIDETIC_INLINE void average_cells(
     }
 }
 
-EIDETIC_CLONES void eidetic_pixels_box(
-    const uint8_t *source, size_t source_stride, size_t width, size_t height, size_t across, size_t down,
-    int premultiply, uint8_t *target, size_t target_stride, void *scratch) {
+EIDETIC_CLONES void eidetic_pixels_average(
+    eidetic_pixels_source source, eidetic_cell cell, int premultiply, eidetic_pixels_target target, void *scratch) {
     uint16_t *sums = scratch;
-    for (size_t top = 0; top < height; top += down, target += target_stride) {
-        size_t rows = top + down < height ? down : height - top;
+    uint8_t *target_row = target.pixels;
+    for (size_t top = 0; top < source.height; top += cell.height, target_row += target.stride) {
+        size_t rows = top + cell.height < source.height ? cell.height : source.height - top;
         for (size_t y = 0; y < rows; y++) {
-            const uint8_t *row = source + (top + y) * source_stride;
+            const uint8_t *row = source.pixels + (top + y) * source.stride;
             if (premultiply)
-                add_row_premultiplied(row, sums, width, y == 0);
+                add_row_premultiplied(row, sums, source.width, y == 0);
             else
-                add_row(row, sums, 4 * width, y == 0);
+                add_row(row, sums, 4 * source.width, y == 0);
         }
-        average_cells(sums, width, across, rows, target);
+        average_cells(sums, source.width, cell.width, rows, target_row);
     }
 }
 
 #if defined(__SSE2__)
-/// The next `count` (1 to 4) weighted pixels, added to `sum`, two with each multiplication.
+/// Adds the next `count` (1 to 4) weighted pixels to `sum`, two with each multiplication.
 EIDETIC_INLINE __m128i add_taps(__m128i sum, const uint8_t *from, const int16_t *weights, size_t count) {
     __m128i pixels = _mm_setzero_si128(), factors = pixels;
     memcpy(&pixels, from, 4 * count);
     memcpy(&factors, weights, 2 * count);
-    // Red of two pixels side by side, then green, blue and alpha; each with the weights of the two.
+    // Interleaves two pixels: both reds, both greens, both blues, both alphas, each pair multiplied by the two weights.
     __m128i low = _mm_unpacklo_epi8(pixels, _mm_setzero_si128()), high = _mm_unpackhi_epi8(pixels, _mm_setzero_si128());
     __m128i first = _mm_unpacklo_epi16(low, _mm_srli_si128(low, 8));
     __m128i second = _mm_unpacklo_epi16(high, _mm_srli_si128(high, 8));
@@ -84,7 +84,7 @@ EIDETIC_INLINE __m128i add_taps(__m128i sum, const uint8_t *from, const int16_t 
     return count < 3 ? sum : _mm_add_epi32(sum, _mm_madd_epi16(second, _mm_shuffle_epi32(factors, 0x55)));
 }
 
-EIDETIC_INLINE lanes weigh(const uint8_t *from, const int16_t *weights, size_t taps) {
+EIDETIC_INLINE lanes weighted_sum(const uint8_t *from, const int16_t *weights, size_t taps) {
     __m128i sum = _mm_set1_epi32(128);
     size_t tap = 0;
     for (; tap + 4 <= taps; tap += 4) sum = add_taps(sum, from + 4 * tap, weights + tap, 4);
@@ -96,7 +96,7 @@ EIDETIC_INLINE lanes weigh(const uint8_t *from, const int16_t *weights, size_t t
     return (lanes)sum;
 }
 #else
-EIDETIC_INLINE lanes weigh(const uint8_t *from, const int16_t *weights, size_t taps) {
+EIDETIC_INLINE lanes weighted_sum(const uint8_t *from, const int16_t *weights, size_t taps) {
     lanes sum = {128, 128, 128, 128};
     for (size_t tap = 0; tap < taps; tap++) {
         bytes4 pixel;
@@ -109,18 +109,18 @@ EIDETIC_INLINE lanes weigh(const uint8_t *from, const int16_t *weights, size_t t
 
 EIDETIC_INLINE void filter_row(const uint8_t *row, eidetic_filter filter, size_t target_width, int16_t *target) {
     for (size_t x = 0; x < target_width; x++) {
-        lanes sum = weigh(row + 4 * (size_t)filter.first[x], filter.weights + x * filter.taps, filter.taps);
+        lanes sum = weighted_sum(row + 4 * (size_t)filter.first[x], filter.weights + x * filter.taps, filter.taps);
         for (int channel = 0; channel < 4; channel++) target[4 * x + channel] = (int16_t)(sum[channel] >> 8);
     }
 }
 
 EIDETIC_CLONES void eidetic_pixels_filter_rows(
-    const uint8_t *source, size_t source_stride, size_t width, size_t height, int premultiply, eidetic_filter filter,
-    size_t target_width, int16_t *target, uint8_t *scratch) {
-    for (size_t y = 0; y < height; y++) {
-        const uint8_t *row = source + y * source_stride;
+    eidetic_pixels_source source, int premultiply, eidetic_filter filter, size_t target_width, int16_t *target,
+    uint8_t *scratch) {
+    for (size_t y = 0; y < source.height; y++) {
+        const uint8_t *row = source.pixels + y * source.stride;
         if (premultiply) {
-            premultiply_row(row, scratch, width);
+            premultiply_row(row, scratch, source.width);
             row = scratch;
         }
         filter_row(row, filter, target_width, target + 4 * y * target_width);
@@ -129,7 +129,7 @@ EIDETIC_CLONES void eidetic_pixels_filter_rows(
 
 enum { BLOCK = 64 };
 
-/// Weighted sum of `count` (at most BLOCK) numbers down the rows.
+/// Computes the weighted sums of `count` (at most BLOCK) columns.
 EIDETIC_INLINE void filter_block(
     const int16_t *source, size_t stride, const int16_t *weights, size_t taps, size_t count, uint8_t *target) {
     int32_t sum[BLOCK];
@@ -142,22 +142,23 @@ EIDETIC_INLINE void filter_block(
     }
 }
 
-EIDETIC_INLINE void cut_off_at_alpha(uint8_t *row, size_t width) {
+EIDETIC_INLINE void clamp_to_alpha(uint8_t *row, size_t width) {
     for (size_t x = 0; x < width; x++)
         for (int channel = 0; channel < 3; channel++)
             if (row[4 * x + channel] > row[4 * x + 3]) row[4 * x + channel] = row[4 * x + 3];
 }
 
 EIDETIC_CLONES void eidetic_pixels_filter_columns(
-    const int16_t *source, size_t width, eidetic_filter filter, size_t target_height, int has_alpha, uint8_t *target,
-    size_t target_stride) {
+    const int16_t *source, size_t width, eidetic_filter filter, size_t target_height, int has_alpha,
+    eidetic_pixels_target target) {
     for (size_t y = 0; y < target_height; y++) {
         const int16_t *rows = source + 4 * width * (size_t)filter.first[y];
         const int16_t *weights = filter.weights + y * filter.taps;
-        uint8_t *row = target + y * target_stride;
+        uint8_t *row = target.pixels + y * target.stride;
         size_t i = 0;
-        for (; i + BLOCK <= 4 * width; i += BLOCK) filter_block(rows + i, 4 * width, weights, filter.taps, BLOCK, row + i);
+        for (; i + BLOCK <= 4 * width; i += BLOCK)
+            filter_block(rows + i, 4 * width, weights, filter.taps, BLOCK, row + i);
         if (i < 4 * width) filter_block(rows + i, 4 * width, weights, filter.taps, 4 * width - i, row + i);
-        if (has_alpha) cut_off_at_alpha(row, width);
+        if (has_alpha) clamp_to_alpha(row, width);
     }
 }

@@ -7,9 +7,9 @@
 
 #include <CPixels.h>
 
-// What is used of librsvg 2.52 and cairo 1, declared here: their headers need include paths that only pkg-config knows,
-// and with those the package manager would link the libraries, and 9 MB be resident before the first SVG is seen.
-// All of it is stable: the names of the libraries (.so.2) stand for it.
+// Declarations of the used part of librsvg 2.52 and cairo 1. Their headers need include paths from pkg-config, and with
+// pkg-config the package manager would link the libraries: 9 MB would be resident before the first SVG is decoded. This
+// part of the interface is stable as long as the libraries are named `.so.2`.
 typedef struct { double x, y, width, height; } rsvg_rectangle;
 typedef struct { double length; int unit; } rsvg_length;
 typedef struct { uint32_t domain; int code; char *message; } g_error;
@@ -23,7 +23,7 @@ static struct {
     void (*rsvg_handle_get_intrinsic_dimensions)(
         void *, int *, rsvg_length *, int *, rsvg_length *, int *, rsvg_rectangle *);
     int (*rsvg_handle_render_document)(void *, void *, const rsvg_rectangle *, g_error **);
-    // Found through librsvg, which is linked with them.
+    // Symbols of GObject and cairo, which librsvg is linked with.
     void (*g_object_unref)(void *);
     void (*g_error_free)(g_error *);
     void *(*cairo_image_surface_create_for_data)(uint8_t *, int, int, int, int);
@@ -53,12 +53,12 @@ struct eidetic_svg {
 };
 
 static bool fail(g_error *error, eidetic_codec_outcome *outcome) {
-    eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", error ? error->message : "it cannot be drawn");
+    eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", error ? error->message : "the document cannot be drawn");
     if (error) lib.g_error_free(error);
     return false;
 }
 
-// A length in pixels at 96 dots an inch; 0 where it depends on what is around the picture.
+// A length in pixels at 96 dots per inch; 0 for a length that depends on the surrounding layout.
 static double in_pixels(const rsvg_length *length) {
     static const double units[] = {
         [UNIT_PX] = 1, [UNIT_EM] = 16, [UNIT_EX] = 8, [UNIT_IN] = 96, [UNIT_CM] = 96 / 2.54, [UNIT_MM] = 96 / 25.4,
@@ -68,17 +68,18 @@ static double in_pixels(const rsvg_length *length) {
     return is_known && length->length > 0 ? length->length * units[length->unit] : 0;
 }
 
-// What the document asks for; where it tells one side or none, the view box decides, and without one the size that CSS
-// gives to such a picture.
+// Sets the document's size in pixels. Missing sides are derived from the view box. Without a view box the size is 300
+// by 150, the CSS default.
 static void find_size(eidetic_svg *svg, double *width, double *height) {
     if (lib.rsvg_handle_get_intrinsic_size_in_pixels(svg->handle, width, height)) return;
     int has_width = 0, has_height = 0, has_box = 0;
-    rsvg_length w = {0}, h = {0};
+    rsvg_length svg_width = {0}, svg_height = {0};
     rsvg_rectangle box = {0};
-    lib.rsvg_handle_get_intrinsic_dimensions(svg->handle, &has_width, &w, &has_height, &h, &has_box, &box);
+    lib.rsvg_handle_get_intrinsic_dimensions(
+        svg->handle, &has_width, &svg_width, &has_height, &svg_height, &has_box, &box);
     bool has_ratio = has_box && box.width > 0 && box.height > 0;
-    *width = has_width ? in_pixels(&w) : 0;
-    *height = has_height ? in_pixels(&h) : 0;
+    *width = has_width ? in_pixels(&svg_width) : 0;
+    *height = has_height ? in_pixels(&svg_height) : 0;
     if (has_ratio && *width > 0 && *height <= 0) *height = *width * box.height / box.width;
     if (has_ratio && *height > 0 && *width <= 0) *width = *height * box.width / box.height;
     if (has_ratio && *width <= 0) *width = box.width, *height = box.height;
@@ -88,10 +89,10 @@ static void find_size(eidetic_svg *svg, double *width, double *height) {
 
 eidetic_svg *eidetic_svg_open(
     const void *bytes, size_t count, double *width, double *height, eidetic_codec_outcome *outcome) {
-    if (!eidetic_codec_is_ready(&library, load, outcome)) return NULL;
+    if (!eidetic_codec_ensure_loaded(&library, load, outcome)) return NULL;
     eidetic_svg *svg = calloc(1, sizeof *svg);
     if (!svg) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a document");
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a document");
         return NULL;
     }
     g_error *error = NULL;
@@ -117,7 +118,7 @@ bool eidetic_svg_draw(
     eidetic_codec_outcome *outcome) {
     if (width > 32767 || height > 32767) {
         return eidetic_codec_fail(
-            outcome, EIDETIC_CODEC_LIMIT, "%ux%u pixels; the library draws 32767 a side", width, height);
+            outcome, EIDETIC_CODEC_LIMIT, "the size is %ux%u pixels; the limit is 32767 per side", width, height);
     }
     memset(pixels, 0, bytes_per_row * height);
     void *surface = lib.cairo_image_surface_create_for_data(
@@ -131,8 +132,8 @@ bool eidetic_svg_draw(
     lib.cairo_destroy(cairo);
     lib.cairo_surface_flush(surface);
     lib.cairo_surface_destroy(surface);
-    // cairo has blue, green, red, alpha on a little-endian machine.
-    if (is_drawn) eidetic_pixels_swap(pixels, bytes_per_row / 4 * height, 4, true, pixels);
+    // cairo stores blue, green, red, alpha on a little-endian machine.
+    if (is_drawn) eidetic_pixels_swap_red_blue(pixels, bytes_per_row / 4 * height, 4, true, pixels);
     return is_drawn;
 }
 #endif

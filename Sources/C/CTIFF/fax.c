@@ -1,12 +1,13 @@
-// One-dimensional fax codes, for strips that the library gives up: versions before 4.5.1 have too little room for the
-// runs of some rows, and want ends of lines where a writer left them out. See docs/decisions/0021.
+// A decoder of one-dimensional fax codes, for strips that the library cannot decode. Versions before 4.5.1 have too
+// small a buffer for the runs of some rows, and require end-of-line codes that some writers omit. See
+// docs/decisions/0021.
 // - SeeAlso: ITU-T T.4, tables 2, 3a and 3b; TIFF 6.0, section 10.
 #include <stdlib.h>
 #include <string.h>
 
 #include "tiff.h"
 
-// Runs of 0 to 63 pixels, then of 64 and every 64 more.
+// Codes of runs of 0 to 63 pixels, then of 64, 128 and so on.
 static const char *const white_codes[] = {
     "00110101", "000111", "0111", "1000", "1011", "1100", "1110", "1111", "10011", "10100", "00111", "01000",
     "001000", "000011", "110100", "110101", "101010", "101011", "0100111", "0001100", "0001000", "0010111",
@@ -36,15 +37,15 @@ static const char *const black_codes[] = {
     "0000001011010", "0000001011011", "0000001100100", "0000001100101",
 };
 
-// Of both colours: 1,792 and every 64 more.
+// Codes of both colours for runs of 1,792, 1,856 and so on.
 static const char *const long_codes[] = {
     "00000001000", "00000001100", "00000001101", "000000010010", "000000010011", "000000010100", "000000010101",
     "000000010110", "000000010111", "000000011100", "000000011101", "000000011110", "000000011111",
 };
 
-enum { LONGEST = 13, COLORS = 2, END_OF_LINE_ZEROS = 11 };
+enum { MAXIMUM_BITS = 13, COLORS = 2, END_OF_LINE_ZEROS = 11 };
 
-// What the next 13 bits begin with; no code where `bits` is 0.
+// The code at the start of 13 bits of input. `bits` is its length, 0 for an invalid code.
 typedef struct {
     uint16_t run;
     uint8_t bits;
@@ -53,15 +54,16 @@ typedef struct {
 typedef struct {
     const uint8_t *bytes;
     size_t count, bit;
-    bool is_reversed;  // the first bit of a byte is the low one
-    code (*codes)[1 << LONGEST];
+    bool is_reversed;  // the first bit of a byte is its least significant one
+    code (*codes)[1 << MAXIMUM_BITS];
 } reader;
 
 static void add_codes(code *codes, const char *const *texts, unsigned count, unsigned first, unsigned step) {
     for (unsigned i = 0; i < count; i++) {
         unsigned bits = (unsigned)strlen(texts[i]), value = (unsigned)strtoul(texts[i], NULL, 2);
         code entry = {(uint16_t)(first + i * step), (uint8_t)bits};
-        for (unsigned rest = 0; rest < 1u << (LONGEST - bits); rest++) codes[value << (LONGEST - bits) | rest] = entry;
+        unsigned unused = MAXIMUM_BITS - bits;
+        for (unsigned suffix = 0; suffix < 1u << unused; suffix++) codes[value << unused | suffix] = entry;
     }
 }
 
@@ -77,12 +79,12 @@ static unsigned bit_at(const reader *r, size_t bit) {
     return byte >> (r->is_reversed ? bit & 7 : 7 - (bit & 7)) & 1;
 }
 
-// The length of the next run; -1 where the bits are no code, or there are none.
-static int64_t run_length(reader *r, bool is_black) {
+// Reads the length of the next run; returns -1 at an invalid code and at the end.
+static int64_t read_run(reader *r, bool is_black) {
     int64_t length = 0;
     for (;;) {
         unsigned bits = 0;
-        for (unsigned i = 0; i < LONGEST; i++) bits = bits << 1 | bit_at(r, r->bit + i);
+        for (unsigned i = 0; i < MAXIMUM_BITS; i++) bits = bits << 1 | bit_at(r, r->bit + i);
         code found = r->codes[is_black][bits];
         if (!found.bits || r->bit + found.bits > r->count * 8) return -1;
         r->bit += found.bits;
@@ -92,7 +94,7 @@ static int64_t run_length(reader *r, bool is_black) {
     }
 }
 
-// Skips an end of line with the zeros before it, if there is one.
+// Skips an end-of-line code with the zeros before it, if there is one.
 static void skip_end_of_line(reader *r) {
     size_t bit = r->bit;
     while (bit < r->count * 8 && !bit_at(r, bit)) bit++;
@@ -102,9 +104,9 @@ static void skip_end_of_line(reader *r) {
 static bool read_row(reader *r, uint32_t width, uint8_t *row) {
     bool is_black = false;
     uint32_t x = 0;
-    // Only the first run may be empty; else a row could go on for ever.
+    // Only the first run may be empty, so that every row ends.
     for (bool is_first = true; x < width; is_black = !is_black, is_first = false) {
-        int64_t length = run_length(r, is_black);
+        int64_t length = read_run(r, is_black);
         if (length < 0 || length > width - x || (length == 0 && !is_first)) return false;
         for (uint32_t end = x + (uint32_t)length; x < end; x++) {
             if (is_black) row[x >> 3] |= (uint8_t)(0x80 >> (x & 7));
@@ -121,12 +123,12 @@ bool tiff_read_fax(
     if (!r.codes) return false;
     add_color(r.codes[0], white_codes);
     add_color(r.codes[1], black_codes);
-    bool is_right = true;
+    bool is_valid = true;
     memset(rows, 0, height * bytes_per_row);
-    for (uint32_t y = 0; y < height && is_right; y++) {
+    for (uint32_t y = 0; y < height && is_valid; y++) {
         skip_end_of_line(&r);
-        is_right = read_row(&r, width, rows + y * bytes_per_row);
+        is_valid = read_row(&r, width, rows + y * bytes_per_row);
     }
     free(r.codes);
-    return is_right;
+    return is_valid;
 }

@@ -1,4 +1,4 @@
-// Files in memory, errors as values, and what the tags say.
+// Opens a file in memory, reports errors as values, and reads the tags.
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,10 +6,10 @@
 
 static tmsize_t tiff_read(thandle_t handle, void *buffer, tmsize_t size) {
     eidetic_tiff *tiff = handle;
-    uint64_t left = tiff->position < tiff->count ? tiff->count - tiff->position : 0;
-    uint64_t count = (uint64_t)size < left ? (uint64_t)size : left;
+    uint64_t remaining = tiff->position < tiff->count ? tiff->count - tiff->position : 0;
+    uint64_t count = (uint64_t)size < remaining ? (uint64_t)size : remaining;
     if (count < (uint64_t)size) tiff->reads_past_end = true;
-    memcpy(buffer, tiff->bytes + (tiff->count - left), count);
+    memcpy(buffer, tiff->bytes + (tiff->count - remaining), count);
     tiff->position += count;
     return (tmsize_t)count;
 }
@@ -55,8 +55,8 @@ static int on_warning(TIFF *file, void *user, const char *module, const char *fo
     return 1;
 }
 
-// Handlers belong to the handle, not to the process. A file that is not complete is not mapped: then every access goes
-// through `tiff_read`, which notes when more bytes are needed.
+// Error handlers are set for the handle, not for the process. An incomplete file is not mapped, so that every access
+// uses `tiff_read`, which records reads past the end.
 static TIFF *open_file(eidetic_tiff *tiff, bool is_complete) {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (!options) return NULL;
@@ -64,7 +64,7 @@ static TIFF *open_file(eidetic_tiff *tiff, bool is_complete) {
     TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, tiff);
     TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, tiff);
     TIFF *file = TIFFClientOpenExt(
-        "picture", is_complete ? "r" : "rm", tiff, tiff_read, tiff_write, tiff_seek, tiff_close, tiff_size, tiff_map,
+        "image", is_complete ? "r" : "rm", tiff, tiff_read, tiff_write, tiff_seek, tiff_close, tiff_size, tiff_map,
         tiff_unmap, options);
     TIFFOpenOptionsFree(options);
     return file;
@@ -79,7 +79,7 @@ static void read_palette(eidetic_tiff *tiff) {
     uint16_t *channels[3];
     if (!TIFFGetField(tiff->file, TIFFTAG_COLORMAP, &channels[0], &channels[1], &channels[2])) return;
     unsigned count = 1u << tiff->bits;
-    bool is_narrow = true;  // some writers store 8 bits where 16 belong
+    bool is_narrow = true;  // some writers store 8 bits instead of 16
     for (unsigned i = 0; i < count; i++) {
         for (int c = 0; c < 3; c++) is_narrow = is_narrow && channels[c][i] < 256;
     }
@@ -92,7 +92,7 @@ static void read_palette(eidetic_tiff *tiff) {
     }
 }
 
-// Whether our own code knows the colours; sets `kind` and `colors`.
+// Sets `kind` and `colors`. Returns false for colours that only TIFFRGBAImage converts.
 static bool find_kind(eidetic_tiff *tiff) {
     uint16_t *channels[3];
     switch (tiff->photometric) {
@@ -107,7 +107,8 @@ static bool find_kind(eidetic_tiff *tiff) {
         tiff->kind = CMYK, tiff->colors = 4;
         return tiff->samples >= 4 && field(tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK;
     case PHOTOMETRIC_YCBCR:
-        if (tiff->compression != COMPRESSION_JPEG || tiff->planes != PLANARCONFIG_CONTIG || tiff->samples != 3) return false;
+        if (tiff->compression != COMPRESSION_JPEG) return false;
+        if (tiff->planes != PLANARCONFIG_CONTIG || tiff->samples != 3) return false;
         TIFFSetField(tiff->file, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
         tiff->kind = RGB, tiff->colors = 3;
         return true;
@@ -130,19 +131,20 @@ static eidetic_tiff_pixels find_alpha(eidetic_tiff *tiff) {
     TIFFGetFieldDefaulted(tiff->file, TIFFTAG_EXTRASAMPLES, &count, &kinds);
     uint16_t kind = count > 0 && kinds ? kinds[0] : EXTRASAMPLE_UNSPECIFIED;
     bool is_alpha = count > 0 && (kind == EXTRASAMPLE_ASSOCALPHA || kind == EXTRASAMPLE_UNASSALPHA);
-    if (tiff->direct) is_alpha = is_alpha && tiff->samples > tiff->colors && tiff->kind != CMYK;
+    if (tiff->is_direct) is_alpha = is_alpha && tiff->samples > tiff->colors && tiff->kind != CMYK;
     tiff->has_alpha = is_alpha;
-    if (tiff->direct && tiff->kind == CMYK) return EIDETIC_TIFF_CMYK;
+    if (tiff->is_direct && tiff->kind == CMYK) return EIDETIC_TIFF_CMYK;
     if (!is_alpha) return EIDETIC_TIFF_OPAQUE;
-    // TIFFRGBAImage multiplies by itself.
-    return kind == EXTRASAMPLE_ASSOCALPHA || !tiff->direct ? EIDETIC_TIFF_PREMULTIPLIED : EIDETIC_TIFF_STRAIGHT;
+    // TIFFRGBAImage premultiplies.
+    return kind == EXTRASAMPLE_ASSOCALPHA || !tiff->is_direct ? EIDETIC_TIFF_PREMULTIPLIED : EIDETIC_TIFF_STRAIGHT;
 }
 
 static bool describe(eidetic_tiff *tiff, eidetic_tiff_info *info, eidetic_codec_outcome *outcome) {
     TIFFGetField(tiff->file, TIFFTAG_IMAGEWIDTH, &tiff->width);
     TIFFGetField(tiff->file, TIFFTAG_IMAGELENGTH, &tiff->height);
     if (tiff->width == 0 || tiff->height == 0) {
-        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "a TIFF of %ux%u pixels", tiff->width, tiff->height);
+        return eidetic_codec_fail(
+            outcome, EIDETIC_CODEC_CORRUPT, "the image has %ux%u pixels", tiff->width, tiff->height);
     }
     tiff->bits = field(tiff, TIFFTAG_BITSPERSAMPLE, 1);
     tiff->samples = field(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
@@ -150,14 +152,14 @@ static bool describe(eidetic_tiff *tiff, eidetic_tiff_info *info, eidetic_codec_
     tiff->planes = field(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
     tiff->compression = field(tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
     if (tiff->compression == COMPRESSION_JBIG) {
-        // Its library takes as much memory as the compressed data says, and ends the process where there is none.
-        return eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "a TIFF with JBIG compression is not decoded");
+        // libjbig allocates as much memory as the file declares, and aborts the process if the allocation fails.
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_UNSUPPORTED, "JBIG compression is not supported");
     }
     tiff->photometric = field(
         tiff, TIFFTAG_PHOTOMETRIC, tiff->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
-    tiff->tiled = TIFFIsTiled(tiff->file);
-    tiff->direct = has_known_samples(tiff) && find_kind(tiff);
-    if (tiff->direct && tiff->kind == PALETTE) read_palette(tiff);
+    tiff->is_tiled = TIFFIsTiled(tiff->file);
+    tiff->is_direct = has_known_samples(tiff) && find_kind(tiff);
+    if (tiff->is_direct && tiff->kind == PALETTE) read_palette(tiff);
 
     info->width = tiff->width;
     info->height = tiff->height;
@@ -172,11 +174,12 @@ static bool describe(eidetic_tiff *tiff, eidetic_tiff_info *info, eidetic_codec_
     return true;
 }
 
-// Whether a file that cannot be opened is broken or too short. Only reading, not mapping, shows that.
-static eidetic_codec_status why_closed(eidetic_tiff *tiff) {
+// The reason why a file cannot be opened: corrupt or truncated. A mapped file does not record reads past the end, so it
+// is opened once more without mapping.
+static eidetic_codec_status open_failure_status(eidetic_tiff *tiff) {
     tiff->position = 0;
-    TIFF *again = tiff->reads_past_end ? NULL : open_file(tiff, false);
-    if (again) TIFFClose(again);
+    TIFF *file = tiff->reads_past_end ? NULL : open_file(tiff, false);
+    if (file) TIFFClose(file);
     return tiff->reads_past_end ? EIDETIC_CODEC_TRUNCATED : EIDETIC_CODEC_CORRUPT;
 }
 
@@ -186,7 +189,7 @@ eidetic_tiff *eidetic_tiff_open(
     memset(info, 0, sizeof *info);
     eidetic_tiff *tiff = calloc(1, sizeof *tiff);
     if (!tiff) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory to read a TIFF");
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a decoder");
         return NULL;
     }
     tiff->bytes = bytes;
@@ -194,9 +197,9 @@ eidetic_tiff *eidetic_tiff_open(
     tiff->memory_limit = memory_limit;
     tiff->file = open_file(tiff, is_complete);
     if (!is_complete && tiff->reads_past_end) {
-        eidetic_codec_fail(outcome, EIDETIC_CODEC_NEEDS_MORE, "the directory is not there yet");
+        eidetic_codec_fail(outcome, EIDETIC_CODEC_NEEDS_MORE, "the image file directory is incomplete");
     } else if (!tiff->file) {
-        eidetic_codec_fail(outcome, why_closed(tiff), "%s", tiff->error.message);
+        eidetic_codec_fail(outcome, open_failure_status(tiff), "%s", tiff->error.message);
     } else if (describe(tiff, info, outcome)) {
         return tiff;
     }

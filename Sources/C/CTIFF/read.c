@@ -1,14 +1,14 @@
-// From strips and tiles to rows of pixels.
+// Converts strips and tiles to rows of pixels.
 #include <stdlib.h>
 #include <string.h>
 
 #include "CPixels.h"
 #include "tiff.h"
 
-// A rectangle that the file codes as one piece.
+// A rectangle that the file stores as one strip or tile.
 typedef struct {
-    uint32_t x, y, width, height;  // within the picture
-    uint32_t row_samples;          // pixels from one row of the piece to the next one
+    uint32_t x, y, width, height;  // within the image
+    uint32_t row_samples;          // pixels from one row of the piece to the next
     uint32_t index;                // in the first plane
 } piece;
 
@@ -16,13 +16,13 @@ typedef struct {
     eidetic_tiff *tiff;
     uint8_t *pixels;
     size_t bytes_per_row;
-    uint8_t *coded;   // one piece as the library gives it
+    uint8_t *coded;         // one piece as the library decodes it
     size_t coded_size;
-    uint8_t *samples; // one row, brought to 8 bits
-    unsigned used;    // samples a pixel that are looked at
+    uint8_t *samples;       // one row, converted to 8 bits
+    unsigned used_samples;  // samples per pixel that are read
 } reader;
 
-// Colour and alpha samples of one row become pixels.
+// Converts the colour and alpha samples of one row to pixels.
 static void write_row(const reader *r, const uint8_t *samples, size_t step, size_t count, uint8_t *out) {
     const eidetic_tiff *tiff = r->tiff;
     if ((tiff->kind == RGB || tiff->kind == GREY) && step == tiff->colors && !tiff->has_alpha) {
@@ -41,19 +41,21 @@ static void write_row(const reader *r, const uint8_t *samples, size_t step, size
     }
 }
 
-static size_t bytes_of(const eidetic_tiff *tiff, uint64_t samples) { return (size_t)((samples * tiff->bits + 7) / 8); }
+static size_t byte_count(const eidetic_tiff *tiff, uint64_t samples) {
+    return (size_t)((samples * tiff->bits + 7) / 8);
+}
 
-// One plane of a piece that the library has decoded. Separate planes go to the picture's pixels at once, sample by
-// sample; they become colours in `finish_planes`.
+// Writes one plane of a decoded piece. Samples of separate planes are stored in the pixels; `finish_planes` converts
+// them to colours.
 static void write_piece(reader *r, const piece *p, unsigned plane) {
     const eidetic_tiff *tiff = r->tiff;
-    bool separate = tiff->planes == PLANARCONFIG_SEPARATE;
-    size_t per_pixel = separate ? 1 : tiff->samples;
-    size_t row_bytes = bytes_of(tiff, (uint64_t)p->row_samples * per_pixel);
+    bool is_separate = tiff->planes == PLANARCONFIG_SEPARATE;
+    size_t per_pixel = is_separate ? 1 : tiff->samples;
+    size_t row_bytes = byte_count(tiff, (uint64_t)p->row_samples * per_pixel);
     for (uint32_t y = 0; y < p->height; y++) {
         const uint8_t *source = r->coded + y * row_bytes;
         uint8_t *out = r->pixels + (size_t)(p->y + y) * r->bytes_per_row + (size_t)p->x * 4;
-        if (separate) {
+        if (is_separate) {
             tiff_unpack(source, p->width, tiff->bits, tiff->format, tiff->kind != PALETTE, out + plane, 4);
         } else if (tiff->bits == 8 && tiff->format != SAMPLEFORMAT_IEEEFP) {
             write_row(r, source, tiff->samples, p->width, out);
@@ -79,14 +81,14 @@ static bool is_missing(const reader *r, uint32_t index) {
     return offset >= r->tiff->count || count > r->tiff->count - offset;
 }
 
-// Fax codes are repaired line by line; a bad line is no reason to show nothing.
+// Fax codes are repaired line by line, so a bad line does not fail the decoding.
 static bool is_fax(const eidetic_tiff *tiff) {
     return tiff->compression == COMPRESSION_CCITTRLE || tiff->compression == COMPRESSION_CCITTFAX3 ||
         tiff->compression == COMPRESSION_CCITTFAX4 || tiff->compression == COMPRESSION_CCITTRLEW;
 }
 
-// A second reading of a strip that the library could not read; where that fails too, what it could read stays.
-static void read_fax_again(reader *r, uint32_t index, const piece *p) {
+// Decodes a strip that the library could not decode. If that fails too, the part that the library decoded stays.
+static void retry_fax(reader *r, uint32_t index, const piece *p) {
     eidetic_tiff *tiff = r->tiff;
     uint32_t options = 0;
     uint16_t order = FILLORDER_MSB2LSB;
@@ -94,7 +96,7 @@ static void read_fax_again(reader *r, uint32_t index, const piece *p) {
     TIFFGetFieldDefaulted(tiff->file, TIFFTAG_FILLORDER, &order);
     bool is_known = tiff->compression == COMPRESSION_CCITTFAX3 && !(options & GROUP3OPT_2DENCODING) &&
         tiff->bits == 1 && tiff->samples == 1;
-    size_t bytes_per_row = bytes_of(tiff, p->row_samples), size = bytes_per_row * p->height;
+    size_t bytes_per_row = byte_count(tiff, p->row_samples), size = bytes_per_row * p->height;
     uint8_t *rows = is_known ? malloc(size) : NULL;
     uint64_t offset = TIFFGetStrileOffset(tiff->file, index), count = TIFFGetStrileByteCount(tiff->file, index);
     if (rows && tiff_read_fax(
@@ -107,36 +109,37 @@ static void read_fax_again(reader *r, uint32_t index, const piece *p) {
 static bool read_piece(reader *r, const piece *p, uint32_t planes, uint32_t per_plane, eidetic_codec_outcome *outcome) {
     for (uint32_t plane = 0; plane < planes; plane++) {
         uint32_t index = plane * per_plane + p->index;
-        // What bad lines leave out is blank.
+        // Pixels that bad lines leave out stay blank.
         if (is_fax(r->tiff)) memset(r->coded, 0, r->coded_size);
-        tmsize_t read = r->tiff->tiled
+        tmsize_t read = r->tiff->is_tiled
             ? TIFFReadEncodedTile(r->tiff->file, index, r->coded, (tmsize_t)r->coded_size)
             : TIFFReadEncodedStrip(r->tiff->file, index, r->coded, (tmsize_t)r->coded_size);
         if (read < 0 && (!is_fax(r->tiff) || is_missing(r, index))) {
             return eidetic_codec_fail(
                 outcome, is_missing(r, index) ? EIDETIC_CODEC_TRUNCATED : EIDETIC_CODEC_CORRUPT, "%s",
-                r->tiff->error.message[0] ? r->tiff->error.message : "a part of the TIFF cannot be decoded");
+                r->tiff->error.message[0] ? r->tiff->error.message : "a strip or tile cannot be decoded");
         }
-        if (read < 0) read_fax_again(r, index, p);
+        if (read < 0) retry_fax(r, index, p);
         else if ((size_t)read < r->coded_size) memset(r->coded + read, 0, r->coded_size - (size_t)read);
         write_piece(r, p, plane);
     }
     return true;
 }
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static uint32_t minimum(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static void read_pieces(
-    reader *r, uint32_t width, uint32_t height, eidetic_codec_watch watch, eidetic_codec_outcome *outcome) {
+    reader *r, uint32_t width, uint32_t height, eidetic_codec_cancellation cancellation,
+    eidetic_codec_outcome *outcome) {
     eidetic_tiff *tiff = r->tiff;
     uint32_t across = (tiff->width - 1) / width + 1;
     uint32_t per_plane = across * ((tiff->height - 1) / height + 1);
-    uint32_t planes = tiff->planes == PLANARCONFIG_SEPARATE ? r->used : 1;
+    uint32_t planes = tiff->planes == PLANARCONFIG_SEPARATE ? r->used_samples : 1;
     for (uint32_t index = 0; index < per_plane; index++) {
-        if (!eidetic_codec_goes_on(&watch, outcome)) return;
+        if (!eidetic_codec_should_continue(&cancellation, outcome)) return;
         piece p = {.x = index % across * width, .y = index / across * height, .row_samples = width, .index = index};
-        p.width = least(width, tiff->width - p.x);
-        p.height = least(height, tiff->height - p.y);
+        p.width = minimum(width, tiff->width - p.x);
+        p.height = minimum(height, tiff->height - p.y);
         if (!read_piece(r, &p, planes, per_plane, outcome)) break;
     }
     if (tiff->planes == PLANARCONFIG_SEPARATE) finish_planes(r);
@@ -145,33 +148,36 @@ static void read_pieces(
 static bool prepare(reader *r, uint32_t *width, uint32_t *height, eidetic_codec_outcome *outcome) {
     eidetic_tiff *tiff = r->tiff;
     *width = tiff->width, *height = tiff->height;
-    if (tiff->tiled) {
+    if (tiff->is_tiled) {
         TIFFGetField(tiff->file, TIFFTAG_TILEWIDTH, width);
         TIFFGetField(tiff->file, TIFFTAG_TILELENGTH, height);
     } else {
         TIFFGetFieldDefaulted(tiff->file, TIFFTAG_ROWSPERSTRIP, height);
-        *height = least(*height, tiff->height);
+        *height = minimum(*height, tiff->height);
     }
-    if (*width == 0 || *height == 0) return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "tiles without pixels");
-    r->used = tiff->colors + tiff->has_alpha;
+    if (*width == 0 || *height == 0) {
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "the tiles have no pixels");
+    }
+    r->used_samples = tiff->colors + tiff->has_alpha;
     uint64_t per_row = (uint64_t)*width * (tiff->planes == PLANARCONFIG_SEPARATE ? 1 : tiff->samples);
     uint64_t size = ((per_row * tiff->bits + 7) / 8) * *height;
     uint64_t row = per_row > (uint64_t)tiff->width * 4 ? per_row : (uint64_t)tiff->width * 4;
-    tmsize_t expected = tiff->tiled ? TIFFTileSize(tiff->file) : TIFFStripSize(tiff->file);
+    tmsize_t expected = tiff->is_tiled ? TIFFTileSize(tiff->file) : TIFFStripSize(tiff->file);
     if (expected <= 0) return eidetic_codec_fail(outcome, EIDETIC_CODEC_CORRUPT, "%s", tiff->error.message);
     r->coded_size = (uint64_t)expected > size ? (uint64_t)expected : size;
     if (r->coded_size > tiff->memory_limit || row > tiff->memory_limit) {
         return eidetic_codec_fail(
-            outcome, EIDETIC_CODEC_LIMIT, "one strip or tile needs %zu bytes of memory; the limit is %zu", r->coded_size,
+            outcome, EIDETIC_CODEC_LIMIT, "a strip or tile needs %zu bytes of memory; the limit is %zu", r->coded_size,
             tiff->memory_limit);
     }
-    // Cleared, since a library that leaves a part out must not show what was in the memory before.
+    // Zeroed: parts that the library does not write must not reveal earlier contents of the memory.
     r->coded = calloc(1, r->coded_size);
     r->samples = malloc((size_t)row);
-    return (r->coded && r->samples) || eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "no memory for a strip");
+    if (r->coded && r->samples) return true;
+    return eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a strip or tile");
 }
 
-// YCbCr without JPEG, old-style JPEG, CIE L*a*b* and LogLuv, which the library converts by itself.
+// Decodes YCbCr without JPEG, old-style JPEG, CIE L*a*b* and LogLuv, which the library converts to RGBA.
 static void read_converted(
     eidetic_tiff *tiff, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
     char message[1024] = "";
@@ -188,16 +194,16 @@ static void read_converted(
 }
 
 void eidetic_tiff_read(
-    eidetic_tiff *tiff, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_watch watch,
+    eidetic_tiff *tiff, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_cancellation cancellation,
     eidetic_codec_outcome *outcome) {
     tiff->error.message[0] = 0;
-    if (!tiff->direct) {
+    if (!tiff->is_direct) {
         read_converted(tiff, pixels, bytes_per_row, outcome);
         return;
     }
     reader r = {.tiff = tiff, .pixels = pixels, .bytes_per_row = bytes_per_row};
     uint32_t width, height;
-    if (prepare(&r, &width, &height, outcome)) read_pieces(&r, width, height, watch, outcome);
+    if (prepare(&r, &width, &height, outcome)) read_pieces(&r, width, height, cancellation, outcome);
     free(r.coded);
     free(r.samples);
 }

@@ -1,11 +1,11 @@
-// Samples of any width and kind, brought to 8 bits.
+// Converts samples of any width and format to 8 bits.
 #include <math.h>
 #include <string.h>
 
 #include "tiff.h"
 
-// Bits from the most significant one on, as TIFF packs them.
-static uint32_t packed(const uint8_t *source, size_t index, unsigned bits) {
+// Reads a sample that is packed from the most significant bit on.
+static uint32_t packed_sample(const uint8_t *source, size_t index, unsigned bits) {
     size_t bit = index * bits;
     uint64_t value = 0;
     unsigned last = (unsigned)((bit & 7) + bits + 7) / 8;
@@ -13,8 +13,8 @@ static uint32_t packed(const uint8_t *source, size_t index, unsigned bits) {
     return (uint32_t)(value >> (last * 8 - (bit & 7) - bits) & ((1ull << bits) - 1));
 }
 
-// The library has brought numbers of 16, 24, 32 and 64 bits to the machine's order of bytes.
-static uint64_t whole(const uint8_t *source, size_t index, unsigned bits) {
+// Reads a sample of whole bytes. The library has converted 16, 24, 32 and 64 bits to the machine's byte order.
+static uint64_t byte_sample(const uint8_t *source, size_t index, unsigned bits) {
     uint64_t value = 0;
     if (bits == 24) {
         source += 3 * index;
@@ -24,7 +24,7 @@ static uint64_t whole(const uint8_t *source, size_t index, unsigned bits) {
     return value;
 }
 
-static double half(uint16_t bits) {
+static double half_float(uint16_t bits) {
     int exponent = bits >> 10 & 31;
     double fraction = bits & 1023;
     double value = exponent == 0 ? ldexp(fraction, -24)
@@ -32,9 +32,9 @@ static double half(uint16_t bits) {
     return bits & 0x8000 ? -value : value;
 }
 
-static double real(const uint8_t *source, size_t index, unsigned bits) {
-    uint64_t value = whole(source, index, bits);
-    if (bits == 16) return half((uint16_t)value);
+static double float_sample(const uint8_t *source, size_t index, unsigned bits) {
+    uint64_t value = byte_sample(source, index, bits);
+    if (bits == 16) return half_float((uint16_t)value);
     if (bits == 32) {
         float single;
         memcpy(&single, &value, 4);
@@ -45,14 +45,14 @@ static double real(const uint8_t *source, size_t index, unsigned bits) {
     return number;
 }
 
-// 0 to 1 is the full range; what lies beyond is cut off, and what is no number is black.
-static uint8_t from_real(double value) {
+// Converts the range 0 to 1 to 8 bits. Values beyond it are clamped; NaN becomes 0.
+static uint8_t from_float(double value) {
     if (!(value > 0)) return 0;
     return value >= 1 ? 255 : (uint8_t)(value * 255 + 0.5);
 }
 
-static uint64_t sample(const uint8_t *source, size_t index, unsigned bits) {
-    return bits >= 16 && bits % 8 == 0 ? whole(source, index, bits) : packed(source, index, bits);
+static uint64_t integer_sample(const uint8_t *source, size_t index, unsigned bits) {
+    return bits >= 16 && bits % 8 == 0 ? byte_sample(source, index, bits) : packed_sample(source, index, bits);
 }
 
 static uint8_t scaled_to_8(uint64_t value, unsigned bits) {
@@ -62,12 +62,12 @@ static uint8_t scaled_to_8(uint64_t value, unsigned bits) {
 }
 
 void tiff_unpack(
-    const uint8_t *source, size_t count, unsigned bits, unsigned format, bool scaled, uint8_t *samples, size_t step) {
+    const uint8_t *source, size_t count, unsigned bits, unsigned format, bool scales, uint8_t *samples, size_t step) {
     if (format == SAMPLEFORMAT_IEEEFP) {
-        for (size_t i = 0; i < count; i++) samples[i * step] = from_real(real(source, i, bits));
+        for (size_t i = 0; i < count; i++) samples[i * step] = from_float(float_sample(source, i, bits));
     } else if (bits == 8) {
         for (size_t i = 0; i < count; i++) samples[i * step] = source[i];
-    } else if (bits == 16 && scaled) {
+    } else if (bits == 16 && scales) {
         for (size_t i = 0; i < count; i++) {
             uint16_t value;
             memcpy(&value, source + 2 * i, 2);
@@ -75,8 +75,8 @@ void tiff_unpack(
         }
     } else {
         for (size_t i = 0; i < count; i++) {
-            uint64_t value = sample(source, i, bits);
-            samples[i * step] = scaled ? scaled_to_8(value, bits) : (uint8_t)value;
+            uint64_t value = integer_sample(source, i, bits);
+            samples[i * step] = scales ? scaled_to_8(value, bits) : (uint8_t)value;
         }
     }
 }

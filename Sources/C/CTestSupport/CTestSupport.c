@@ -12,7 +12,9 @@ int eidetic_test_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 int eidetic_test_terminal(char *path, size_t size) {
     int descriptor = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (descriptor < 0) return -1;
-    if (grantpt(descriptor) == 0 && unlockpt(descriptor) == 0 && ptsname_r(descriptor, path, size) == 0) return descriptor;
+    if (grantpt(descriptor) == 0 && unlockpt(descriptor) == 0 && ptsname_r(descriptor, path, size) == 0) {
+        return descriptor;
+    }
     close(descriptor);
     return -1;
 }
@@ -31,7 +33,7 @@ int eidetic_test_spawn(pid_t *process, const char *path, char *const arguments[]
     sigset_t signals;
     sigemptyset(&signals);
     posix_spawnattr_setsigmask(&attributes, &signals);
-    // Tests may run where some are ignored, as in the background of a shell without job control.
+    // The test process may ignore some signals, for example as a background job of a shell without job control.
     const int defaults[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU};
     for (size_t index = 0; index < sizeof defaults / sizeof *defaults; index++) sigaddset(&signals, defaults[index]);
     posix_spawnattr_setsigdefault(&attributes, &signals);

@@ -1,5 +1,5 @@
-// libavif, loaded on first use. In C because its functions are called through pointers, its structs differ between
-// versions, and the pixel loops would be slow in Swift's debug builds.
+// libavif, loaded on first use. This wrapper is in C because the library's functions are called through pointers, its
+// structs differ between versions, and pixel loops are slow in Swift's debug builds.
 #pragma once
 #include <CCodec.h>
 
@@ -9,18 +9,18 @@ typedef struct {
     uint32_t width, height;  // after crop, rotation and mirroring
     bool has_alpha, is_premultiplied;
     uint32_t frames;
-    int plays;               // 0 for ever
-    const uint8_t *icc;      // belongs to the picture; NULL without a profile
+    int loop_count;          // 0 for an endless animation
+    const uint8_t *icc;      // owned by the decoder; NULL without a profile
     size_t icc_count;
 } eidetic_avif_info;
 
-// Reads everything but pixels. The bytes must stay until `eidetic_avif_close`. With `is_complete` false the outcome may
-// be NEEDS_MORE. NULL on failure.
+// Reads everything but the pixels. The bytes must stay valid until `eidetic_avif_close`. If `is_complete` is false, the
+// outcome may be NEEDS_MORE. Returns NULL on failure.
 eidetic_avif *eidetic_avif_open(
-    const void *bytes, size_t count, bool is_complete, uint32_t most_pixels, uint32_t most_frames,
+    const void *bytes, size_t count, bool is_complete, uint32_t maximum_pixels, uint32_t maximum_frames,
     eidetic_avif_info *info, eidetic_codec_outcome *outcome);
 
 void eidetic_avif_close(eidetic_avif *avif);
 
-// Decodes the next frame to four bytes a pixel: red, green, blue, alpha.
+// Decodes the next frame to four bytes per pixel: red, green, blue, alpha.
 bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);

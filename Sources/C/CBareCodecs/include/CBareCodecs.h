@@ -4,39 +4,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What a C program would write: decodes with the library alone, to RGBA. The result is to be freed. A picture that cannot
-// be decoded ends the program. For comparison in benchmarks only.
+// Decoders as a plain C program has them: the library alone, with output to RGBA. The caller frees the result. An image
+// that cannot be decoded aborts the program. For comparison in benchmarks only.
 
+/// With libpng.
 unsigned char *eidetic_bare_png_decode(const unsigned char *bytes, size_t count);
+/// With libwebp.
 unsigned char *eidetic_bare_webp_decode(const unsigned char *bytes, size_t count);
 
-/// With giflib: the first frame, all frames being read into memory as the library does.
+/// With giflib: returns the first frame; the library reads all frames into memory.
 unsigned char *eidetic_bare_gif_decode(const unsigned char *bytes, size_t count);
 
 /// With libtiff's own conversion to RGBA.
 unsigned char *eidetic_bare_tiff_decode(const unsigned char *bytes, size_t count);
 /// With libavif, one thread.
 unsigned char *eidetic_bare_avif_decode(const unsigned char *bytes, size_t count);
-/// With libheif, no threads of its own.
+/// With libheif, without threads of its own.
 unsigned char *eidetic_bare_heif_decode(const unsigned char *bytes, size_t count);
 /// With libjxl, one thread; only with the trait JPEGXL.
 unsigned char *eidetic_bare_jxl_decode(const unsigned char *bytes, size_t count);
-/// With librsvg, at the document's own size, if `eidetic_bare_has_svg`.
+/// With librsvg, at the document's own size. Requires `eidetic_bare_has_svg`.
 unsigned char *eidetic_bare_svg_decode(const unsigned char *bytes, size_t count);
-/// With gdk-pixbuf, if `eidetic_bare_has_pixbuf`; the result is one pixel only.
+/// With gdk-pixbuf; returns the first pixel only. Requires `eidetic_bare_has_pixbuf`.
 unsigned char *eidetic_bare_pixbuf_decode(const unsigned char *bytes, size_t count);
 
-/// Whether the library is installed.
+/// Returns 1 if librsvg is installed.
 int eidetic_bare_has_svg(void);
+/// Returns 1 if gdk-pixbuf is installed.
 int eidetic_bare_has_pixbuf(void);
 
-// Pictures to decode, from RGBA; the result is to be freed.
+// Encoders that make the input of the decoders above from RGBA. The caller frees the result.
 
-/// Deflated RGB in strips.
+/// Encodes Deflate-compressed RGB in strips.
 unsigned char *eidetic_bare_tiff_encode(const unsigned char *pixels, uint32_t width, uint32_t height, size_t *count);
-/// At the library's highest speed.
+/// Encodes at the library's highest speed.
 unsigned char *eidetic_bare_avif_encode(const unsigned char *pixels, uint32_t width, uint32_t height, size_t *count);
-/// With little effort; only with the trait JPEGXL.
+/// Encodes with low effort; only with the trait JPEGXL.
 unsigned char *eidetic_bare_jxl_encode(const unsigned char *pixels, uint32_t width, uint32_t height, size_t *count);
 
 #endif

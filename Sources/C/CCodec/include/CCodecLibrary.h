@@ -1,10 +1,10 @@
-// Libraries that are loaded when the first picture needs them: an idle process should not carry 15 MB of decoders that
-// it may never use, and a machine without one of them should show all other formats (docs/decisions/0022).
+// Libraries that are loaded when the first image needs them. An idle process does not hold 15 MB of unused decoders,
+// and a machine without one of the libraries still decodes all other formats (docs/decisions/0022).
 #pragma once
 #include <pthread.h>
 #include <stdbool.h>
 
-// One function of a library, and where its address goes.
+// One function of a library, and the pointer that receives its address.
 typedef struct {
     const char *name;
     void **address;
@@ -14,8 +14,8 @@ typedef struct {
     const char *name;             // the file's name, with its version
     pthread_once_t once;
     bool is_loaded;
-    char message[120];            // why it is not
+    char message[120];            // the reason of a failed load
 } eidetic_codec_library;
 
-// Loads a library and finds all its functions; false where one is missing. To be called by `pthread_once` only.
+// Loads a library and resolves its functions. Returns false if one is missing. Only `pthread_once` may call it.
 bool eidetic_codec_load(eidetic_codec_library *library, const eidetic_codec_symbol *symbols, unsigned count);

@@ -1,32 +1,33 @@
-// libjxl, loaded on first use. In C because its functions are called through pointers, whose parameters differ between
-// versions.
+// libjxl, loaded on first use. This wrapper is in C because the library's functions are called through pointers and
+// their parameters differ between versions.
 #pragma once
 #include <CCodec.h>
 
 typedef struct eidetic_jxl eidetic_jxl;
 
 typedef struct {
-    uint32_t width, height;  // upright: the library turns by itself
+    uint32_t width, height;  // upright: the library applies the orientation
     bool has_alpha, is_premultiplied, is_animated;
-    uint32_t plays;          // 0 for ever
+    uint32_t loop_count;     // 0 for an endless animation
 } eidetic_jxl_info;
 
-// Reads the size. The bytes must stay until `eidetic_jxl_close`. With `is_complete` false the outcome may be NEEDS_MORE.
-// `wants_pixels` false is for looking at frames without decoding them. NULL on failure.
+// Reads the size. The bytes must stay valid until `eidetic_jxl_close`. If `is_complete` is false, the outcome may be
+// NEEDS_MORE. If `decodes_pixels` is false, only the headers of frames are read. Returns NULL on failure.
 eidetic_jxl *eidetic_jxl_open(
-    const void *bytes, size_t count, bool is_complete, bool wants_pixels, eidetic_jxl_info *info,
+    const void *bytes, size_t count, bool is_complete, bool decodes_pixels, eidetic_jxl_info *info,
     eidetic_codec_outcome *outcome);
 
 void eidetic_jxl_close(eidetic_jxl *jxl);
 
-// Goes to the next frame and tells how long it is shown, in seconds. False after the last one, and on failure.
+// Advances to the next frame and sets `duration` to its display time, in seconds. Returns false after the last frame
+// and on failure.
 bool eidetic_jxl_next(eidetic_jxl *jxl, double *duration, eidetic_codec_outcome *outcome);
 
-// Decodes the frame that `eidetic_jxl_next` found, to four bytes a pixel: red, green, blue, alpha. Where it ends too
-// early, the outcome is TRUNCATED, and `is_shown` tells whether the pixels are a coarse form of the picture.
+// Decodes the current frame to four bytes per pixel: red, green, blue, alpha. If the frame is truncated, the outcome is
+// TRUNCATED, and `has_pixels` is true if the pixels are a coarse version of the image.
 bool eidetic_jxl_read(
-    eidetic_jxl *jxl, uint8_t *pixels, size_t count, bool *is_shown, eidetic_codec_outcome *outcome);
+    eidetic_jxl *jxl, uint8_t *pixels, size_t count, bool *has_pixels, eidetic_codec_outcome *outcome);
 
-// The profile of the pixels that `eidetic_jxl_read` gives; known after `eidetic_jxl_next`. Returns its size, and copies it
-// where `profile` is given. 0 for sRGB.
+// Returns the size of the colour profile of the decoded pixels, 0 for sRGB, and copies the profile unless `profile` is
+// NULL. Call it after `eidetic_jxl_next`.
 size_t eidetic_jxl_icc(eidetic_jxl *jxl, uint8_t *profile, size_t count);
