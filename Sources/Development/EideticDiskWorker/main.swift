@@ -1,7 +1,7 @@
 import EideticCore
 import Glibc
 
-// Works at a disk cache as another process: the other side of the proofs in EideticStoreTests.
+// A second process at a disk cache, for the tests in EideticStoreTests.
 func fail(_ line: String) -> Never {
     let bytes = Array("eidetic-disk-worker: \(line)\n".utf8)
     _ = write(2, bytes, bytes.count)
@@ -14,9 +14,9 @@ do {
     case "kill": if let settings = CrashTestSettings(arguments) { try CrashTestWorker(settings: settings).run() }
     case "storm":
         if let settings = StressTestSettings(arguments) {
-            let mistakes = try StressTest(settings).run()
-            if mistakes.isEmpty { exit(0) }
-            fail("\(mistakes.count) mistakes: \(mistakes.prefix(20).joined(separator: "; "))")
+            let failures = try StressTest(settings).run()
+            if failures.isEmpty { exit(0) }
+            fail("\(failures.count) failures: \(failures.prefix(20).joined(separator: "; "))")
         }
     case "look": if arguments.count == 2 { exit(PermissionWorker(directory: arguments[1]).run()) }
     default: break

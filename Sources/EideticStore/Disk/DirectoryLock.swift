@@ -1,18 +1,12 @@
 import EideticCore
 import Glibc
 
-/// Keeps the processes that use a directory apart: one at a time may change it, and each can tell which live.
+/// A lock that serializes changes to a directory between processes, and identifies the live ones.
 ///
-/// Locks are on bytes of one file: byte 0 for changing the directory, byte *n* for being instance *n*. The system
-/// gives them up when a process dies, so a kill leaves no lock behind. Who only reads needs none.
+/// The locks are on bytes of one file: byte 0 for changes to the directory, byte *n* for cache instance *n*. The kernel
+/// releases them when a process dies, so a kill leaves no lock behind. Readers take no lock.
 final class DirectoryLock {
-    /// An open file that may be stored in a class.
-    final class OpenFile {
-        let descriptor: FileDescriptor
-        init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
-    }
-
-    /// Tries, each up to a millisecond apart, before another process is taken for stopped.
+    /// The number of attempts, at most a millisecond apart, before the lock fails with `EBUSY`.
     private static let maximumAttempts = 5_000
 
     private let layout: DiskLayout
@@ -20,7 +14,7 @@ final class DirectoryLock {
     private var file: OpenFile?
     private var inode: UInt64 = 0
 
-    /// The number under which others see this cache; 0 before it has one.
+    /// The number that identifies this cache to other processes; 0 until one is claimed.
     private(set) var instance: UInt64 = 0
 
     init(layout: DiskLayout, files: FileSystem) {
@@ -28,10 +22,10 @@ final class DirectoryLock {
         self.files = files
     }
 
-    /// Waits until no other changes the directory; fails with `EBUSY` where one never ends.
-    func acquire() throws(SystemError) { try retryLock(try openedFile()) }
+    /// Waits for exclusive access to the directory; fails with `EBUSY` if another process never releases it.
+    func acquire() throws(SystemError) { try lock(try openedFile()) }
 
-    /// Locks the file that others lock, where somebody has removed the one that is locked.
+    /// Acquires the lock on a new file if the locked one was removed from the directory.
     func reacquireIfRemoved() throws(SystemError) {
         while try !isCurrent() {
             file = nil
@@ -45,19 +39,23 @@ final class DirectoryLock {
         do throws(SystemError) {
             try files.unlockByte(at: 0, of: file.descriptor)
         } catch {
-            // Closing gives up all that was locked; the number is taken anew with the next write.
+            // Closing the file releases all of its locks; the next write claims a new instance number.
             self.file = nil
             instance = 0
         }
     }
 
-    /// Whether the instance is one that lives; only to be asked while the lock is held.
+    /// Returns `true` if a process with this instance number is running.
+    ///
+    /// The caller must hold the lock.
     func isAlive(_ instance: UInt64) throws(SystemError) -> Bool {
         if instance == self.instance { return true }
         return try files.isByteLocked(at: Int(instance), of: try openedFile().descriptor)
     }
 
-    /// Takes the lowest number that is free; only to be called while the lock is held.
+    /// Claims the lowest free instance number.
+    ///
+    /// The caller must hold the lock.
     func claimInstance() throws(SystemError) {
         guard instance == 0 else { return }
         let file = try openedFile()
@@ -81,7 +79,7 @@ final class DirectoryLock {
         return newFile
     }
 
-    /// Opens the lock file, and makes the directory again where somebody has removed it.
+    /// Opens the lock file, and creates the directory again if it was removed.
     private func openLockFile() throws(SystemError) -> OpenFile {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW
         do throws(SystemError) {
@@ -93,7 +91,7 @@ final class DirectoryLock {
         }
     }
 
-    /// Whether the lock file still stands where others look for it: somebody may have removed the directory.
+    /// A Boolean value indicating whether the lock file is still the one in the directory.
     private func isCurrent() throws(SystemError) -> Bool {
         do throws(SystemError) {
             return try files.status(of: layout.lockPath).inode == inode
@@ -103,7 +101,7 @@ final class DirectoryLock {
         }
     }
 
-    private func retryLock(_ file: OpenFile) throws(SystemError) {
+    private func lock(_ file: OpenFile) throws(SystemError) {
         for attempt in 0..<Self.maximumAttempts {
             do throws(SystemError) {
                 return try files.lockByte(at: 0, of: file.descriptor)

@@ -1,13 +1,13 @@
 public import EideticCore
 
 extension DiskCache {
-    /// What is stored for a key, with all that was stored beside it.
+    /// A stored value with its key and metadata.
     public struct Entry: Sendable, Hashable {
-        /// The key, as it stands in the file.
+        /// The key, as stored in the file.
         public let key: String
         /// The value.
         public let bytes: [UInt8]
-        /// What was stored beside the value.
+        /// The metadata of the value.
         public let metadata: Metadata
 
         package init(key: String, bytes: [UInt8], metadata: Metadata) {
@@ -15,13 +15,13 @@ extension DiskCache {
         }
     }
 
-    /// What is stored beside an entry's bytes.
+    /// The metadata stored with an entry's bytes.
     public struct Metadata: Sendable, Hashable {
-        /// A named text, such as a field of the HTTP response.
+        /// A named text, such as a header field of the HTTP response.
         public struct Field: Sendable, Hashable {
-            /// Its name, in the case in which it came.
+            /// The name, in its original case.
             public var name: String
-            /// Its value.
+            /// The value.
             public var value: String
 
             /// Creates a field.
@@ -31,38 +31,39 @@ extension DiskCache {
             }
         }
 
-        /// Whether the bytes came from outside or can be made again.
+        /// A distinction between encoded originals and bytes that can be computed again.
         public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
-            /// As it came from its origin.
+            /// The bytes as their origin sent them.
             case original
-            /// Made from an original: smaller, transformed. Goes before originals where room is short.
+            /// Bytes computed from an original, for example a smaller rendition; evicted before originals.
             case derived
         }
 
-        /// How much an entry is worth to the user.
+        /// The value of an entry to the user, which decides how long it resists eviction.
         public enum Importance: UInt8, Sendable, Hashable, CaseIterable, Comparable {
-            /// Loaded in advance and not seen yet; it becomes `viewed` when it is read.
+            /// Prefetched and not yet read; a read changes it to `viewed`.
             case prefetched
-            /// Loaded because it was shown.
+            /// Loaded for display.
             case viewed
-            /// Put in by the user; goes only when nothing else is left.
+            /// Stored on the user's request; evicted only when no other entry is left.
             case user
 
-            /// Orders from what goes first to what stays longest.
+            /// Returns `true` if an entry of the first importance is evicted before one of the second.
             public static func < (left: Importance, right: Importance) -> Bool { left.rawValue < right.rawValue }
         }
 
-        /// When the entry was written; zero, the default, becomes the time of the write.
+        /// The time of the write; zero, the default, stands for the current time.
         public var storageTime = Timestamp(nanoseconds: 0)
-        /// When it stops being served; `nil`, the default, is the cache's maximum age after `stored`.
+        /// The time at which the entry expires; `nil`, the default, stands for the cache's maximum age after
+        /// `storageTime`.
         public var expirationTime: Timestamp?
-        /// Named texts; none by default.
+        /// The header fields; none by default.
         public var headers: [Field] = []
-        /// Bytes of the caller's own; none by default.
+        /// Additional bytes for the caller's use; none by default.
         public var extendedData: [UInt8] = []
-        /// Original by default.
+        /// The kind of the entry; original by default.
         public var kind = Kind.original
-        /// `viewed` by default.
+        /// The importance of the entry; `viewed` by default.
         public var importance = Importance.viewed
 
         /// Creates metadata.
@@ -72,40 +73,24 @@ extension DiskCache {
         }
     }
 
-    /// What is known of an entry without its bytes.
-    public struct EntryInfo: Sendable, Hashable {
-        /// The key.
-        public let key: String
-        /// The file, as an absolute path; it begins with the entry's bytes.
-        public let path: String
-        /// The bytes of the value.
-        public let size: ByteCount
-        /// The bytes that the file takes on the device.
-        public let allocatedSize: ByteCount
-        /// What was stored beside the value.
-        public let metadata: Metadata
-        /// Whether it is too old to be served.
-        public let isExpired: Bool
-    }
-
-    /// What a cache holds.
+    /// The number and size of a cache's entries.
     public struct Usage: Sendable, Hashable {
         /// Creates the usage of an empty cache.
         public init() {}
 
         /// The number of entries.
         public var entryCount = 0
-        /// The bytes of the entries' files.
+        /// The sum of the file sizes.
         public var logicalSize = ByteCount.zero
-        /// The bytes that the files take on the device.
+        /// The space that the files use on the device.
         public var allocatedSize = ByteCount.zero
     }
 
-    /// An entry's file that cannot be served.
+    /// An entry whose file is damaged.
     public struct DamagedEntry: Sendable, Hashable {
-        /// The file, as an absolute path.
+        /// The absolute path of the file.
         public let path: String
-        /// What is wrong with it, in words.
+        /// A description of the damage.
         public let reason: String
     }
 }

@@ -1,39 +1,40 @@
 import EideticCore
 
 extension DiskCache {
-    /// Functions that are told of the changes that one object makes.
+    /// Functions that a cache calls before and after it changes its entries.
     ///
-    /// They are called on the thread that makes the change, never with a lock held, and may call back into the cache.
+    /// They are called on the thread that makes the change, never while a lock is held, and may use the cache. Changes
+    /// by other processes, or by other caches of the same directory, do not call them.
     public struct Hooks: Sendable {
-        /// Before an entry is written: its key and size in bytes.
+        /// A function called before an entry is written, with its key and size in bytes.
         public var willAdd: (@Sendable (_ key: String, _ size: Int) -> Void)?
-        /// After an entry was written; not called where that failed.
+        /// A function called after an entry was written; not called if the write failed.
         public var didAdd: (@Sendable (_ key: String, _ size: Int) -> Void)?
-        /// Before an entry is removed by its key.
+        /// A function called before an entry is removed by its key.
         public var willRemove: (@Sendable (_ key: String) -> Void)?
-        /// After an entry was removed by its key; not called where there was none.
+        /// A function called after an entry was removed by its key; not called if there was none.
         public var didRemove: (@Sendable (_ key: String) -> Void)?
-        /// Before an entry is evicted, or removed because it is too old; it can still be read.
+        /// A function called before an entry is evicted or removed because it has expired, while it can still be read.
         ///
-        /// Which entries go is foretold: where another process changes the directory at the same moment, others may go.
-        /// With this hook choosing what goes takes time in the number of all entries.
+        /// The selection is a forecast: if another process changes the directory at the same time, other entries may be
+        /// evicted. With this hook, each selection takes time in proportion to the number of all entries.
         public var willEvict: (@Sendable (_ key: String) -> Void)?
-        /// After an entry was evicted by this object, or removed because it was too old.
+        /// A function called after this cache evicted an entry or removed it because it had expired.
         public var didEvict: (@Sendable (_ key: String) -> Void)?
-        /// After all entries were removed.
+        /// A function called after all entries were removed.
         public var didRemoveAll: (@Sendable () -> Void)?
 
         /// Creates hooks that do nothing.
         public init() {}
     }
 
-    /// Sets the hooks, instead of those before.
+    /// Replaces all hooks.
     public func setHooks(_ hooks: Hooks) {
         self.hooks.withLock { $0 = hooks }
         ledger.withLock { $0.evictedKeys = hooks.didEvict == nil ? nil : [] }
     }
 
-    /// Tells what a change is going to evict.
+    /// Calls the `willEvict` hook for each entry that a change is going to evict.
     func notifyWillEvict(_ victims: (Ledger) throws(SystemError) -> [IndexEntry]) {
         guard let willEvict = currentHooks.willEvict else { return }
         let keys = try? inTransaction { ledger throws(SystemError) in
@@ -42,25 +43,24 @@ extension DiskCache {
         for key in keys ?? [] { willEvict(key) }
     }
 
-    /// The hooks now.
+    /// The current hooks.
     var currentHooks: Hooks { hooks.withLock { $0 } }
 }
 
 extension Ledger {
-    /// The key of an entry, from its file; `nil` where that cannot be read.
+    /// Returns the key stored in an entry's file, or `nil` if the file cannot be read.
     func storedKey(of key: CacheKey) -> String? {
-        let heading = (try? reader.summary(of: layout.path(of: key))).flatMap { $0 }
-        guard case .success(let heading) = heading else { return nil }
-        return heading.head.key
+        guard case .success(let summary)? = try? reader.summary(of: layout.path(of: key)) else { return nil }
+        return summary.footer.key
     }
 
-    /// What making room for so many bytes would evict now.
+    /// Returns the entries to evict now so that `count` more bytes fit.
     func victims(toFit count: Int) -> [IndexEntry] {
         guard usedSize + count > limits.totalSize else { return [] }
         return victims(downTo: limits.totalSize - limits.evictionSlack - reservedSize - count)
     }
 
-    /// What would be evicted until the entries take at most `size` bytes.
+    /// Returns the entries to evict until the remaining ones use at most `size` bytes.
     func victims(downTo size: Int, derivedFirst: Bool = false) -> [IndexEntry] {
         var index = index, victims: [IndexEntry] = []
         while index.allocatedSize > size {

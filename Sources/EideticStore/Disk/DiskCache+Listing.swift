@@ -1,24 +1,44 @@
 public import EideticCore
 
 extension DiskCache {
-    /// What the cache holds, over all processes that use the directory; blocks on file work.
+    /// The number and size of all entries, over all processes that use the directory.
     ///
-    /// Where the ledger cannot be read, what was known last. Complexity: O(1), and what others wrote since.
+    /// If the ledger cannot be read, these are the last known values.
+    /// - Complexity: O(1), and O(*n*) in the number of changes by other processes since the last access.
     public var usage: Usage {
+        get async throws(EideticError) {
+            try await pool.run { _ throws(EideticError) in self.currentUsage() }
+        }
+    }
+
+    /// Returns all entries, in no order.
+    ///
+    /// - Complexity: O(*n*) file reads in the number of entries.
+    public func entries() async throws(EideticError) -> [EntryInfo] {
+        try await pool.run { _ throws(EideticError) in try self.listEntries() }
+    }
+
+    /// Reads and verifies all entries, and changes none.
+    ///
+    /// - Returns: The number of verified files, and the damaged ones.
+    public func verify() async throws(EideticError) -> (checked: Int, damaged: [DamagedEntry]) {
+        try await pool.run { _ throws(EideticError) in try self.verifyEntries() }
+    }
+}
+
+extension DiskCache {
+    func currentUsage() -> Usage {
         if configuration.isReadOnly { return measuredUsage() }
         if let usage = try? inTransaction({ $0.usage }) { return usage }
         return ledger.withLock { $0.usage }
     }
 
-    /// All entries, in no order; blocks on file work.
-    ///
-    /// Complexity: O(*n*) file reads.
-    public func entries() throws(EideticError) -> [EntryInfo] {
+    func listEntries() throws(EideticError) -> [EntryInfo] {
         do throws(SystemError) {
             var entries: [EntryInfo] = []
             for path in try entryPaths() {
-                if case .success(let heading)? = try reader.summary(of: path) {
-                    entries.append(info(from: heading, path: path))
+                if case .success(let summary)? = try reader.summary(of: path) {
+                    entries.append(entryInfo(from: summary, path: path))
                 }
             }
             return entries
@@ -27,10 +47,7 @@ extension DiskCache {
         }
     }
 
-    /// Reads and verifies every entry, and leaves all as it is; blocks on file work.
-    ///
-    /// Gives how many files were looked at, and which of them are damaged and why.
-    public func verify() throws(EideticError) -> (checked: Int, damaged: [DamagedEntry]) {
+    func verifyEntries() throws(EideticError) -> (checked: Int, damaged: [DamagedEntry]) {
         var result: (checked: Int, damaged: [DamagedEntry]) = (0, [])
         do throws(SystemError) {
             for path in try entryPaths() {
@@ -49,13 +66,13 @@ extension DiskCache {
     private func formatError(in file: consuming EntryReader.LoadedFile, at path: String) -> String? {
         do throws(EntryFile.FormatError) {
             let entry = try file.extractEntry(expecting: nil)
-            return self.path(for: entry.key) == path ? nil : "it stands under the name of another key"
+            return self.path(for: entry.key) == path ? nil : "the file has the name of another key"
         } catch {
             return error.description
         }
     }
 
-    /// The usage of a directory whose ledger may not be touched.
+    /// Returns the usage of a read-only directory, counted from its files.
     private func measuredUsage() -> Usage {
         var usage = Usage()
         for path in (try? entryPaths()) ?? [] {
@@ -67,8 +84,8 @@ extension DiskCache {
         return usage
     }
 
-    /// The files that have the name of an entry.
-    func entryPaths() throws(SystemError) -> [String] {
+    /// Returns the paths of all files that have the name of an entry.
+    private func entryPaths() throws(SystemError) -> [String] {
         var paths: [String] = []
         for number in DiskLayout.shards {
             let shard = layout.shardPath(number)
@@ -81,7 +98,7 @@ extension DiskCache {
 }
 
 extension Ledger {
-    /// What the index adds up to.
+    /// The totals of the index.
     fileprivate var usage: DiskCache.Usage {
         var usage = DiskCache.Usage()
         usage.entryCount = index.count

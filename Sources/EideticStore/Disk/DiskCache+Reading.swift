@@ -1,37 +1,69 @@
 public import EideticCore
 
 extension DiskCache {
-    /// Reads an entry; blocks on file work.
+    /// Reads an entry.
     ///
-    /// One open, one read, one close, and a checksum over all that was read. What is damaged or belongs to another
-    /// key is removed.
+    /// The file is opened, read and closed once, and all of its bytes are verified. A file that is damaged or belongs
+    /// to another key is removed.
     ///
     /// - Parameters:
-    ///   - key: The key; an empty one is never found.
-    ///   - allowingExpired: Also gives an entry that is too old, for who wants to revalidate it. False by default.
-    /// - Returns: `nil` where there is no such entry, or it is too old.
-    /// - Throws: `permissionDenied`, or `fileFailure` where the device fails; never for a damaged entry.
-    public func read(_ key: String, allowingExpired: Bool = false) throws(EideticError) -> Entry? {
-        if case .entry(let entry) = try lookUp(key, allowingExpired: allowingExpired) { return entry }
-        return nil
+    ///   - key: The key; an empty one has no entry.
+    ///   - allowingExpired: Whether an expired entry is returned as well, for example to revalidate it; `false` by
+    ///     default.
+    /// - Returns: The entry, or `nil` if there is none or it has expired.
+    /// - Throws: `cancelled` if the task is cancelled before the read starts, `permissionDenied`, or `fileFailure` if
+    ///   the device fails; no error for a damaged entry.
+    public func read(_ key: String, allowingExpired: Bool = false) async throws(EideticError) -> Entry? {
+        try await pool.run { _ throws(EideticError) in try self.blocking.read(key, allowingExpired: allowingExpired) }
     }
 
-    /// What a look finds, and why it finds nothing.
+    /// Reads an entry with the priority of `context`, and returns the reason for a miss.
+    package func lookUp(_ key: String, context: JobContext) async throws(EideticError) -> LookupResult {
+        try await pool.run(in: context) { _ throws(EideticError) in try self.blocking.lookUp(key) }
+    }
+
+    /// Returns `true` if `read` would find an entry.
+    ///
+    /// The entry's bytes are not read, so damage to them is not detected.
+    public func contains(_ key: String) async throws(EideticError) -> Bool {
+        try await pool.run { _ throws(EideticError) in try self.blocking.contains(key) }
+    }
+
+    /// Returns the description of an entry without reading its bytes.
+    ///
+    /// - Returns: The description, also of an expired entry; `nil` if there is no entry.
+    public func info(for key: String) async throws(EideticError) -> EntryInfo? {
+        try await pool.run { _ throws(EideticError) in try self.blocking.info(for: key) }
+    }
+
+    /// The result of a lookup, with the reason for a miss.
     package enum LookupResult: Sendable, Hashable {
         case entry(Entry)
         case absent
-        /// There is one that is too old to be served.
+        /// The entry has expired.
         case expired
-        /// There was one that could not be served; with what was wrong with it.
+        /// The entry's file was damaged, as described.
         ///
-        /// It is gone, except where the cache is only read, or removing it failed.
+        /// The file was removed, unless the cache is read-only or the removal failed.
         case damaged(String)
     }
+}
 
-    /// Reads an entry as `read` does, and tells why there is none.
-    package func lookUp(_ key: String, allowingExpired: Bool = false) throws(EideticError) -> LookupResult {
+// MARK: Lookup
+extension DiskCache {
+    /// An entry that passed verification, and its file's modification time if ages count from accesses.
+    private struct VerifiedEntry {
+        let entry: Entry
+        let modificationTime: Timestamp?
+    }
+
+    /// A Boolean value indicating whether ages count from the latest access, which is the file's modification time.
+    private var expiresAfterAccess: Bool { configuration.ageBasis == .access }
+
+    /// Finds an entry in the cache, or else in one of its bundles.
+    func findEntry(for key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult {
         guard Self.isValidKey(key) else { return .absent }
-        let result = try lookUpOwnEntry(key, allowingExpired: allowingExpired)
+        let result = try findOwnEntry(for: key, allowingExpired: allowingExpired)
         if case .entry = result { return result }
         for bundle in configuration.bundles {
             guard let bytes = try bundle.read(key, using: files) else { continue }
@@ -40,7 +72,7 @@ extension DiskCache {
         return result
     }
 
-    private func lookUpOwnEntry(_ key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult {
+    private func findOwnEntry(for key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult {
         let hash = CacheKey(key)
         do throws(SystemError) {
             let path = layout.path(of: hash)
@@ -48,7 +80,7 @@ extension DiskCache {
                 return .absent
             }
             switch verifiedEntry(in: &file, key: key, hash: hash) {
-            case .failure(let flaw): return .damaged(flaw.description)
+            case .failure(let error): return .damaged(error.description)
             case .success(let found):
                 if !allowingExpired, !isFresh(found, hash: hash) { return .expired }
                 recordAccess(to: hash)
@@ -59,67 +91,28 @@ extension DiskCache {
         }
     }
 
-    /// Whether `read` would find an entry; blocks on file work.
-    ///
-    /// Looks at the entry's key and age and does not read its bytes, so damage to them is not seen.
-    public func contains(_ key: String) throws(EideticError) -> Bool {
-        if let info = try info(for: key), !info.isExpired { return true }
-        for bundle in configuration.bundles where try bundle.path(for: key, using: files) != nil { return true }
-        return false
-    }
-
-    /// What is known of an entry, without reading its bytes; blocks on file work.
-    ///
-    /// Gives `nil` where there is no such entry; one that is too old is given, and says so.
-    public func info(for key: String) throws(EideticError) -> EntryInfo? {
-        guard Self.isValidKey(key) else { return nil }
-        let path = path(for: key)
-        do throws(SystemError) {
-            guard case .success(let heading)? = try reader.summary(of: path) else { return nil }
-            guard heading.head.key.utf8.elementsEqual(key.utf8) else { return nil }
-            return info(from: heading, path: path)
-        } catch {
-            throw EideticError(error)
-        }
-    }
-
-    func info(from heading: EntryReader.EntrySummary, path: String) -> EntryInfo {
-        EntryInfo(
-            key: heading.head.key,
-            path: path,
-            size: ByteCount(heading.head.bodySize),
-            allocatedSize: ByteCount(heading.status.allocatedSize),
-            metadata: heading.head.metadata,
-            isExpired: limits.isExpired(heading.head.metadata, modified: heading.status.modificationTime, at: time.now)
-        )
-    }
-
-    /// An entry, and the time of modification of the file that it was read from, where its age counts from that.
-    private struct VerifiedEntry {
-        let entry: Entry
-        let modified: Timestamp?
-    }
-
-    /// Whether ages count from the latest use, which the file's time of modification tells.
-    private var expiresAfterAccess: Bool { configuration.ageBasis == .access }
-
     private func verifiedEntry(
         in file: inout EntryReader.LoadedFile,
         key: String,
         hash: CacheKey
     ) -> Result<VerifiedEntry, EntryFile.FormatError> {
         do throws(EntryFile.FormatError) {
-            return .success(VerifiedEntry(entry: try file.extractEntry(expecting: key), modified: file.modified))
+            let entry = try file.extractEntry(expecting: key)
+            return .success(VerifiedEntry(entry: entry, modificationTime: file.modificationTime))
         } catch {
-            return recoveredEntry(hash: hash, key: key, after: error).map { .success($0) } ?? .failure(error)
+            return recoveredEntry(for: key, hash: hash, after: error).map { .success($0) } ?? .failure(error)
         }
     }
 
-    /// Looks again at a file that did not verify, with nobody else at the directory.
+    /// Reads a file that failed verification once more, in a transaction.
     ///
-    /// Its head may have been under way, or been cut off by a kill, or another file may have taken its place. What is
-    /// damaged still is removed.
-    private func recoveredEntry(hash: CacheKey, key: String, after flaw: EntryFile.FormatError) -> VerifiedEntry? {
+    /// The first read may have met a footer that was being written or was cut off by a kill, or a file that was being
+    /// replaced. A file that is still damaged is removed.
+    private func recoveredEntry(
+        for key: String,
+        hash: CacheKey,
+        after failure: EntryFile.FormatError
+    ) -> VerifiedEntry? {
         if configuration.isReadOnly { return nil }
         let path = layout.path(of: hash)
         let found = try? inTransaction { ledger throws(SystemError) -> VerifiedEntry? in
@@ -128,40 +121,47 @@ extension DiskCache {
                 let entry = try? file.extractEntry(expecting: key)
             {
                 try ledger.reconcile(hash)
-                return VerifiedEntry(entry: entry, modified: file.modified)
+                return VerifiedEntry(entry: entry, modificationTime: file.modificationTime)
             }
-            Log.write(.warning, category: .store, message: "\(path) is dropped: \(flaw)")
+            Log.write(.warning, category: .store, message: "removing damaged entry \(path): \(failure)")
             _ = try ledger.remove(hash)
             return nil
         }
         return found ?? nil
     }
 
-    /// Whether an entry is young enough to be served; where its age counts from its use, this is one.
-    private func isFresh(_ found: VerifiedEntry, hash key: CacheKey) -> Bool {
+    /// Returns `true` if an entry has not expired.
+    ///
+    /// If ages count from accesses, this access is recorded.
+    private func isFresh(_ found: VerifiedEntry, hash: CacheKey) -> Bool {
         let (now, metadata) = (time.now, found.entry.metadata)
-        let accessTime = found.modified ?? metadata.storageTime
+        let accessTime = found.modificationTime ?? metadata.storageTime
         if limits.isExpired(metadata, modified: accessTime, at: now) { return false }
         if expiresAfterAccess, metadata.expirationTime == nil, !configuration.isReadOnly,
             accessTime + .seconds(1) <= now
         {
-            try? files.setModificationTime(of: layout.path(of: key), to: now)
+            try? files.setModificationTime(of: layout.path(of: hash), to: now)
         }
         return true
     }
+}
 
-    private func recordAccess(to key: CacheKey) {
-        guard accessLog.record(key), !configuration.isReadOnly else { return }
+// MARK: Accesses
+extension DiskCache {
+    private func recordAccess(to hash: CacheKey) {
+        guard accessLog.record(hash), !configuration.isReadOnly else { return }
         pool.enqueue(in: JobContext(priority: .low)) { [weak self] in self?.flushAccesses() }
     }
 
-    /// Tells the ledger what was read.
+    /// Applies the access log to the ledger.
     private func flushAccesses() {
         let accesses = accessLog.drain()
         do throws(SystemError) {
-            try inTransaction { ledger throws(SystemError) in try ledger.append(ledger.recordAccesses(accesses)) }
+            try inTransaction { ledger throws(SystemError) in
+                try ledger.append(ledger.recordAccesses(accesses))
+            }
         } catch {
-            Log.write(.debug, category: .store, message: "\(accesses.count) uses are not written down: \(error)")
+            Log.write(.debug, category: .store, message: "\(accesses.count) accesses are not recorded: \(error)")
         }
     }
 }

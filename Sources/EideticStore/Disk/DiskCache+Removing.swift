@@ -1,11 +1,48 @@
 public import EideticCore
 
 extension DiskCache {
-    /// Removes an entry; blocks on file work.
+    /// Removes an entry.
     ///
-    /// Gives whether there was one.
+    /// - Returns: `true` if there was an entry; otherwise, `false`.
     @discardableResult
-    public func remove(_ key: String) throws(EideticError) -> Bool {
+    public func remove(_ key: String) async throws(EideticError) -> Bool {
+        try await perform { () throws(EideticError) in try self.removeEntry(for: key) }
+    }
+
+    /// Removes all entries.
+    ///
+    /// Files that do not belong to the cache are not removed.
+    public func removeAll() async throws(EideticError) {
+        try await perform { () throws(EideticError) in try self.removeAllEntries() }
+    }
+
+    /// Removes all expired entries.
+    ///
+    /// If the task is cancelled, the removal stops early.
+    ///
+    /// - Returns: The number of removed entries.
+    @discardableResult
+    public func removeExpired() async throws(EideticError) -> Int {
+        try await performCancellable { context throws(EideticError) in try self.removeExpired(context: context) }
+    }
+
+    /// Evicts the entries of the lowest priority until all use at most `size` on the device.
+    ///
+    /// Derived entries are evicted first, the user's entries last. If the task is cancelled, the eviction stops early.
+    ///
+    /// - Returns: The number of evicted entries.
+    @discardableResult
+    public func trim(toSize size: ByteCount) async throws(EideticError) -> Int {
+        try await performCancellable { context throws(EideticError) in try self.trim(toSize: size, context: context) }
+    }
+}
+
+// MARK: Removal in batches
+extension DiskCache {
+    /// The number of entries that one transaction removes, so that other processes get access in between.
+    static let batchSize = 64
+
+    func removeEntry(for key: String) throws(EideticError) -> Bool {
         guard Self.isValidKey(key) else { return false }
         let hash = CacheKey(key)
         let hooks = currentHooks
@@ -17,31 +54,14 @@ extension DiskCache {
         return existed
     }
 
-    /// Removes all entries; blocks on file work.
-    ///
-    /// Files that are not the cache's own stay.
-    public func removeAll() throws(EideticError) {
+    func removeAllEntries() throws(EideticError) {
         try workGroup.run { () throws(EideticError) in
             try inWriteTransaction { ledger throws(SystemError) in try ledger.removeAll() }
         }
         currentHooks.didRemoveAll?()
     }
 
-    /// Removes all entries that are too old to be served; blocks on file work.
-    ///
-    /// Gives how many went.
-    @discardableResult
-    public func removeExpired() throws(EideticError) -> Int { try removeExpired(context: JobContext()) }
-
-    /// Evicts what is worth least until the entries take at most `size` on the device; blocks on file work.
-    ///
-    /// Derived entries go first, what the user put in goes last. Gives how many went.
-    @discardableResult
-    public func trim(toSize size: ByteCount) throws(EideticError) -> Int {
-        try trim(toSize: size, context: JobContext())
-    }
-
-    /// Removes what is too old, step by step; stops between two steps when it is cancelled.
+    /// Removes expired entries in batches; stops between two batches when `context` is cancelled.
     func removeExpired(context: JobContext) throws(EideticError) -> Int {
         try workGroup.run(cancellable: context) { () throws(EideticError) in
             let now = UInt32(clamping: time.now.seconds)
@@ -50,14 +70,15 @@ extension DiskCache {
             for start in stride(from: 0, to: keys.count, by: Self.batchSize) where !context.isCancelled {
                 let batch = keys[start..<min(keys.count, start + Self.batchSize)]
                 notifyWillEvict { ledger throws(SystemError) in try ledger.expiredEntries(among: batch, at: now) }
-                count += try inWriteTransaction { ledger throws(SystemError) in try ledger.removeExpired(batch, at: now)
+                count += try inWriteTransaction { ledger throws(SystemError) in
+                    try ledger.removeExpired(batch, at: now)
                 }
             }
             return count
         }
     }
 
-    /// Evicts step by step; stops between two steps when it is cancelled.
+    /// Evicts in batches; stops between two batches when `context` is cancelled.
     func trim(toSize size: ByteCount, context: JobContext) throws(EideticError) -> Int {
         try workGroup.run(cancellable: context) { () throws(EideticError) in
             var count = 0
@@ -73,10 +94,7 @@ extension DiskCache {
         }
     }
 
-    /// Entries that are removed before others get their turn.
-    private static let batchSize = 64
-
-    /// Removes what is too old, on a thread of the cache (C11).
+    /// Removes expired entries on a thread of the cache.
     func scheduleRemovalOfExpired() {
         let context = JobContext(priority: .low)
         guard (try? workGroup.enter(cancellable: context)) != nil else { return }
@@ -85,37 +103,39 @@ extension DiskCache {
             do throws(EideticError) {
                 guard let self else { return }
                 let count = try self.removeExpired(context: context)
-                Log.write(.info, category: .store, message: "sweep: \(count) expired entries removed")
+                Log.write(.info, category: .store, message: "\(count) expired entries removed")
             } catch {
-                Log.write(.warning, category: .store, message: "sweep: \(error)")
+                Log.write(.warning, category: .store, message: "expired entries could not be removed: \(error)")
             }
         }
     }
 }
 
 extension Ledger {
-    /// Removes those of `keys` that are still there and too old; gives how many.
+    /// Removes those of `keys` whose entries have expired, and returns their number.
     fileprivate func removeExpired(_ keys: ArraySlice<CacheKey>, at now: UInt32) throws(SystemError) -> Int {
-        // Looking at the files may fail: nothing leaves the index before all were looked at.
+        // Access to a file may fail, so nothing is removed from the index before all files were checked.
         let entries = try expiredEntries(among: keys, at: now).compactMap { index.remove($0.key) }
         if !entries.isEmpty { try removeFiles(of: entries, event: .remove, isEviction: true) }
         return entries.count
     }
 
-    /// Those of `keys` that are still there and too old, and were not used since.
-    fileprivate func expiredEntries(among keys: ArraySlice<CacheKey>, at now: UInt32) throws(SystemError)
-        -> [IndexEntry]
-    {
+    /// Returns the entries of `keys` that have expired and were not accessed since.
+    fileprivate func expiredEntries(
+        among keys: ArraySlice<CacheKey>,
+        at now: UInt32
+    ) throws(SystemError) -> [IndexEntry] {
         var entries: [IndexEntry] = []
         for key in keys {
-            guard let entry = index.entry(for: key), entry.expirationSeconds <= now, try !renewIfAccessed(key, at: now)
+            guard let entry = index.entry(for: key), entry.expirationSeconds <= now,
+                try !renewIfAccessed(key, at: now)
             else { continue }
             entries.append(entry)
         }
         return entries
     }
 
-    /// Evicts at most `most` entries as long as more than `size` bytes are taken; gives how many.
+    /// Evicts up to `maximum` entries while more than `size` bytes are in use, and returns their number.
     fileprivate func evictBatch(downTo size: Int, maximum: Int) throws(SystemError) -> Int {
         let count = index.count
         try evict(derivedFirst: true) { self.index.allocatedSize > size && count - self.index.count < maximum }

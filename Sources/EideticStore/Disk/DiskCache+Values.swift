@@ -2,62 +2,69 @@ public import EideticCore
 import FoundationEssentials
 
 extension DiskCache {
-    /// How values of a type become bytes and come back.
+    /// A pair of functions that convert values of a type to bytes and back.
     public struct Serializer<Value>: Sendable {
-        let encode: @Sendable (Value) throws -> [UInt8]
-        let decode: @Sendable ([UInt8]) throws -> Value
+        private let encodeValue: @Sendable (Value) throws -> [UInt8]
+        private let decodeBytes: @Sendable ([UInt8]) throws -> Value
 
         /// Creates a serializer.
         ///
-        /// What the functions throw reaches the caller: as `encodingFailed` from a write, as `corrupt` from a read.
+        /// Errors of the functions reach the caller as `encodingFailed` from an insertion and as `corrupt` from a read.
         public init(
             encode: @escaping @Sendable (Value) throws -> [UInt8],
             decode: @escaping @Sendable ([UInt8]) throws -> Value
         ) {
-            self.encode = encode
-            self.decode = decode
+            encodeValue = encode
+            decodeBytes = decode
+        }
+
+        func encode(_ value: Value, for key: String) throws(EideticError) -> [UInt8] {
+            do {
+                return try encodeValue(value)
+            } catch {
+                throw EideticError(.encodingFailed, message: "\(key): \(Value.self) cannot be encoded: \(error)")
+            }
+        }
+
+        func decode(_ entry: Entry) throws(EideticError) -> Value {
+            do {
+                return try decodeBytes(entry.bytes)
+            } catch {
+                throw EideticError(
+                    .corrupt,
+                    message: "\(entry.key): the stored bytes are not a valid \(Value.self): \(error)"
+                )
+            }
         }
     }
 
-    /// Stores a value; blocks on file work.
+    /// Encodes and stores a value.
     ///
-    /// Throws what `write` throws, and `encodingFailed`.
-    public func write<Value>(
+    /// Throws the errors of ``insert(_:for:metadata:)``, and `encodingFailed`.
+    public func insert<Value: Sendable>(
         _ value: Value,
         for key: String,
         with serializer: Serializer<Value>,
         metadata: Metadata = Metadata()
-    ) throws(EideticError) {
-        try write(try Self.encode(value, key: key, serializer: serializer), for: key, metadata: metadata)
+    ) async throws(EideticError) {
+        try await perform { () throws(EideticError) in
+            try self.store(try serializer.encode(value, for: key), for: key, metadata: metadata)
+        }
     }
 
-    /// Reads a value; blocks on file work.
+    /// Reads and decodes a value.
     ///
-    /// Throws what `read` throws, and `corrupt`.
-    public func value<Value>(for key: String, with serializer: Serializer<Value>) throws(EideticError) -> Value? {
-        guard let entry = try read(key) else { return nil }
-        do {
-            return try serializer.decode(entry.bytes)
-        } catch {
-            throw EideticError(.corrupt, message: "\(key): stored bytes are no \(Value.self): \(error)")
-        }
-    }
-
-    private static func encode<Value>(
-        _ value: Value,
-        key: String,
-        serializer: Serializer<Value>
-    ) throws(EideticError) -> [UInt8] {
-        do {
-            return try serializer.encode(value)
-        } catch {
-            throw EideticError(.encodingFailed, message: "\(key): \(Value.self) is not stored: \(error)")
-        }
+    /// Throws the errors of ``read(_:allowingExpired:)``, and `corrupt` if the bytes cannot be decoded.
+    public func value<Value: Sendable>(
+        for key: String,
+        with serializer: Serializer<Value>
+    ) async throws(EideticError) -> Value? {
+        try await pool.run { _ throws(EideticError) in try self.blocking.value(for: key, with: serializer) }
     }
 }
 
 extension DiskCache.Serializer where Value: Codable & SendableMetatype {
-    /// Values as JSON.
+    /// A serializer for JSON.
     public static var json: Self {
         Self(
             encode: { Array(try JSONEncoder().encode($0)) },

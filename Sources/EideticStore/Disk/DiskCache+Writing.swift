@@ -2,50 +2,69 @@ public import EideticCore
 import Glibc
 
 extension DiskCache {
-    /// Stores bytes for a key, in place of what was there; blocks on file work.
+    /// Stores bytes for a key, and replaces an existing entry.
     ///
-    /// When it returns, every later read gives these bytes or a newer entry, in this process and in others. When it
-    /// throws, what was there before is still there, and nothing of the new is left.
+    /// After it returns, every read finds these bytes or a newer entry, in this process and in others. After it throws,
+    /// the previous entry is unchanged. The entry is in place when the call returns, so a caller that awaits each write
+    /// needs no other back-pressure.
     ///
     /// - Parameters:
-    ///   - bytes: Any bytes, also none.
-    ///   - key: From 1 to 65,536 bytes of UTF-8.
-    ///   - metadata: Stored beside the bytes.
-    /// - Throws: `invalidArgument` for a key that is empty or too long, `limitExceeded` for an entry that is larger
-    ///   than half of the limit or than 4 GiB, `diskFull`, `permissionDenied`, `fileFailure`, `cancelled` where the
-    ///   time in the background is used up.
-    public func write(
+    ///   - bytes: The bytes; may be empty.
+    ///   - key: A key of 1 to 65,536 bytes of UTF-8.
+    ///   - metadata: The metadata to store with the bytes.
+    /// - Throws: `invalidArgument` for an empty or too long key, `limitExceeded` for an entry larger than half of the
+    ///   size limit or than 4 GiB, `diskFull`, `permissionDenied`, `fileFailure`, or `cancelled` if the task is
+    ///   cancelled before the write starts or the background time has expired.
+    public func insert(
         _ bytes: [UInt8],
         for key: String,
         metadata: Metadata = Metadata()
-    ) throws(EideticError) {
-        try workGroup.run { () throws(EideticError) in try store(bytes, for: key, metadata: metadata) }
+    ) async throws(EideticError) {
+        try await perform { () throws(EideticError) in try self.store(bytes, for: key, metadata: metadata) }
+    }
+}
+
+// MARK: Storing
+extension DiskCache {
+    /// An entry ready to be written: its index entry, and the two parts of its file.
+    private struct EncodedEntry {
+        let entry: IndexEntry
+        let body: UnsafeRawBufferPointer
+        let footer: UnsafeRawBufferPointer
+
+        var key: CacheKey { entry.key }
+        var fileSize: Int { Int(entry.size) }
     }
 
-    /// Stores bytes, within a burst that the caller entered.
+    /// Stores bytes and calls the hooks.
+    ///
+    /// The caller has entered the work group.
     func store(_ bytes: [UInt8], for key: String, metadata: Metadata) throws(EideticError) {
         guard Self.isValidKey(key) else {
-            throw EideticError(.invalidArgument, message: "a key of \(key.utf8.count) bytes cannot be stored")
+            throw EideticError(
+                .invalidArgument,
+                message: "a key has 1 to \(EntryFile.keySizeLimit) bytes, not \(key.utf8.count)"
+            )
         }
         try checkWritable()
         let hooks = currentHooks
         hooks.willAdd?(key, bytes.count)
-        try storeEncoded(bytes, for: key, metadata: metadata)
+        try encodeAndStore(bytes, for: key, metadata: metadata)
         hooks.didAdd?(key, bytes.count)
         scheduleReconciliationIfNeeded()
     }
 
-    private func storeEncoded(_ bytes: [UInt8], for key: String, metadata: Metadata) throws(EideticError) {
+    private func encodeAndStore(_ bytes: [UInt8], for key: String, metadata: Metadata) throws(EideticError) {
         var metadata = metadata
         if metadata.storageTime.nanoseconds == 0 { metadata.storageTime = time.now }
         try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
             let body = UnsafeRawBufferPointer(bytes)
-            let head = EntryFile.encodedFooter(for: body, key: key, metadata: metadata)
-            try checkSize(body.count + head.count)
-            let hash = CacheKey(key)
-            let entry = limits.indexEntry(for: hash, fileSize: body.count + head.count, metadata: metadata)
-            try head.withUnsafeBufferPointer { head throws(EideticError) in
-                try storeRetryingWhenFull(entry: entry, body: body, footer: UnsafeRawBufferPointer(head))
+            let footer = EntryFile.encodedFooter(for: body, key: key, metadata: metadata)
+            let size = body.count + footer.count
+            try checkSize(size)
+            let entry = limits.indexEntry(for: CacheKey(key), fileSize: size, metadata: metadata)
+            try footer.withUnsafeBufferPointer { footer throws(EideticError) in
+                try store(EncodedEntry(entry: entry, body: body, footer: UnsafeRawBufferPointer(footer)))
             }
         }
     }
@@ -59,88 +78,77 @@ extension DiskCache {
         )
     }
 
-    /// Writes a file; evicts once and tries again where the file system is full.
-    private func storeRetryingWhenFull(
-        entry: IndexEntry,
-        body: UnsafeRawBufferPointer,
-        footer head: UnsafeRawBufferPointer
-    ) throws(EideticError) {
+    /// Writes an entry's file; evicts and tries once more if the file system is full.
+    private func store(_ entry: EncodedEntry) throws(EideticError) {
         do throws(SystemError) {
             do throws(SystemError) {
-                try storeOnce(entry: entry, body: body, footer: head)
+                try attemptToStore(entry)
             } catch {
                 guard error.errorNumber == ENOSPC || error.errorNumber == EDQUOT else { throw error }
-                let size = Int(entry.size)
-                let didEvict = try inTransaction { ledger throws(SystemError) in try ledger.evictOnFullDisk(for: size) }
+                let didEvict = try inTransaction { ledger throws(SystemError) in
+                    try ledger.evictOnFullDisk(for: entry.fileSize)
+                }
                 guard didEvict else { throw error }
-                try storeOnce(entry: entry, body: body, footer: head)
+                try attemptToStore(entry)
             }
         } catch {
             circuitBreaker.record(error)
             throw EideticError(error)
         }
     }
+}
 
-    private func storeOnce(
-        entry: IndexEntry,
-        body: UnsafeRawBufferPointer,
-        footer head: UnsafeRawBufferPointer
-    ) throws(SystemError) {
-        notifyWillEvict { $0.victims(toFit: $0.index.allocatedSize(forFileSize: Int(entry.size))) }
-        guard configuration.isDurable || Int(entry.size) > Self.singleTransactionLimit else {
+// MARK: Writing the file
+extension DiskCache {
+    /// The largest file that is written within one transaction, which takes tens of microseconds.
+    private static let singleTransactionLimit = 1 << 17
+
+    private func attemptToStore(_ entry: EncodedEntry) throws(SystemError) {
+        notifyWillEvict { $0.victims(toFit: $0.index.allocatedSize(forFileSize: entry.fileSize)) }
+        guard configuration.isDurable || entry.fileSize > Self.singleTransactionLimit else {
             let accesses = accessLog.drain()
             return try inTransaction { ledger throws(SystemError) in
-                try ledger.put(entry, accesses: accesses) { temporary throws(SystemError) in
-                    try self.writeFile(at: temporary, body: body, footer: head, key: entry.key)
+                try ledger.put(entry.entry, accesses: accesses) { temporaryPath throws(SystemError) in
+                    try self.writeFile(at: temporaryPath, entry: entry)
                 }
             }
         }
-        try storeInTwoTransactions(entry: entry, body: body, footer: head)
+        try storeInTwoTransactions(entry)
     }
 
-    /// A file up to this size is written within one turn at the directory, which takes some tens of microseconds.
-    private static let singleTransactionLimit = 1 << 17
-
-    /// Writes a file that takes long: others may change the directory meanwhile.
-    private func storeInTwoTransactions(
-        entry: IndexEntry,
-        body: UnsafeRawBufferPointer,
-        footer head: UnsafeRawBufferPointer
-    ) throws(SystemError) {
+    /// Writes a large file between two transactions, so that other processes can change the directory meanwhile.
+    private func storeInTwoTransactions(_ entry: EncodedEntry) throws(SystemError) {
         let accesses = accessLog.drain()
-        let size = Int(entry.size)
         let writer = try inTransaction { ledger throws(SystemError) in
-            try ledger.beginWrite(of: entry.key, size: size, accesses: accesses)
+            try ledger.beginWrite(of: entry.key, size: entry.fileSize, accesses: accesses)
         }
-        let temporary = layout.temporaryPath(of: entry.key, writer: writer)
+        let temporaryPath = layout.temporaryPath(of: entry.key, writer: writer)
         do throws(SystemError) {
-            try writeFile(at: temporary, body: body, footer: head, key: entry.key)
-            try inTransaction { ledger throws(SystemError) in try ledger.commitWrite(writer, of: entry, from: temporary)
+            try writeFile(at: temporaryPath, entry: entry)
+            try inTransaction { ledger throws(SystemError) in
+                try ledger.commitWrite(writer, of: entry.entry, from: temporaryPath)
             }
         } catch {
-            try? files.unlink(temporary)
+            try? files.unlink(temporaryPath)
             abandonWrite(writer)
             throw error
         }
     }
 
-    /// Gives the room of a write that failed back, where need be with the next change only.
+    /// Releases the reservation of a failed write; if the ledger cannot be written now, the next change records it.
     private func abandonWrite(_ writer: UInt64) {
-        if (try? inTransaction { $0.abandonWrite(writer) }) == nil { ledger.withLock { $0.abandonWriteLater(writer) } }
+        if (try? inTransaction { $0.abandonWrite(writer) }) == nil {
+            ledger.withLock { $0.abandonWriteLater(writer) }
+        }
     }
 
-    private func writeFile(
-        at path: String,
-        body: UnsafeRawBufferPointer,
-        footer head: UnsafeRawBufferPointer,
-        key: CacheKey
-    ) throws(SystemError) {
-        let file = try createFile(at: path, for: key)
-        try files.write(body, followedBy: head, to: file)
+    private func writeFile(at path: String, entry: EncodedEntry) throws(SystemError) {
+        let file = try createFile(at: path, for: entry.key)
+        try files.write(entry.body, followedBy: entry.footer, to: file)
         if configuration.isDurable { try files.synchronizeData(file) }
     }
 
-    /// Creates a file, and its folder where that is not there.
+    /// Creates a file, and its shard's directory if that does not exist.
     private func createFile(at path: String, for key: CacheKey) throws(SystemError) -> FileDescriptor {
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
         do throws(SystemError) {

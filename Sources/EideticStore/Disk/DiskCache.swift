@@ -1,21 +1,22 @@
 public import EideticCore
 
-/// A cache on disk: one verified file for each entry, safe against kills, full disks and damaged files.
+/// A cache of bytes on disk, safe against kills, full file systems and damaged files.
 ///
-/// - Each file holds its key, its lengths and checksums of all its bytes. What does not match is a miss, and goes.
-/// - A write goes to a temporary file and is renamed, so nobody ever sees half of an entry.
-/// - Key → path is a pure function: a read needs no index, takes no lock and writes nothing.
-/// - Several processes may use one directory at the same time; the size limit holds for all of them together, at
-///   every moment. The file system must be local.
+/// - Each entry is one file, which holds its key, its sizes and checksums of all of its bytes. A file that fails
+///   verification is a miss, and is removed.
+/// - An entry is written to a temporary file and renamed, so no reader finds an incomplete entry.
+/// - The path is a pure function of the key: a read needs no index, takes no lock and writes nothing.
+/// - Several processes may use one directory at the same time. The size limit holds for all of them together, at all
+///   times. The file system must be local.
 ///
-/// The plain functions block on file work, and must not be called on the main actor or from asynchronous code; the
-/// `async` forms run on threads of the cache.
+/// The asynchronous operations run on threads of the cache. ``blocking`` has the same operations for code that is not
+/// asynchronous.
 /// - SeeAlso: Cache Directory Tagging Specification, https://bford.info/cachedir/
 public final class DiskCache: Sendable {
-    /// How the cache works.
+    /// The settings of the cache.
     public let configuration: Configuration
 
-    /// The most bytes that the entries take on the device; what ``Configuration/sizeLimit`` left open is set here.
+    /// The largest size of all entries on the device: ``Configuration/sizeLimit``, or the default that replaces `nil`.
     public let sizeLimit: ByteCount
 
     let layout: DiskLayout
@@ -31,11 +32,16 @@ public final class DiskCache: Sendable {
     let hooks = Guarded(Hooks())
     private let observation = Guarded<Task<Void, Never>?>(nil)
 
-    /// Opens the cache at a directory, and makes the directory where it is not there.
+    /// Opens the cache in a directory, and creates the directory if it does not exist.
     ///
-    /// Nothing is scanned: the time does not depend on the number of entries. Throws `cacheUnavailable` where a file
-    /// stands in the directory's place, `permissionDenied` where the user may not use it, `diskFull` where there is
-    /// no room to make it, and `invalidArgument` for a configuration that cannot work.
+    /// Nothing is scanned, so the time does not depend on the number of entries.
+    ///
+    /// - Parameters:
+    ///   - configuration: The settings of the cache.
+    ///   - environment: The application's environment; expired entries are removed when the application enters the
+    ///     background.
+    /// - Throws: `cacheUnavailable` if another file is at the directory's path, `permissionDenied`, `diskFull` if the
+    ///   directory cannot be created, or `invalidArgument` for a setting out of its range.
     public convenience init(
         _ configuration: Configuration,
         environment: any ApplicationEnvironment = ForegroundEnvironment()
@@ -43,7 +49,7 @@ public final class DiskCache: Sendable {
         try self.init(configuration, fileSystem: FileSystem(), environment: environment)
     }
 
-    /// Opens the cache with other means than the system's own.
+    /// Opens the cache with a given file system and clock.
     package init(
         _ configuration: Configuration,
         fileSystem: FileSystem,
@@ -66,12 +72,12 @@ public final class DiskCache: Sendable {
 
     deinit { observation.withLock { $0?.cancel() } }
 
-    /// The absolute path of the file in which `key` is stored, or would be.
+    /// Returns the absolute path of a key's file, which need not exist.
     ///
-    /// The file begins with the entry's bytes; its key and checksums follow them.
+    /// The file begins with the entry's bytes, followed by the key, the metadata and the checksums.
     public func path(for key: String) -> String { layout.path(of: CacheKey(key)) }
 
-    /// Sweeps when the application leaves the foreground (C11).
+    /// Removes expired entries whenever the application enters the background.
     private func observe(_ environment: any ApplicationEnvironment) {
         let phases = environment.phases
         let task = Task.detached { [weak self] in
@@ -81,12 +87,12 @@ public final class DiskCache: Sendable {
     }
 }
 
-// MARK: The ledger
+// MARK: Transactions
 extension DiskCache {
-    /// Whether a text can be a key: 1 to 65,536 bytes.
+    /// Returns `true` if a text can be a key: 1 to 65,536 bytes.
     static func isValidKey(_ text: String) -> Bool { (1...EntryFile.keySizeLimit).contains(text.utf8.count) }
 
-    /// Changes the directory, with nobody else at it.
+    /// Runs `body` while no other thread or process changes the directory.
     func inTransaction<Value: Sendable>(
         _ body: (Ledger) throws(SystemError) -> Value
     ) throws(SystemError) -> Value {
@@ -97,17 +103,7 @@ extension DiskCache {
         }
     }
 
-    /// Tells the hook what was evicted since it was told last.
-    private func notifyDidEvict() {
-        guard let didEvict = currentHooks.didEvict else { return }
-        let keys = ledger.withLock { ledger in
-            defer { if ledger.evictedKeys != nil { ledger.evictedKeys = [] } }
-            return ledger.evictedKeys ?? []
-        }
-        for key in keys { didEvict(key) }
-    }
-
-    /// As `change`, for who may write, with the errors that users see.
+    /// Runs `body` in a transaction if the cache may write, with errors for users.
     func inWriteTransaction<Value: Sendable>(
         _ body: (Ledger) throws(SystemError) -> Value
     ) throws(EideticError) -> Value {
@@ -120,12 +116,19 @@ extension DiskCache {
         }
     }
 
+    /// Calls the `didEvict` hook for each entry evicted since the last call.
+    private func notifyDidEvict() {
+        guard let didEvict = currentHooks.didEvict else { return }
+        let keys = ledger.withLock { ledger in
+            defer { if ledger.evictedKeys != nil { ledger.evictedKeys = [] } }
+            return ledger.evictedKeys ?? []
+        }
+        for key in keys { didEvict(key) }
+    }
+
     func checkWritable() throws(EideticError) {
         guard !configuration.isReadOnly else {
-            throw EideticError(
-                .permissionDenied,
-                message: "the cache at \(layout.directory) was opened for reading only"
-            )
+            throw EideticError(.permissionDenied, message: "the cache at \(layout.directory) is read-only")
         }
         try circuitBreaker.check()
     }

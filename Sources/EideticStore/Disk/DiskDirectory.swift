@@ -1,7 +1,7 @@
 import EideticCore
 import Glibc
 
-/// Makes a cache's directory, or finds out why it cannot be used.
+/// A cache's directory, which is created and checked when the cache is opened.
 struct DiskDirectory {
     let layout: DiskLayout
     let files: FileSystem
@@ -13,7 +13,7 @@ struct DiskDirectory {
 
         """
 
-    /// Makes the directory usable, and gives the limits that hold in it.
+    /// Creates the directory if necessary, checks the access rights, and returns the limits that apply to it.
     func prepare(_ configuration: DiskCache.Configuration) throws(EideticError) -> DiskLimits {
         do throws(SystemError) {
             try open(isReadOnly: configuration.isReadOnly)
@@ -33,9 +33,9 @@ struct DiskDirectory {
         if !isReadOnly { writeTag() }
     }
 
-    /// Tells backup programs to leave the directory out.
+    /// Writes the tag that excludes the directory from backups.
     ///
-    /// A full disk is no reason not to open: the next time will do.
+    /// A failure, for example on a full disk, is ignored: the next opening tries again.
     private func writeTag() {
         if (try? files.linkStatus(of: layout.tagPath)) != nil { return }
         do throws(SystemError) {
@@ -43,7 +43,7 @@ struct DiskDirectory {
                 try files.replaceContents(of: layout.tagPath, with: UnsafeRawBufferPointer(bytes))
             }
         } catch {
-            Log.write(.warning, category: .store, message: "no CACHEDIR.TAG: \(error)")
+            Log.write(.warning, category: .store, message: "CACHEDIR.TAG could not be written: \(error)")
         }
     }
 
@@ -55,7 +55,7 @@ struct DiskDirectory {
             }
         return EideticError(
             code,
-            message: "cache directory \(directory) cannot be used: \(error)",
+            message: "the cache directory \(directory) cannot be used: \(error)",
             systemErrorNumber: error.errorNumber
         )
     }

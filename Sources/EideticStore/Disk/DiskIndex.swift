@@ -1,13 +1,13 @@
 package import EideticCore
 
-/// What the ledger knows of an entry.
+/// An entry of the index.
 package struct IndexEntry: Sendable, Hashable {
     package var key: CacheKey
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     package var size: UInt32
-    /// Seconds since 1970, rounded up.
+    /// The expiration time in seconds since 1970, rounded up.
     package var expirationSeconds: UInt32 = .max
-    /// How far its latest use is behind the clock of the order of eviction: 0 for now, else less; see ``DiskOrder``.
+    /// The clock at the latest access minus the current clock of its group: at most 0; see ``DiskEvictionOrder``.
     package var clockOffset: Float = 0
     package var accessCount: UInt8 = 1
     package var kind = DiskCache.Metadata.Kind.original
@@ -16,9 +16,9 @@ package struct IndexEntry: Sendable, Hashable {
     package init(key: CacheKey = CacheKey(high: 0, low: 0), size: UInt32 = 0) { (self.key, self.size) = (key, size) }
 }
 
-/// What a process remembers of a directory: each entry's size, age and rank, in at most 48 bytes an entry.
+/// An index of a directory in memory: the size, expiration time and eviction priority of each entry.
 ///
-/// A pure value: it does no file work. It is a copy of what the ledger says, and can be made again from it.
+/// A value without file access, of at most 48 bytes an entry. It can be rebuilt from the ledger at any time.
 package struct DiskIndex: Sendable {
     private var nodes = PageAlignedBuffer<Node>()
     private var evictionOrder = DiskEvictionOrder()
@@ -28,30 +28,30 @@ package struct DiskIndex: Sendable {
 
     /// The number of entries.
     package private(set) var count = 0
-    /// The bytes of all files.
+    /// The sum of the file sizes in bytes.
     package private(set) var logicalSize = 0
-    /// The bytes that the files take on the device: originals, then derived ones.
+    /// The bytes that the files use on the device, for originals and derived entries.
     private(set) var allocatedSizeByKind = (original: 0, derived: 0)
 
-    /// Creates an index for a file system that gives room in units of `block` bytes.
+    /// Creates an empty index for a file system that allocates space in blocks of `blockSize` bytes.
     package init(blockSize: Int) {
         self.blockSize = max(1, blockSize)
         table = PageAlignedBuffer(repeating: .none, count: 1_024)
     }
 
-    /// The bytes that all files take on the device.
+    /// The bytes that all files use on the device.
     package var allocatedSize: Int { allocatedSizeByKind.original + allocatedSizeByKind.derived }
 
-    /// The bytes that a file of `size` bytes takes on the device.
+    /// Returns the bytes that a file of `size` bytes uses on the device.
     func allocatedSize(forFileSize size: Int) -> Int { (size + blockSize - 1) / blockSize * blockSize }
 
     package func entry(for key: CacheKey) -> IndexEntry? { slot(of: key).map { nodes[Int(table[$0])].entry } }
 
-    /// Notes that a file is in place, instead of the one before.
+    /// Adds the entry of a file that was written, and replaces the previous one.
     package mutating func put(_ entry: IndexEntry) {
         let old = remove(entry.key)
         var entry = entry
-        // What comes again keeps some of its fame; all of it would never age.
+        // A replaced entry keeps half of its access count: all of it would never age.
         if let old, entry.accessCount <= 1 { entry.accessCount = max(1, old.accessCount / 2) }
         growIfNeeded()
         let node = allocateNode(Node(entry))
@@ -60,7 +60,7 @@ package struct DiskIndex: Sendable {
         adjustTotals(for: entry, sign: 1)
     }
 
-    /// Notes that a file went; gives what was known of it.
+    /// Removes an entry, and returns it if there was one.
     @discardableResult
     package mutating func remove(_ key: CacheKey) -> IndexEntry? {
         guard let slot = slot(of: key) else { return nil }
@@ -75,7 +75,7 @@ package struct DiskIndex: Sendable {
         return entry
     }
 
-    /// Notes that an entry was used.
+    /// Records accesses to an entry.
     package mutating func touch(_ key: CacheKey, count: Int) {
         guard let slot = slot(of: key) else { return }
         let node = table[slot]
@@ -85,13 +85,13 @@ package struct DiskIndex: Sendable {
         evictionOrder.append(node, in: &nodes)
     }
 
-    /// Takes the entry out that is worth least; `nil` where there is none.
+    /// Removes and returns the entry of the lowest eviction priority, or `nil` if the index is empty.
     package mutating func evict(derivedFirst: Bool) -> IndexEntry? {
         guard let node = evictionOrder.victim(derivedFirst: derivedFirst, in: nodes) else { return nil }
         return evict(nodes[Int(node)].key)
     }
 
-    /// Takes an entry out because it was worth least.
+    /// Removes an entry because of its low priority, and advances the clock of its group.
     @discardableResult
     mutating func evict(_ key: CacheKey) -> IndexEntry? {
         guard let slot = slot(of: key) else { return nil }
@@ -99,16 +99,16 @@ package struct DiskIndex: Sendable {
         return remove(key)
     }
 
-    /// All entries, so that putting them into an empty index in this order gives the same order of eviction.
+    /// Calls `body` for all entries, in an order that recreates the eviction order when inserted into an empty index.
     package func forEach(_ body: (IndexEntry) -> Void) {
-        evictionOrder.forEach(in: nodes) { node, age in
+        evictionOrder.forEach(in: nodes) { node, clockOffset in
             var entry = node.entry
-            entry.clockOffset = age
+            entry.clockOffset = clockOffset
             body(entry)
         }
     }
 
-    /// The keys of at most `limit` entries for which `condition` holds, in no order.
+    /// Returns the keys of at most `limit` entries that satisfy `condition`, in no order.
     func keys(limit: Int = .max, where condition: (Node) -> Bool) -> [CacheKey] {
         var keys: [CacheKey] = []
         for node in nodes where node.queue != .none && condition(node) {
@@ -121,10 +121,10 @@ package struct DiskIndex: Sendable {
     private mutating func adjustTotals(for entry: IndexEntry, sign: Int) {
         count += sign
         logicalSize += sign * Int(entry.size)
-        let allocated = sign * allocatedSize(forFileSize: Int(entry.size))
+        let size = sign * allocatedSize(forFileSize: Int(entry.size))
         switch entry.kind {
-        case .original: allocatedSizeByKind.original += allocated
-        case .derived: allocatedSizeByKind.derived += allocated
+        case .original: allocatedSizeByKind.original += size
+        case .derived: allocatedSizeByKind.derived += size
         }
     }
 
@@ -140,7 +140,7 @@ package struct DiskIndex: Sendable {
     }
 }
 
-// MARK: The table: open addressing, linear probing, at most 80 % full.
+// MARK: The hash table: open addressing, linear probing, load factor at most 0.8
 extension DiskIndex {
     private func homeSlot(of key: CacheKey) -> Int { Int(key.low.multipliedFullWidth(by: UInt64(table.count)).high) }
 
@@ -159,7 +159,7 @@ extension DiskIndex {
         table[slot] = node
     }
 
-    /// Empties a slot, and moves those behind it up that would not be found any more.
+    /// Empties a slot, and moves up the entries after it that a lookup would no longer reach.
     private mutating func eraseSlot(_ slot: Int) {
         var hole = slot
         var next = slot
@@ -187,11 +187,11 @@ extension DiskIndex {
 }
 
 extension UInt32 {
-    /// No node, no slot.
+    /// The index that stands for no node or slot.
     static let none = UInt32.max
 }
 
 extension UInt16 {
-    /// In no queue.
+    /// The index that stands for no queue.
     static let none = UInt16.max
 }

@@ -1,9 +1,10 @@
 import EideticCore
 
-/// Where things are in a cache's directory.
+/// The paths of the files in a cache's directory.
 ///
-/// An entry is at `DIRECTORY/ab/ab…` – the 32 hexadecimal digits of its key's hash, in a folder named after the first
-/// two. So the path is a pure function of the key, and 256 folders stay small up to millions of entries.
+/// An entry is at `DIRECTORY/ab/ab…`: the 32 hexadecimal digits of its key's hash, in the directory of a shard that is
+/// named after the first two. The path is a pure function of the key, and the 256 shards stay small up to millions of
+/// entries.
 struct DiskLayout: Sendable {
     static let shards = 0..<256
 
@@ -13,12 +14,12 @@ struct DiskLayout: Sendable {
     var ledgerPath: String { "\(directory)/ledger" }
     var tagPath: String { "\(directory)/CACHEDIR.TAG" }
 
-    /// The folder with the entries whose hash begins with this byte.
+    /// Returns the directory of the entries whose hash begins with this byte.
     func shardPath(_ number: Int) -> String { "\(directory)/\(Self.hexadecimal(UInt8(truncatingIfNeeded: number)))" }
 
     func shardPath(of key: CacheKey) -> String { shardPath(key.shard) }
 
-    /// The file of a key.
+    /// Returns the path of a key's file.
     func path(of key: CacheKey) -> String {
         var directory = directory
         return directory.withUTF8 { directory in
@@ -30,12 +31,12 @@ struct DiskLayout: Sendable {
         }
     }
 
-    /// Where an entry is written before it gets its name: in the same folder, so that a rename is enough.
+    /// Returns the path at which an entry is written before it is renamed, in the same directory.
     func temporaryPath(of key: CacheKey, writer: UInt64) -> String {
         "\(shardPath(of: key))/.\(String(writer, radix: 16)).tmp"
     }
 
-    /// The hash that a file's name stands for; `nil` where it is no entry's name.
+    /// Returns the key hash that a file name encodes, or `nil` for other names.
     static func key(named name: String) -> CacheKey? {
         guard name.utf8.count == 32, let high = UInt64(name.prefix(16), radix: 16),
             let low = UInt64(name.suffix(16), radix: 16), name == CacheKey(high: high, low: low).hexadecimal
@@ -43,7 +44,7 @@ struct DiskLayout: Sendable {
         return CacheKey(high: high, low: low)
     }
 
-    /// The writer that a temporary file's name stands for; `nil` where it is none.
+    /// Returns the writer that the name of a temporary file encodes, or `nil` for other names.
     static func writer(named name: String) -> UInt64? {
         guard name.hasPrefix("."), name.hasSuffix(".tmp") else { return nil }
         return UInt64(name.dropFirst().dropLast(4), radix: 16)
@@ -68,6 +69,6 @@ struct DiskLayout: Sendable {
 }
 
 extension CacheKey {
-    /// The number of the folder that the entry is in.
+    /// The number of the shard that contains the entry.
     var shard: Int { Int(high >> 56) }
 }

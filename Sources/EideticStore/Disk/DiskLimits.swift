@@ -1,78 +1,79 @@
 package import EideticCore
 
-/// What a ledger holds to.
+/// The limits of a cache's directory.
 struct DiskLimits: Sendable {
-    /// Inodes that stay free for others.
+    /// The number of inodes that stay free on the file system.
     static let minimumFreeInodes = 64
-    /// No limit is above this, so that sums of limits and sizes do not overflow.
+    /// The largest limit, so that sums of limits and sizes do not overflow.
     private static let maximum = 1 << 62
 
-    /// The most bytes that all entries may take on the device.
+    /// The largest size of all entries on the device, in bytes.
     let totalSize: Int
-    /// The part of it that derived entries may take when originals want it too.
+    /// The part of the total size that derived entries may use while originals need the space, in bytes.
     let derivedSize: Int
-    /// The bytes of the file system that stay free.
+    /// The free space to leave on the file system, in bytes.
     let minimumFreeSpace: Int
-    /// The unit in which the file system gives room.
+    /// The block size of the file system.
     let blockSize: Int
-    /// For entries that have no expiry of their own.
+    /// The age at which entries without an expiration time of their own expire.
     let maximumAge: Duration
-    /// From when that counts.
+    /// The event from which the age counts.
     let ageBasis: DiskCache.Configuration.AgeBasis
 
-    /// How much an eviction makes free beyond what is needed, so that not every write evicts.
+    /// The bytes that an eviction frees in addition to those needed, so that not every write evicts.
     var evictionSlack: Int { min(totalSize / 64, 4 << 20) }
 
-    /// Takes the limits from a configuration, and what it leaves open from the file system.
+    /// Creates the limits of a configuration, with defaults that depend on the file system.
     init(configuration: DiskCache.Configuration, files: FileSystem) throws(SystemError) {
         let free = try files.freeSpace(at: configuration.directory)
         let limit = configuration.sizeLimit ?? .defaultDiskCacheLimit(freeSpace: ByteCount(free.availableBytes))
         totalSize = min(limit.bytes, Self.maximum)
         derivedSize = Int(Double(totalSize) * configuration.derivedShare)
-        minimumFreeSpace = min(
-            configuration.minimumFreeSpace?.bytes ?? min(free.totalBytes / 100, 256 << 20),
-            Self.maximum
-        )
+        let minimumFree = configuration.minimumFreeSpace?.bytes ?? min(free.totalBytes / 100, 256 << 20)
+        minimumFreeSpace = min(minimumFree, Self.maximum)
         blockSize = free.blockSize
         maximumAge = configuration.maximumAge
         ageBasis = configuration.ageBasis
     }
 
-    /// When an entry stops being served whose file was changed at `modified`.
+    /// Returns the expiration time of an entry whose file was last modified at `modified`.
     func expirationTime(of metadata: DiskCache.Metadata, modified: Timestamp) -> Timestamp {
-        metadata.expirationTime ?? (ageBasis == .access ? max(metadata.storageTime, modified) : metadata.storageTime)
-            + maximumAge
+        if let expirationTime = metadata.expirationTime { return expirationTime }
+        let start = ageBasis == .access ? max(metadata.storageTime, modified) : metadata.storageTime
+        return start + maximumAge
     }
 
-    /// Whether an entry is not served any more.
+    /// Returns `true` if an entry has expired.
     ///
-    /// Nor is one that seems to be written later than its whole age from now, as after a clock that was wrong.
+    /// An entry stored further in the future than its maximum age has expired too: the clock was wrong when it was
+    /// written.
     func isExpired(_ metadata: DiskCache.Metadata, modified: Timestamp, at now: Timestamp) -> Bool {
         expirationTime(of: metadata, modified: modified) <= now
             || metadata.expirationTime == nil && metadata.storageTime > now + maximumAge
     }
 
-    /// What the ledger notes of an entry.
+    /// Creates the index entry of a file.
     ///
-    /// `modified` is the file's time; without one it is being written.
+    /// `modified` is the file's modification time, or `nil` while the file is being written.
     func indexEntry(
         for key: CacheKey,
         fileSize: Int,
         metadata: DiskCache.Metadata,
         modified: Timestamp? = nil
     ) -> IndexEntry {
-        let expiry = expirationTime(of: metadata, modified: modified ?? metadata.storageTime)
-        let seconds = expiry.nanoseconds / 1_000_000_000 + (expiry.nanoseconds % 1_000_000_000 > 0 ? 1 : 0)
+        let expirationTime = expirationTime(of: metadata, modified: modified ?? metadata.storageTime)
+        let (seconds, remainder) = expirationTime.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let roundedUp = seconds + (remainder > 0 ? 1 : 0)
         var entry = IndexEntry()
         (entry.key, entry.size) = (key, UInt32(fileSize))
-        entry.expirationSeconds = seconds >= Int64(UInt32.max) ? .max : UInt32(max(0, seconds))
+        entry.expirationSeconds = UInt32(clamping: roundedUp)
         (entry.kind, entry.importance) = (metadata.kind, metadata.importance)
         return entry
     }
 }
 
 extension ByteCount {
-    /// The limit of a disk cache when nobody says otherwise: 2 % of what is free, between 64 and 512 MiB.
+    /// Returns the default size limit of a disk cache: 2 % of the free space, between 64 and 512 MiB.
     package static func defaultDiskCacheLimit(freeSpace: ByteCount) -> ByteCount {
         min(max(ByteCount(freeSpace.bytes / 50), .mebibytes(64)), .mebibytes(512))
     }

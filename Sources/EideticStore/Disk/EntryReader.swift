@@ -1,63 +1,66 @@
 import EideticCore
 import Glibc
 
-/// Reads entries' files.
+/// A reader of entries' files.
 struct EntryReader: Sendable {
     let files: FileSystem
 
-    /// A file's bytes.
+    /// The bytes of a file.
     struct LoadedFile {
         var bytes: [UInt8] = []
-        /// Why it was not read.
-        var flaw: EntryFile.FormatError?
-        /// The time of modification, where it was asked for.
-        var modified: Timestamp?
+        /// The reason that the file was not read.
+        var formatError: EntryFile.FormatError?
+        /// The modification time, if it was requested.
+        var modificationTime: Timestamp?
 
-        /// Verifies the file, and cuts its bytes down to the entry's, which are given away.
+        /// Verifies the file, and moves its bytes into the returned entry.
         mutating func extractEntry(expecting key: String?) throws(EntryFile.FormatError) -> DiskCache.Entry {
-            if let flaw { throw flaw }
-            // Nobody else holds the bytes then, so they are cut without a copy.
+            if let formatError { throw formatError }
+            // Without another owner the bytes are truncated in place, without a copy.
             var bytes: [UInt8] = []
             swap(&bytes, &self.bytes)
             return try EntryFile.decodeEntry(bytes, expecting: key)
         }
     }
 
-    /// What stands after an entry's bytes, and what the file system says of the file.
+    /// The footer of an entry, and the status of its file.
     struct EntrySummary {
-        let head: EntryFile.Footer
+        let footer: EntryFile.Footer
         let status: FileStatus
     }
 
-    /// Errors that say that there is no entry: nothing, a symbolic link, a folder, a socket, a file in place of a folder.
+    /// The error numbers that mean that there is no entry: a missing file, a symbolic link, a directory, a socket, or a
+    /// file in place of a directory.
     static let absenceErrors: Set<Int32> = [ENOENT, ELOOP, EISDIR, ENOTDIR, ENXIO]
 
-    /// A pipe in place of a file must not keep the reader waiting.
+    /// The flags for opening a file; `O_NONBLOCK` keeps a named pipe from blocking the reader.
     static let openFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
-    /// Files above this size are read only where they end as entries do: a damaged size must not cost memory.
+    /// The largest file that is read before its footer was verified, so that a damaged size costs no memory.
     private static let trustedSize = 1 << 20
 
-    /// Reads a file whole; `nil` where there is none.
+    /// Reads a file, or returns `nil` if it does not exist.
     ///
-    /// With `withTime` it also asks when this very file was modified, which takes a system call more.
+    /// The modification time is that of the open file, and costs one more system call.
     func contents(of path: String, includingModificationTime: Bool = false) throws(SystemError) -> LoadedFile? {
         do throws(SystemError) {
             let file = try files.open(path, flags: Self.openFlags)
             let size = try files.size(of: file)
-            if size > Self.trustedSize, case .failure(let flaw) = try footer(of: file) { return LoadedFile(flaw: flaw) }
-            let modified = try includingModificationTime ? files.status(of: file).modificationTime : nil
-            return LoadedFile(bytes: try files.bytes(of: file, count: size), modified: modified)
+            if size > Self.trustedSize, case .failure(let error) = try footer(of: file) {
+                return LoadedFile(formatError: error)
+            }
+            let modificationTime = try includingModificationTime ? files.status(of: file).modificationTime : nil
+            return LoadedFile(bytes: try files.bytes(of: file, count: size), modificationTime: modificationTime)
         } catch {
-            // Pipes have no size, nor have folders on some file systems.
+            // Pipes have no size, and on some file systems neither have directories.
             if error.call == .lseek, [ESPIPE, EINVAL].contains(error.errorNumber) {
-                return LoadedFile(flaw: .notRegularFile)
+                return LoadedFile(formatError: .notRegularFile)
             }
             guard Self.absenceErrors.contains(error.errorNumber) else { throw error }
             return nil
         }
     }
 
-    /// Reads the head of what may be any file.
+    /// Reads the footer of a file that may be of any kind.
     private func footer(
         of file: borrowing FileDescriptor
     ) throws(SystemError) -> Result<EntryFile.Footer, EntryFile.FormatError> {
@@ -66,9 +69,11 @@ struct EntryReader: Sendable {
         return try footer(of: file, size: status.size)
     }
 
-    /// Cuts a file off behind its latest head that is whole, where the one behind that was cut off by a kill.
+    /// Truncates a file after its last complete footer, if a kill cut off the footer after that.
     ///
-    /// Gives whether there was one. Only to be called with the directory locked.
+    /// The caller must hold the directory's lock.
+    ///
+    /// - Returns: `true` if there is a complete footer; otherwise, `false`.
     func repair(_ path: String) throws(SystemError) -> Bool {
         let file = try files.open(path, flags: O_RDWR | O_NOFOLLOW | O_NONBLOCK)
         let status = try files.status(of: file)
@@ -82,30 +87,23 @@ struct EntryReader: Sendable {
         return true
     }
 
-    /// So far from the end a whole head is looked for.
+    /// The number of bytes at the end of a file in which a complete footer is searched.
     private static let repairSearchSize = 1 << 18
 
-    /// Reads what stands after an entry's bytes; `nil` where there is no file.
+    /// Reads the footer and the status of a file, or returns `nil` if it does not exist.
     func summary(of path: String) throws(SystemError) -> Result<EntrySummary, EntryFile.FormatError>? {
         do throws(SystemError) {
             let file = try files.open(path, flags: Self.openFlags)
             let status = try files.status(of: file)
             guard status.kind == .regular else { return .failure(.notRegularFile) }
-            return Self.summary(footer: try footer(of: file, size: status.size), status: status)
+            return try footer(of: file, size: status.size).map { EntrySummary(footer: $0, status: status) }
         } catch {
             guard Self.absenceErrors.contains(error.errorNumber) else { throw error }
             return nil
         }
     }
 
-    private static func summary(
-        footer head: Result<EntryFile.Footer, EntryFile.FormatError>,
-        status: FileStatus
-    ) -> Result<EntrySummary, EntryFile.FormatError> {
-        head.map { EntrySummary(head: $0, status: status) }
-    }
-
-    /// Reads the head of an open file.
+    /// Reads the footer of an open file.
     func footer(
         of file: borrowing FileDescriptor,
         size: Int
@@ -141,45 +139,8 @@ struct EntryReader: Sendable {
     ) throws(EntryFile.FormatError) -> EntryFile.Footer {
         guard tail.count >= count else { throw .tooShort(tail.count) }
         return try tail.withUnsafeBufferPointer { tail throws(EntryFile.FormatError) in
-            let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(tail).suffix(count))
-            return try EntryFile.decodeFooter(head)
-        }
-    }
-}
-
-extension FileSystem {
-    /// Reads `count` bytes from an offset, or fewer where the file ends before.
-    func bytes(
-        of file: borrowing FileDescriptor,
-        count: Int,
-        from offset: Int = 0
-    ) throws(SystemError) -> [UInt8] {
-        var failure: SystemError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            do throws(SystemError) {
-                while filled < count {
-                    let remaining = UnsafeMutableRawBufferPointer(
-                        rebasing: UnsafeMutableRawBufferPointer(buffer)[filled...]
-                    )
-                    let read = try self.read(file, at: offset + filled, into: remaining)
-                    if read == 0 { break }
-                    filled += read
-                }
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
-        return bytes
-    }
-
-    /// The names in a folder; none where there is no folder.
-    func existingNames(in folder: String) throws(SystemError) -> [String] {
-        do throws(SystemError) {
-            return try entryNames(in: folder)
-        } catch {
-            guard EntryReader.absenceErrors.contains(error.errorNumber) else { throw error }
-            return []
+            let footer = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(tail).suffix(count))
+            return try EntryFile.decodeFooter(footer)
         }
     }
 }

@@ -1,11 +1,11 @@
 import EideticCore
 import Glibc
 
-// The ledger's file: reading what others appended, appending, writing it anew.
+// The ledger's file: reading records of other processes, appending, rewriting.
 extension Ledger {
     private static let chunkSize = 1 << 18
 
-    /// Brings the index up to date; afterwards nothing is unfinished and no dead writer holds room.
+    /// Brings the index up to date, and finishes what killed processes left unfinished.
     func synchronize() throws(SystemError) {
         if try !readAppendedRecords() { try rebuild() }
         try finishRemovals()
@@ -14,19 +14,19 @@ extension Ledger {
         if needsRewrite { try rewrite() }
     }
 
-    /// Reads what is new; false where there is no ledger that can be read.
+    /// Reads the records that other processes appended; returns `false` if there is no valid ledger.
     ///
-    /// A ledger that was written anew or removed is seen from its file having no name any more.
+    /// A ledger that was rewritten or removed has a link count of zero.
     private func readAppendedRecords() throws(SystemError) -> Bool {
         guard let file, let status = try statusIfLinked(file) else {
             try lock.reacquireIfRemoved()
             return try load()
         }
-        // Nobody ever makes it shorter.
+        // A ledger is never truncated while it is in use.
         return status.size < offset ? false : try replay(to: status.size)
     }
 
-    /// Reads a ledger from its beginning.
+    /// Reads a ledger from its beginning; returns `false` if it is missing or damaged.
     private func load() throws(SystemError) -> Bool {
         guard let new = try openLedger() else { return false }
         let status = try files.status(of: new.descriptor)
@@ -38,22 +38,22 @@ extension Ledger {
         return try replay(to: status.size)
     }
 
-    /// The state of a file; `nil` where it has no name any more.
-    private func statusIfLinked(_ file: DirectoryLock.OpenFile) throws(SystemError) -> FileStatus? {
+    /// Returns the status of a file, or `nil` if it was removed from the directory.
+    private func statusIfLinked(_ file: OpenFile) throws(SystemError) -> FileStatus? {
         let status = try files.status(of: file.descriptor)
         return status.linkCount > 0 ? status : nil
     }
 
-    private func openLedger() throws(SystemError) -> DirectoryLock.OpenFile? {
+    private func openLedger() throws(SystemError) -> OpenFile? {
         do throws(SystemError) {
-            return DirectoryLock.OpenFile(try files.open(layout.ledgerPath, flags: O_RDWR | O_NOFOLLOW))
+            return OpenFile(try files.open(layout.ledgerPath, flags: O_RDWR | O_NOFOLLOW))
         } catch {
             guard EntryReader.absenceErrors.contains(error.errorNumber) else { throw error }
             return nil
         }
     }
 
-    /// Forgets what was read from a ledger.
+    /// Discards all that was read from a ledger.
     func reset() {
         index = DiskIndex(blockSize: limits.blockSize)
         reservations = [:]
@@ -63,16 +63,16 @@ extension Ledger {
         needsRewrite = false
     }
 
-    private func adopt(_ file: DirectoryLock.OpenFile, header: LedgerHeader, end: Int) {
+    private func adopt(_ file: OpenFile, header: LedgerHeader, end: Int) {
         self.file = file
         self.header = header
         offset = end
         preallocatedEnd = end
     }
 
-    /// Applies the records up to `size`; false where one is damaged.
+    /// Applies the records up to `size`; returns `false` if one is damaged.
     ///
-    /// Less than a whole record at the end is what a full disk left of one; the next one takes its place.
+    /// An incomplete record at the end is what a full disk left of a write; the next record overwrites it.
     private func replay(to size: Int) throws(SystemError) -> Bool {
         guard let file else { return false }
         let end = size / LedgerRecord.size * LedgerRecord.size
@@ -100,10 +100,8 @@ extension Ledger {
         unverifiedPut = record.event == .put && record.writer != 0 ? record : nil
         switch record.event {
         case .reserve:
-            reserve(
-                writer: record.writer,
-                reservation: Reservation(key: key, allocated: index.allocatedSize(forFileSize: Int(record.entry.size)))
-            )
+            let size = index.allocatedSize(forFileSize: Int(record.entry.size))
+            add(Reservation(key: key, allocatedSize: size), for: record.writer)
         case .put:
             releaseReservation(of: record.writer)
             index.put(record.entry)
@@ -119,7 +117,7 @@ extension Ledger {
         }
     }
 
-    /// Appends records; all or none of them count.
+    /// Appends records, either all or none of them.
     func append(_ records: [LedgerRecord]) throws(SystemError) {
         guard let file else { throw SystemError(.pwrite, errorNumber: EBADF, path: layout.ledgerPath) }
         var bytes: [UInt8] = []
@@ -133,11 +131,11 @@ extension Ledger {
             throw error
         }
         offset += bytes.count
-        // Mostly of things past: time to write down what is there now.
+        // Most records are obsolete: a rewrite keeps only the current ones.
         if offset / LedgerRecord.size > 3 * index.count + 4_096 { needsRewrite = true }
     }
 
-    /// Appends records of what has happened already; where that fails the ledger is written anew by the next change.
+    /// Appends records of changes already made; if that fails, the next transaction rewrites the ledger.
     func appendOrRewrite(_ records: [LedgerRecord]) {
         do throws(SystemError) {
             try append(records)
@@ -147,14 +145,14 @@ extension Ledger {
         }
     }
 
-    /// Takes room on the device ahead, so that a full disk does not keep removals from being written down.
-    private func preallocate(byteCount count: Int, in file: DirectoryLock.OpenFile) {
+    /// Allocates space for the ledger ahead of time, so that a full disk does not prevent the recording of removals.
+    private func preallocate(byteCount count: Int, in file: OpenFile) {
         guard offset + count > preallocatedEnd else { return }
-        let room = count + (64 << 10)
-        if (try? files.allocate(file.descriptor, from: offset, count: room)) != nil { preallocatedEnd = offset + room }
+        let size = count + (64 << 10)
+        if (try? files.allocate(file.descriptor, from: offset, count: size)) != nil { preallocatedEnd = offset + size }
     }
 
-    /// Writes the ledger anew, with what is there now and nothing of the past.
+    /// Rewrites the ledger with one record for each current entry and reservation.
     func rewrite() throws(SystemError) {
         let boot = needsReconciliation ? header.bootIdentifier : bootIdentifier()
         let header = LedgerHeader(salt: UInt64.random(in: 1...UInt64.max), bootIdentifier: boot)
@@ -163,38 +161,23 @@ extension Ledger {
         index.forEach { LedgerRecord(.put, entry: $0).append(to: &bytes, salt: header.salt) }
         for (writer, reservation) in reservations {
             var entry = IndexEntry()
-            (entry.key, entry.size) = (reservation.key, UInt32(clamping: reservation.allocated))
+            (entry.key, entry.size) = (reservation.key, UInt32(clamping: reservation.allocatedSize))
             LedgerRecord(.reserve, writer: writer, entry: entry).append(to: &bytes, salt: header.salt)
         }
-        let temporary = "\(layout.ledgerPath).new"
-        let new = DirectoryLock.OpenFile(try files.open(temporary, flags: O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW))
+        let temporaryPath = "\(layout.ledgerPath).new"
+        let new = OpenFile(try files.open(temporaryPath, flags: O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW))
         try files.write(bytes, to: new.descriptor, at: 0)
-        try files.rename(temporary, to: layout.ledgerPath)
+        try files.rename(temporaryPath, to: layout.ledgerPath)
         adopt(new, header: header, end: bytes.count)
         needsRewrite = false
     }
 
-    /// A number that differs each time the machine was started.
+    /// Returns a number that changes when the machine restarts.
     private func bootIdentifier() -> UInt64 {
         let path = "/proc/sys/kernel/random/boot_id"
         guard let file = try? files.open(path, flags: O_RDONLY), let id = try? files.bytes(of: file, count: 64) else {
             return 0
         }
         return id.withUnsafeBytes { Checksum.value(of: $0) }
-    }
-}
-
-extension FileSystem {
-    /// Writes all bytes of an array at an offset.
-    func write(
-        _ bytes: [UInt8],
-        to file: borrowing FileDescriptor,
-        at offset: Int
-    ) throws(SystemError) {
-        var failure: SystemError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(SystemError) { try write(bytes, to: file, at: offset) } catch { failure = error }
-        }
-        if let failure { throw failure }
     }
 }

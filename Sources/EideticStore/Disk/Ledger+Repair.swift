@@ -1,9 +1,9 @@
 import EideticCore
 import Glibc
 
-// What makes good what a kill, a damaged ledger or a power cut left behind.
+// Repair after a kill, a power cut, or damage to the ledger.
 extension Ledger {
-    /// Makes removals again that were not finished.
+    /// Repeats the removals of a process that was killed before it recorded their end.
     func finishRemovals() throws(SystemError) {
         guard !pendingRemovals.isEmpty else { return }
         for key in pendingRemovals where index.entry(for: key) == nil { try unlinkIfExists(layout.path(of: key)) }
@@ -11,7 +11,7 @@ extension Ledger {
         try append([LedgerRecord(.finishRemovals)])
     }
 
-    /// Looks whether what was put there last is there: its writer may have been killed in between.
+    /// Checks that the file of the latest put exists: its writer may have been killed before it wrote it.
     func verifyLatestPut() throws(SystemError) {
         guard let record = unverifiedPut else { return }
         unverifiedPut = nil
@@ -23,7 +23,7 @@ extension Ledger {
         try reconcile(key)
     }
 
-    /// Settles what dead writers had begun: whether each one's rename was made is seen from the file.
+    /// Compares the reservations of dead writers with their files, which show whether the rename was made.
     func reconcileDeadWriters() throws(SystemError) {
         for (writer, reservation) in reservations {
             let instance = writer >> 32
@@ -35,7 +35,7 @@ extension Ledger {
         }
     }
 
-    /// Makes the index say of a key what the file says; gives whether that was something new.
+    /// Updates the index entry of a key from its file, and returns `true` if that changed the index.
     @discardableResult
     func reconcile(_ key: CacheKey) throws(SystemError) -> Bool {
         let known = index.entry(for: key)
@@ -51,12 +51,12 @@ extension Ledger {
         return true
     }
 
-    /// Makes the ledger again from the files.
+    /// Rebuilds the ledger from the files.
     func rebuild() throws(SystemError) {
-        Log.write(.info, category: .store, message: "\(layout.directory): the ledger is made again from the files")
+        Log.write(.info, category: .store, message: "\(layout.directory): rebuilding the ledger from the files")
         let ownReservations = reservations.filter { $0.key >> 32 == lock.instance }
         reset()
-        for (writer, reservation) in ownReservations { reserve(writer: writer, reservation: reservation) }
+        for (writer, reservation) in ownReservations { add(reservation, for: writer) }
         for shard in DiskLayout.shards {
             for key in try scan(shard: shard) {
                 if let entry = try loadEntry(for: key) { index.put(entry) }
@@ -66,22 +66,22 @@ extension Ledger {
         try rewrite()
     }
 
-    /// Makes the index agree with the files of one folder.
+    /// Updates the index entries of one shard from its files.
     func reconcile(shard: Int) throws(SystemError) {
         let found = Set(try scan(shard: shard))
         for key in found where index.entry(for: key) == nil { try reconcile(key) }
         for key in index.keys(where: { $0.key.shard == shard }) where !found.contains(key) { try reconcile(key) }
     }
 
-    /// The keys whose files are in a folder; temporary files of dead writers are removed.
+    /// Returns the keys of a shard's files, and removes temporary files of dead writers.
     private func scan(shard: Int) throws(SystemError) -> [CacheKey] {
-        let folder = layout.shardPath(shard)
+        let directory = layout.shardPath(shard)
         var keys: [CacheKey] = []
-        for name in try files.existingNames(in: folder) {
+        for name in try files.existingNames(in: directory) {
             if let key = DiskLayout.key(named: name) {
                 if key.shard == shard { keys.append(key) }
             } else if let writer = DiskLayout.writer(named: name), try !lock.isAlive(writer >> 32) {
-                try unlinkIfExists("\(folder)/\(name)")
+                try unlinkIfExists("\(directory)/\(name)")
             }
         }
         return keys
@@ -91,33 +91,33 @@ extension Ledger {
         let path = layout.path(of: key)
         switch try reader.summary(of: path) {
         case nil: return nil
-        case .success(let heading):
-            return indexEntry(for: key, summary: heading)
+        case .success(let summary):
+            return indexEntry(for: key, summary: summary)
         case .failure:
-            if try reader.repair(path), case .success(let heading)? = try reader.summary(of: path) {
-                return indexEntry(for: key, summary: heading)
+            if try reader.repair(path), case .success(let summary)? = try reader.summary(of: path) {
+                return indexEntry(for: key, summary: summary)
             }
             try unlinkIfExists(path)
             return nil
         }
     }
 
-    private func indexEntry(for key: CacheKey, summary heading: EntryReader.EntrySummary) -> IndexEntry {
-        let status = heading.status
-        return limits.indexEntry(
+    private func indexEntry(for key: CacheKey, summary: EntryReader.EntrySummary) -> IndexEntry {
+        limits.indexEntry(
             for: key,
-            fileSize: status.size,
-            metadata: heading.head.metadata,
-            modified: status.modificationTime
+            fileSize: summary.status.size,
+            metadata: summary.footer.metadata,
+            modified: summary.status.modificationTime
         )
     }
 
-    /// Looks whether an entry that seems to be too old was used since, and notes it where so.
+    /// Returns `true` if an entry whose indexed expiration time has passed was accessed since, and records the new
+    /// time.
     func renewIfAccessed(_ key: CacheKey, at now: UInt32) throws(SystemError) -> Bool {
         guard limits.ageBasis == .access, var found = try loadEntry(for: key), found.expirationSeconds > now else {
             return false
         }
-        // The file does not tell what its uses have taught.
+        // The file has the time of the last access, but not the access count.
         if let known = index.entry(for: key) {
             (found.accessCount, found.importance) = (known.accessCount, known.importance)
         }

@@ -1,25 +1,24 @@
 import EideticCore
 import Glibc
 
-/// The common book of all processes that use a directory: what is there, what is being written, what is going.
+/// A write-ahead log shared by all processes that use a directory: the entries, running writes and running removals.
 ///
-/// The files are the truth; the ledger tells what they add up to without looking at them. Every change of the
-/// directory is made under the directory's lock and written down so that a kill at any instant can be made good by
-/// whoever comes next:
+/// The files are authoritative; the ledger has their totals without a scan. A process changes the directory only
+/// under its lock, and records each change so that another process can complete or undo it after a kill:
 ///
-/// - *put* comes before the file is written, in one turn; whoever reads it as the latest record looks at the file.
-/// - For what takes long, *begin* takes room before the first byte is written, and *put* follows the rename in another
-///   turn. A begin whose writer is dead is settled by a look at the one file.
-/// - *remove* and *evict* come before the unlink, *done* after it. Without *done* the unlinks are made again.
-/// - A missing, damaged or foreign ledger is made again from the files.
+/// - *put* precedes the file within one transaction. A reader that finds it as the latest record checks the file.
+/// - For large files, *reserve* precedes the first byte, and *put* follows the rename in a second transaction. The
+///   reservation of a dead writer is resolved by a check of its file.
+/// - *remove* and *evict* precede the unlink, *finishRemovals* follows it. Without it the unlink is repeated.
+/// - A missing, damaged or foreign ledger is rebuilt from the files.
 ///
-/// Each process keeps a copy in memory (``DiskIndex``) and reads what others appended when it next takes the lock.
-/// Not `Sendable`: the cache keeps it behind a lock of its own.
+/// Each process has a copy in memory (``DiskIndex``), and reads new records of other processes when it takes the lock.
+/// The class is not `Sendable`: the cache guards it with a lock of its own.
 final class Ledger {
-    /// Room that is taken by a file that is being written.
+    /// Space reserved for a file that is being written.
     struct Reservation {
         let key: CacheKey
-        let allocated: Int
+        let allocatedSize: Int
     }
 
     let layout: DiskLayout
@@ -30,28 +29,29 @@ final class Ledger {
 
     var index: DiskIndex
     var reservations: [UInt64: Reservation] = [:]
-    /// The bytes that `outstanding` adds up to.
+    /// The sum of all reservations in bytes.
     var reservedSize = 0
-    /// Removed, but perhaps still there.
+    /// Removed keys whose files may still exist.
     var pendingRemovals: [CacheKey] = []
-    /// What others put there last, and may not have done.
+    /// The latest put of another process, whose file may be missing.
     var unverifiedPut: LedgerRecord?
-    /// The keys that were evicted and nobody was told of yet; `nil` where nobody wants to know.
+    /// The keys evicted since the last call of `didEvict`; `nil` if that hook is not set.
     var evictedKeys: [String]?
-    /// Whether what stands in the file is not all that happened.
+    /// A Boolean value indicating whether changes are missing from the ledger's file.
     var needsRewrite = false
-    /// Whether the machine was started anew since the ledger was begun, so that files may have been lost.
+    /// A Boolean value indicating whether the machine has restarted since the ledger was written, so that files may be
+    /// lost.
     var needsReconciliation = false
-    /// Whether somebody looks into that already.
+    /// A Boolean value indicating whether a reconciliation is scheduled or done.
     var isReconciliationScheduled = false
 
-    var file: DirectoryLock.OpenFile?
+    var file: OpenFile?
     var header = LedgerHeader(salt: 0, bootIdentifier: 0)
     var offset = 0
-    /// Room on the device up to here is ours already.
+    /// The offset up to which space for the ledger is allocated.
     var preallocatedEnd = 0
     private var latestWriterNumber: UInt64 = 0
-    /// Bytes to write until the free space is looked at again.
+    /// The bytes to write until the next check of the free space.
     var bytesUntilSpaceCheck = 0
 
     init(layout: DiskLayout, files: FileSystem, limits: DiskLimits) {
@@ -63,7 +63,7 @@ final class Ledger {
         index = DiskIndex(blockSize: limits.blockSize)
     }
 
-    /// Runs `body` while nobody else changes the directory, with an index that is up to date.
+    /// Runs `body` under the directory's lock, with an index that is up to date.
     func transaction<Value>(_ body: () throws(SystemError) -> Value) throws(SystemError) -> Value {
         try lock.acquire()
         defer { lock.release() }
@@ -71,24 +71,24 @@ final class Ledger {
         return try body()
     }
 
-    /// Writes a file and gives it its name, all in one turn.
+    /// Writes and renames a file within one transaction.
     ///
-    /// *put* is written down before; whoever next reads it as the latest record looks whether it came true.
+    /// The *put* record precedes the file. The next process that reads it as the latest record checks the file.
     func put(
         _ entry: IndexEntry,
         accesses: [CacheKey],
-        write: (_ temporary: String) throws(SystemError) -> Void
+        write: (_ temporaryPath: String) throws(SystemError) -> Void
     ) throws(SystemError) {
-        let accesses = recordAccesses(accesses)
+        let records = recordAccesses(accesses)
         let writer = try claimWriter(allocating: index.allocatedSize(forFileSize: Int(entry.size)))
         let old = index.entry(for: entry.key)
-        try append(accesses + [LedgerRecord(.put, writer: writer, entry: entry)])
-        let temporary = layout.temporaryPath(of: entry.key, writer: writer)
+        try append(records + [LedgerRecord(.put, writer: writer, entry: entry)])
+        let temporaryPath = layout.temporaryPath(of: entry.key, writer: writer)
         do throws(SystemError) {
-            try write(temporary)
-            try files.rename(temporary, to: layout.path(of: entry.key))
+            try write(temporaryPath)
+            try files.rename(temporaryPath, to: layout.path(of: entry.key))
         } catch {
-            try? files.unlink(temporary)
+            try? files.unlink(temporaryPath)
             appendOrRewrite(
                 old.map { [LedgerRecord(.put, entry: $0)] } ?? [
                     LedgerRecord(.remove, entry: entry), LedgerRecord(.finishRemovals),
@@ -99,51 +99,51 @@ final class Ledger {
         index.put(entry)
     }
 
-    /// Makes room for a file, and gives a number under which it can be written.
-    func claimWriter(allocating allocated: Int) throws(SystemError) -> UInt64 {
-        try makeRoom(for: allocated)
-        try ensureFreeSpace(for: allocated)
+    /// Evicts until a file fits, and returns a new writer number.
+    func claimWriter(allocating allocatedSize: Int) throws(SystemError) -> UInt64 {
+        try makeRoom(for: allocatedSize)
+        try ensureFreeSpace(for: allocatedSize)
         try lock.claimInstance()
         latestWriterNumber = (latestWriterNumber + 1) & 0xffff_ffff
         return lock.instance << 32 | latestWriterNumber
     }
 
-    /// Takes room for a file, and gives the number under which it is written.
+    /// Reserves space for a large file, and returns the number of its writer.
     func beginWrite(of key: CacheKey, size: Int, accesses: [CacheKey]) throws(SystemError) -> UInt64 {
-        let allocated = index.allocatedSize(forFileSize: size)
-        let accesses = recordAccesses(accesses)
-        let writer = try claimWriter(allocating: allocated)
+        let allocatedSize = index.allocatedSize(forFileSize: size)
+        let records = recordAccesses(accesses)
+        let writer = try claimWriter(allocating: allocatedSize)
         var entry = IndexEntry()
         (entry.key, entry.size) = (key, UInt32(size))
-        try append(accesses + [LedgerRecord(.reserve, writer: writer, entry: entry)])
-        reserve(writer: writer, reservation: Reservation(key: key, allocated: allocated))
+        try append(records + [LedgerRecord(.reserve, writer: writer, entry: entry)])
+        add(Reservation(key: key, allocatedSize: allocatedSize), for: writer)
         return writer
     }
 
-    /// Gives a file that was written its name.
-    func commitWrite(_ writer: UInt64, of entry: IndexEntry, from temporary: String) throws(SystemError) {
-        try files.rename(temporary, to: layout.path(of: entry.key))
+    /// Renames a large file that was written, and releases its reservation.
+    func commitWrite(_ writer: UInt64, of entry: IndexEntry, from temporaryPath: String) throws(SystemError) {
+        try files.rename(temporaryPath, to: layout.path(of: entry.key))
         index.put(entry)
         releaseReservation(of: writer)
         appendOrRewrite([LedgerRecord(.put, writer: writer, entry: entry)])
     }
 
-    /// Gives the room of a file back that was not written.
+    /// Releases the reservation of a file that was not written.
     func abandonWrite(_ writer: UInt64) {
         releaseReservation(of: writer)
         appendOrRewrite([LedgerRecord(.abandon, writer: writer)])
     }
 
-    /// As `abandon`, without touching the file: the next change writes it down.
+    /// Releases a reservation without a record; the next transaction rewrites the ledger.
     func abandonWriteLater(_ writer: UInt64) {
         releaseReservation(of: writer)
         needsRewrite = true
     }
 
-    /// Moves entries that were read up in the order of eviction; gives what tells the others.
-    func recordAccesses(_ uses: [CacheKey]) -> [LedgerRecord] {
-        if uses.isEmpty { return [] }
-        let counts = Dictionary(uses.lazy.map { ($0, 1) }) { $0 + $1 }
+    /// Applies accesses to the eviction order, and returns their records.
+    func recordAccesses(_ accesses: [CacheKey]) -> [LedgerRecord] {
+        if accesses.isEmpty { return [] }
+        let counts = Dictionary(accesses.lazy.map { ($0, 1) }) { $0 + $1 }
         return counts.compactMap { key, count in
             guard var entry = index.entry(for: key) else { return nil }
             index.touch(key, count: count)
@@ -152,13 +152,13 @@ final class Ledger {
         }
     }
 
-    func reserve(writer: UInt64, reservation: Reservation) {
+    func add(_ reservation: Reservation, for writer: UInt64) {
         releaseReservation(of: writer)
         reservations[writer] = reservation
-        reservedSize += reservation.allocated
+        reservedSize += reservation.allocatedSize
     }
 
     func releaseReservation(of writer: UInt64) {
-        if let old = reservations.removeValue(forKey: writer) { reservedSize -= old.allocated }
+        if let old = reservations.removeValue(forKey: writer) { reservedSize -= old.allocatedSize }
     }
 }

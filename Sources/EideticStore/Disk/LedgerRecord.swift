@@ -1,18 +1,18 @@
 import EideticCore
 
-/// One line of the ledger: 64 bytes, so that none crosses a page and each is written wholly or not at all.
+/// One record of the ledger: 64 bytes, so that none crosses a page and each is written completely or not at all.
 ///
-/// | offset | bytes | |
+/// | offset | bytes | content |
 /// |---|---|---|
-/// | 0 | 1 | what happened |
+/// | 0 | 1 | event |
 /// | 1 | 1 | kind of the entry |
 /// | 2 | 1 | importance |
-/// | 3 | 1 | uses |
-/// | 4 | 4 | bytes of the file |
+/// | 3 | 1 | access count |
+/// | 4 | 4 | size of the file |
 /// | 8 | 16 | hash of the key |
 /// | 24 | 8 | the writer, or 0 |
-/// | 32 | 4 | time of expiry, seconds since 1970 |
-/// | 36 | 4 | age in the order of eviction, a 32-bit float |
+/// | 32 | 4 | expiration time, seconds since 1970 |
+/// | 36 | 4 | clock relative to that of the eviction order, a 32-bit float |
 /// | 40 | 8 | salt of the ledger |
 /// | 48 | 8 | 0 |
 /// | 56 | 8 | XXH3 of the bytes before |
@@ -20,19 +20,19 @@ struct LedgerRecord {
     static let size = 64
 
     enum Event: UInt8 {
-        /// A writer will put a file of this size there: its room is taken.
+        /// A writer reserves space for a file of this size.
         case reserve = 1
         /// The file is in place.
         case put
-        /// The writer gave up.
+        /// The writer releases its reservation without a file.
         case abandon
-        /// The file goes. Until `done` follows, it may still be there.
+        /// The file is being removed. It may exist until `finishRemovals` follows.
         case remove
-        /// As `remove`, because it was worth least.
+        /// The file is being removed because of its low priority.
         case evict
-        /// What was to be removed is gone.
+        /// All files of earlier removals are removed.
         case finishRemovals
-        /// The entry was used, as often as `uses` says.
+        /// The entry was accessed, as often as its access count says.
         case touch
     }
 
@@ -46,7 +46,7 @@ struct LedgerRecord {
         self.entry = entry
     }
 
-    /// Reads a record; `nil` where it is not one that `append` wrote with this salt.
+    /// Decodes a record, or returns `nil` for bytes that `append` did not write with this salt.
     init?(_ bytes: UnsafeRawBufferPointer, salt: UInt64) {
         guard bytes.number(UInt64.self, at: 40) == salt,
             Checksum.value(of: UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.number(UInt64.self, at: 56),
@@ -64,7 +64,7 @@ struct LedgerRecord {
         (entry.kind, entry.importance) = (kind, importance)
     }
 
-    /// Writes the record to the end of `bytes`, which holds whole records.
+    /// Appends the record to `bytes`, which contains complete records.
     func append(to bytes: inout [UInt8], salt: UInt64) {
         let start = bytes.count
         bytes.append(contentsOf: [event.rawValue, entry.kind.rawValue, entry.importance.rawValue, entry.accessCount])
@@ -77,32 +77,5 @@ struct LedgerRecord {
         bytes.append(salt)
         bytes.append(UInt64(0))
         bytes.append(bytes.withUnsafeBytes { Checksum.value(of: UnsafeRawBufferPointer(rebasing: $0[start...])) })
-    }
-}
-
-/// The first 64 bytes of a ledger: magic, salt, the boot in which it was written, checksum.
-struct LedgerHeader {
-    static let magic: UInt64 = 0x01_52_45_47_44_45_4c_45
-    let salt: UInt64
-    let bootIdentifier: UInt64
-
-    init(salt: UInt64, bootIdentifier: UInt64) {
-        self.salt = salt
-        self.bootIdentifier = bootIdentifier
-    }
-
-    init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count >= LedgerRecord.size, bytes.number(UInt64.self, at: 0) == Self.magic,
-            Checksum.value(of: UnsafeRawBufferPointer(rebasing: bytes[..<56])) == bytes.number(UInt64.self, at: 56)
-        else { return nil }
-        salt = bytes.number(UInt64.self, at: 8)
-        bootIdentifier = bytes.number(UInt64.self, at: 16)
-    }
-
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        for number in [Self.magic, salt, bootIdentifier, 0, 0, 0, 0] { bytes.append(number) }
-        bytes.append(bytes.withUnsafeBytes { Checksum.value(of: $0) })
-        return bytes
     }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The digest by which caches of the SDWebImage family name their files; for names only, never for safety.
+/// The digest that names the files of the SDWebImage family of caches; not for security.
 ///
 /// - SeeAlso: RFC 1321.
 package struct MD5 {
@@ -9,7 +9,7 @@ package struct MD5 {
 
     private var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]
 
-    /// The 32 hexadecimal digits of the digest of `bytes`.
+    /// Returns the 32 hexadecimal digits of the digest of `bytes`.
     package static func hexadecimal(_ bytes: [UInt8]) -> String {
         var digest = MD5()
         var padded = bytes + [0x80]
@@ -35,7 +35,7 @@ package struct MD5 {
         state = [state[0] &+ a, state[1] &+ b, state[2] &+ c, state[3] &+ d]
     }
 
-    /// The function of a step, and the word that the step takes.
+    /// Returns the value of a step's function, and the index of the word that the step uses.
     private static func mix(step: Int, b: UInt32, c: UInt32, d: UInt32) -> (UInt32, Int) {
         switch step / 16 {
         case 0: (b & c | ~b & d, step)

@@ -1,7 +1,7 @@
-/// How an entry's fields and extended data are written into its file.
+/// The encoding of an entry's header fields and extended data.
 ///
-/// The number of fields, then each field's two lengths (32 bits, little endian) and texts, then the extended data up
-/// to the end.
+/// The number of fields, then the two lengths (32 bits, little endian) and texts of each field, then the extended data
+/// up to the end.
 enum MetadataCoding {
     static func append(_ metadata: DiskCache.Metadata, to bytes: inout [UInt8]) {
         if metadata.headers.isEmpty, metadata.extendedData.isEmpty { return }
@@ -15,7 +15,7 @@ enum MetadataCoding {
         bytes.append(contentsOf: metadata.extendedData)
     }
 
-    /// Gives `nil` where the bytes are not what `append` writes.
+    /// Decodes metadata, or returns `nil` for bytes that `append` did not write.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> DiskCache.Metadata? {
         var metadata = DiskCache.Metadata()
         var reader = Reader(bytes: bytes)
@@ -23,8 +23,7 @@ enum MetadataCoding {
         guard let count = reader.readLength() else { return nil }
         for _ in 0..<count {
             guard let nameSize = reader.readLength(), let valueSize = reader.readLength(),
-                let name = reader.readText(size: nameSize),
-                let value = reader.readText(size: valueSize)
+                let name = reader.readText(size: nameSize), let value = reader.readText(size: valueSize)
             else { return nil }
             metadata.headers.append(DiskCache.Metadata.Field(name: name, value: value))
         }

@@ -1,7 +1,10 @@
 import Glibc
 
-/// The value of an environment variable; `nil` where it is not set.
-func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+/// The environment of the process.
+enum ProcessEnvironment {
+    /// The number of the effective user.
+    static var userNumber: UInt32 { geteuid() }
 
-/// The number of the user who runs the process.
-func userNumber() -> UInt32 { geteuid() }
+    /// Returns the value of an environment variable, or `nil` if it is not set.
+    static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}

@@ -1,43 +1,43 @@
-/// The directives of `Cache-Control` fields, of a response or of a request.
+/// The cache directives of a response or a request.
 ///
-/// Unknown directives are ignored. An argument may stand in quotes or not. Of a directive that stands twice with
-/// different arguments, or with one that is no number of seconds, what makes the response stale is taken.
+/// Unknown directives are ignored. An argument may be a token or a quoted string. If a directive occurs twice with
+/// different arguments, or with an argument that is not a number of seconds, its most restrictive meaning applies.
 /// - SeeAlso: RFC 9111, sections 1.2.2, 4.2.1, 5.2 and 5.4; RFC 5861; RFC 8246.
 public struct CacheControl: Sendable, Hashable {
-    /// Seconds; more than 2³¹ count as 2³¹.
+    /// A number of seconds, at most 2³¹.
     public typealias Seconds = Int
 
-    /// The most seconds that count.
+    /// The largest number of seconds; larger ones are reduced to it.
     static let maximumSeconds = 1 << 31
 
-    /// `max-age`; 0 where it cannot be understood.
+    /// The `max-age` directive; 0 if its argument is invalid.
     public let maxAge: Seconds?
-    /// `no-store`: nothing of it may be kept.
+    /// The `no-store` directive: the response must not be stored.
     public let noStore: Bool
-    /// `no-cache`, with field names or without: it must be validated before each use.
+    /// The `no-cache` directive, with or without field names: the response must be validated before each use.
     public let noCache: Bool
-    /// `must-revalidate`: it must not be used stale, not even when the origin cannot be reached.
+    /// The `must-revalidate` directive: the response must not be used stale, not even if the origin cannot be reached.
     public let mustRevalidate: Bool
-    /// `private`, with field names or without: not for caches that several users share.
+    /// The `private` directive, with or without field names: the response is not for shared caches.
     public let isPrivate: Bool
-    /// `public`: may be kept where it otherwise might not.
+    /// The `public` directive: the response may be stored where it otherwise might not.
     public let isPublic: Bool
-    /// `must-understand`: `no-store` does not count where the status is understood.
+    /// The `must-understand` directive: it overrides `no-store` for a status that the cache understands.
     public let mustUnderstand: Bool
-    /// `immutable`: need not be validated while it is fresh, even when the user reloads.
+    /// The `immutable` directive: a fresh response need not be validated, not even when the user reloads.
     public let isImmutable: Bool
-    /// `stale-while-revalidate`; 0 where it cannot be understood.
+    /// The `stale-while-revalidate` directive; 0 if its argument is invalid.
     public let staleWhileRevalidate: Seconds?
-    /// `stale-if-error`; 0 where it cannot be understood.
+    /// The `stale-if-error` directive; 0 if its argument is invalid.
     public let staleIfError: Seconds?
-    /// `only-if-cached`, in a request: answer from the cache or not at all.
+    /// The `only-if-cached` directive of a request: only a stored response is wanted.
     public let onlyIfCached: Bool
-    /// `max-stale`, in a request: so much staleness is accepted; 2³¹ seconds where it has no argument.
+    /// The `max-stale` directive of a request: the staleness that it accepts; 2³¹ seconds without an argument.
     public let maxStale: Seconds?
-    /// `min-fresh`, in a request: it must stay fresh for so long.
+    /// The `min-fresh` directive of a request: the time for which the response must stay fresh.
     public let minFresh: Seconds?
 
-    /// Reads the directives of all `Cache-Control` fields; of `Pragma: no-cache` where there is none.
+    /// Parses the directives of all `Cache-Control` fields, or `Pragma: no-cache` if there are none.
     public init(_ fields: [HTTPField]) {
         let directives = Directives(fields)
         maxAge = directives.seconds(of: "max-age")
@@ -51,13 +51,13 @@ public struct CacheControl: Sendable, Hashable {
         staleWhileRevalidate = directives.seconds(of: "stale-while-revalidate")
         staleIfError = directives.seconds(of: "stale-if-error")
         onlyIfCached = directives.contains("only-if-cached")
-        maxStale =
-            directives.arguments(of: "max-stale") == [nil] ? Self.maximumSeconds : directives.seconds(of: "max-stale")
+        let acceptsAnyStaleness = directives.arguments(of: "max-stale") == [nil]
+        maxStale = acceptsAnyStaleness ? Self.maximumSeconds : directives.seconds(of: "max-stale")
         minFresh = directives.seconds(of: "min-fresh")
     }
 }
 
-/// Directives by their names, in lower case, with all their arguments.
+/// Directives by name, in lower case, with all their arguments.
 private struct Directives {
     private var argumentsByName: [String: [String?]] = [:]
 

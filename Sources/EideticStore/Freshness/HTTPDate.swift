@@ -1,6 +1,6 @@
 public import EideticCore
 
-/// Dates as HTTP writes them.
+/// A parser for the dates of HTTP.
 public enum HTTPDate {
     private static let months = [
         "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10,
@@ -8,20 +8,16 @@ public enum HTTPDate {
     ]
     private static let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
-    /// Reads a date in one of HTTP's three forms.
+    /// Parses a date in one of HTTP's three formats.
     ///
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. A year of two
-    /// digits that seems to be more than 50 years ahead of `now` is in the past. Day names are checked for being day
-    /// names, not against the date. A date that does not fit into `Timestamp` becomes the last moment that does.
+    /// The formats are `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37
+    /// 1994`. A two-digit year that appears to be more than 50 years after `now` is in the past. Day names must be
+    /// valid, but are not compared with the date. A date outside the range of `Timestamp` becomes its last value.
     ///
-    /// - Returns: `nil` where the text is no such date, or names a day or time that does not exist.
+    /// - Returns: The date, or `nil` if the text is in none of the formats, or its day or time does not exist.
     /// - SeeAlso: RFC 9110, section 5.6.7.
     public static func parse(_ text: String, now: Timestamp = SystemTime().now) -> Timestamp? {
-        let parts = text.trimmingOptionalWhitespace.lowercasedASCII.split(
-            separator: " ",
-            omittingEmptySubsequences: true
-        )
-        .map(String.init)
+        let parts = text.trimmingOptionalWhitespace.lowercasedASCII.split(separator: " ").map(String.init)
         switch parts.count {
         case 6: return parseIMFFixdate(parts)
         case 4: return parseRFC850Date(parts, now: now)
@@ -30,7 +26,7 @@ public enum HTTPDate {
         }
     }
 
-    /// `sun, 06 nov 1994 08:49:37 gmt`.
+    /// Parses an IMF-fixdate: `sun, 06 nov 1994 08:49:37 gmt`.
     private static func parseIMFFixdate(_ parts: [String]) -> Timestamp? {
         guard parts[0].hasSuffix(","), isDay(parts[0].dropLast()), parts[5] == "gmt", parts[1].utf8.count == 2,
             parts[3].utf8.count == 4, let day = parts[1].httpInteger, let month = months[parts[2]],
@@ -39,7 +35,7 @@ public enum HTTPDate {
         return timestamp(year: year, month: month, day: day, time: parts[4])
     }
 
-    /// `sunday, 06-nov-94 08:49:37 gmt`.
+    /// Parses the obsolete format of RFC 850: `sunday, 06-nov-94 08:49:37 gmt`.
     private static func parseRFC850Date(_ parts: [String], now: Timestamp) -> Timestamp? {
         let date = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard parts[0].hasSuffix(","), isDay(parts[0].dropLast()), parts[3] == "gmt", date.count == 3,
@@ -52,7 +48,7 @@ public enum HTTPDate {
         return timestamp(year: year, month: month, day: day, time: parts[2])
     }
 
-    /// `sun nov  6 08:49:37 1994`.
+    /// Parses the obsolete format of `asctime`: `sun nov  6 08:49:37 1994`.
     private static func parseAsctimeDate(_ parts: [String]) -> Timestamp? {
         guard isDay(parts[0][...]), let month = months[parts[1]], parts[2].utf8.count <= 2,
             let day = parts[2].httpInteger, parts[4].utf8.count == 4, let year = parts[4].httpInteger
@@ -64,10 +60,10 @@ public enum HTTPDate {
         days.contains(String(text.prefix(3))) && (text.count == 3 || text.hasSuffix("day"))
     }
 
-    private static func timestamp(year: Int, month: Int, day: Int, time clock: String) -> Timestamp? {
-        let time = clock.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-        guard time.count == 3, time.allSatisfy({ $0.utf8.count == 2 }) else { return nil }
-        let numbers = time.compactMap(\.httpInteger)
+    private static func timestamp(year: Int, month: Int, day: Int, time: String) -> Timestamp? {
+        let parts = time.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, parts.allSatisfy({ $0.utf8.count == 2 }) else { return nil }
+        let numbers = parts.compactMap(\.httpInteger)
         // 60 is a leap second.
         guard numbers.count == 3, numbers[0] < 24, numbers[1] < 60, numbers[2] <= 60 else { return nil }
         let days = daysSinceEpoch(year: year, month: month, day: day)
@@ -78,7 +74,7 @@ public enum HTTPDate {
         return Timestamp(seconds: max(seconds, -limit))
     }
 
-    /// Days from 1970-01-01 to a day of the Gregorian calendar; years are counted from March, in spans of 400.
+    /// Returns the days from 1970-01-01 to a day of the Gregorian calendar, with years from March in eras of 400.
     private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = shifted.flooredQuotient(dividingBy: 400)
@@ -100,7 +96,7 @@ public enum HTTPDate {
 }
 
 extension BinaryInteger {
-    /// The quotient rounded down, also for negative numbers.
+    /// Returns the quotient rounded down, also for negative numbers.
     fileprivate func flooredQuotient(dividingBy divisor: Self) -> Self {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

@@ -1,13 +1,13 @@
-/// A field of an HTTP head, as it is stored beside an entry.
+/// A header field of an HTTP message, as stored in an entry's metadata.
 public typealias HTTPField = DiskCache.Metadata.Field
 
 extension [DiskCache.Metadata.Field] {
-    /// Every value for `name`, in order; names are compared without regard to case.
+    /// Returns all values of a field, in order; names are compared without regard to case.
     package func values(of name: String) -> [String] {
         filter { $0.name.lowercasedASCII == name.lowercasedASCII }.map { $0.value.trimmingOptionalWhitespace }
     }
 
-    /// The values for `name`, joined by commas; `nil` where there is no such field.
+    /// Returns the values of a field combined with commas, or `nil` if there is no such field.
     package func combinedValue(of name: String) -> String? {
         let values = values(of: name)
         return values.isEmpty ? nil : values.joined(separator: ", ")
@@ -29,13 +29,15 @@ extension String {
         return String(text)
     }
 
-    /// A whole number that is not negative, written in digits alone; the largest one where it does not fit.
+    /// The non-negative integer that the text consists of, at most `Int.max`; `nil` if it contains anything but digits.
     var httpInteger: Int? {
         guard !isEmpty, utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(self) ?? .max
     }
 
-    /// The members of a comma-separated list, without white space around them; commas in quotes do not separate.
+    /// The members of a comma-separated list, without white space around them.
+    ///
+    /// Commas within quotes do not separate.
     ///
     /// Empty members are left out.
     /// - SeeAlso: RFC 9110, section 5.6.1.
@@ -55,7 +57,7 @@ extension String {
         return members.map { String(decoding: $0, as: UTF8.self).trimmingOptionalWhitespace }.filter { !$0.isEmpty }
     }
 
-    /// The text that a quoted string stands for; `nil` where it is not one, whole and well-formed.
+    /// The content of a quoted string; `nil` if the text is not a complete, well-formed one.
     ///
     /// - SeeAlso: RFC 9110, section 5.6.4.
     var httpUnquoted: String? {

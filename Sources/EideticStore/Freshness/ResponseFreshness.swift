@@ -1,22 +1,22 @@
 public import EideticCore
 
-/// How long a stored response may be used, and what for after that.
+/// The freshness of a stored response.
 ///
-/// Made from what was stored: pure, so that every rule can be tested. For a cache of one user (`s-maxage` and
-/// `proxy-revalidate` do not count, `private` does no harm).
+/// A pure value, for a private cache: `s-maxage` and `proxy-revalidate` are ignored, and `private` responses are
+/// allowed.
 /// - SeeAlso: RFC 9111, section 4.2; RFC 5861.
 public struct ResponseFreshness: Sendable, Hashable {
-    /// How long responses live that do not say it themselves.
+    /// The heuristic freshness of responses without an explicit lifetime.
     public struct Heuristic: Sendable, Hashable {
-        /// The part of the time since the last change; 0.1 by default, as the standard suggests.
+        /// The fraction of the time since the last modification; 0.1 by default, as RFC 9111 suggests.
         public var fraction = 0.1
-        /// The longest such life; 1 day by default.
+        /// The longest heuristic lifetime; 1 day by default.
         public var maximumLifetime = Duration.seconds(86_400)
 
-        /// Creates the default.
+        /// Creates the default heuristic.
         public init() {}
 
-        /// No such life: what does not say how long it lives is stale at once.
+        /// A heuristic that makes responses without an explicit lifetime stale at once.
         public static let none: Heuristic = {
             var heuristic = Heuristic()
             heuristic.maximumLifetime = .zero
@@ -24,15 +24,15 @@ public struct ResponseFreshness: Sendable, Hashable {
         }()
     }
 
-    /// A response, with the times at which it was asked for and came.
+    /// A response, with the times of its request and its arrival.
     public struct Response: Sendable, Hashable {
-        /// The status, such as 200.
+        /// The status code, such as 200.
         public var status: Int
-        /// The fields of its head.
+        /// The header fields.
         public var fields: [HTTPField]
-        /// When it was asked for.
+        /// The time of the request.
         public var requestTime: Timestamp
-        /// When its head came.
+        /// The time at which the header fields were received.
         public var responseTime: Timestamp
 
         /// Creates a response.
@@ -44,25 +44,25 @@ public struct ResponseFreshness: Sendable, Hashable {
         }
     }
 
-    /// What may be done with a stored response.
+    /// A permitted reuse of a stored response.
     public enum Reuse: Sendable, Hashable {
-        /// It is fresh: use it.
+        /// The response is fresh, and may be used without validation.
         case fresh
-        /// It is stale: use it, and validate it at the same time.
+        /// The response is stale, and may be used while it is being validated.
         case staleWhileRevalidating
-        /// It must be validated before it is used.
+        /// The response must be validated before it is used.
         case afterValidation
     }
 
-    /// The directives of the response.
+    /// The cache directives of the response.
     public let control: CacheControl
-    /// How long it is fresh, from when the origin made it.
+    /// The freshness lifetime, counted from the generation of the response at its origin.
     public let freshnessLifetime: Duration
-    /// How old it was when it came.
+    /// The age of the response when it was received.
     public let correctedInitialAge: Duration
     private let responseTime: Timestamp
 
-    /// Works out how long a response lives.
+    /// Computes the freshness of a response.
     public init(_ response: Response, heuristic: Heuristic = Heuristic()) {
         control = CacheControl(response.fields)
         freshnessLifetime = Self.freshnessLifetime(of: response, control: control, heuristic: heuristic)
@@ -70,19 +70,21 @@ public struct ResponseFreshness: Sendable, Hashable {
         responseTime = response.responseTime
     }
 
-    /// How old the response is now; a clock that was set back makes it no younger than it came.
+    /// Returns the current age of the response.
+    ///
+    /// A clock that was set back does not reduce it below the initial age.
     public func currentAge(at now: Timestamp) -> Duration { correctedInitialAge + max(.zero, now - responseTime) }
 
-    /// How long the response has been stale; zero while it is fresh.
+    /// Returns the time for which the response has been stale, or zero if it is fresh.
     public func staleness(at now: Timestamp) -> Duration { max(.zero, currentAge(at: now) - freshnessLifetime) }
 
-    /// Whether it is fresh; `no-cache` is something else.
+    /// Returns `true` if the response is fresh, regardless of `no-cache`.
     public func isFresh(at now: Timestamp) -> Bool { currentAge(at: now) < freshnessLifetime }
 
-    /// When it becomes stale, as far as the clock is not set.
+    /// The time at which the response becomes stale, if the clock is not set meanwhile.
     public var expirationTime: Timestamp { responseTime + (freshnessLifetime - correctedInitialAge) }
 
-    /// What may be done with the response now, for a request with these fields.
+    /// Returns the permitted reuse of the response for a request with these fields.
     ///
     /// - SeeAlso: RFC 9111, sections 4 and 5.2.1; RFC 5861, section 3.
     public func reuse(at now: Timestamp, request: [HTTPField] = []) -> Reuse {
@@ -98,11 +100,11 @@ public struct ResponseFreshness: Sendable, Hashable {
         return .afterValidation
     }
 
-    /// Whether the response may be used because validating it failed: with a status of 500, 502, 503 or 504, or
-    /// because the origin could not be reached.
+    /// Returns `true` if the response may be served because its validation failed: with a status of 500, 502, 503 or
+    /// 504, or because the origin could not be reached.
     ///
-    /// Without `stale-if-error`, in the response or the request, only `whenUnreachable` decides, and only where the
-    /// origin could not be reached (`status` is `nil`).
+    /// Without `stale-if-error` in the response or the request, a stale response may be served only if the origin could
+    /// not be reached (`status` is `nil`) and `whenUnreachable` is `true`.
     /// - SeeAlso: RFC 5861, section 4; RFC 9111, section 4.2.4.
     public func allowsStaleAfterError(
         at now: Timestamp,
@@ -118,8 +120,10 @@ public struct ResponseFreshness: Sendable, Hashable {
     }
 }
 
-// MARK: Times
+// MARK: Age and lifetime
 extension ResponseFreshness {
+    /// Computes the freshness lifetime.
+    ///
     /// - SeeAlso: RFC 9111, section 4.2.1.
     private static func freshnessLifetime(of response: Response, control: CacheControl, heuristic: Heuristic)
         -> Duration
@@ -143,6 +147,8 @@ extension ResponseFreshness {
         )
     }
 
+    /// Computes the age at the time of receipt.
+    ///
     /// - SeeAlso: RFC 9111, section 4.2.3.
     private static func correctedInitialAge(of response: Response) -> Duration {
         let apparentAge = max(.zero, response.responseTime - dateValue(of: response))
@@ -152,7 +158,7 @@ extension ResponseFreshness {
         return max(apparentAge, .seconds(seconds) + responseDelay)
     }
 
-    /// When the origin made the response; when it came, where it does not say.
+    /// Returns the value of the `Date` field, or the response time if that is missing or invalid.
     ///
     /// - SeeAlso: RFC 9110, section 6.6.1.
     private static func dateValue(of response: Response) -> Timestamp {

@@ -1,12 +1,12 @@
-/// Whether a response may be kept, and what of its head.
+/// The rules for storing a response.
 ///
 /// - SeeAlso: RFC 9111, section 3.
 public enum Storability {
-    /// Whether the answer to a GET may be kept by a cache of one user.
+    /// Returns `true` if a private cache may store the response to a GET request.
     ///
-    /// Kept are complete pictures only (status 200 and 203), and answers that say that there is none (404, 410) or
-    /// where it is (300, 301, 308), if no directive of request or response forbids it. What varies on everything
-    /// (`Vary: *`) would never be found again, and is not kept.
+    /// Storable are complete images (status 200 and 203), and responses that report absence (404, 410) or another
+    /// location (300, 301, 308), unless a directive of the request or the response forbids it. A response with `Vary:
+    /// *` would never match a later request, and is not stored.
     public static func isStorable(status: Int, fields: [HTTPField], request: [HTTPField] = []) -> Bool {
         guard [200, 203, 300, 301, 308, 404, 410].contains(status) else { return false }
         let control = CacheControl(fields)
@@ -15,14 +15,14 @@ public enum Storability {
         return Vary(fields) != .everything
     }
 
-    /// Whether a status lets a cache choose a lifetime where the response names none.
+    /// Returns `true` if responses of this status may have a heuristic freshness lifetime.
     ///
     /// - SeeAlso: RFC 9110, section 15.1.
     public static func isHeuristicallyCacheable(_ status: Int) -> Bool {
         [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
     }
 
-    /// The fields of a head that are kept: without those that concern one connection.
+    /// Returns the header fields to store: all but those of the connection.
     ///
     /// - SeeAlso: RFC 9111, section 3.1.
     public static func storableFields(of fields: [HTTPField]) -> [HTTPField] {

@@ -1,19 +1,19 @@
-/// What of a request a response depends on.
+/// The header fields of a request that selected a response.
 ///
 /// - SeeAlso: RFC 9111, section 4.1; RFC 9110, section 12.5.5.
 public enum Vary: Sendable, Hashable {
-    /// On these fields of the request, in lower case and in order; on none where it is empty.
+    /// The selecting header fields, in lower case and sorted; empty if the response suits every request.
     case fields([String])
-    /// On more than the request says: it answers no other request.
+    /// `*`: the response suits no other request.
     case everything
 
-    /// Reads all `Vary` fields of a response.
+    /// Parses all `Vary` fields of a response.
     public init(_ response: [HTTPField]) {
         let names = response.values(of: "vary").flatMap(\.httpListMembers).map(\.lowercasedASCII)
         self = names.contains("*") ? .everything : .fields(Set(names).sorted())
     }
 
-    /// The part of a request's head that has to be stored beside the response.
+    /// Returns the selecting header fields of a request, to be stored with the response.
     public func selectingFields(from request: [HTTPField]) -> [HTTPField] {
         guard case .fields(let names) = self else { return [] }
         return names.compactMap { name in
@@ -21,10 +21,10 @@ public enum Vary: Sendable, Hashable {
         }
     }
 
-    /// Whether a response that was made for `stored` answers `request`.
+    /// Returns `true` if a response to the request with the fields `stored` suits `request`.
     ///
-    /// A field must be there in both or in none, with the same value; white space around commas, and whether a list
-    /// stands in one field or in several, do not matter.
+    /// Each selecting field must be absent from both or have the same value in both. White space around commas, and the
+    /// split of a list into several fields, are ignored.
     public func matches(_ request: [HTTPField], stored: [HTTPField]) -> Bool {
         guard case .fields(let names) = self else { return false }
         return names.allSatisfy {

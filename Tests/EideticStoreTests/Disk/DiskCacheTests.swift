@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Disk cache")
 struct DiskCacheTests {
-    @Test("C18 a stored entry is read back with all that was stored beside it")
+    @Test("C18 a stored entry is read back with all of its metadata")
     func roundTrip() throws {
         let fixture = try DiskFixture()
         var metadata = DiskCache.Metadata(headers: [
@@ -14,86 +14,93 @@ struct DiskCacheTests {
         ])
         metadata.extendedData = [1, 2, 3]
         metadata.kind = .derived
-        try fixture.cache.write(pattern(20_000), for: "http://a/b.png?x=1.2", metadata: metadata)
-        let entry = try #require(try fixture.cache.read("http://a/b.png?x=1.2"))
+        try fixture.cache.blocking.insert(pattern(20_000), for: "http://a/b.png?x=1.2", metadata: metadata)
+        let entry = try #require(try fixture.cache.blocking.read("http://a/b.png?x=1.2"))
         #expect(entry.bytes == pattern(20_000))
         #expect(entry.key == "http://a/b.png?x=1.2")
         metadata.storageTime = fixture.time.now
         #expect(entry.metadata == metadata)
     }
 
-    @Test("C16 any bytes are stored, none too", arguments: [0, 1, 63, 4_096, 300_000])
+    @Test("C16 any bytes are stored, also empty ones", arguments: [0, 1, 63, 4_096, 300_000])
     func sizes(_ size: Int) throws {
         let fixture = try DiskFixture()
-        try fixture.cache.write(pattern(size), for: "k")
-        #expect(try fixture.cache.read("k")?.bytes == pattern(size))
-        #expect(try fixture.cache.verify().damaged.isEmpty)
+        try fixture.cache.blocking.insert(pattern(size), for: "k")
+        #expect(try fixture.cache.blocking.read("k")?.bytes == pattern(size))
+        #expect(try fixture.cache.blocking.verify().damaged.isEmpty)
     }
 
     @Test("C04 an empty or over-long key is safe")
     func badKeys() throws {
         let fixture = try DiskFixture()
         for key in ["", String(repeating: "k", count: 65_537)] {
-            #expect(throws: EideticError.self) { try fixture.cache.write([1], for: key) }
-            #expect(try fixture.cache.read(key) == nil)
-            #expect(try fixture.cache.remove(key) == false)
+            #expect(throws: EideticError.self) { try fixture.cache.blocking.insert([1], for: key) }
+            #expect(try fixture.cache.blocking.read(key) == nil)
+            #expect(try fixture.cache.blocking.remove(key) == false)
         }
         let longest = String(repeating: "ä", count: 32_768)
-        try fixture.cache.write([1], for: longest)
-        #expect(try fixture.cache.read(longest)?.bytes == [1])
-        #expect(try fixture.cache.info(for: longest)?.key == longest)
+        try fixture.cache.blocking.insert([1], for: longest)
+        #expect(try fixture.cache.blocking.read(longest)?.bytes == [1])
+        #expect(try fixture.cache.blocking.info(for: longest)?.key == longest)
     }
 
-    @Test("C09 an entry is served for a week from its write, or until its own expiry")
+    @Test("C09 an entry is served for a week from its write, or until its own expiration time")
     func expiry() throws {
         let fixture = try DiskFixture()
-        try fixture.cache.write([1], for: "week")
+        try fixture.cache.blocking.insert([1], for: "week")
         let hour = fixture.time.now + .seconds(3_600)
-        try fixture.cache.write([2], for: "hour", metadata: .init(expirationTime: hour))
+        try fixture.cache.blocking.insert([2], for: "hour", metadata: .init(expirationTime: hour))
         fixture.time.advance(by: .seconds(3_599))
-        #expect(try fixture.cache.contains("hour"))
+        #expect(try fixture.cache.blocking.contains("hour"))
         fixture.time.advance(by: .seconds(1))
-        #expect(try fixture.cache.read("hour") == nil)
-        #expect(try !fixture.cache.contains("hour"))
-        #expect(try fixture.cache.read("hour", allowingExpired: true)?.bytes == [2])
+        #expect(try fixture.cache.blocking.read("hour") == nil)
+        #expect(try !fixture.cache.blocking.contains("hour"))
+        #expect(try fixture.cache.blocking.read("hour", allowingExpired: true)?.bytes == [2])
         fixture.time.advance(by: .seconds(7 * 86_400 - 3_601))
-        #expect(try fixture.cache.read("week")?.bytes == [1])
+        #expect(try fixture.cache.blocking.read("week")?.bytes == [1])
         fixture.time.advance(by: .seconds(1))
-        #expect(try fixture.cache.read("week") == nil)
-        #expect(try fixture.cache.removeExpired() == 2)
-        #expect(fixture.cache.usage == DiskCache.Usage())
+        #expect(try fixture.cache.blocking.read("week") == nil)
+        #expect(try fixture.cache.blocking.removeExpired() == 2)
+        #expect(fixture.cache.blocking.usage == DiskCache.Usage())
     }
 
-    @Test("C09 what was written while the clock was wrong is not served for years")
+    @Test("C09 an entry written while the clock was ahead is not served for years")
     func wrongClock() throws {
         let fixture = try DiskFixture()
         fixture.time.advance(by: .seconds(7 * 86_400))
-        try fixture.cache.write([1], for: "week ahead")
+        try fixture.cache.blocking.insert([1], for: "week ahead")
         fixture.time.advance(by: .seconds(1))
-        try fixture.cache.write([2], for: "more")
+        try fixture.cache.blocking.insert([2], for: "more")
         fixture.time.advance(by: .seconds(-7 * 86_400 - 1))
-        #expect(try fixture.cache.read("week ahead")?.bytes == [1])
-        #expect(try fixture.cache.lookUp("more") == .expired)
-        #expect(try fixture.cache.info(for: "more")?.isExpired == true)
+        #expect(try fixture.cache.blocking.read("week ahead")?.bytes == [1])
+        #expect(try fixture.cache.blocking.lookUp("more") == .expired)
+        #expect(try fixture.cache.blocking.info(for: "more")?.isExpired == true)
     }
 
-    @Test("C09 by creation, what is validated after a wrong clock lives no longer than what is written then")
+    @Test(
+        "C09 by creation, an entry written while the clock was ahead and then validated expires as if written then"
+    )
     func wrongClockValidated() throws {
         let fixture = try DiskFixture {
             $0.maximumAge = .seconds(100)
             $0.ageBasis = .creation
         }
         fixture.time.advance(by: .seconds(1_000))
-        try fixture.cache.write([1], for: "a")
+        try fixture.cache.blocking.insert([1], for: "a")
         fixture.time.advance(by: .seconds(-1_000))
-        let entry = try #require(try fixture.cache.read("a", allowingExpired: true))
-        #expect(try fixture.cache.replaceMetadata(of: entry, with: .init(headers: [.init(name: "ETag", value: "1")])))
-        #expect(try fixture.cache.read("a")?.bytes == [1])
+        let entry = try #require(try fixture.cache.blocking.read("a", allowingExpired: true))
+        #expect(
+            try fixture.cache.blocking.replaceMetadata(
+                of: entry,
+                with: .init(headers: [.init(name: "ETag", value: "1")])
+            )
+        )
+        #expect(try fixture.cache.blocking.read("a")?.bytes == [1])
         fixture.time.advance(by: .seconds(100))
-        #expect(try fixture.cache.read("a") == nil)
+        #expect(try fixture.cache.blocking.read("a") == nil)
     }
 
-    @Test("C09 by access, an entry is served for its age after each use, and a sweep leaves it alone")
+    @Test("C09 by access, each read extends an entry's life, and expired entries are removed without it")
     func expiresAfterUse() throws {
         let fixture = try DiskFixture {
             $0.maximumAge = .seconds(100)
@@ -101,28 +108,28 @@ struct DiskCacheTests {
         }
         let (cache, time) = (fixture.cache, fixture.time), files = FileSystem()
         for key in ["used", "idle"] {
-            try cache.write([1], for: key)
-            // The file system's own clock is another one than the test's.
+            try cache.blocking.insert([1], for: key)
+            // The file system has a clock of its own, not the test's.
             try files.setModificationTime(of: cache.path(for: key), to: time.now)
         }
-        try cache.write([1], for: "own", metadata: .init(expirationTime: time.now + .seconds(100)))
+        try cache.blocking.insert([1], for: "own", metadata: .init(expirationTime: time.now + .seconds(100)))
         for _ in 0..<5 {
             time.advance(by: .seconds(60))
-            #expect(try cache.read("used") != nil)
+            #expect(try cache.blocking.read("used") != nil)
         }
-        #expect(try cache.info(for: "used")?.isExpired == false)
-        #expect(try cache.read("own") == nil)
-        #expect(try cache.read("idle") == nil)
-        #expect(try cache.removeExpired() == 2)
+        #expect(try cache.blocking.info(for: "used")?.isExpired == false)
+        #expect(try cache.blocking.read("own") == nil)
+        #expect(try cache.blocking.read("idle") == nil)
+        #expect(try cache.blocking.removeExpired() == 2)
         time.advance(by: .seconds(99))
-        #expect(try cache.removeExpired() == 0)
+        #expect(try cache.blocking.removeExpired() == 0)
         time.advance(by: .seconds(1))
-        #expect(try cache.lookUp("used") == .expired)
-        #expect(try cache.removeExpired() == 1)
-        #expect(cache.usage.entryCount == 0)
+        #expect(try cache.blocking.lookUp("used") == .expired)
+        #expect(try cache.blocking.removeExpired() == 1)
+        #expect(cache.blocking.usage.entryCount == 0)
     }
 
-    @Test("C09 by access, a sweep that cannot look at a file leaves all of its step counted")
+    @Test("C09 by access, a removal that fails to open a file keeps the whole batch in the usage")
     func sweepFails() throws {
         let fixture = try DiskFixture {
             $0.maximumAge = .seconds(100)
@@ -130,20 +137,20 @@ struct DiskCacheTests {
         }
         let (cache, time) = (fixture.cache, fixture.time)
         for key in ["a", "b", "c"] {
-            try cache.write([1], for: key)
+            try cache.blocking.insert([1], for: key)
             try FileSystem().setModificationTime(of: cache.path(for: key), to: time.now)
         }
         time.advance(by: .seconds(100))
-        // The last that is looked at, whatever the order.
+        // The third open fails, whatever the order of the entries.
         fixture.plan.fail(.open, with: EMFILE, at: 3, pathContaining: "\(cache.configuration.directory)/")
-        #expect(errorCode { try cache.removeExpired() } != nil)
+        #expect(errorCode { try cache.blocking.removeExpired() } != nil)
         fixture.plan.removeAllRules()
-        #expect(cache.usage == (try fixture.measuredUsage()))
-        #expect(try cache.removeExpired() == 3)
+        #expect(cache.blocking.usage == (try fixture.measuredUsage()))
+        #expect(try cache.blocking.removeExpired() == 3)
         #expect(try fixture.measuredUsage() == DiskCache.Usage())
     }
 
-    @Test("C09 by access, what is evicted or replaced while it is read is judged by the file that was read")
+    @Test("C09 by access, the age of an entry that is evicted or replaced during a read is that of the file read")
     func replacedDuringRead() throws {
         let fixture = try DiskFixture {
             $0.maximumAge = .seconds(100)
@@ -151,54 +158,57 @@ struct DiskCacheTests {
         }
         let (cache, time) = (fixture.cache, fixture.time), other = try fixture.secondCache()
         for key in ["evicted", "replaced"] {
-            try cache.write([1], for: key)
+            try cache.blocking.insert([1], for: key)
             try FileSystem().setModificationTime(of: cache.path(for: key), to: time.now)
         }
         let path = cache.path(for: "evicted")
         fixture.plan.before(.pread) { try? FileSystem().unlink(path) }
-        #expect(try cache.read("evicted")?.bytes == [1])
+        #expect(try cache.blocking.read("evicted")?.bytes == [1])
         time.advance(by: .seconds(100))
         fixture.plan.before(.pread) {
-            try? other.write([2], for: "replaced")
+            try? other.blocking.insert([2], for: "replaced")
             try? FileSystem().setModificationTime(of: other.path(for: "replaced"), to: time.now)
         }
-        #expect(try cache.lookUp("replaced") == .expired)
-        #expect(try cache.read("replaced")?.bytes == [2])
+        #expect(try cache.blocking.lookUp("replaced") == .expired)
+        #expect(try cache.blocking.read("replaced")?.bytes == [2])
     }
 
-    @Test("C09 by creation, new metadata do not make an entry younger; by change they do")
+    @Test("C09 by creation, new metadata do not extend an entry's life; by change they do")
     func expiresAfterCreation() throws {
         for (expiry, isServed) in [(DiskCache.Configuration.AgeBasis.creation, false), (.change, true)] {
             let fixture = try DiskFixture {
                 $0.maximumAge = .seconds(100)
                 $0.ageBasis = expiry
             }
-            try fixture.cache.write([1], for: "a")
+            try fixture.cache.blocking.insert([1], for: "a")
             fixture.time.advance(by: .seconds(60))
-            let entry = try #require(try fixture.cache.read("a"))
+            let entry = try #require(try fixture.cache.blocking.read("a"))
             #expect(
-                try fixture.cache.replaceMetadata(of: entry, with: .init(headers: [.init(name: "ETag", value: "1")]))
+                try fixture.cache.blocking.replaceMetadata(
+                    of: entry,
+                    with: .init(headers: [.init(name: "ETag", value: "1")])
+                )
             )
             fixture.time.advance(by: .seconds(60))
-            #expect((try fixture.cache.read("a") != nil) == isServed)
-            #expect(try fixture.cache.removeExpired() == (isServed ? 0 : 1))
+            #expect((try fixture.cache.blocking.read("a") != nil) == isServed)
+            #expect(try fixture.cache.blocking.removeExpired() == (isServed ? 0 : 1))
         }
     }
 
-    @Test("C12 usage tells number, bytes and allocated bytes")
+    @Test("C12 usage has the number of entries, their size and their allocated size")
     func usage() throws {
         let fixture = try DiskFixture()
-        #expect(fixture.cache.usage == DiskCache.Usage())
-        try fixture.cache.write(pattern(10_000), for: "a")
-        try fixture.cache.write(pattern(20_000), for: "b")
-        try fixture.cache.write(pattern(100), for: "a")
-        let usage = fixture.cache.usage
+        #expect(fixture.cache.blocking.usage == DiskCache.Usage())
+        try fixture.cache.blocking.insert(pattern(10_000), for: "a")
+        try fixture.cache.blocking.insert(pattern(20_000), for: "b")
+        try fixture.cache.blocking.insert(pattern(100), for: "a")
+        let usage = fixture.cache.blocking.usage
         #expect(usage.entryCount == 2)
         #expect(usage.logicalSize.bytes > 20_100 && usage.logicalSize.bytes < 20_400)
         #expect(usage.allocatedSize.bytes == (20_480 + 4_096))
-        try fixture.cache.removeAll()
-        #expect(fixture.cache.usage == DiskCache.Usage())
-        #expect(try fixture.cache.read("a") == nil)
+        try fixture.cache.blocking.removeAll()
+        #expect(fixture.cache.blocking.usage == DiskCache.Usage())
+        #expect(try fixture.cache.blocking.read("a") == nil)
     }
 
     @Test("C03 the default directory follows the rules of XDG")
@@ -216,7 +226,7 @@ struct DiskCacheTests {
         #expect(String(decoding: tag, as: UTF8.self).hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
     }
 
-    @Test("C03 what stands in the way of the directory is named")
+    @Test("C03 the error of an unusable directory has the right code")
     func badDirectories() throws {
         let directory = try TemporaryDirectory()
         try directory.write([1], to: "file")
@@ -239,7 +249,7 @@ struct DiskCacheTests {
         }
     }
 
-    @Test("C14 the asynchronous forms give the same answers, and make no system call on the main thread")
+    @Test("C14 the asynchronous forms return the same results, and make no system call on the main thread")
     @MainActor
     func asynchronous() async throws {
         let fixture = try DiskFixture()
@@ -247,26 +257,26 @@ struct DiskCacheTests {
         let cache = try fixture.secondCache(observer: calls)
         #expect(calls.drain().main > 0)
         try await cache.insert([1, 2], for: "a")
-        #expect(try await cache.value(for: "a")?.bytes == [1, 2])
-        #expect(try await cache.value(for: "b") == nil)
-        #expect(try await cache.containsValue(for: "a"))
-        #expect(try await cache.listedEntries().map(\.key) == ["a"])
-        #expect(try await cache.currentUsage().entryCount == 1)
-        let entry = try #require(try await cache.value(for: "a"))
-        #expect(try await cache.refreshValue(entry, with: .init(expirationTime: fixture.time.now)))
-        #expect(try await cache.removeExpiredValues() == 1)
+        #expect(try await cache.read("a")?.bytes == [1, 2])
+        #expect(try await cache.read("b") == nil)
+        #expect(try await cache.contains("a"))
+        #expect(try await cache.entries().map(\.key) == ["a"])
+        #expect(try await cache.usage.entryCount == 1)
+        let entry = try #require(try await cache.read("a"))
+        #expect(try await cache.replaceMetadata(of: entry, with: .init(expirationTime: fixture.time.now)))
+        #expect(try await cache.removeExpired() == 1)
         try await cache.insert([3], for: "c")
-        #expect(try await cache.removeValue(for: "c"))
+        #expect(try await cache.remove("c"))
         try await cache.insert([4], for: "d")
-        #expect(try await cache.trimValues(to: .zero) == 1)
-        try await cache.removeAllValues()
+        #expect(try await cache.trim(toSize: .zero) == 1)
+        try await cache.removeAll()
         let callCounts = calls.drain()
         #expect(callCounts.main == 0)
         #expect(callCounts.others > 30)
     }
 }
 
-/// Counts system calls by whether the thread makes them on which it was created.
+/// A counter of system calls on the thread that created it, and on other threads.
 private final class ThreadCallCounter: SystemCallObserver {
     private let main = pthread_self()
     private let counts = Guarded((main: 0, others: 0))
@@ -277,7 +287,7 @@ private final class ThreadCallCounter: SystemCallObserver {
         return nil
     }
 
-    /// The calls since it was last asked.
+    /// Returns the numbers of calls since the last time, and resets them.
     func drain() -> (main: Int, others: Int) {
         counts.withLock { counts in
             defer { counts = (0, 0) }

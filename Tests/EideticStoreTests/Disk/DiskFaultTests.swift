@@ -12,7 +12,7 @@ struct DiskFaultTests {
         .lseek, .fallocate, .ftruncate, .statvfs, .access, .fdatasync,
     ]
 
-    @Test("C18 the file layer makes no call that the proof by failing calls leaves out")
+    @Test("C18 the fault tests cover every system call of the file layer")
     func allCalls() throws {
         let fixture = try DiskFixture()
         try FaultScenario(fixture).run(failing: .close, number: ENOSPC, at: 1, count: 1)
@@ -20,7 +20,11 @@ struct DiskFaultTests {
         #expect(Set(fixture.plan.calls.map(\.call)).subtracting(Self.calls).isEmpty)
     }
 
-    @Test("C18 whichever call fails, once or always, answers are right or typed errors", arguments: calls, numbers)
+    @Test(
+        "C18 whichever system call fails, once or always, results are right or errors are typed",
+        arguments: calls,
+        numbers
+    )
     func everyCall(_ call: SystemCall, number: Int32) throws {
         for position in Torture.isFull ? [1, 2, 3, 4, 5, 6] : [1, 3] {
             let run = try FaultScenario(isDurable: position > 2)
@@ -32,65 +36,67 @@ struct DiskFaultTests {
         }
     }
 
-    @Test("C18 a device that fails stops writing for a minute, and reading goes on")
+    @Test("C18 a failure of the device stops writes for a minute, but not reads")
     func failingDevice() throws {
         let fixture = try DiskFixture()
-        try fixture.cache.write([1], for: "a")
+        try fixture.cache.blocking.insert([1], for: "a")
         fixture.plan.fail(.write, with: EIO)
-        #expect(errorCode { try fixture.cache.write([2], for: "b") } == .fileFailure)
+        #expect(errorCode { try fixture.cache.blocking.insert([2], for: "b") } == .fileFailure)
         fixture.plan.resetCalls()
-        #expect(errorCode { try fixture.cache.write([2], for: "b") } == .fileFailure)
+        #expect(errorCode { try fixture.cache.blocking.insert([2], for: "b") } == .fileFailure)
         #expect(fixture.plan.calls.isEmpty)
-        #expect(try fixture.cache.read("a")?.bytes == [1])
+        #expect(try fixture.cache.blocking.read("a")?.bytes == [1])
         fixture.time.advance(by: .seconds(61))
-        try fixture.cache.write([2], for: "b")
+        try fixture.cache.blocking.insert([2], for: "b")
     }
 
-    @Test("C10 a full file system makes the cache evict once and try again")
+    @Test("C10 on a full file system the cache evicts and tries once more")
     func fullOnce() throws {
         let fixture = try DiskFixture()
-        for index in 0..<40 { try fixture.cache.write(pattern(5_000), for: "\(index)") }
+        for index in 0..<40 { try fixture.cache.blocking.insert(pattern(5_000), for: "\(index)") }
         fixture.plan.fail(.write, with: ENOSPC)
-        try fixture.cache.write([1], for: "new")
-        #expect(try fixture.cache.read("new")?.bytes == [1])
-        #expect(fixture.cache.usage.entryCount < 40)
+        try fixture.cache.blocking.insert([1], for: "new")
+        #expect(try fixture.cache.blocking.read("new")?.bytes == [1])
+        #expect(fixture.cache.blocking.usage.entryCount < 40)
         fixture.plan.fail(.write, with: ENOSPC, count: 2)
-        #expect(errorCode { try fixture.cache.write([2], for: "newer") } == .diskFull)
-        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
+        #expect(errorCode { try fixture.cache.blocking.insert([2], for: "newer") } == .diskFull)
+        #expect(fixture.cache.blocking.usage == (try fixture.measuredUsage()))
     }
 
-    @Test("C10 free space and inodes of the file system are guarded")
+    @Test("C10 the file system's minimum of free space is kept")
     func guards() throws {
         let fixture = try DiskFixture { $0.minimumFreeSpace = ByteCount(1 << 60) }
-        #expect(errorCode { try fixture.cache.write([1], for: "a") } == .diskFull)
-        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
+        #expect(errorCode { try fixture.cache.blocking.insert([1], for: "a") } == .diskFull)
+        #expect(fixture.cache.blocking.usage == (try fixture.measuredUsage()))
     }
 
-    @Test("C18 of thousands of randomly damaged entries none is served, and verify names each")
+    @Test("C18 of thousands of randomly damaged entries none is served, and verify reports each")
     func damage() throws {
         let fixture = try DiskFixture(), count = Torture.repetitions(600, full: 10_000)
         var generator = SystemRandomNumberGenerator()
         let sizes = (0..<count).map { _ in Int.random(in: 0..<3_000, using: &generator) }
-        for index in 0..<count { try fixture.cache.write(pattern(sizes[index], seed: index), for: "\(index)") }
+        for index in 0..<count {
+            try fixture.cache.blocking.insert(pattern(sizes[index], seed: index), for: "\(index)")
+        }
         for index in 0..<count {
             let other = fixture.cache.path(for: "\((index + 1) % count)")
             try damage(fixture.cache.path(for: "\(index)"), other: other, kind: index % 6, generator: &generator)
         }
-        let verified = try fixture.cache.verify()
+        let verified = try fixture.cache.blocking.verify()
         #expect(verified.checked == count)
         #expect(Set(verified.damaged.map(\.path)).count == count)
         #expect(verified.damaged.allSatisfy { !$0.reason.isEmpty })
         for index in 0..<count {
-            let bytes = try fixture.cache.read("\(index)")?.bytes
-            // What only has something behind its end is whole: it is cut off there.
+            let bytes = try fixture.cache.blocking.read("\(index)")?.bytes
+            // A file with bytes after a complete footer is truncated there, and valid.
             let isRight = index % 6 == 4 ? bytes == pattern(sizes[index], seed: index) : bytes == nil
             #expect(isRight, "entry \(index)")
         }
-        let after = try fixture.cache.verify()
+        let after = try fixture.cache.blocking.verify()
         #expect(after.checked == count / 6)
         #expect(after.damaged.isEmpty)
-        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
-        #expect(fixture.cache.usage.entryCount == count / 6)
+        #expect(fixture.cache.blocking.usage == (try fixture.measuredUsage()))
+        #expect(fixture.cache.blocking.usage.entryCount == count / 6)
     }
 
     private func damage(
@@ -116,23 +122,23 @@ struct DiskFaultTests {
         #expect(bytes.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) } == bytes.count)
     }
 
-    @Test("C18 a file that claims to be enormous, or is a pipe, costs neither memory nor time")
+    @Test("C18 an enormous sparse file and a named pipe cost neither memory nor time")
     func enormous() throws {
         let fixture = try DiskFixture()
-        for key in ["a", "b"] { try fixture.cache.write([1], for: key) }
+        for key in ["a", "b"] { try fixture.cache.blocking.insert([1], for: key) }
         let file = try FileSystem().open(fixture.cache.path(for: "a"), flags: O_WRONLY)
         try FileSystem().truncate(file, to: 3 << 30)
         try FileSystem().unlink(fixture.cache.path(for: "b"))
         mkfifo(fixture.cache.path(for: "b"), 0o600)
-        let damaged = try fixture.cache.verify().damaged
-        #expect(damaged.map(\.reason).contains("it is not a regular file"))
+        let damaged = try fixture.cache.blocking.verify().damaged
+        #expect(damaged.map(\.reason).contains("not a regular file"))
         #expect(damaged.count == 2)
         fixture.plan.resetCalls()
-        for key in ["a", "b"] { #expect(try fixture.cache.read(key) == nil) }
+        for key in ["a", "b"] { #expect(try fixture.cache.blocking.read(key) == nil) }
         #expect(try fixture.measuredUsage() == DiskCache.Usage())
     }
 
-    @Test("C10 limits as large as numbers can be are no limits, and overflow nowhere")
+    @Test("C10 the largest possible limits do not overflow")
     func largestLimits() throws {
         let fixture = try DiskFixture {
             $0.sizeLimit = ByteCount(.max)
@@ -140,16 +146,16 @@ struct DiskFaultTests {
             $0.minimumFreeSpace = .zero
             $0.maximumAge = .seconds(Int64.max)
         }
-        try fixture.cache.write([1], for: "a")
-        #expect(try fixture.cache.read("a")?.bytes == [1])
+        try fixture.cache.blocking.insert([1], for: "a")
+        #expect(try fixture.cache.blocking.read("a")?.bytes == [1])
         let full = try DiskFixture { $0.minimumFreeSpace = ByteCount(.max) }
-        #expect(errorCode { try full.cache.write([1], for: "a") } == .diskFull)
+        #expect(errorCode { try full.cache.blocking.insert([1], for: "a") } == .diskFull)
     }
 }
 
-/// A fixed run of operations with a model of what may be answered.
+/// A fixed sequence of operations with a model of their permitted results.
 private struct FaultScenario {
-    /// For each key the bytes that a read may give; `nil` stands for a miss.
+    /// The permitted results of a read for each key; `nil` stands for a miss.
     private final class Model {
         var allowed: [String: Set<[UInt8]?>] = [:]
     }
@@ -157,7 +163,7 @@ private struct FaultScenario {
     private let fixture: DiskFixture
     private let model = Model()
 
-    /// What is durable is written in two turns at the directory, all else in one.
+    /// Creates a scenario whose writes take two transactions if they are durable, and otherwise one.
     init(isDurable: Bool) throws {
         try self.init(
             DiskFixture {
@@ -177,36 +183,36 @@ private struct FaultScenario {
             for key in before { try? write(pattern(3_000, seed: round), for: key, number: number) }
             for key in before { try? check(key) }
             try? remove("a")
-            _ = try? fixture.cache.removeExpired()
-            _ = fixture.cache.usage
-            _ = try? fixture.cache.entries()
+            _ = try? fixture.cache.blocking.removeExpired()
+            _ = fixture.cache.blocking.usage
+            _ = try? fixture.cache.blocking.entries()
             readEverything(round: round)
         }
         fixture.plan.removeAllRules()
         fixture.time.advance(by: .seconds(61))
         for key in before { try check(key) }
-        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
-        #expect(try fixture.secondCache().usage == (try fixture.measuredUsage()))
-        try fixture.cache.removeAll()
+        #expect(fixture.cache.blocking.usage == (try fixture.measuredUsage()))
+        #expect(try fixture.secondCache().blocking.usage == (try fixture.measuredUsage()))
+        try fixture.cache.blocking.removeAll()
         #expect(try fixture.measuredUsage() == DiskCache.Usage())
     }
 
-    /// Operations that find nothing to remove, and one that opens the directory.
+    /// Performs operations that remove nothing, and opens the directory again.
     private func readEverything(round: Int) {
-        _ = try? fixture.cache.verify()
-        _ = try? fixture.cache.info(for: "b")
-        _ = try? fixture.cache.trim(toSize: ByteCount(64 * 4_096))
-        _ = try? fixture.cache.removeEntries(storedBefore: Timestamp(nanoseconds: 0))
-        _ = try? fixture.cache.sweep(olderThan: .seconds(1 << 32), downTo: ByteCount(64 * 4_096))
+        _ = try? fixture.cache.blocking.verify()
+        _ = try? fixture.cache.blocking.info(for: "b")
+        _ = try? fixture.cache.blocking.trim(toSize: ByteCount(64 * 4_096))
+        _ = try? fixture.cache.blocking.removeEntries(storedBefore: Timestamp(nanoseconds: 0))
+        _ = try? fixture.cache.blocking.sweep(olderThan: .seconds(1 << 32), downTo: ByteCount(64 * 4_096))
         if let other = try? fixture.secondCache(observer: fixture.plan) { try? check("c", in: other) }
     }
 
     private func write(_ bytes: [UInt8], for key: String, number: Int32) throws {
         do {
-            try fixture.cache.write(bytes, for: key)
+            try fixture.cache.blocking.insert(bytes, for: key)
             model.allowed[key] = [bytes]
         } catch {
-            // What was there before is still there; a full disk may have cost any entry.
+            // The previous entry is unchanged; on a full disk any entry may have been evicted.
             if number == ENOSPC { for key in model.allowed.keys { model.allowed[key]?.insert(nil) } }
             throw error
         }
@@ -215,12 +221,12 @@ private struct FaultScenario {
 
     private func remove(_ key: String) throws {
         model.allowed[key]?.insert(nil)
-        try fixture.cache.remove(key)
+        try fixture.cache.blocking.remove(key)
         model.allowed[key] = [nil]
     }
 
     private func check(_ key: String, in cache: DiskCache? = nil) throws {
-        let bytes = try (cache ?? fixture.cache).read(key)?.bytes
+        let bytes = try (cache ?? fixture.cache).blocking.read(key)?.bytes
         let isAllowed = model.allowed[key]?.contains(bytes) == true
         #expect(isAllowed, "key \(key) gave \(bytes?.count ?? -1) bytes")
     }

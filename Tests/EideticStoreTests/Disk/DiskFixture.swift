@@ -2,7 +2,7 @@ import EideticCore
 import EideticStore
 import EideticTestSupport
 
-/// A disk cache in a directory of its own, with a clock and system calls that a test controls.
+/// A disk cache in a temporary directory, with a clock and system calls under a test's control.
 struct DiskFixture {
     let directory: TemporaryDirectory
     let time = ManualTime()
@@ -25,18 +25,18 @@ struct DiskFixture {
         )
     }
 
-    /// Another cache at the same directory, as another process would open it.
+    /// Opens another cache of the same directory, as another process would.
     func secondCache(observer: (any SystemCallObserver)? = nil) throws -> DiskCache {
         try DiskCache(cache.configuration, fileSystem: FileSystem(observer: observer), time: time)
     }
 }
 
-/// Bytes that differ with their position and their number.
+/// Returns bytes that depend on their position, their number and a seed.
 func pattern(_ count: Int, seed: Int = 0) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ ($0 >> 8) ^ count ^ (seed &* 131)) }
 }
 
-/// The code of the error that `body` throws.
+/// Returns the code of the error that `body` throws, or `nil` if it throws none.
 func errorCode(_ body: () throws -> Void) -> EideticError.Code? {
     do {
         try body()
@@ -47,7 +47,7 @@ func errorCode(_ body: () throws -> Void) -> EideticError.Code? {
 }
 
 extension DiskFixture {
-    /// What stands in the directory, counted.
+    /// Returns the usage counted from the files in the directory.
     func measuredUsage() throws -> DiskCache.Usage {
         var usage = DiskCache.Usage()
         let root = cache.configuration.directory
@@ -64,7 +64,7 @@ extension DiskFixture {
     }
 }
 
-/// Removes a directory with all that is in it.
+/// Removes a directory with its contents.
 func removeTree(_ path: String) throws {
     let files = FileSystem()
     guard try files.linkStatus(of: path).kind == .directory else { return try files.unlink(path) }

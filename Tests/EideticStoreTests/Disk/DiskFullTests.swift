@@ -4,12 +4,12 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-/// A file system in memory that is as small as a test wants it; gone with the object.
+/// A small file system in memory, which is unmounted with the object.
 final class SmallFileSystem: Sendable {
     let directory: TemporaryDirectory
     let path: String
 
-    /// Whether this process may mount one.
+    /// A Boolean value indicating whether this process may mount file systems.
     static let isPossible: Bool = {
         guard let directory = try? TemporaryDirectory(named: "mount") else { return false }
         guard mount("tmpfs", directory.path, "tmpfs", 0, "size=1m") == 0 else { return false }
@@ -27,7 +27,7 @@ final class SmallFileSystem: Sendable {
 
     deinit { umount2(path, Int32(MNT_DETACH)) }
 
-    /// Takes room until `free` bytes are left.
+    /// Writes a file that leaves only `free` bytes.
     func fill(leaving free: Int) throws {
         let file = try FileSystem().open("\(path)/filler", flags: O_WRONLY | O_CREAT)
         let room = try FileSystem().freeSpace(at: path).availableBytes - free
@@ -36,9 +36,12 @@ final class SmallFileSystem: Sendable {
     }
 }
 
-@Suite("Disk cache: full file systems", .enabled(if: SmallFileSystem.isPossible, "this process may mount nothing"))
+@Suite(
+    "Disk cache: full file systems",
+    .enabled(if: SmallFileSystem.isPossible, "this process may not mount file systems")
+)
 struct DiskFullTests {
-    /// What was written last under each key.
+    /// The bytes written last for each key.
     private final class Model {
         var last: [String: [UInt8]] = [:]
     }
@@ -52,25 +55,25 @@ struct DiskFullTests {
         return try DiskCache(configuration)
     }
 
-    /// Writes and reads until the file system has been full many times; gives how many writes were refused.
+    /// Writes and reads until the file system was full many times, and returns the number of refused writes.
     private func stress(_ cache: DiskCache, keys: Int, writes: Int) throws -> Int {
         var refused = 0
         for number in 0..<writes {
             let key = "\(number % keys)", bytes = pattern(number * 7_919 % 30_000, seed: number)
             do throws(EideticError) {
-                try cache.write(bytes, for: key)
+                try cache.blocking.insert(bytes, for: key)
                 model.last[key] = bytes
             } catch {
                 #expect(error.code == .diskFull)
                 refused += 1
             }
             for key in [key, "\((number + 1) % keys)"] {
-                guard let found = try cache.read(key)?.bytes else { continue }
+                guard let found = try cache.blocking.read(key)?.bytes else { continue }
                 let isRight = found == model.last[key]
                 #expect(isRight, "\(key): \(found.count) bytes")
             }
         }
-        #expect(try cache.verify().damaged.isEmpty)
+        #expect(try cache.blocking.verify().damaged.isEmpty)
         return refused
     }
 
@@ -81,50 +84,50 @@ struct DiskFullTests {
     }
 
     @Test(
-        "C18 C10 on a file system that is really full, answers are right, old entries give way, and nothing is left over"
+        "C18 C10 on a full file system results are right, old entries are evicted, and no temporary files remain"
     )
     func withoutBytes() throws {
         let disk = try SmallFileSystem(options: "size=3m")
         let cache = try openCache(on: disk)
         _ = try stress(cache, keys: 400, writes: 600)
-        #expect(cache.usage.entryCount > 20)
-        #expect(cache.usage.allocatedSize.bytes < 3 << 20)
-        #expect(try entryCount(in: cache.configuration.directory) == cache.usage.entryCount)
-        // Others take all that is left: what is there is served, and room comes from old entries alone.
+        #expect(cache.blocking.usage.entryCount > 20)
+        #expect(cache.blocking.usage.allocatedSize.bytes < 3 << 20)
+        #expect(try entryCount(in: cache.configuration.directory) == cache.blocking.usage.entryCount)
+        // Another file uses the remaining space: entries are still served, and only evictions make room.
         try disk.fill(leaving: 0)
-        let before = cache.usage
+        let before = cache.blocking.usage
         _ = try stress(cache, keys: 400, writes: 200)
-        #expect(cache.usage.allocatedSize <= before.allocatedSize + ByteCount(1 << 16))
-        #expect(try entryCount(in: cache.configuration.directory) == cache.usage.entryCount)
-        #expect(try self.openCache(on: disk).usage == cache.usage)
+        #expect(cache.blocking.usage.allocatedSize <= before.allocatedSize + ByteCount(1 << 16))
+        #expect(try entryCount(in: cache.configuration.directory) == cache.blocking.usage.entryCount)
+        #expect(try self.openCache(on: disk).blocking.usage == cache.blocking.usage)
         try FileSystem().unlink("\(disk.path)/filler")
-        try cache.write(pattern(100_000), for: "after")
-        #expect(try cache.read("after")?.bytes == pattern(100_000))
+        try cache.blocking.insert(pattern(100_000), for: "after")
+        #expect(try cache.blocking.read("after")?.bytes == pattern(100_000))
     }
 
-    @Test("C18 C10 on a file system without inodes old entries give way, or the error says so")
+    @Test("C18 C10 on a file system without inodes old entries are evicted, or the error is diskFull")
     func withoutInodes() throws {
         let disk = try SmallFileSystem(options: "size=64m,nr_inodes=600")
         let cache = try openCache(on: disk)
         let refused = try stress(cache, keys: 1_000, writes: 900)
         #expect(refused == 0)
-        #expect(cache.usage.entryCount > 100)
+        #expect(cache.blocking.usage.entryCount > 100)
         #expect(try FileSystem().freeSpace(at: disk.path).availableInodes >= 0)
-        #expect(try entryCount(in: cache.configuration.directory) == cache.usage.entryCount)
-        // Others take the rest.
+        #expect(try entryCount(in: cache.configuration.directory) == cache.blocking.usage.entryCount)
+        // Other files use the remaining inodes.
         var number = 0
         while let file = try? FileSystem().open("\(disk.path)/other\(number)", flags: O_WRONLY | O_CREAT) {
             _ = consume file
             number += 1
         }
         _ = try stress(cache, keys: 1_000, writes: 100)
-        #expect(try entryCount(in: cache.configuration.directory) == cache.usage.entryCount)
+        #expect(try entryCount(in: cache.configuration.directory) == cache.blocking.usage.entryCount)
         for other in 0..<number { try FileSystem().unlink("\(disk.path)/other\(other)") }
-        try cache.write([1], for: "after")
-        #expect(try cache.read("after")?.bytes == [1])
+        try cache.blocking.insert([1], for: "after")
+        #expect(try cache.blocking.read("after")?.bytes == [1])
     }
 
-    @Test("C18 where there is no room for the directory itself, opening says so")
+    @Test("C18 without room for the directory itself, opening throws diskFull")
     func opening() throws {
         let disk = try SmallFileSystem(options: "size=1m,nr_inodes=1")
         #expect(errorCode { _ = try openCache(on: disk) } == .diskFull)

@@ -6,22 +6,25 @@ import Testing
 
 @Suite("Disk cache: sizes and limits")
 struct DiskLedgerTests {
-    @Test("C10 the size limit holds after every write, over two caches at one directory")
+    @Test("C10 the size limit holds after every write, over two caches of one directory")
     func limit() throws {
         let fixture = try DiskFixture { $0.sizeLimit = ByteCount(40 * 4_096) }
         let other = try fixture.secondCache()
         for index in 0..<200 {
-            try (index % 2 == 0 ? fixture.cache : other).write(pattern(3_000 + index % 3 * 4_000), for: "\(index)")
+            try (index % 2 == 0 ? fixture.cache : other).blocking.insert(
+                pattern(3_000 + index % 3 * 4_000),
+                for: "\(index)"
+            )
             let real = try fixture.measuredUsage()
             #expect(real.allocatedSize.bytes <= 40 * 4_096)
-            #expect(fixture.cache.usage == real)
-            #expect(other.usage == real)
+            #expect(fixture.cache.blocking.usage == real)
+            #expect(other.blocking.usage == real)
         }
-        #expect(fixture.cache.usage.entryCount > 15)
+        #expect(fixture.cache.blocking.usage.entryCount > 15)
     }
 
     @Test(
-        "C10 the default limit is 2 % of what is free, between 64 and 512 MiB",
+        "C10 the default limit is 2 % of the free space, between 64 and 512 MiB",
         arguments: [(0, 64), (3_200, 64), (3_250, 65), (10_000, 200), (25_600, 512), (1 << 30, 512)]
     )
     func defaultLimit(free: Int, limit: Int) throws {
@@ -30,32 +33,32 @@ struct DiskLedgerTests {
         #expect((64 << 20...512 << 20).contains(fixture.cache.sizeLimit.bytes))
     }
 
-    @Test("C10 an entry that is larger than half of the limit is refused")
+    @Test("C10 an entry larger than half of the limit is refused")
     func tooLarge() throws {
         let fixture = try DiskFixture { $0.sizeLimit = .mebibytes(1) }
-        #expect(errorCode { try fixture.cache.write(pattern(600_000), for: "k") } == .limitExceeded)
-        #expect(fixture.cache.usage == DiskCache.Usage())
-        try fixture.cache.write(pattern(500_000), for: "k")
-        #expect(fixture.cache.usage.entryCount == 1)
+        #expect(errorCode { try fixture.cache.blocking.insert(pattern(600_000), for: "k") } == .limitExceeded)
+        #expect(fixture.cache.blocking.usage == DiskCache.Usage())
+        try fixture.cache.blocking.insert(pattern(500_000), for: "k")
+        #expect(fixture.cache.blocking.usage.entryCount == 1)
     }
 
-    @Test("C10 what is read often and what the user put in stays longest, derived entries are held to their part")
+    @Test("C10 entries that are read often and the user's entries stay longest, derived entries keep to their share")
     func order() throws {
         let fixture = try DiskFixture { $0.sizeLimit = ByteCount(40 * 4_096) }
         var mine = DiskCache.Metadata()
         mine.importance = .user
-        try fixture.cache.write(pattern(3_000), for: "mine", metadata: mine)
-        try fixture.cache.write(pattern(3_000), for: "often")
+        try fixture.cache.blocking.insert(pattern(3_000), for: "mine", metadata: mine)
+        try fixture.cache.blocking.insert(pattern(3_000), for: "often")
         var derived = DiskCache.Metadata()
         derived.kind = .derived
         for index in 0..<100 {
-            #expect(try fixture.cache.read("often") != nil)
-            try fixture.cache.write(pattern(3_000), for: "\(index)")
-            try fixture.cache.write(pattern(3_000), for: "d\(index)", metadata: derived)
+            #expect(try fixture.cache.blocking.read("often") != nil)
+            try fixture.cache.blocking.insert(pattern(3_000), for: "\(index)")
+            try fixture.cache.blocking.insert(pattern(3_000), for: "d\(index)", metadata: derived)
         }
-        #expect(try fixture.cache.read("mine") != nil)
-        #expect(try fixture.cache.read("often") != nil)
-        let kept = try fixture.cache.entries().count { $0.metadata.kind == .derived }
+        #expect(try fixture.cache.blocking.read("mine") != nil)
+        #expect(try fixture.cache.blocking.read("often") != nil)
+        let kept = try fixture.cache.blocking.entries().count { $0.metadata.kind == .derived }
         #expect((8...11).contains(kept))
     }
 
@@ -65,85 +68,85 @@ struct DiskLedgerTests {
         var derived = DiskCache.Metadata()
         derived.kind = .derived
         for index in 0..<100 {
-            try fixture.cache.write(pattern(3_000), for: "o\(index)")
-            try fixture.cache.write(pattern(3_000), for: "d\(index)", metadata: derived)
+            try fixture.cache.blocking.insert(pattern(3_000), for: "o\(index)")
+            try fixture.cache.blocking.insert(pattern(3_000), for: "d\(index)", metadata: derived)
         }
-        #expect(try fixture.cache.trim(toSize: ByteCount(120 * 4_096)) == 80)
-        #expect(try fixture.cache.entries().count { $0.metadata.kind == .original } == 100)
-        #expect(try fixture.cache.trim(toSize: .zero) == 120)
+        #expect(try fixture.cache.blocking.trim(toSize: ByteCount(120 * 4_096)) == 80)
+        #expect(try fixture.cache.blocking.entries().count { $0.metadata.kind == .original } == 100)
+        #expect(try fixture.cache.blocking.trim(toSize: .zero) == 120)
         #expect(try fixture.measuredUsage() == DiskCache.Usage())
-        #expect(fixture.cache.usage == DiskCache.Usage())
+        #expect(fixture.cache.blocking.usage == DiskCache.Usage())
     }
 
     @Test(
-        "C18 a ledger that is missing, damaged or cut off is made again from the files",
+        "C18 a missing, damaged or truncated ledger is rebuilt from the files",
         arguments: LedgerDamage.allCases
     )
     func rebuild(_ damage: LedgerDamage) throws {
         let fixture = try DiskFixture()
-        for index in 0..<50 { try fixture.cache.write(pattern(index * 500), for: "\(index)") }
+        for index in 0..<50 { try fixture.cache.blocking.insert(pattern(index * 500), for: "\(index)") }
         let real = try fixture.measuredUsage()
         try damage.apply(to: "\(fixture.cache.configuration.directory)/ledger")
         for cache in [fixture.cache, try fixture.secondCache()] {
-            #expect(cache.usage == real)
-            #expect(try cache.read("7")?.bytes == pattern(3_500))
+            #expect(cache.blocking.usage == real)
+            #expect(try cache.blocking.read("7")?.bytes == pattern(3_500))
         }
-        try fixture.cache.write([1], for: "new")
-        #expect(try fixture.secondCache().usage.entryCount == 51)
+        try fixture.cache.blocking.insert([1], for: "new")
+        #expect(try fixture.secondCache().blocking.usage.entryCount == 51)
     }
 
-    @Test("C18 a directory that somebody removed is made again")
+    @Test("C18 a removed directory is created again")
     func removedDirectory() throws {
         let fixture = try DiskFixture()
         let other = try fixture.secondCache()
-        try fixture.cache.write([1], for: "a")
-        try other.write([2], for: "b")
+        try fixture.cache.blocking.insert([1], for: "a")
+        try other.blocking.insert([2], for: "b")
         try removeTree(fixture.cache.configuration.directory)
-        #expect(try other.read("a") == nil)
-        try other.write([3], for: "c")
-        try fixture.cache.write([4], for: "d")
-        #expect(try other.read("d")?.bytes == [4])
-        #expect(other.usage.entryCount == 2)
-        #expect(fixture.cache.usage.entryCount == 2)
+        #expect(try other.blocking.read("a") == nil)
+        try other.blocking.insert([3], for: "c")
+        try fixture.cache.blocking.insert([4], for: "d")
+        #expect(try other.blocking.read("d")?.bytes == [4])
+        #expect(other.blocking.usage.entryCount == 2)
+        #expect(fixture.cache.blocking.usage.entryCount == 2)
     }
 
-    @Test("C12 usage stays right over thousands of operations, with the ledger written anew in between")
+    @Test("C12 usage stays right over thousands of operations and rewrites of the ledger")
     func manyOperations() throws {
         let fixture = try DiskFixture()
         let other = try fixture.secondCache()
         for round in 0..<3_000 {
             let cache = round % 3 == 0 ? other : fixture.cache
             if round % 5 == 4 {
-                try cache.remove("\(round % 40)")
+                try cache.blocking.remove("\(round % 40)")
             } else {
-                try cache.write([1, 2], for: "\(round % 41)")
+                try cache.blocking.insert([1, 2], for: "\(round % 41)")
             }
         }
         let real = try fixture.measuredUsage()
-        #expect(fixture.cache.usage == real)
-        #expect(other.usage == real)
-        #expect(try fixture.secondCache().usage == real)
+        #expect(fixture.cache.blocking.usage == real)
+        #expect(other.blocking.usage == real)
+        #expect(try fixture.secondCache().blocking.usage == real)
         let ledger = try FileSystem().status(of: "\(fixture.cache.configuration.directory)/ledger")
         #expect(ledger.size < 1 << 20)
     }
 
-    @Test("C18 opening and the first read look at no directory")
+    @Test("C18 opening and the first read scan no directory")
     func opening() throws {
         let fixture = try DiskFixture()
-        for index in 0..<300 { try fixture.cache.write([1], for: "\(index)") }
+        for index in 0..<300 { try fixture.cache.blocking.insert([1], for: "\(index)") }
         let plan = FaultPlan()
         let cache = try fixture.secondCache(observer: plan)
-        #expect(try cache.read("7") != nil)
+        #expect(try cache.blocking.read("7") != nil)
         #expect(plan.count(of: .readdir) == 0)
         #expect(plan.calls.count < 12)
         plan.resetCalls()
-        #expect(try cache.read("7") != nil)
-        #expect(try cache.read("none") == nil)
+        #expect(try cache.blocking.read("7") != nil)
+        #expect(try cache.blocking.read("none") == nil)
         #expect(plan.calls.map(\.call) == [.open, .lseek, .pread, .open])
     }
 }
 
-/// What may happen to a ledger.
+/// A kind of damage to a ledger.
 enum LedgerDamage: CaseIterable {
     case removed, empty, headCut, recordCut, bitFlipped, garbage
 

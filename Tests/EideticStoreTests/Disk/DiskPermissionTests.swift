@@ -5,7 +5,9 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-/// What a user without rights meets; the tests may run as root, whom nothing stops, so another process gives them up.
+/// Tests without permissions.
+///
+/// They may run as root, which has all of them, so a second process gives up its rights.
 @Suite("Disk cache: permissions", .timeLimit(.minutes(1)))
 struct DiskPermissionTests {
     private static let isPossible = geteuid() != 0 || Subprocess.executablePath(for: "setpriv") != nil
@@ -17,13 +19,13 @@ struct DiskPermissionTests {
         directory = try TemporaryDirectory(named: "permissions")
         chmod(directory.path, 0o755)
         cache = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
-        try cache.write([1, 2, 3], for: "a")
-        // The worker must be reached by a user who may not enter the folder of the build.
+        try cache.blocking.insert([1, 2, 3], for: "a")
+        // The worker's user may not enter the build directory.
         let program = try FileSystem().contents(of: try DiskWorker.path())
         chmod(try directory.write(program, to: "worker"), 0o755)
     }
 
-    /// Runs the worker as nobody, after all that is in the cache was given to nobody.
+    /// Runs the worker as the user nobody, and returns the outcome of each of its steps.
     private func runWorker() async throws -> [String: String] {
         var program = [directory.path(of: "worker"), "look", directory.path(of: "cache")]
         if geteuid() == 0 {
@@ -54,7 +56,7 @@ struct DiskPermissionTests {
     }
 
     @Test(
-        "C06 C18 a directory that may not be entered is a typed error at opening",
+        "C06 C18 opening a directory without permission to enter it is a typed error",
         .enabled(if: isPossible, "setpriv is not installed")
     )
     func unreadable() async throws {
@@ -65,7 +67,7 @@ struct DiskPermissionTests {
     }
 
     @Test(
-        "C05 C18 a directory that may only be read is served for reading alone",
+        "C05 C18 a directory without permission to write can be opened as read-only",
         .enabled(if: isPossible, "setpriv is not installed")
     )
     func unwritable() async throws {
@@ -79,7 +81,7 @@ struct DiskPermissionTests {
     }
 
     @Test(
-        "C18 an entry or a folder that may not be read is a typed error, never a miss that removes it",
+        "C18 an entry or a shard without permission to read is a typed error, not a miss, and is not removed",
         .enabled(if: isPossible, "setpriv is not installed"),
         arguments: [false, true]
     )
@@ -90,9 +92,9 @@ struct DiskPermissionTests {
         chmod(path, 0)
         let answers = try await runWorker()
         #expect(answers["open-read"] == "permissionDenied")
-        // The worker has removed the entry by its name meanwhile, which the folder's owner may.
+        // The worker has removed the entry meanwhile, as the owner of the directory may.
         #expect(answers["look-read"] == (isFolder ? "permissionDenied" : "-1"))
         chmod(path, isFolder ? 0o700 : 0o600)
-        if isFolder { #expect(try cache.read("a")?.bytes == [1, 2, 3]) }
+        if isFolder { #expect(try cache.blocking.read("a")?.bytes == [1, 2, 3]) }
     }
 }

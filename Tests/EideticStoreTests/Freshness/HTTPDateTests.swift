@@ -2,12 +2,12 @@ import EideticCore
 import EideticStore
 import Testing
 
-@Suite("Dates of HTTP")
+@Suite("HTTP dates")
 struct HTTPDateTests {
     private let now = Timestamp(seconds: 1_767_225_600)  // 2026-01-01
 
     @Test(
-        "C20 the three forms of a date are read",
+        "C20 the three formats of dates are parsed",
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
             ("Sun Nov  6 08:49:37 1994", 784_111_777), ("sun, 06 nov 1994 08:49:37 gmt", 784_111_777),
@@ -22,7 +22,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "C20 what is no date is none",
+        "C20 an invalid date is rejected",
         arguments: [
             "", "0", "-1", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 PST", "Sun, 6 Nov 1994 08:49:37 GMT",
             "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nox 1994 08:49:37 GMT",
@@ -35,7 +35,7 @@ struct HTTPDateTests {
         #expect(HTTPDate.parse(text, now: now) == nil)
     }
 
-    @Test("C20 a date after the end of time is its end")
+    @Test("C20 a date outside the range of timestamps is clamped")
     func clamps() {
         #expect(HTTPDate.parse("Fri, 31 Dec 9999 23:59:59 GMT", now: now)?.nanoseconds == .max)
         #expect(HTTPDate.parse("Mon, 01 Jan 0001 00:00:00 GMT", now: now).map { $0 < now } == true)

@@ -3,7 +3,7 @@ import EideticStore
 import EideticTestSupport
 import Testing
 
-/// What a real server answers, and what is made of it.
+/// Tests of freshness with the responses of a real server.
 @Suite("Freshness against nginx", .needsNginx, .timeLimit(.minutes(1)))
 struct NginxFreshnessTests {
     private struct Response: Sendable {
@@ -34,7 +34,7 @@ struct NginxFreshnessTests {
 
     private func server(_ paths: String...) async throws -> Nginx {
         let nginx = try await Nginx(.init(server: Self.server))
-        for path in paths { try nginx.addFile(Array("picture".utf8), at: path) }
+        for path in paths { try nginx.addFile(Array("an image".utf8), at: path) }
         return nginx
     }
 
@@ -61,7 +61,7 @@ struct NginxFreshnessTests {
         )
     }
 
-    @Test("C20 expires 7d is a week of freshness")
+    @Test("C20 nginx's expires 7d is a freshness lifetime of a week")
     func week() async throws {
         let nginx = try await server("week/a.png")
         let answer = try await get("/week/a.png", from: nginx)
@@ -70,7 +70,7 @@ struct NginxFreshnessTests {
         #expect(freshness.freshnessLifetime == .seconds(604_800))
         #expect(freshness.correctedInitialAge < .seconds(5))
         #expect(freshness.reuse(at: answer.received) == .fresh)
-        // Expires alone says the same.
+        // Expires alone has the same meaning.
         let withoutControl = answer.fields.filter { $0.name != "Cache-Control" }
         let response = ResponseFreshness.Response(
             fields: withoutControl,
@@ -80,7 +80,7 @@ struct NginxFreshnessTests {
         #expect(ResponseFreshness(response).freshnessLifetime == .seconds(604_800))
     }
 
-    @Test("C20 expires epoch is stale at once, and no-store is not kept")
+    @Test("C20 nginx's expires epoch is stale at once, and no-store is not stored")
     func stale() async throws {
         let nginx = try await server("past/a.png", "never/a.png")
         let past = try await get("/past/a.png", from: nginx)
@@ -90,7 +90,7 @@ struct NginxFreshnessTests {
         #expect(!Storability.isStorable(status: never.status, fields: never.fields))
     }
 
-    @Test("C20 what nginx is told to allow when stale is allowed")
+    @Test("C20 stale-while-revalidate and stale-if-error from nginx are honoured")
     func staleUse() async throws {
         let nginx = try await server("often/a.png")
         let answer = try await get("/often/a.png", from: nginx)
@@ -101,7 +101,9 @@ struct NginxFreshnessTests {
         #expect(!freshness.allowsStaleAfterError(at: answer.received + .seconds(400), status: 502))
     }
 
-    @Test("C20 a file without a word of freshness lives a tenth of its age, and is validated by a 304 without a body")
+    @Test(
+        "C20 a response without explicit freshness has a heuristic lifetime, and is validated by a 304 without a body"
+    )
     func validates() async throws {
         let nginx = try await server("plain/a.png")
         let answer = try await get("/plain/a.png", from: nginx)
@@ -113,25 +115,25 @@ struct NginxFreshnessTests {
         #expect(second.body.isEmpty)
         #expect(NotModified.matches(second.fields, stored: answer.fields))
         let merged = NotModified.merge(second.fields, into: Storability.storableFields(of: answer.fields))
-        #expect(merged.combinedValue(of: "Content-Length") == "7")
+        #expect(merged.combinedValue(of: "Content-Length") == "8")
         #expect(merged.combinedValue(of: "Content-Type") == "image/png")
         #expect(merged.combinedValue(of: "Date") == second.combinedValue(of: "Date"))
         #expect(merged.values(of: "ETag").count == 1)
         #expect(merged.combinedValue(of: "Connection") == nil)
     }
 
-    @Test("C20 a file that has changed answers the conditional request with its new bytes")
+    @Test("C20 a conditional request for a changed file returns the new bytes")
     func changed() async throws {
         let nginx = try await server("plain/a.png")
         let answer = try await get("/plain/a.png", from: nginx)
-        try nginx.addFile(Array("another picture".utf8), at: "plain/a.png")
+        try nginx.addFile(Array("a newer image".utf8), at: "plain/a.png")
         let second = try await get("/plain/a.png", from: nginx, fields: Validators(answer.fields).conditionalFields)
         #expect(second.status == 200)
-        #expect(second.body == Array("another picture".utf8))
+        #expect(second.body == Array("a newer image".utf8))
         #expect(!NotModified.matches(second.fields, stored: answer.fields))
     }
 
-    @Test("C20 Vary of a real answer keeps requests apart")
+    @Test("C20 the Vary field of a response from nginx separates requests")
     func varies() async throws {
         let nginx = try await server("vary/a.png")
         let request = [HTTPField(name: "Accept", value: "image/webp")]
@@ -143,7 +145,7 @@ struct NginxFreshnessTests {
         #expect(!vary.matches([HTTPField(name: "Accept", value: "image/png")], stored: stored))
     }
 
-    @Test("C20 an answer that there is nothing may be kept")
+    @Test("C20 responses 404 and 410 may be stored")
     func gone() async throws {
         let nginx = try await server()
         for (path, status) in [("/gone/a.png", 410), ("/plain/none.png", 404)] {
@@ -156,7 +158,7 @@ struct NginxFreshnessTests {
 }
 
 extension String {
-    /// Where the first `text` begins and ends; the end twice where there is none.
+    /// Returns the bounds of the first occurrence of `text`, or twice the end if there is none.
     fileprivate func range(of text: String) -> (lower: Index, upper: Index) {
         var start = startIndex
         while start < endIndex {

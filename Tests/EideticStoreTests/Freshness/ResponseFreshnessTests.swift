@@ -2,7 +2,7 @@ import EideticCore
 import EideticStore
 import Testing
 
-/// Fields written as lines.
+/// Returns header fields written as lines.
 func fields(_ lines: String...) -> [HTTPField] {
     lines.map { line in
         let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
@@ -10,7 +10,7 @@ func fields(_ lines: String...) -> [HTTPField] {
     }
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, when all responses of the tests come.
+/// The time at which all responses of the tests are received: `Sun, 06 Nov 1994 08:49:37 GMT`.
 let responseTime = Timestamp(seconds: 784_111_777)
 private let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT"
 
@@ -51,7 +51,7 @@ struct ResponseFreshnessTests {
         Lifetime(seconds: 1 << 31, lines: "Cache-Control: max-age=2147483648"),
         Lifetime(seconds: 1 << 31, lines: "Cache-Control: max-age=99999999999999999999"),
         Lifetime(seconds: 0, lines: "Cache-Control: max-age=0"),
-        // Freshness that cannot be understood is none.
+        // Invalid freshness information makes the response stale.
         Lifetime(seconds: 0, lines: "Cache-Control: max-age=60, max-age=61"),
         Lifetime(seconds: 0, lines: "Cache-Control: max-age=-60"),
         Lifetime(seconds: 0, lines: "Cache-Control: max-age=60.5"),
@@ -93,13 +93,13 @@ struct ResponseFreshnessTests {
         Lifetime(seconds: 360, lines: date, "Last-Modified: Sun, 06 Nov 1994 07:49:37 GMT", status: 404),
     ]
 
-    @Test("C20 a response lives as long as it says", arguments: lifetimes)
+    @Test("C20 the freshness lifetime follows from the response's fields", arguments: lifetimes)
     func lives(_ row: Lifetime) {
         #expect(freshness(row.fields, status: row.status).freshnessLifetime == .seconds(row.seconds))
     }
 
     @Test(
-        "C20 age counts from when the origin made the response",
+        "C20 the age counts from the generation of the response at its origin",
         arguments: [
             (["Date: Sun, 06 Nov 1994 08:49:37 GMT"], 0, 0), (["Date: Sun, 06 Nov 1994 08:49:27 GMT"], 0, 10),
             (["Date: Sun, 06 Nov 1994 09:49:37 GMT"], 0, 0), ([], 0, 0), ([], 7, 7), (["Age: 30"], 0, 30),
@@ -122,7 +122,7 @@ struct ResponseFreshnessTests {
     }
 
     @Test(
-        "C20 RFC 5861 use after the lifetime is as the response allows",
+        "C20 RFC 5861 a stale response is reused as its directives allow",
         arguments: [
             ("max-age=60", "", 59, ResponseFreshness.Reuse.fresh), ("max-age=60", "", 60, .afterValidation),
             ("max-age=60, stale-while-revalidate=30", "", 60, .staleWhileRevalidating),
@@ -132,7 +132,7 @@ struct ResponseFreshnessTests {
             ("max-age=60, stale-while-revalidate=30, must-revalidate", "", 60, .afterValidation),
             ("max-age=60, no-cache", "", 1, .afterValidation), ("max-age=60, no-cache=\"x\"", "", 1, .afterValidation),
             ("no-cache, stale-while-revalidate=30", "", 1, .afterValidation), ("", "", 1, .afterValidation),
-            // What the request asks for.
+            // Directives of the request.
             ("max-age=60", "no-cache", 1, .afterValidation), ("max-age=60", "max-age=10", 10, .fresh),
             ("max-age=60", "max-age=10", 11, .afterValidation), ("max-age=60", "max-age=0", 1, .afterValidation),
             ("max-age=60", "min-fresh=10", 49, .fresh), ("max-age=60", "min-fresh=10", 50, .afterValidation),
@@ -147,7 +147,7 @@ struct ResponseFreshnessTests {
         #expect(freshness.reuse(at: responseTime + .seconds(age), request: requestFields) == expected)
     }
 
-    @Test("C20 Pragma counts where a request has no Cache-Control")
+    @Test("C20 Pragma applies to a request without Cache-Control")
     func pragma() {
         let freshness = freshness(fields("Cache-Control: max-age=60"))
         #expect(freshness.reuse(at: responseTime, request: fields("Pragma: no-cache")) == .afterValidation)
@@ -157,7 +157,7 @@ struct ResponseFreshnessTests {
     }
 
     @Test(
-        "C20 RFC 5861 a stale response stands in for an error as it allows",
+        "C20 RFC 5861 a stale response is served after an error as its directives allow",
         arguments: [
             ("max-age=60, stale-if-error=30", 500, 89, true), ("max-age=60, stale-if-error=30", 503, 90, false),
             ("max-age=60, stale-if-error=30", nil, 89, true), ("max-age=60, stale-if-error=30", nil, 90, false),
@@ -173,7 +173,7 @@ struct ResponseFreshnessTests {
         #expect(freshness.allowsStaleAfterError(at: responseTime + .seconds(age), status: status) == expected)
     }
 
-    @Test("C20 a request may ask for stale-if-error, and a cache be told not to serve what is stale")
+    @Test("C20 a request may contain stale-if-error, and a cache may refuse to serve stale responses")
     func errorOnRequest() {
         let freshness = freshness(fields("Cache-Control: max-age=60"))
         let later = responseTime + .seconds(70)
@@ -183,7 +183,7 @@ struct ResponseFreshnessTests {
         #expect(!freshness.allowsStaleAfterError(at: later, status: nil, whenUnreachable: false))
     }
 
-    @Test("C20 the moment of staleness is known in advance")
+    @Test("C20 the expiration time follows from lifetime and age")
     func staleFrom() {
         let freshness = freshness(fields("Cache-Control: max-age=60", "Age: 20"))
         #expect(freshness.expirationTime == responseTime + .seconds(40))

@@ -1,7 +1,9 @@
 import EideticCore
 import Glibc
 
-/// Remembers that the device failed: writing stops for a while, reading goes on.
+/// A circuit breaker that stops writes for a minute after a failure of the device.
+///
+/// Reads are not affected.
 final class WriteCircuitBreaker: Sendable {
     private static let pauseDuration = Duration.seconds(60)
 
@@ -16,15 +18,15 @@ final class WriteCircuitBreaker: Sendable {
         guard let failure = failure.withLock({ $0 }), now < failure.until else { return }
         throw EideticError(
             .fileFailure,
-            message: "the cache does not write for a minute, since the device failed: \(failure.error)",
+            message: "the cache has stopped writing for a minute because the device failed: \(failure.error)",
             systemErrorNumber: failure.error.errorNumber
         )
     }
 
-    /// Notes an error of a write.
+    /// Records the error of a write; a failure of the device stops further writes.
     func record(_ error: SystemError) {
         guard error.errorNumber == EIO || error.errorNumber == EROFS else { return }
-        Log.write(.error, category: .store, message: "writing is stopped for a minute: \(error)")
+        Log.write(.error, category: .store, message: "writes are stopped for a minute: \(error)")
         failure.withLock { [until = time.uptime + Self.pauseDuration] in $0 = (error, until) }
     }
 }

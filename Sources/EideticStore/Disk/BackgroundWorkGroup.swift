@@ -1,13 +1,13 @@
 import EideticCore
 
-/// Holds one background task for each burst of disk work: from the first piece that is queued to the last that is done.
+/// A group of disk operations that share one background task, from the first that is queued to the last that finishes.
 ///
-/// One for each piece would cost more than many a piece of work does. When the time is used up, nothing new begins,
-/// optional work is cancelled, and what runs comes to its end (C17).
+/// A background task for each operation would cost more than many an operation. When the background time expires, no
+/// new operation starts, cancellable ones are cancelled, and running ones finish.
 final class BackgroundWorkGroup: Sendable {
     private struct State {
         var pendingCount = 0
-        /// Tells one burst from the next.
+        /// The number of the current background task, so that a late expiration of an earlier one is ignored.
         var generation: UInt64 = 0
         var task = BackgroundTaskIdentifier.invalid
         var isExpired = false
@@ -19,7 +19,7 @@ final class BackgroundWorkGroup: Sendable {
 
     init(_ environment: any ApplicationEnvironment) { self.environment = environment }
 
-    /// Throws `cancelled` where the time in the background is used up.
+    /// Throws `cancelled` if the background time has expired.
     func checkNotExpired() throws(EideticError) {
         guard state.withLock({ $0.isExpired }) else { return }
         throw Self.expirationError
@@ -27,31 +27,33 @@ final class BackgroundWorkGroup: Sendable {
 
     private static let expirationError = EideticError(
         .cancelled,
-        message: "disk work is not begun: the time in the background is used up"
+        message: "the disk operation was not started: the background time has expired"
     )
 
-    /// Says that a piece of work is queued; `leave` must follow, also where this throws nothing new begins.
+    /// Adds an operation to the group.
     ///
-    /// `optional` is cancelled when the time is used up.
-    func enter(cancellable: JobContext? = nil) throws(EideticError) {
+    /// A call to `leave` must follow, except when this throws `cancelled` because the background time has expired.
+    ///
+    /// `context` is cancelled when the background time expires.
+    func enter(cancellable context: JobContext? = nil) throws(EideticError) {
         try checkNotExpired()
         let newGeneration = state.withLock { state -> UInt64? in
             state.pendingCount += 1
-            if let cancellable { state.cancellable[ObjectIdentifier(cancellable)] = cancellable }
+            if let context { state.cancellable[ObjectIdentifier(context)] = context }
             guard state.pendingCount == 1 else { return nil }
             state.generation += 1
             return state.generation
         }
         guard let newGeneration, !startBackgroundTask(generation: newGeneration) else { return }
-        leave(cancellable: cancellable)
+        leave(cancellable: context)
         throw Self.expirationError
     }
 
-    /// Says that a piece of work is done, or was given up.
-    func leave(cancellable: JobContext? = nil) {
+    /// Removes an operation that finished, or never started, from the group.
+    func leave(cancellable context: JobContext? = nil) {
         let endedTask = state.withLock { state -> BackgroundTaskIdentifier in
             state.pendingCount -= 1
-            if let cancellable { state.cancellable[ObjectIdentifier(cancellable)] = nil }
+            if let context { state.cancellable[ObjectIdentifier(context)] = nil }
             guard state.pendingCount == 0 else { return .invalid }
             defer { state.task = .invalid }
             state.isExpired = false
@@ -60,24 +62,24 @@ final class BackgroundWorkGroup: Sendable {
         if endedTask != .invalid { environment.endBackgroundTask(endedTask) }
     }
 
-    /// Runs a piece of work on the caller's thread.
+    /// Runs an operation on the caller's thread as part of the group.
     func run<Value>(
-        cancellable: JobContext? = nil,
-        operation body: () throws(EideticError) -> Value
+        cancellable context: JobContext? = nil,
+        operation: () throws(EideticError) -> Value
     ) throws(EideticError) -> Value {
-        try enter(cancellable: cancellable)
-        defer { leave(cancellable: cancellable) }
-        return try body()
+        try enter(cancellable: context)
+        defer { leave(cancellable: context) }
+        return try operation()
     }
 
-    /// Gives `false` where no task may begin any more.
-    private func startBackgroundTask(generation number: UInt64) -> Bool {
+    /// Starts the background task of a new group, and returns `false` if the environment grants none.
+    private func startBackgroundTask(generation: UInt64) -> Bool {
         let task = environment.beginBackgroundTask(named: "eidetic disk cache") { [weak self] in
-            self?.expire(generation: number)
+            self?.expire(generation: generation)
         }
         let hasEnded = state.withLock { state in
-            // The burst may have ended while its task was begun.
-            guard state.generation == number, state.pendingCount > 0 else { return true }
+            // The group may have become empty while its task was starting.
+            guard state.generation == generation, state.pendingCount > 0 else { return true }
             state.task = task
             return false
         }
@@ -85,9 +87,9 @@ final class BackgroundWorkGroup: Sendable {
         return task != .invalid
     }
 
-    private func expire(generation number: UInt64) {
+    private func expire(generation: UInt64) {
         let contexts = state.withLock { state -> [JobContext] in
-            guard state.generation == number, state.pendingCount > 0 else { return [] }
+            guard state.generation == generation, state.pendingCount > 0 else { return [] }
             state.isExpired = true
             return Array(state.cancellable.values)
         }

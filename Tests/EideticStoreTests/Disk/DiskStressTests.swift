@@ -4,11 +4,11 @@ import EideticStore
 import EideticTestSupport
 import Testing
 
-@Suite("Disk cache: storms", .timeLimit(.minutes(5)))
+@Suite("Disk cache: stress", .timeLimit(.minutes(5)))
 struct DiskStressTests {
-    /// A limit that evicts, and one that never does.
+    /// The arguments are a limit that evicts, and one that never does.
     @Test(
-        "C18 C19 C10 eight threads in each of two processes: every answer agrees with the model",
+        "C18 C19 C10 with eight threads in each of two processes, every result agrees with the model",
         arguments: [1 << 19, 1 << 30]
     )
     func twoProcesses(_ limit: Int) async throws {
@@ -23,7 +23,7 @@ struct DiskStressTests {
                 seconds: Torture.repetitions(0, full: 60)
             )
         }
-        // One of them is this process, so that the sanitizers see it too.
+        // One process is that of the tests, so that sanitizers check it too.
         let other = try Subprocess(try DiskWorker.path(), arguments: settings(worker: 0).arguments)
         let own = settings(worker: 1)
         let pool = WorkPool(name: "storm", maximumThreadCount: 1)
@@ -31,8 +31,8 @@ struct DiskStressTests {
         let result = await other.waitUntilExit()
         #expect(result.status == .exited(0), "\(result.errorText)")
         let cache = try own.openCache()
-        #expect(try cache.verify().damaged.isEmpty)
-        #expect(cache.usage.entryCount == (try cache.entries().count))
-        #expect(cache.usage.allocatedSize.bytes <= limit)
+        #expect(try cache.blocking.verify().damaged.isEmpty)
+        #expect(cache.blocking.usage.entryCount == (try cache.blocking.entries().count))
+        #expect(cache.blocking.usage.allocatedSize.bytes <= limit)
     }
 }

@@ -1,15 +1,17 @@
 import EideticCore
 
-/// The keys that were read since somebody last asked.
+/// A log of the keys that were read since the last drain.
 ///
-/// A read notes its key here and nowhere else; the next write takes the notes along, or a thread of the cache does
-/// when there are many.
+/// A read appends its key here and writes nothing to disk. The next write applies the log to the ledger; after many
+/// reads without a write, a thread of the cache applies it.
 final class AccessLog: Sendable {
     private static let batchSize = 1_024
     private static let capacity = 8 * batchSize
     private let keys = Guarded<[CacheKey]>([])
 
-    /// Notes a read; gives whether it is time to take the notes.
+    /// Records a read, and returns `true` if a batch is complete and should be drained.
+    ///
+    /// Reads beyond the capacity are not recorded.
     func record(_ key: CacheKey) -> Bool {
         keys.withLock { keys in
             guard keys.count < Self.capacity else { return false }
@@ -18,7 +20,7 @@ final class AccessLog: Sendable {
         }
     }
 
-    /// Gives all notes, and forgets them.
+    /// Removes and returns all recorded keys.
     func drain() -> [CacheKey] {
         keys.withLock { keys in
             let drained = keys

@@ -1,62 +1,22 @@
 import EideticCore
 import Glibc
 
-extension DiskIndex {
-    /// An entry in its queue: 40 bytes.
-    struct Node: Sendable, BitwiseCopyable {
-        private let high: UInt64
-        private let low: UInt64
-        let size: UInt32
-        let expirationSeconds: UInt32
-        /// The clock of its group when it was last used.
-        var clock: Float = 0
-        var previous = UInt32.none
-        var next = UInt32.none
-        var queue = UInt16.none
-        var accessCount: UInt8
-        private var flags: UInt8
-
-        init(_ entry: IndexEntry) {
-            (high, low) = (entry.key.high, entry.key.low)
-            size = entry.size
-            expirationSeconds = entry.expirationSeconds
-            accessCount = max(1, entry.accessCount)
-            flags = entry.kind.rawValue | entry.importance.rawValue << 1
-        }
-
-        var key: CacheKey { CacheKey(high: high, low: low) }
-
-        var kind: DiskCache.Metadata.Kind { flags & 1 == 0 ? .original : .derived }
-
-        var importance: DiskCache.Metadata.Importance {
-            get { DiskCache.Metadata.Importance(rawValue: flags >> 1) ?? .viewed }
-            set { flags = flags & 1 | newValue.rawValue << 1 }
-        }
-
-        var entry: IndexEntry {
-            var entry = IndexEntry()
-            (entry.key, entry.size, entry.expirationSeconds, entry.accessCount) = (
-                key, size, expirationSeconds, accessCount
-            )
-            (entry.kind, entry.importance) = (kind, importance)
-            return entry
-        }
-    }
-}
-
-/// The order in which entries go: Greedy-Dual by uses and size, in constant time.
+/// The eviction order of entries: Greedy-Dual-Size-Frequency in constant time.
 ///
-/// An entry is worth `clock + uses^1.5 / size^0.7`, with the clock of its latest use; the clock moves on to the worth of
-/// what goes. The exponents were found by replaying traces, as was that uses beyond 15 should not count. The second term is rounded to an eighth of a factor of two. Entries with the same rounded term form a queue,
-/// and stand in it in the order of their clocks: so the one that is worth least is at the head of some queue, and no
-/// heap is needed. Originals, derived entries and what the user put in have queues and clocks of their own.
+/// The priority of an entry is `clock + accesses^1.5 / size^0.7`, with the clock of its latest access. An eviction
+/// advances the clock to the priority of the evicted entry. The exponents, and the limit of 15 accesses, come from
+/// replays of recorded requests.
+///
+/// The second term is rounded to an eighth of a factor of two. Entries with the same rounded term form a queue in the
+/// order of their clocks. The lowest priority is therefore at the head of a queue, and no heap is needed. Originals,
+/// derived entries and the user's entries have queues and clocks of their own.
 /// - SeeAlso: Cherkasova, "Improving WWW proxies performance with GreedyDual-Size-Frequency caching policy", 1998.
 struct DiskEvictionOrder: Sendable {
     private static let classCount = 192
     private static let groupCount = 4
-    /// A clock beyond this is set back: 32-bit floats are too coarse there.
+    /// The value at which a clock is rebased, because 32-bit floats are too coarse beyond it.
     private static let clockLimit: Float = 16
-    /// The binary logarithm of the least worth that is told from less.
+    /// The binary logarithm of the lowest priority class.
     private static let minimumExponent: Float = -20
     private static let classPriorities = (0..<classCount).map { exp2f(Float($0) / 8 + minimumExponent) }
 
@@ -66,19 +26,19 @@ struct DiskEvictionOrder: Sendable {
 
     typealias Nodes = PageAlignedBuffer<DiskIndex.Node>
 
-    /// 0: originals, 1: derived, 2: the user's originals, 3: the user's derived ones.
+    /// Returns 0 for originals, 1 for derived entries, 2 for the user's originals, 3 for the user's derived entries.
     private static func group(of node: DiskIndex.Node) -> Int {
         Int(node.kind.rawValue) + (node.importance == .user ? 2 : 0)
     }
 
     private static func priorityClass(of node: DiskIndex.Node) -> Int {
-        // What was prefetched and never seen counts half.
+        // An entry that was prefetched and never read counts half.
         let weight: Float = node.importance == .prefetched ? -1 : 0
         let priority = 1.5 * log2f(Float(min(15, node.accessCount))) - 0.7 * log2f(Float(max(64, node.size))) + weight
         return max(0, min(classCount - 1, Int(((priority - minimumExponent) * 8).rounded())))
     }
 
-    /// Puts a node at the end of its queue, `age` behind the clock of its group.
+    /// Appends a node to its queue, with a clock relative to that of its group.
     mutating func append(_ node: UInt32, clockOffset: Float = 0, in nodes: inout Nodes) {
         let index = Int(node)
         let group = Self.group(of: nodes[index])
@@ -91,7 +51,7 @@ struct DiskEvictionOrder: Sendable {
         tails[queue] = node
     }
 
-    /// Takes a node out of its queue.
+    /// Removes a node from its queue.
     mutating func remove(_ node: UInt32, in nodes: inout Nodes) {
         let (queue, previous, next) = (Int(nodes[Int(node)].queue), nodes[Int(node)].previous, nodes[Int(node)].next)
         if previous == .none { heads[queue] = next } else { nodes[Int(previous)].next = next }
@@ -99,22 +59,22 @@ struct DiskEvictionOrder: Sendable {
         nodes[Int(node)].queue = .none
     }
 
-    /// The node that is worth least, without taking it out.
+    /// Returns the node of the lowest priority, or `nil` if there is none.
     func victim(derivedFirst: Bool, in nodes: Nodes) -> UInt32? {
         for group in derivedFirst ? [1, 0, 3, 2] : [0, 1, 2, 3] {
-            var lowest: (node: UInt32, worth: Float)?
+            var lowest: (node: UInt32, priority: Float)?
             for index in 0..<Self.classCount {
                 let head = heads[group * Self.classCount + index]
                 if head == .none { continue }
                 let priority = nodes[Int(head)].clock + Self.classPriorities[index]
-                if priority < lowest?.worth ?? .infinity { lowest = (head, priority) }
+                if priority < lowest?.priority ?? .infinity { lowest = (head, priority) }
             }
             if let lowest { return lowest.node }
         }
         return nil
     }
 
-    /// Moves the clock of a node's group on to the node's worth.
+    /// Advances the clock of a node's group to the node's priority.
     mutating func advance(past node: UInt32, in nodes: inout Nodes) {
         let queue = Int(nodes[Int(node)].queue)
         let group = queue / Self.classCount
@@ -131,8 +91,8 @@ struct DiskEvictionOrder: Sendable {
         }
     }
 
-    /// All nodes, each queue in its order, and how far behind the clock of its group each is.
-    func forEach(in nodes: Nodes, body: (DiskIndex.Node, _ age: Float) -> Void) {
+    /// Calls `body` for all nodes, queue by queue, with their clocks relative to those of their groups.
+    func forEach(in nodes: Nodes, body: (DiskIndex.Node, _ clockOffset: Float) -> Void) {
         for queue in heads.indices {
             var node = heads[queue]
             while node != .none {

@@ -4,7 +4,7 @@ import Testing
 @Suite("Storing and validating responses")
 struct StorabilityTests {
     @Test(
-        "C20 only what may be kept is kept",
+        "C20 only responses that may be stored are stored",
         arguments: [
             (200, "", "", true), (200, "Cache-Control: no-store", "", false),
             (200, "Cache-Control: NO-STORE", "", false),
@@ -23,7 +23,7 @@ struct StorabilityTests {
         #expect(Storability.isStorable(status: status, fields: fields, request: requestFields) == expected)
     }
 
-    @Test("C20 fields of one connection are not kept")
+    @Test("C20 fields of the connection are not stored")
     func storedFields() {
         let all = fields(
             "Connection: close, X-Hop",
@@ -40,7 +40,7 @@ struct StorabilityTests {
     }
 
     @Test(
-        "C20 a response answers requests that agree in what it varies on",
+        "C20 a response suits requests with the same selecting header fields",
         arguments: [
             ("Vary: Accept", ["Accept: image/webp"], ["accept:  image/webp "], true),
             ("Vary: Accept", ["Accept: image/webp"], ["Accept: image/png"], false),
@@ -65,7 +65,7 @@ struct StorabilityTests {
     }
 
     @Test(
-        "C20 entity tags are read, weak and strong",
+        "C20 weak and strong entity tags are parsed",
         arguments: [
             ("\"a\"", false, "a"), ("W/\"a\"", true, "a"), ("\"\"", false, ""), (" \"x!y\" ", false, "x!y"),
         ]
@@ -77,14 +77,14 @@ struct StorabilityTests {
     }
 
     @Test(
-        "C20 what is no entity tag is none",
+        "C20 an invalid entity tag is rejected",
         arguments: ["a", "\"a", "a\"", "w/\"a\"", "\"a b\"", "\"a\"b\"", "", "W/a", "\""]
     )
     func noTags(_ text: String) {
         #expect(EntityTag(text) == nil)
     }
 
-    @Test("C20 tags are compared as the standard's table says")
+    @Test("C20 entity tags are compared as in the table of RFC 9110")
     func compares() throws {
         let tags = try ["W/\"1\"", "W/\"2\"", "\"1\"", "\"1\""].map { try #require(EntityTag($0)) }
         let table = [(0, 0, false, true), (0, 1, false, false), (0, 2, false, true), (2, 3, true, true)]
@@ -94,7 +94,7 @@ struct StorabilityTests {
         }
     }
 
-    @Test("C20 a conditional request names what is stored")
+    @Test("C20 a conditional request contains the stored validators")
     func conditions() {
         let lastModified = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
         let both = Validators(fields("ETag: W/\"a\"", lastModified, "Date: Sun, 06 Nov 1994 08:49:38 GMT"))
@@ -112,7 +112,7 @@ struct StorabilityTests {
     }
 
     @Test(
-        "C20 a 304 confirms the response whose validator it names",
+        "C20 a 304 response selects the stored response with its validator",
         arguments: [
             (["ETag: \"a\""], ["ETag: \"a\""], true), (["ETag: \"b\""], ["ETag: \"a\""], false),
             (["ETag: W/\"a\""], ["ETag: \"a\""], true), (["ETag: \"a\""], ["ETag: W/\"a\""], true),
@@ -127,7 +127,7 @@ struct StorabilityTests {
         #expect(NotModified.matches(answer, stored: stored) == expected)
     }
 
-    @Test("C20 a 304 brings the stored head up to date, and leaves what belongs to the body")
+    @Test("C20 a 304 response updates the stored fields, except those of the body")
     func merges() {
         let stored = fields(
             "Content-Type: image/png",

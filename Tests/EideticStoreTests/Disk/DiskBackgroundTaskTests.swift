@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Disk cache: background tasks")
 struct DiskBackgroundTaskTests {
-    @Test("C17 one background task covers a burst of writes, from the first one queued to the last one done")
+    @Test("C17 one background task covers a burst of writes, from the first one queued to the last one finished")
     func coversBurst() async throws {
         let (fixture, environment) = try Self.fixture()
         let cache = fixture.cache
@@ -21,10 +21,10 @@ struct DiskBackgroundTaskTests {
         #expect(environment.log.first == "begin 1")
         #expect(environment.openTasks == 0)
         #expect(environment.log.count <= 100)
-        #expect(cache.usage.entryCount == 50)
+        #expect(cache.blocking.usage.entryCount == 50)
     }
 
-    @Test("C17 at expiry what is queued is not begun, what runs is finished, and the task is ended")
+    @Test("C17 when the background time expires, queued work does not start, running work finishes, and the task ends")
     func expiry() async throws {
         let (fixture, environment) = try Self.fixture()
         let cache = fixture.cache
@@ -37,42 +37,42 @@ struct DiskBackgroundTaskTests {
         gate.open()
         try await running
         #expect(environment.log == ["begin 1", "end 1"])
-        #expect(try cache.read("running")?.bytes == [1])
-        #expect(try cache.read("late") == nil)
+        #expect(try cache.blocking.read("running")?.bytes == [1])
+        #expect(try cache.blocking.read("late") == nil)
         try await cache.insert([3], for: "next")
         #expect(environment.log == ["begin 1", "end 1", "begin 2", "end 2"])
     }
 
-    @Test("C11 C17 a trim is cut off between two steps when the time is used up")
+    @Test("C11 C17 a trim stops between two batches when the background time expires")
     func stopsTrim() throws {
         let (fixture, environment) = try Self.fixture()
-        for index in 0..<300 { try fixture.cache.write([1], for: "\(index)") }
+        for index in 0..<300 { try fixture.cache.blocking.insert([1], for: "\(index)") }
         fixture.plan.before(.unlink, at: 70) { environment.expire() }
-        let removed = try fixture.cache.trim(toSize: .zero)
+        let removed = try fixture.cache.blocking.trim(toSize: .zero)
         #expect(removed == 128)
-        #expect(fixture.cache.usage.entryCount == 172)
+        #expect(fixture.cache.blocking.usage.entryCount == 172)
         #expect(environment.openTasks == 0)
-        #expect(fixture.cache.usage == (try fixture.measuredUsage()))
+        #expect(fixture.cache.blocking.usage == (try fixture.measuredUsage()))
     }
 
-    @Test("C11 expired entries go when the application leaves the foreground, within a background task")
+    @Test("C11 expired entries are removed in a background task when the application leaves the foreground")
     func sweep() async throws {
         let (fixture, environment) = try Self.fixture()
-        for index in 0..<100 { try fixture.cache.write([1], for: "\(index)") }
+        for index in 0..<100 { try fixture.cache.blocking.insert([1], for: "\(index)") }
         fixture.time.advance(by: .seconds(8 * 86_400))
-        try fixture.cache.write([2], for: "young")
+        try fixture.cache.blocking.insert([2], for: "young")
         let count = environment.log.count
         environment.enterBackground()
         await environment.waitForLog(count + 2)
-        #expect(fixture.cache.usage.entryCount == 1)
+        #expect(fixture.cache.blocking.usage.entryCount == 1)
         #expect(environment.openTasks == 0)
     }
 
-    @Test("C18 after a restart of the machine the ledger is compared with the files, in the background")
+    @Test("C18 after a restart of the machine, the ledger is reconciled with the files in the background")
     func reconcilesAfterRestart() async throws {
         let (fixture, environment) = try Self.fixture()
-        for index in 0..<20 { try fixture.cache.write([1], for: "\(index)") }
-        // A power cut has taken some files, and the records of another.
+        for index in 0..<20 { try fixture.cache.blocking.insert([1], for: "\(index)") }
+        // A power cut lost some files, and the record of another.
         for index in 0..<5 { try FileSystem().unlink(fixture.cache.path(for: "\(index)")) }
         let path = fixture.cache.configuration.directory + "/ledger"
         var ledger = Array(try FileSystem().contents(of: path).dropLast(64))
@@ -87,11 +87,11 @@ struct DiskBackgroundTaskTests {
             time: fixture.time,
             environment: environment
         )
-        #expect(cache.usage.entryCount == 19)
-        try cache.write([2], for: "new")
+        #expect(cache.blocking.usage.entryCount == 19)
+        try cache.blocking.insert([2], for: "new")
         await environment.waitForLog(count + 2)
-        #expect(cache.usage == (try fixture.measuredUsage()))
-        #expect(try fixture.secondCache().usage.entryCount == 16)
+        #expect(cache.blocking.usage == (try fixture.measuredUsage()))
+        #expect(try fixture.secondCache().blocking.usage.entryCount == 16)
     }
 
     private static func fixture() throws -> (DiskFixture, RecordingEnvironment) {
@@ -100,7 +100,7 @@ struct DiskBackgroundTaskTests {
     }
 }
 
-/// Stops the first thread that passes until it is opened, and tells when it got there.
+/// A gate that stops threads until it is opened, and reports when one has reached it.
 private final class Gate: Sendable {
     private let monitor = Monitor((isReached: false, isOpen: false))
     private let passes = AsyncStream.makeStream(of: Void.self)
@@ -121,7 +121,7 @@ private final class Gate: Sendable {
     }
 }
 
-/// Notes the background tasks that are taken, and expires them when it is told to.
+/// An environment that records background tasks, and expires them on request.
 private final class RecordingEnvironment: ApplicationEnvironment {
     private struct State {
         var log: [String] = []

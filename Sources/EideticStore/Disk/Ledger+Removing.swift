@@ -1,16 +1,16 @@
 import EideticCore
 import Glibc
 
-// Making room, and removing.
+// Evicting and removing.
 extension Ledger {
     private static let batchSize = 64
 
-    /// The bytes that entries take, with those that are being written.
+    /// The bytes that entries and reservations use.
     var usedSize: Int { index.allocatedSize + reservedSize }
 
-    /// Evicts what is worth least until `count` bytes fit below the limit.
+    /// Evicts entries of low priority until `count` bytes fit below the limit.
     ///
-    /// Fails with `EDQUOT` where the room is taken by other writes that are under way.
+    /// Fails with `EDQUOT` if reservations of other writers use the space.
     func makeRoom(for count: Int) throws(SystemError) {
         guard usedSize + count > limits.totalSize else { return }
         try evict { self.usedSize + count > self.limits.totalSize - self.limits.evictionSlack }
@@ -19,9 +19,9 @@ extension Ledger {
         }
     }
 
-    /// Looks now and then whether the file system has room, and evicts derived entries first where it has not.
+    /// Checks the file system's free space from time to time, and evicts, derived entries first, if it is too small.
     ///
-    /// Fails with `ENOSPC` where there is less room than has to stay free, and nothing more to evict.
+    /// Fails with `ENOSPC` if too little is free and no entry is left to evict.
     func ensureFreeSpace(for count: Int) throws(SystemError) {
         bytesUntilSpaceCheck -= max(count, 64 << 10)
         guard bytesUntilSpaceCheck < 0 else { return }
@@ -31,25 +31,27 @@ extension Ledger {
         let inodes = free.countsInodes ? DiskLimits.minimumFreeInodes - free.availableInodes : 0
         guard bytes > 0 || inodes > 0 else { return }
         bytesUntilSpaceCheck = 0
-        let (used, entries) = (index.allocatedSize, index.count)
-        try evict(derivedFirst: true) { used - self.index.allocatedSize < bytes || entries - self.index.count < inodes }
-        guard used - index.allocatedSize >= bytes, entries - index.count >= inodes else {
+        let (allocatedSize, entryCount) = (index.allocatedSize, index.count)
+        try evict(derivedFirst: true) {
+            allocatedSize - self.index.allocatedSize < bytes || entryCount - self.index.count < inodes
+        }
+        guard allocatedSize - index.allocatedSize >= bytes, entryCount - index.count >= inodes else {
             throw SystemError(.statvfs, errorNumber: ENOSPC, path: layout.directory)
         }
     }
 
-    /// Evicts once because the file system turned out to be full; gives whether anything went.
+    /// Evicts after a write failed on a full file system; returns `true` if an entry was evicted.
     func evictOnFullDisk(for count: Int) throws(SystemError) -> Bool {
-        let used = index.allocatedSize
+        let allocatedSize = index.allocatedSize
         let targetSize = max(2 * count, limits.totalSize / 64)
-        let entries = index.count
+        let entryCount = index.count
         try evict(derivedFirst: true) {
-            used - self.index.allocatedSize < targetSize || entries - self.index.count < 16
+            allocatedSize - self.index.allocatedSize < targetSize || entryCount - self.index.count < 16
         }
-        return index.count < entries
+        return index.count < entryCount
     }
 
-    /// Evicts as long as `isNeeded` says so and there is something left.
+    /// Evicts while `isNeeded` returns `true` and entries are left.
     func evict(derivedFirst: Bool = false, while isNeeded: () -> Bool) throws(SystemError) {
         while isNeeded() {
             var entries: [IndexEntry] = []
@@ -63,7 +65,7 @@ extension Ledger {
         }
     }
 
-    /// Removes a key's entry; gives whether there was a file.
+    /// Removes the entry of a key, and returns `true` if there was one.
     func remove(_ key: CacheKey, isEviction: Bool = false) throws(SystemError) -> Bool {
         guard let entry = index.remove(key) else {
             do throws(SystemError) {
@@ -78,18 +80,18 @@ extension Ledger {
         return true
     }
 
-    /// Removes the files of entries that the index has given up already.
+    /// Removes the files of entries that were already removed from the index.
     ///
-    /// What cannot be removed is put back, and the reason thrown.
+    /// If a file cannot be removed, its entry is put back and the error thrown.
     ///
-    /// `isDeparture` says that they go by themselves, which the hook is told of.
+    /// `isEviction` means that the cache removes the entries by itself, so that `didEvict` is called.
     func removeFiles(
         of entries: [IndexEntry],
         event: LedgerRecord.Event,
         isEviction: Bool = false
     ) throws(SystemError) {
         let records = entries.map { LedgerRecord(event, entry: $0) }
-        // On a full disk the note may not fit before the files are gone.
+        // On a full disk the records may fit only after the files were removed.
         let isRecorded = (try? append(records)) != nil
         var failure: SystemError?
         var followUp: [LedgerRecord] = isRecorded ? [] : records
@@ -108,16 +110,16 @@ extension Ledger {
         if let failure { throw failure }
     }
 
-    /// Removes all entries, also those that the ledger does not know.
+    /// Removes all entries, also those that are not in the ledger.
     func removeAll() throws(SystemError) {
-        // Without a ledger whoever comes after a kill counts what is left.
+        // After a kill in between, the next process rebuilds the missing ledger from the remaining files.
         try unlinkIfExists(layout.ledgerPath)
         file = nil
         defer { needsRewrite = false }
         for shard in DiskLayout.shards {
-            let folder = layout.shardPath(shard)
-            for name in try files.existingNames(in: folder) where DiskLayout.key(named: name)?.shard == shard {
-                try unlinkIfExists("\(folder)/\(name)")
+            let directory = layout.shardPath(shard)
+            for name in try files.existingNames(in: directory) where DiskLayout.key(named: name)?.shard == shard {
+                try unlinkIfExists("\(directory)/\(name)")
             }
         }
         index = DiskIndex(blockSize: limits.blockSize)

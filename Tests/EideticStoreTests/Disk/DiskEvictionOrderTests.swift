@@ -3,14 +3,14 @@ import EideticStore
 import EideticTestSupport
 import Testing
 
-@Suite("Disk cache: order of eviction")
+@Suite("Disk cache: eviction order")
 struct DiskEvictionOrderTests {
     private static let cells: [(trace: String, part: Double)] = [
         ("nasa-img", 0.01), ("nasa-img", 0.1), ("bu98", 0.001), ("bu98", 0.01), ("bu98", 0.1), ("tencent10k", 0.01),
         ("tencent10k", 0.1), ("web12-photo", 0.001), ("web12-photo", 0.01), ("web12-photo", 0.1),
     ]
 
-    @Test("C10 on recorded requests at least 40.0 % of objects and 26.5 % of bytes are hits, in the mean", .needsTraces)
+    @Test("C10 on recorded requests the mean hit ratio is at least 40.0 % of objects and 26.5 % of bytes", .needsTraces)
     func hitRatios() async throws {
         var traces: [String: [Traces.Request]] = [:]
         for name in Set(Self.cells.map(\.trace)) { traces[name] = try await Traces.requests(ofTrace: name) }
@@ -24,7 +24,7 @@ struct DiskEvictionOrderTests {
         #expect(mean.bytes >= 0.265)
     }
 
-    /// Asks for each object in turn, with the index, the order and the slack of the real cache.
+    /// Requests each object in turn, with the index, the eviction order and the slack of the cache.
     private static func replay(_ requests: [Traces.Request], capacityShare part: Double) -> (
         objects: Double, bytes: Double
     ) {
@@ -54,7 +54,7 @@ struct DiskEvictionOrderTests {
         return (Double(hits) / Double(requests.count), Double(hitBytes) / Double(bytes))
     }
 
-    @Test("C10 an index gives the same order of eviction when it is written down and read again")
+    @Test("C10 an index has the same eviction order after it is saved and restored")
     func persistence() {
         var first = DiskIndex(blockSize: 4_096)
         var generator = SystemRandomNumberGenerator()
@@ -70,7 +70,7 @@ struct DiskEvictionOrderTests {
         first.forEach { second.put($0) }
         #expect(second.allocatedSize == first.allocatedSize)
         #expect(second.count == first.count)
-        // Rounding may exchange neighbours that are worth the same to the sixth digit.
+        // Rounding may exchange neighbours whose priorities are equal to six digits.
         var (one, other): (Set<CacheKey>, Set<CacheKey>) = ([], [])
         for _ in 0..<(second.count / 2) {
             if let key = first.evict(derivedFirst: false)?.key { one.insert(key) }
@@ -104,7 +104,7 @@ struct DiskEvictionOrderTests {
         for (number, size) in model { #expect(index.entry(for: CacheKey("\(number)"))?.size == size) }
     }
 
-    @Test("C09 C10 an entry that a sweep keeps because it was used has all of its uses still")
+    @Test("C09 C10 an expired entry kept because of an access keeps its access count")
     func sweepKeepsUses() throws {
         let fixture = try DiskFixture {
             $0.maximumAge = .seconds(100)
@@ -113,45 +113,48 @@ struct DiskEvictionOrderTests {
         let (cache, time) = (fixture.cache, fixture.time)
         try write("often", to: fixture)
         time.advance(by: .seconds(60))
-        for _ in 0..<14 { #expect(try cache.read("often") != nil) }
+        for _ in 0..<14 { #expect(try cache.blocking.read("often") != nil) }
         try write("less", to: fixture)
-        for _ in 0..<9 { #expect(try cache.read("less") != nil) }
-        // A write tells the ledger of the uses.
-        try cache.write([1], for: "other", metadata: .init(expirationTime: time.now + .seconds(1)))
+        for _ in 0..<9 { #expect(try cache.blocking.read("less") != nil) }
+        // A write records the accesses in the ledger.
+        try cache.blocking.insert([1], for: "other", metadata: .init(expirationTime: time.now + .seconds(1)))
         time.advance(by: .seconds(50))
-        // The ledger knows when "often" was written, the file when it was used.
-        #expect(try cache.removeExpired() == 1)
-        #expect(try cache.trim(toSize: ByteCount(4_096)) == 1)
-        #expect(try cache.entries().map(\.key) == ["often"])
+        // The ledger has the time of the write of "often", the file that of its latest access.
+        #expect(try cache.blocking.removeExpired() == 1)
+        #expect(try cache.blocking.trim(toSize: ByteCount(4_096)) == 1)
+        #expect(try cache.blocking.entries().map(\.key) == ["often"])
     }
 
-    @Test("C20 an entry that was validated has all of its uses still, and one that was replaced half of them")
+    @Test("C20 a validated entry keeps its access count, and a replaced one half of it")
     func refreshKeepsUses() throws {
         for (isRefreshed, kept) in [(true, "often"), (false, "less")] {
             let fixture = try DiskFixture()
             let cache = fixture.cache
             try write("often", to: fixture)
             try write("less", to: fixture)
-            for _ in 0..<14 { #expect(try cache.read("often") != nil) }
-            for _ in 0..<9 { #expect(try cache.read("less") != nil) }
-            let entry = try #require(try cache.read("often"))
-            // A write tells the ledger of the uses.
-            try cache.write([1], for: "other")
+            for _ in 0..<14 { #expect(try cache.blocking.read("often") != nil) }
+            for _ in 0..<9 { #expect(try cache.blocking.read("less") != nil) }
+            let entry = try #require(try cache.blocking.read("often"))
+            // A write records the accesses in the ledger.
+            try cache.blocking.insert([1], for: "other")
             if isRefreshed {
                 #expect(
-                    try cache.replaceMetadata(of: entry, with: .init(expirationTime: fixture.time.now + .seconds(9)))
+                    try cache.blocking.replaceMetadata(
+                        of: entry,
+                        with: .init(expirationTime: fixture.time.now + .seconds(9))
+                    )
                 )
             } else {
-                try cache.write(entry.bytes, for: "often")
+                try cache.blocking.insert(entry.bytes, for: "often")
             }
-            #expect(try cache.trim(toSize: ByteCount(4_096)) == 2)
-            #expect(try cache.entries().map(\.key) == [kept])
+            #expect(try cache.blocking.trim(toSize: ByteCount(4_096)) == 2)
+            #expect(try cache.blocking.entries().map(\.key) == [kept])
         }
     }
 
     private func write(_ key: String, to fixture: DiskFixture) throws {
-        try fixture.cache.write([1], for: key)
-        // The file system's own clock is another one than the test's.
+        try fixture.cache.blocking.insert([1], for: key)
+        // The file system has a clock of its own, not the test's.
         try FileSystem().setModificationTime(of: fixture.cache.path(for: key), to: fixture.time.now)
     }
 }

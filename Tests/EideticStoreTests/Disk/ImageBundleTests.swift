@@ -3,10 +3,10 @@ import EideticStore
 import EideticTestSupport
 import Testing
 
-@Suite("Picture bundles")
+@Suite("Image bundles")
 struct ImageBundleTests {
     @Test(
-        "C04 MD5 gives the digests of RFC 1321",
+        "C04 MD5 returns the digests of RFC 1321",
         arguments: [
             ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
             ("abc", "900150983cd24fb0d6963f7d28e17f72"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
@@ -56,7 +56,7 @@ struct ImageBundleTests {
         #expect(bundle.paths(for: "http://a/b." + String(repeating: "x", count: 222)).count == 2)
     }
 
-    @Test("C04 C05 bundles are searched after the own directory, with the extension and without, and never changed")
+    @Test("C04 C05 bundles are searched after the cache, with the extension and without, and never changed")
     func search() throws {
         let directory = try TemporaryDirectory()
         let old = ImageBundle.sdWebImage(in: directory.path)
@@ -68,14 +68,14 @@ struct ImageBundleTests {
         try directory.write([2], to: "bundle/\(MD5.hexadecimal(Array("http://a/2.png".utf8)))")
         try directory.write([9], to: "bundle/\(MD5.hexadecimal(Array("http://a/1.png".utf8)))")
         let fixture = try DiskFixture { $0.bundles = [old, bundle] }
-        #expect(try fixture.cache.read("http://a/1.png")?.bytes == [1])
-        #expect(try fixture.cache.read("http://a/2.png")?.bytes == [2])
-        #expect(try fixture.cache.contains("http://a/2.png"))
-        #expect(try fixture.cache.read("http://a/3.png") == nil)
-        try fixture.cache.write([3], for: "http://a/1.png")
-        #expect(try fixture.cache.read("http://a/1.png")?.bytes == [3])
-        #expect(try fixture.cache.remove("http://a/1.png"))
-        try fixture.cache.removeAll()
-        #expect(try fixture.cache.read("http://a/1.png")?.bytes == [1])
+        #expect(try fixture.cache.blocking.read("http://a/1.png")?.bytes == [1])
+        #expect(try fixture.cache.blocking.read("http://a/2.png")?.bytes == [2])
+        #expect(try fixture.cache.blocking.contains("http://a/2.png"))
+        #expect(try fixture.cache.blocking.read("http://a/3.png") == nil)
+        try fixture.cache.blocking.insert([3], for: "http://a/1.png")
+        #expect(try fixture.cache.blocking.read("http://a/1.png")?.bytes == [3])
+        #expect(try fixture.cache.blocking.remove("http://a/1.png"))
+        try fixture.cache.blocking.removeAll()
+        #expect(try fixture.cache.blocking.read("http://a/1.png")?.bytes == [1])
     }
 }

@@ -1,32 +1,34 @@
 public import EideticCore
 import Glibc
 
-/// A directory of pictures that is only read: delivered with an application, or left by a cache of the SDWebImage family.
+/// A read-only directory of images: part of an application, or the cache of a library of the SDWebImage family.
 ///
-/// A picture's file is named after the MD5 of its key and the extension of the key's path
-/// (`5d41402abc4b2a76b9719d911017c592.png`). It is looked for with the extension, then without. Such files hold
-/// neither key nor checksum, so their bytes must be decoded with the usual limits. Nothing is ever written or removed.
+/// The file of an image is named after the MD5 of its key and the extension of the key's path
+/// (`5d41402abc4b2a76b9719d911017c592.png`). It is searched with the extension, then without. Such files contain
+/// neither key nor checksum, so they must be decoded with the usual limits. Nothing is ever written or removed.
 public struct ImageBundle: Sendable, Hashable {
-    /// The longest file name that Linux's file systems take, in bytes.
+    /// The longest file name of Linux's file systems, in bytes.
     private static let nameLimit = 255
 
-    /// Larger files are taken for none: 256 MiB, as much as a decoder takes by default.
+    /// The largest file that is read: 256 MiB, the default limit of the decoders.
     public static let sizeLimit = ByteCount.mebibytes(256)
 
-    /// The directory, as an absolute path.
+    /// The absolute path of the directory.
     public let directory: String
 
-    /// Creates a bundle; the directory need not be there.
+    /// Creates a bundle.
+    ///
+    /// The directory need not exist.
     public init(directory: String) { self.directory = directory }
 
-    /// The bundle that SDWebImage keeps for a namespace, below the directory in which it keeps all.
+    /// Returns the bundle that SDWebImage uses for a namespace, below the root directory of its caches.
     public static func sdWebImage(in directory: String, namespace: String = "default") -> ImageBundle {
         ImageBundle(directory: "\(directory)/com.hackemist.SDWebImageCache.\(namespace)")
     }
 
-    /// The files in which a key's picture may be, in the order in which they are tried.
+    /// Returns the paths at which a key's image is searched, in order.
     ///
-    /// None for an empty key.
+    /// The result is empty for an empty key.
     public func paths(for key: String) -> [String] {
         guard !key.isEmpty, !key.utf8.contains(0) else { return [] }
         let digest = MD5.hexadecimal(Array(key.utf8))
@@ -39,7 +41,9 @@ public struct ImageBundle: Sendable, Hashable {
         return ["\(basePath).\(fileExtension)", basePath]
     }
 
-    /// The bytes of a key's picture; `nil` where there is none; blocks on file work.
+    /// Reads the bytes of a key's image, or returns `nil` if there is none.
+    ///
+    /// Blocks on file access.
     public func read(_ key: String) throws(EideticError) -> [UInt8]? { try read(key, using: FileSystem()) }
 
     func read(_ key: String, using files: FileSystem) throws(EideticError) -> [UInt8]? {
@@ -56,7 +60,9 @@ public struct ImageBundle: Sendable, Hashable {
         return nil
     }
 
-    /// The file of a key's picture; `nil` where there is none; blocks on file work.
+    /// Returns the path of a key's image, or `nil` if there is none.
+    ///
+    /// Blocks on file access.
     public func path(for key: String) throws(EideticError) -> String? { try path(for: key, using: FileSystem()) }
 
     func path(for key: String, using files: FileSystem) throws(EideticError) -> String? {
@@ -71,7 +77,7 @@ public struct ImageBundle: Sendable, Hashable {
         return nil
     }
 
-    /// The extension of a URL's path, or of the whole text where it is no URL.
+    /// Returns the extension of a URL's path, or of the whole text if it is not a URL.
     static func fileExtension(of key: String) -> String {
         let isURL = key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !"\"<>\\^`{|}".utf8.contains($0) }
         let path = isURL ? key.prefix { $0 != "?" && $0 != "#" } : key[...]

@@ -1,0 +1,43 @@
+public import EideticCore
+
+extension DiskCache {
+    /// A description of an entry without its bytes.
+    public struct EntryInfo: Sendable, Hashable {
+        /// The key.
+        public let key: String
+        /// The absolute path of the entry's file, which begins with the entry's bytes.
+        public let path: String
+        /// The size of the value.
+        public let size: ByteCount
+        /// The space that the file uses on the device.
+        public let allocatedSize: ByteCount
+        /// The metadata of the entry.
+        public let metadata: Metadata
+        /// A Boolean value indicating whether the entry has expired.
+        public let isExpired: Bool
+    }
+
+    func entryInfo(for key: String) throws(EideticError) -> EntryInfo? {
+        guard Self.isValidKey(key) else { return nil }
+        let path = path(for: key)
+        do throws(SystemError) {
+            guard case .success(let summary)? = try reader.summary(of: path) else { return nil }
+            guard summary.footer.key.utf8.elementsEqual(key.utf8) else { return nil }
+            return entryInfo(from: summary, path: path)
+        } catch {
+            throw EideticError(error)
+        }
+    }
+
+    func entryInfo(from summary: EntryReader.EntrySummary, path: String) -> EntryInfo {
+        let (footer, status) = (summary.footer, summary.status)
+        return EntryInfo(
+            key: footer.key,
+            path: path,
+            size: ByteCount(footer.bodySize),
+            allocatedSize: ByteCount(status.allocatedSize),
+            metadata: footer.metadata,
+            isExpired: limits.isExpired(footer.metadata, modified: status.modificationTime, at: time.now)
+        )
+    }
+}

@@ -1,0 +1,34 @@
+import EideticCore
+
+extension DiskCache {
+    /// Schedules a comparison of the ledger with the files if the machine has restarted since the ledger was written.
+    ///
+    /// A power cut may have lost files, or records of files.
+    func scheduleReconciliationIfNeeded() {
+        let isNeeded = ledger.withLock { ledger in
+            defer { ledger.isReconciliationScheduled = true }
+            return ledger.needsReconciliation && !ledger.isReconciliationScheduled
+        }
+        let context = JobContext(priority: .low)
+        guard isNeeded, (try? workGroup.enter(cancellable: context)) != nil else { return }
+        pool.enqueue(in: context) { [workGroup, weak self] in
+            defer { workGroup.leave(cancellable: context) }
+            self?.reconcileAll(context: context)
+        }
+    }
+
+    private func reconcileAll(context: JobContext) {
+        do throws(SystemError) {
+            for shard in DiskLayout.shards {
+                if context.isCancelled { return }
+                try inTransaction { ledger throws(SystemError) in try ledger.reconcile(shard: shard) }
+            }
+            try inTransaction { ledger throws(SystemError) in
+                ledger.needsReconciliation = false
+                try ledger.rewrite()
+            }
+        } catch {
+            Log.write(.warning, category: .store, message: "\(layout.directory) could not be reconciled: \(error)")
+        }
+    }
+}

@@ -1,0 +1,8 @@
+import EideticCore
+
+/// An open file that a class can store.
+final class OpenFile {
+    let descriptor: FileDescriptor
+
+    init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+}
