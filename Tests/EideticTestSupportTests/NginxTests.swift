@@ -16,8 +16,8 @@ struct NginxTests {
         #expect(requests.first?.headers["user-agent"] == "test")
     }
 
-    @Test("takes further locations")
-    func takesLocations() async throws {
+    @Test("accepts further location blocks")
+    func acceptsLocations() async throws {
         let server = try await Nginx(.init(server: "location /gone { return 410; }"))
         let result = try await Subprocess.run(
             "curl",
@@ -26,8 +26,8 @@ struct NginxTests {
         #expect(result.outputText == "410")
     }
 
-    @Test("speaks TLS and HTTP/2 with a certificate that only its own authority makes good")
-    func speaksTLS() async throws {
+    @Test("supports TLS and HTTP/2 with a certificate that only its own authority validates")
+    func supportsTLS() async throws {
         let server = try await Nginx(.init(usesTLS: true))
         try server.addFile([65], at: "a.txt")
         let url = "\(try #require(server.secureURL))/a.txt"

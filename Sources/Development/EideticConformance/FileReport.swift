@@ -1,7 +1,7 @@
 import EideticCodecs
 import EideticCore
 
-/// What Eidetic makes of one file, as a line of JSON.
+/// Eidetic's decoding result of one file, as a line of JSON.
 struct FileReport {
     private var fields: [(name: String, json: String)] = []
 
@@ -22,7 +22,7 @@ struct FileReport {
 
     var json: String { "{" + fields.map { "\(Self.quoted($0.name)):\($0.json)" }.joined(separator: ",") + "}" }
 
-    /// A string of JSON.
+    /// Returns a JSON string literal.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -78,7 +78,7 @@ struct FileReport {
         fields.append(("frame_means", "[" + means.joined(separator: ",") + "]"))
     }
 
-    /// The number in the file: GIF counts repetitions, the others showings; 0 is for ever.
+    /// Returns the loop count as stored in the file: GIF stores repetitions, other formats plays; 0 is an endless loop.
     private func storedLoopCount(_ header: ImageHeader) -> String {
         guard let count = header.loopCount else { return "0" }
         guard header.format == .gif else { return "\(count)" }

@@ -31,7 +31,7 @@ struct Main {
         return arguments[index + 1]
     }
 
-    /// No file may take more than 2 GiB of memory or a minute of a processor.
+    /// Limits this process to 2 GiB of memory and a minute of processor time.
     private static func limitThisProcess() {
         var memory = rlimit(rlim_cur: 2 << 30, rlim_max: 2 << 30)
         setrlimit(__rlimit_resource_t(RLIMIT_DATA.rawValue), &memory)
@@ -39,7 +39,7 @@ struct Main {
         setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &time)
     }
 
-    /// The regular files below a directory, as sorted paths relative to it.
+    /// Returns the sorted paths of all regular files below a directory, relative to it; skips hidden files.
     private static func files(below directory: String, prefix: String = "") -> [String] {
         let system = FileSystem()
         var found: [String] = []

@@ -1,14 +1,14 @@
 import EideticCore
 
-/// Means of premultiplied colours over parts of a picture, by which decoders are compared.
+/// Mean premultiplied colours of parts of an image, for the comparison of decoders.
 enum PixelGrid {
-    /// The means of 8 x 8 cells, row by row, four bytes each.
+    /// Returns the means of 8 × 8 cells, row by row, four bytes each.
     static func cells(of pixels: PixelBuffer) -> [UInt8] {
         let rows = cellRanges(length: pixels.size.height), columns = cellRanges(length: pixels.size.width)
         return rows.flatMap { row in columns.flatMap { mean(of: pixels, columns: $0, rows: row) } }
     }
 
-    /// The mean of the whole picture.
+    /// Returns the mean of the whole image, four bytes.
     static func mean(of pixels: PixelBuffer) -> [UInt8] {
         mean(of: pixels, columns: 0..<pixels.size.width, rows: 0..<pixels.size.height)
     }

@@ -1,10 +1,10 @@
 package import EideticCore
 
-/// A clock that a test moves.
+/// A time source that a test advances.
 package final class ManualTime: TimeSource {
     private let state: Guarded<(now: Timestamp, uptime: Duration)>
 
-    /// Creates a clock that stands at `now`; 2026-01-01 00:00 UTC by default.
+    /// Creates a time source that stands at `now`; 2026-01-01 00:00 UTC by default.
     package init(now: Timestamp = Timestamp(seconds: 1_767_225_600), uptime: Duration = .seconds(1_000)) {
         state = Guarded((now, uptime))
     }
@@ -13,7 +13,7 @@ package final class ManualTime: TimeSource {
 
     package var uptime: Duration { state.withLock { $0.uptime } }
 
-    /// Lets time pass: both the time of day and the time since the start move on.
+    /// Advances both the time of day and the uptime.
     package func advance(by duration: Duration) {
         state.withLock { state in
             state.now = state.now + duration
@@ -21,6 +21,6 @@ package final class ManualTime: TimeSource {
         }
     }
 
-    /// Sets the time of day alone, as an administrator does.
+    /// Sets the time of day only, as an administrator does.
     package func set(now: Timestamp) { state.withLock { $0.now = now } }
 }

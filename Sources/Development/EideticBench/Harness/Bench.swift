@@ -1,21 +1,21 @@
-/// What a suite measures with.
+/// The environment of a suite: its arguments, measurement functions and output format.
 struct Bench: Sendable {
     let suite: String
-    /// The values of the suite's own `--NAME=VALUE` arguments.
+    /// The values of the suite's `--NAME=VALUE` arguments.
     let arguments: [String: String]
     let isJSON: Bool
 
-    /// A whole number among the arguments.
+    /// Returns the value of an integer argument.
     func integer(named name: String, default value: Int) throws(UsageError) -> Int {
         guard let text = arguments[name] else { return value }
         guard let number = Int(text) else { throw UsageError(message: "--\(name): \"\(text)\" is not a number") }
         return number
     }
 
-    /// Measures something of ours beside something else that does the same.
+    /// Measures code of Eidetic against a baseline, and reports both.
     ///
-    /// Each is run once to warm up, then samples of both are taken in turn, so that whatever else the machine does
-    /// meets both. A sample is the time of one call of `ours` or `theirs`, divided by `operations`.
+    /// Both functions run once to warm up. Then their samples alternate, so that other load on the machine affects both
+    /// equally. A sample is the time of one call of `ours` or `theirs`, divided by `operations`.
     func compare(
         _ benchmark: BenchmarkCase,
         operations: Int = 1,
@@ -35,7 +35,7 @@ struct Bench: Sendable {
         report(benchmark, samples: Samples(values: ourTimes), baseline: (baseline, Samples(values: theirTimes)))
     }
 
-    /// Measures something alone.
+    /// Measures code without a baseline, and reports it.
     func measure(
         _ benchmark: BenchmarkCase,
         operations: Int = 1,
@@ -50,13 +50,13 @@ struct Bench: Sendable {
         report(benchmark, samples: Samples(values: values))
     }
 
-    /// Reports what a suite has measured or counted itself.
+    /// Reports samples that the suite has measured or counted itself.
     func report(_ benchmark: BenchmarkCase, samples: Samples, baseline: (name: String, samples: Samples)? = nil) {
-        let result = CaseResult(suite: suite, kase: benchmark, samples: samples, baseline: baseline)
+        let result = CaseResult(suite: suite, benchmark: benchmark, samples: samples, baseline: baseline)
         print(isJSON ? result.json : result.text)
     }
 
-    /// How long a call takes.
+    /// Returns the run time of a call, in seconds.
     static func seconds(_ body: () async throws -> Void) async rethrows -> Double {
         let clock = ContinuousClock()
         let start = clock.now
@@ -66,7 +66,7 @@ struct Bench: Sendable {
     }
 }
 
-/// Keeps the optimiser from leaving out what nobody reads.
+/// Consumes a value, so that the optimiser does not remove its computation.
 @inline(never)
 @_optimize(none)
 func blackHole<Value>(_ value: Value) {}

@@ -1,9 +1,4 @@
-/// A command line that cannot be understood.
-struct UsageError: Error {
-    let message: String
-}
-
-/// What the command line asks for.
+/// The parsed command line.
 struct BenchRequest {
     private enum Action { case list, help, run }
 
@@ -21,8 +16,8 @@ struct BenchRequest {
         usage: eidetic-bench [--list] [--json] SUITE [ARGUMENT] [--NAME=VALUE …] …
                eidetic-bench [--json] all
 
-        Runs suites of benchmarks. Arguments after a suite's name are for that suite; --list names them.
-        --json prints one object a case.
+        Runs suites of benchmarks. Arguments after a suite's name apply to that suite; --list lists them.
+        --json prints one object per case.
         """
 
     init(arguments: [String]) throws(UsageError) {
@@ -38,10 +33,12 @@ struct BenchRequest {
             default: runs.append(SuiteRun(suite: try Self.suite(named: argument)))
             }
         }
-        guard action != .run || !runs.isEmpty else { throw UsageError(message: "no suite given\n\(Self.usage)") }
+        guard action != .run || !runs.isEmpty else { throw UsageError(message: "missing suite name\n\(Self.usage)") }
     }
 
-    /// Does it; gives the exit status: 1 where a suite failed.
+    /// Performs the requested action.
+    ///
+    /// - Returns: The exit status: 1 if a suite failed; otherwise, 0.
     func perform() async -> Int32 {
         switch action {
         case .help: print(Self.usage)
@@ -69,7 +66,9 @@ struct BenchRequest {
         return status
     }
 
-    /// Keeps an argument without a name for the suite before it, if that takes one and it names no suite.
+    /// Stores an argument without a name in the suite before it, if that accepts one and it is not the name of a suite.
+    ///
+    /// - Returns: `true` if the argument was stored; otherwise, `false`.
     private mutating func parsePositional(_ argument: String) -> Bool {
         guard let last = runs.indices.last, let name = runs[last].suite.positional,
             runs[last].arguments[name] == nil, !Suite.all.contains(where: { $0.name == argument })
@@ -78,7 +77,7 @@ struct BenchRequest {
         return true
     }
 
-    /// Keeps a `--NAME=VALUE` or `--NAME VALUE` argument for the suite before it.
+    /// Stores a `--NAME=VALUE` or `--NAME VALUE` argument in the suite before it.
     private mutating func parseOption(_ argument: String, remaining rest: inout ArraySlice<String>) throws(UsageError) {
         var parts = argument.drop { $0 == "-" }.split(separator: "=", maxSplits: 1).map(String.init)
         if parts.count == 1, !argument.hasSuffix("="), let value = rest.popFirst() { parts.append(value) }
@@ -95,7 +94,7 @@ struct BenchRequest {
     private static func suite(named name: String) throws(UsageError) -> Suite {
         guard let suite = Suite.all.first(where: { $0.name == name }) else {
             let names = Suite.all.map(\.name).joined(separator: ", ")
-            throw UsageError(message: "no suite \"\(name)\"; there are: \(names), all")
+            throw UsageError(message: "unknown suite \"\(name)\"; the suites are: \(names), all")
         }
         return suite
     }

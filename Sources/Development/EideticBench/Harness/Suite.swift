@@ -1,15 +1,15 @@
-/// A group of cases that are run together.
+/// A group of benchmarks that run together.
 ///
-/// Each stands in a file of its own in `Suites/`, as a static constant in an extension, and in the list ``all``.
+/// Each suite is a static constant in a file in `Suites/`, and an element of ``all``.
 struct Suite: Sendable {
     let name: String
-    /// What is measured against what, in one line.
+    /// A one-line description of the measurements and their baselines.
     let summary: String
-    /// What `--NAME=VALUE` arguments it takes, each as "NAME=VALUE  what it means".
+    /// The `--NAME=VALUE` arguments, each as "NAME=VALUE  description".
     let arguments: [String]
-    /// Which of the arguments may stand without its name, first.
+    /// The name of the argument that may be given first and without its name.
     let positional: String?
-    /// Measures, and reports through the bench.
+    /// The function that measures and reports all cases.
     let run: @Sendable (Bench) async throws -> Void
 
     init(
@@ -26,7 +26,7 @@ struct Suite: Sendable {
         self.run = run
     }
 
-    /// Every suite, in the order of `--list`.
+    /// All suites, in the order of `--list`.
     static let all: [Suite] = [
         cacheKey,
         memoryCache,

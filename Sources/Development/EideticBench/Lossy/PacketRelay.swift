@@ -1,9 +1,9 @@
 import EideticCore
 import Glibc
 
-/// Carries packets between two TUN devices: each a while later, some never.
+/// Forwards packets between two TUN devices with a delay, and drops some.
 final class PacketRelay: Sendable {
-    /// A packet on its way.
+    /// A packet that waits for its delivery time.
     private struct DelayedPacket {
         let due: Duration
         let target: Int32
@@ -74,7 +74,7 @@ final class PacketRelay: Sendable {
         }
     }
 
-    /// Waits for a packet, or until the first one on its way is there.
+    /// Waits for an incoming packet, at most until the time `due` of the next delivery.
     private func wait(for ends: [Int32], until due: Duration?, time: SystemTime) {
         var files = ends.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let longest = due.map { max(.zero, $0 - time.uptime) } ?? .milliseconds(100)

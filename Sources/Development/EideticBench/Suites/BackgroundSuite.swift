@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 extension Suite {
-    /// What it costs to hold off suspension around a piece of work.
+    /// The cost of a background task, which delays suspension around a piece of work.
     static let background = Suite("background", summary: "a background task, begun and ended in the foreground") {
         bench in
         let application = Application()
@@ -42,7 +42,7 @@ extension Suite {
         }
     }
 
-    /// Runs `body` on so many threads at once; returns when the last one is through.
+    /// Runs `body` on several threads concurrently and waits until all have ended.
     private static func runConcurrently(threads count: Int, body: @escaping @Sendable () -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<count {
@@ -59,7 +59,7 @@ extension Suite {
     }
 }
 
-/// A supervisor that is told of each begin and each end, and answers: a thread of this process, the nearest it can be.
+/// A thread that acknowledges a message for each start and end of a task, as a supervisor process at its fastest.
 private final class SupervisorChannel: Sendable {
     private let end: Int32
 

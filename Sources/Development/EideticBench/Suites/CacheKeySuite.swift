@@ -1,14 +1,14 @@
 import EideticCore
 
 extension Suite {
-    /// What it costs to make the key under which everything is cached.
+    /// The cost of creating a cache key.
     static let cacheKey = Suite(
         "cache-key",
-        summary: "making a cache key from a URL, against hashing the String itself"
+        summary: "creating a cache key from a URL, against hashing the String itself"
     ) {
         bench in
         let urls = (0..<1_000).map {
-            "https://pictures.example.org/albums/2026/holiday/large/IMG_\(1_000_000 + $0).jpeg?w=640"
+            "https://images01.example.org/albums/2026/holiday/large/IMG_\(1_000_000 + $0).jpeg?w=640"
         }
         await bench.compare(
             BenchmarkCase("a URL of 79 bytes", unit: .nanoseconds, goal: .ratio(1)),

@@ -3,13 +3,13 @@ import EideticStore
 import Glibc
 
 extension Suite {
-    /// The disk cache beside the bare system calls that do the same without any safety.
+    /// The disk cache against bare system calls without checks.
     static let diskCache = Suite(
         "disk-cache",
         summary: "writes, reads, misses, opening and trims of the disk cache, against bare system calls",
         arguments: [
-            "directory=PATH  where to work (default: TMPDIR or /tmp)",
-            "entries=COUNT  entries for opening, and for a trim among many (default: 100000)",
+            "directory=PATH  the working directory (default: TMPDIR or /tmp)",
+            "entries=COUNT  the number of entries for opening and for a trim among many (default: 100000)",
         ]
     ) { bench in
         let parent = bench.arguments["directory"] ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
@@ -24,7 +24,7 @@ extension Suite {
     }
 }
 
-/// Cases with real files.
+/// The cases, with real files.
 private struct DiskCacheMeasurement {
     let root: String
     private static let count = 1_000
@@ -36,24 +36,24 @@ private struct DiskCacheMeasurement {
         return try DiskCache(configuration)
     }
 
-    /// Writing, reading, missing: ours and bare calls in turn, on the same file system.
+    /// Measures writes, reads and misses, alternating with bare system calls on the same file system.
     func measureReadsAndWrites(with bench: Bench) throws {
         let cache = try makeCache(named: "ours")
         let raw = RawFiles(root: "\(root)/raw")
-        let keys = (0..<Self.count).map { "https://pictures.example.org/albums/2026/IMG_\(1_000_000 + $0).jpeg" }
+        let keys = (0..<Self.count).map { "https://images01.example.org/albums/2026/IMG_\(1_000_000 + $0).jpeg" }
         var failures = 0
         bench.compareSynchronously(
             BenchmarkCase("write 20 KB", unit: .microseconds, goal: .ratio(1.25)),
             operations: Self.count,
             with: "create + write + close + rename",
-            ours: { for key in keys { try? cache.write(body, for: key) } },
+            ours: { for key in keys { try? cache.blocking.insert(body, for: key) } },
             theirs: { for key in keys where !raw.write(body, for: key) { failures += 1 } }
         )
         bench.compareSynchronously(
             BenchmarkCase("read 20 KB, verified", unit: .microseconds, goal: .ratio(1.25)),
             operations: Self.count,
             with: "open + read + close",
-            ours: { for key in keys { blackHole(try? cache.read(key)) } },
+            ours: { for key in keys { blackHole(try? cache.blocking.read(key)) } },
             theirs: { for key in keys where !raw.read(key, size: body.count) { failures += 1 } }
         )
         let missing = keys.map { $0 + "?missing" }
@@ -61,15 +61,15 @@ private struct DiskCacheMeasurement {
             BenchmarkCase("miss", unit: .microseconds, goal: .ratio(1.3)),
             operations: Self.count,
             with: "failed open",
-            ours: { for key in missing { blackHole(try? cache.read(key)) } },
+            ours: { for key in missing { blackHole(try? cache.blocking.read(key)) } },
             theirs: { for key in missing where raw.read(key, size: 1) { failures += 1 } }
         )
-        guard failures == 0, try cache.read(keys[0])?.bytes == body else {
-            throw EideticError(.fileFailure, message: "raw files")
+        guard failures == 0, try cache.blocking.read(keys[0])?.bytes == body else {
+            throw EideticError(.fileFailure, message: "a bare system call failed")
         }
     }
 
-    /// What the index takes in memory, and what choosing a victim costs, with few entries and with many.
+    /// Measures the index's memory per entry, and the cost of choosing an entry to evict, at several sizes.
     func measureIndex(with bench: Bench) {
         for count in [10_000, 100_000, 1_000_000] {
             let before = Self.residentBytes
@@ -93,14 +93,14 @@ private struct DiskCacheMeasurement {
         }
     }
 
-    /// The memory that the process has, from the kernel.
+    /// The resident memory of this process, in bytes.
     private static var residentBytes: Int {
         let text =
             (try? FileSystem().contents(of: "/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) } ?? ""
         return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * Int(getpagesize())
     }
 
-    /// Removing 5,000 of 10,000 entries, against unlinking as many files.
+    /// Measures removing 5,000 of 10,000 entries, against unlinking as many files.
     func measureTrims(with bench: Bench) throws {
         var ours: [Double] = []
         var theirs: [Double] = []
@@ -108,18 +108,18 @@ private struct DiskCacheMeasurement {
             let cache = try makeCache(named: "trim\(round)")
             let raw = RawFiles(root: "\(root)/trimraw\(round)")
             for index in 0..<10_000 {
-                try cache.write(body, for: "\(index)")
+                try cache.blocking.insert(body, for: "\(index)")
                 _ = raw.write(body, for: "\(index)")
             }
             defer {
                 RawFiles.removeTree("\(root)/trim\(round)")
                 RawFiles.removeTree("\(root)/trimraw\(round)")
             }
-            let half = ByteCount(cache.usage.allocatedSize.bytes / 2)
-            ours.append(try Self.microseconds { blackHole(try cache.trim(toSize: half)) } / 5_000)
+            let half = ByteCount(cache.blocking.usage.allocatedSize.bytes / 2)
+            ours.append(try Self.microseconds { blackHole(try cache.blocking.trim(toSize: half)) } / 5_000)
             theirs.append(Self.microseconds { for index in 0..<5_000 { raw.unlink("\(index)") } } / 5_000)
-            guard cache.usage.entryCount == 5_000 else {
-                throw EideticError(.fileFailure, message: "trim: \(cache.usage)")
+            guard cache.blocking.usage.entryCount == 5_000 else {
+                throw EideticError(.fileFailure, message: "trim: \(cache.blocking.usage)")
             }
         }
         bench.report(
@@ -129,13 +129,13 @@ private struct DiskCacheMeasurement {
         )
     }
 
-    /// Opening a directory with many entries and reading one: no scan, so the time does not depend on their number.
+    /// Measures opening a cache with many entries and reading one, which must not scan the directory.
     func measureOpening(with bench: Bench, entries: Int) throws {
         let first = try makeCache(named: "many")
         let raw = RawFiles(root: first.configuration.directory, suffix: ".raw")
         for index in 0..<entries {
-            try first.write([1, 2, 3], for: Self.key(at: index))
-            // Files for `trimAmongMany`, among the entries that it removes.
+            try first.blocking.insert([1, 2, 3], for: Self.key(at: index))
+            // Files for `measureTrimsAmongMany`, in the directories of the entries that it removes.
             if index < Self.entriesPerTrim * Self.trimCount { _ = raw.write([1, 2, 3], for: Self.key(at: index)) }
         }
         var times: [Double] = []
@@ -146,7 +146,7 @@ private struct DiskCacheMeasurement {
             times.append(
                 try Self.microseconds {
                     let cache = try DiskCache(first.configuration, fileSystem: FileSystem(observer: counter))
-                    guard try cache.read(Self.key(at: round)) != nil else {
+                    guard try cache.blocking.read(Self.key(at: round)) != nil else {
                         throw EideticError(.cacheMiss, message: "\(round)")
                     }
                 } / 1_000
@@ -165,11 +165,13 @@ private struct DiskCacheMeasurement {
     private static let entriesPerTrim = 5_000
     private static let trimCount = 9
 
-    /// Keys of one length, so that all entries are worth the same and the oldest go first.
+    /// Returns a key; all keys have one length, so that all entries have the same cost and the oldest are evicted
+    /// first.
     private static func key(at index: Int) -> String { "\(10_000_000 + index)" }
 
-    /// Removing 5,000 of the entries that `opening` left, against unlinking as many files beside them: the cost of one
-    /// must not depend on how many stay.
+    /// Measures removing 5,000 of the entries that `measureOpening` has written, against unlinking as many files.
+    ///
+    /// The cost of an entry must not depend on the number of remaining entries.
     func measureTrimsAmongMany(with bench: Bench, entries: Int) throws {
         guard entries >= 2 * Self.entriesPerTrim * Self.trimCount else { return }
         let counter = SystemCallCounter()
@@ -178,17 +180,19 @@ private struct DiskCacheMeasurement {
         let raw = RawFiles(root: configuration.directory, suffix: ".raw")
         var (ours, theirs, calls): ([Double], [Double], [Double]) = ([], [], [])
         for round in 0..<Self.trimCount {
-            let usage = cache.usage
+            let usage = cache.blocking.usage
             let size = ByteCount(
                 usage.allocatedSize.bytes / usage.entryCount * (usage.entryCount - Self.entriesPerTrim)
             )
             let before = counter.count
-            ours.append(try Self.microseconds { blackHole(try cache.trim(toSize: size)) } / Double(Self.entriesPerTrim))
+            ours.append(
+                try Self.microseconds { blackHole(try cache.blocking.trim(toSize: size)) } / Double(Self.entriesPerTrim)
+            )
             calls.append(Double(counter.count - before) / Double(Self.entriesPerTrim))
             let range = (round * Self.entriesPerTrim)..<((round + 1) * Self.entriesPerTrim)
             let time = Self.microseconds { for index in range { raw.unlink(Self.key(at: index)) } }
             theirs.append(time / Double(Self.entriesPerTrim))
-            let remaining = cache.usage.entryCount
+            let remaining = cache.blocking.usage.entryCount
             guard remaining == usage.entryCount - Self.entriesPerTrim else {
                 throw EideticError(.fileFailure, message: "\(remaining) are left")
             }
@@ -210,9 +214,9 @@ private struct DiskCacheMeasurement {
 }
 
 extension Bench {
-    /// As `compare`, for what does not suspend.
+    /// Compares two synchronous functions, like `compare`.
     fileprivate func compareSynchronously(
-        _ kase: BenchmarkCase,
+        _ benchmark: BenchmarkCase,
         operations: Int,
         with baseline: String,
         ours: () -> Void,
@@ -223,9 +227,9 @@ extension Bench {
         ours()
         theirs()
         for _ in 0..<9 {
-            samples.ours.append(kase.unit.value(seconds: clock.measure(ours).inSeconds / Double(operations)))
-            samples.theirs.append(kase.unit.value(seconds: clock.measure(theirs).inSeconds / Double(operations)))
+            samples.ours.append(benchmark.unit.value(seconds: clock.measure(ours).inSeconds / Double(operations)))
+            samples.theirs.append(benchmark.unit.value(seconds: clock.measure(theirs).inSeconds / Double(operations)))
         }
-        report(kase, samples: Samples(values: samples.ours), baseline: (baseline, Samples(values: samples.theirs)))
+        report(benchmark, samples: Samples(values: samples.ours), baseline: (baseline, Samples(values: samples.theirs)))
     }
 }

@@ -4,13 +4,15 @@ import EideticTestSupport
 import Glibc
 
 extension Suite {
-    /// The downloader against curl where packets take their time and some are lost.
+    /// The downloader against curl on a link with delay and packet loss.
     static let fetchLossy = Suite(
         "fetch-lossy",
         summary: "files over a link with delay and loss, against curl -Z; needs root, TUN devices and ip",
         arguments: [
-            "files=40  how many files", "parallel=6  how many at once", "rounds=9  how many samples",
-            "delay=40  milliseconds there and back", "loss=10  packets of a thousand that are lost, by a fixed list",
+            "files=40  the number of files", "parallel=6  the number of concurrent downloads",
+            "rounds=9  the number of samples",
+            "delay=40  the round-trip time in milliseconds",
+            "loss=10  the number of lost packets per thousand, in a fixed sequence",
         ]
     ) { bench in
         guard geteuid() == 0, access("/dev/net/tun", R_OK | W_OK) == 0, Subprocess.executablePath(for: "ip") != nil
@@ -27,7 +29,7 @@ extension Suite {
     }
 }
 
-/// The same files by us and by curl, in turn.
+/// The same files downloaded by Eidetic and by curl, in alternation.
 private struct LossyRun {
     private let link: LossyLink
     private let nginx: Subprocess
@@ -58,7 +60,7 @@ private struct LossyRun {
             "/CN=lossy", "-keyout", key, "-out", certificate,
         ]
         guard try await Subprocess.run("openssl", arguments: arguments).status == .exited(0) else {
-            throw EideticError(.tlsFailure, message: "openssl made no certificate")
+            throw EideticError(.tlsFailure, message: "openssl failed to create a certificate")
         }
         var random = SplitMix(state: 7)
         for number in 0..<count {
@@ -89,7 +91,7 @@ private struct LossyRun {
         return nginx
     }
 
-    /// Throughput of whole runs, ours and curl's in turn; each begins with no connection.
+    /// Measures the throughput of whole runs, alternating with curl; each run starts without connections.
     func measure(with bench: Bench, title: String, baseURL: String) async throws {
         let urls = (0..<count).map { "\(baseURL)/\($0).png" }
         var (ours, theirs) = ([Double](), [Double]())
@@ -117,7 +119,7 @@ private struct LossyRun {
         configuration.maximumConcurrent = parallel
         configuration.observesNetwork = false
         let settings = configuration
-        // Its engine's thread begins here, and so its sockets are at this end of the link.
+        // The downloader's engine thread starts in the client's namespace, so its sockets are at that end of the link.
         let downloader = await link.client.run { Downloader(settings) }
         try await withThrowingTaskGroup(of: Int.self) { group in
             for url in urls {

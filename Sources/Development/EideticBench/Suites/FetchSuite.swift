@@ -4,14 +4,15 @@ import EideticTestSupport
 import Glibc
 
 extension Suite {
-    /// The downloader against the fastest client there is for many small files.
+    /// The downloader against `curl -Z`, the fastest client for many small files.
     static let fetch = Suite(
         "fetch",
         summary:
-            "many files from nginx on this machine to files in memory, against curl -Z; both are processes of their own",
+            "many files from a local nginx to files in memory, against curl -Z; each in a process of its own",
         arguments: [
-            "files=2000  how many files", "parallel=32  how many at once", "rounds=21  how many samples",
-            "tls=1  0 leaves HTTPS with HTTP/2 out",
+            "files=2000  the number of files", "parallel=32  the number of concurrent downloads",
+            "rounds=21  the number of samples",
+            "tls=1  0 skips HTTPS with HTTP/2",
         ]
     ) { bench in
         let count = try bench.integer(named: "files", default: 2_000)
@@ -44,9 +45,9 @@ extension Suite {
     }
 }
 
-/// One way to load all files.
+/// The comparison over one protocol.
 private struct FetchRun {
-    /// A program that loads them, and what it is told to load.
+    /// A program that downloads the files, and the list of files on its standard input.
     struct Client {
         let name: String
         let command: [String]
@@ -56,7 +57,7 @@ private struct FetchRun {
         func samples(of part: KeyPath<Cost, Double>) -> Samples { Samples(values: costs.map { $0[keyPath: part] }) }
     }
 
-    /// What a run took, in milliseconds and bytes.
+    /// The cost of a run: times in milliseconds, memory in bytes.
     struct Cost {
         var (wall, processor, memory) = (0.0, 0.0, 0.0)
     }
@@ -88,7 +89,7 @@ private struct FetchRun {
         usesTLS = caFile != nil
     }
 
-    /// The program that stands beside this one.
+    /// Returns the path of the probe program beside this one.
     private static func probePath() throws -> String {
         guard let own = realpath("/proc/self/exe", nil) else {
             throw SystemError(.open, errorNumber: errno, path: "/proc/self/exe")
@@ -97,7 +98,7 @@ private struct FetchRun {
         return String(String(cString: own).reversed().drop { $0 != "/" }.reversed()) + "EideticFetchProbe"
     }
 
-    /// Files of 20 to 200 KB that begin as a PNG does.
+    /// Adds files of 20 to 200 KB with the signature of a PNG, and returns their names.
     static func addFiles(count: Int, to server: Nginx) throws -> [String] {
         var random: UInt64 = 88_172_645_463_325_252
         return try (0..<count).map { index in
@@ -115,20 +116,20 @@ private struct FetchRun {
         }
     }
 
-    /// Wall time, work and memory of whole runs, each client's in turn.
+    /// Measures wall time, processor time and memory of whole runs, alternating between the clients.
     func measure(with bench: Bench, rounds: Int) async throws {
         var clients = clients
         for round in 0...rounds {
-            // Whoever comes first finds another machine than the last one does: each does half of the time.
+            // The order alternates, since the first client of a round meets other conditions than the last one.
             for index in round.isMultiple(of: 2) ? Array(clients.indices) : clients.indices.reversed() {
                 let cost = try await cost(of: clients[index])
-                // The first round warms the files and the name service up.
+                // The first round only warms up the file cache and the name service.
                 if round > 0 { clients[index].costs.append(cost) }
             }
         }
         let curl = clients[2]
         for client in clients.dropLast() {
-            // Curl holds no body as a whole: what goes through memory has no counterpart there, and no goal.
+            // curl never holds a whole body in memory, so only the client that saves to files has a goal.
             let goal = client.name == "saved" ? BenchmarkCase.Goal.ratio(usesTLS ? 1.05 : 1.1) : nil
             let name = "\(names.count) files, \(title), \(client.name)"
             for (metric, part) in [("wall", \Cost.wall), ("CPU", \Cost.processor)] {
@@ -146,9 +147,9 @@ private struct FetchRun {
         }
     }
 
-    /// Runs a client into an empty directory, so that none pays for throwing away what was there.
+    /// Runs a client with an empty output directory, so that it does not overwrite files.
     ///
-    /// It runs below `time`, since the system counts what a starting process has in use for the started one too.
+    /// The client runs below `time`, since Linux adds the memory of the starting process to that of the started one.
     private func cost(of client: Client) async throws -> Cost {
         for name in names { try? FileSystem().unlink(outputDirectory.path(of: name)) }
         let before = Self.processorTime()
@@ -168,7 +169,7 @@ private struct FetchRun {
         return cost
     }
 
-    /// The processor time of all processes that this one has waited for, in seconds.
+    /// Returns the processor time of all child processes that have ended, in seconds.
     private static func processorTime() -> Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
@@ -176,7 +177,7 @@ private struct FetchRun {
         return Double(seconds) + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6
     }
 
-    /// One file of 175 KB over a connection that is open.
+    /// Measures requests for one file of 175 KB over an open connection.
     static func measureWarmRequest(with bench: Bench, server: Nginx) async throws {
         var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
         bytes += [UInt8](repeating: 7, count: 175_000 - bytes.count)

@@ -5,11 +5,11 @@ import EideticTestSupport
 import Glibc
 
 extension Suite {
-    /// The whole way of many photographs: network, disk, decode.
+    /// Complete loads of many photographs: network, disk, decoding.
     static let load = Suite(
         "load",
-        summary: "photographs of two megapixels to 400 pixels, against their parts alone and curl with vipsthumbnail",
-        arguments: ["count=500  how many photographs", "rounds=3  how many samples"]
+        summary: "photographs of two megapixels to 400 pixels, against each stage alone and curl with vipsthumbnail",
+        arguments: ["count=500  the number of photographs", "rounds=3  the number of samples"]
     ) { bench in
         let measurement = try await LoadMeasurement(
             photographs: Photographs(count: try bench.integer(named: "count", default: 500)),
@@ -19,7 +19,7 @@ extension Suite {
     }
 }
 
-/// The same photographs loaded in several ways, each in turn.
+/// The same photographs loaded in several ways, in alternation.
 private struct LoadMeasurement {
     private let photographs: Photographs
     private let rounds: Int
@@ -42,7 +42,7 @@ private struct LoadMeasurement {
         pool = WorkPool(name: "bench", maximumThreadCount: cores)
     }
 
-    /// Wall times, and the processor time of all that our own cold loads make work, in milliseconds.
+    /// Wall times, and the processor time of cold loads in this process and the server, in milliseconds.
     private struct Times {
         var cold: [Double] = []
         var processor: [Double] = []
@@ -106,7 +106,7 @@ private struct LoadMeasurement {
         }
     }
 
-    /// Ours: whatever the cache has not comes from the server.
+    /// Loads all photographs through a pipeline with a disk cache in `directory`.
     private func load(cacheDirectory cache: String) async throws {
         let disk = try DiskCache(DiskCache.Configuration(directory: cache))
         let pipeline = ImagePipeline(.init(diskCache: disk))
@@ -162,7 +162,7 @@ private struct LoadMeasurement {
         }
     }
 
-    /// Download everything, then have each batch of files made small by one process, one process a core at a time.
+    /// Downloads everything with curl, then runs `vipsthumbnail` on batches of files, with one process per core.
     private func runCurlAndVips(batch: Int) async throws {
         let outputDirectory = workDirectory.path(of: "curl")
         let script = """
@@ -195,7 +195,7 @@ private struct LoadMeasurement {
         try await Bench.seconds(body) * 1e3
     }
 
-    /// What this process and the server have used, in milliseconds: both run on the same processors.
+    /// Returns the processor time of this process and the server, which share the processors, in milliseconds.
     private func processorTime() -> Double { processorTime(of: getpid()) + processorTime(of: server.identifier) }
 
     private func processorTime(of process: pid_t) -> Double {

@@ -2,7 +2,7 @@ import EideticCore
 import Foundation
 import Synchronization
 
-/// The least that can be called a cache: a lock, open addressing, and a mark on what was used.
+/// A minimal cache: a lock, open addressing, and a mark on each used entry.
 final class BareTable<Value: Sendable>: Sendable {
     private struct Entry {
         var key = CacheKey("")
@@ -54,7 +54,7 @@ final class LockedDictionary<Value: Sendable>: Sendable {
     func value(for key: String) -> Value? { values.withLock { $0[key] } }
 }
 
-/// Foundation's cache.
+/// Foundation's `NSCache`.
 struct FoundationCache: @unchecked Sendable {
     // Safe to send: `NSCache` has a lock of its own.
     private let cache = NSCache<NSString, AnyObject>()

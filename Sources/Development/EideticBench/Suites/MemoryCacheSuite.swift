@@ -3,12 +3,12 @@ import EideticStore
 import Foundation
 
 extension Suite {
-    /// What a look-up and an insertion in the memory cache cost.
+    /// The cost of lookups and insertions in the memory cache.
     static let memoryCache = Suite(
         "memory-cache",
         summary:
             "hits, misses and insertions against a bare locked table, a locked Dictionary and Foundation's NSCache",
-        arguments: ["entries=NUMBER  how many values are kept; 4096 by default"]
+        arguments: ["entries=NUMBER  the number of cached values (default: 4096)"]
     ) { bench in
         let measurement = MemoryCacheMeasurement(entries: try bench.integer(named: "entries", default: 4_096))
         await measurement.measureHits(with: bench)
@@ -19,10 +19,10 @@ extension Suite {
     }
 }
 
-/// A value as large caches hold it: an object.
+/// A cached value: a reference, as in NSCache.
 private final class Value: Sendable {}
 
-/// The same work for the memory cache and for what it is compared with.
+/// The same operations on the memory cache and on its baselines.
 private struct MemoryCacheMeasurement {
     private static let operations = 200_000
 
@@ -37,7 +37,7 @@ private struct MemoryCacheMeasurement {
 
     init(entries: Int) {
         texts = (0..<entries).map {
-            "https://pictures.example.org/albums/2026/holiday/large/IMG_\(1_000_000 + $0).jpeg"
+            "https://images01.example.org/albums/2026/holiday/large/IMG_\(1_000_000 + $0).jpeg"
         }
         keys = texts.map { CacheKey($0) }
         missing = (0..<entries).map { CacheKey("missing \($0)") }
@@ -81,7 +81,7 @@ private struct MemoryCacheMeasurement {
         )
     }
 
-    /// Throughput of two threads on different halves of the requests, against one thread's.
+    /// Measures the throughput of two threads against that of one.
     func measureThreads(with bench: Bench) async {
         let runs = makeRuns(threads: 2)
         await bench.compare(
@@ -139,7 +139,7 @@ private struct MemoryCacheMeasurement {
         blackHole(found)
     }
 
-    /// Each thread has its own order of keys and its own reference to the cache, and so shares nothing but the cache.
+    /// Creates a run for each thread, with its own order of keys, so that threads share only the cache.
     private func makeRuns(threads: Int) -> [ReaderRun] {
         (0..<threads).map { thread in
             ReaderRun(cache: cache, keys: order.indices.map { keys[order[($0 + thread * 7_919) % order.count]] })

@@ -3,11 +3,11 @@ import EideticCore
 import EideticStore
 
 extension Suite {
-    /// What a memory hit costs through the public interface.
+    /// The cost of a memory hit through the public API.
     static let pipeline = Suite(
         "pipeline",
         summary: "memory hits from prepared requests, against the cache's own",
-        arguments: ["entries=NUMBER  how many pictures are kept; 1024 by default"]
+        arguments: ["entries=NUMBER  the number of cached images (default: 1024)"]
     ) { bench in
         let measurement = try await PipelineMeasurement(entries: try bench.integer(named: "entries", default: 1_024))
         await measurement.measureHits(with: bench)
@@ -16,7 +16,7 @@ extension Suite {
     }
 }
 
-/// The same hits through the pipeline and through a cache alone.
+/// The same lookups through the pipeline and through a cache alone.
 private struct PipelineMeasurement {
     private static let operations = 100_000
 
@@ -36,22 +36,22 @@ private struct PipelineMeasurement {
         let png = try ImageEncoder.encode(image, as: .png)
         var requests: [ImageRequest] = []
         for index in 0..<entries {
-            let resource = ImageResource.provider(
-                name: "https://pictures.example.org/large/IMG_\(1_000_000 + index).png"
+            let resource = ImageRequest.Resource.provider(
+                name: "https://images01.example.org/large/IMG_\(1_000_000 + index).png"
             ) {
                 () throws(EideticError) in png
             }
             requests.append(ImageRequest(resource, rendering: .init(size: pixel)))
         }
         for request in requests { _ = try await pipeline.image(for: request) }
-        keys = (0..<entries).map { CacheKey("picture \($0)") }
+        keys = (0..<entries).map { CacheKey("image \($0)") }
         for key in keys { cache.insert(image, for: key) }
         self.requests = requests
         var random = SplitMix(state: 1)
         order = (0..<Self.operations).map { _ in Int(random.next() % UInt64(entries)) }
     }
 
-    /// `cachedImage(for:)`, which is what a view asks before anything else.
+    /// Measures `cachedImage(for:)`, the first call of a view.
     func measureHits(with bench: Bench) async {
         for goal in [BenchmarkCase.Goal.ratio(1.5), .value(150)] {
             await bench.compare(
@@ -64,7 +64,7 @@ private struct PipelineMeasurement {
         }
     }
 
-    /// `load` with a completion, which calls back before it returns.
+    /// Measures `load` with a completion, which is called before `load` returns.
     func measureLoads(with bench: Bench) async {
         await bench.measure(
             BenchmarkCase("hit, load with completion", unit: .nanoseconds),
@@ -76,7 +76,7 @@ private struct PipelineMeasurement {
         }
     }
 
-    /// `try await image(for:)`.
+    /// Measures `try await image(for:)`.
     func measureAwaitedHits(with bench: Bench) async throws {
         try await bench.measure(
             BenchmarkCase("hit, awaited", unit: .nanoseconds),

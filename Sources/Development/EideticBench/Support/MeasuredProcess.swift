@@ -1,15 +1,15 @@
 import EideticCore
 import Glibc
 
-/// A program that was run to its end: how long it took, and how much memory at the most.
+/// The run time and peak memory of a program that has ended.
 struct MeasuredProcess {
     let seconds: Double
-    /// The largest resident set, in bytes.
-    let memory: Int
+    /// The largest resident set size, in bytes.
+    let peakMemory: Int
 
-    /// Runs a program, found as a shell would; its output goes to `output`, or nowhere.
+    /// Runs a program, looked up in `PATH`, and waits until it exits; discards its output if `output` is `nil`.
     ///
-    /// - Throws: Where it cannot be started, or fails.
+    /// - Throws: An error if the program cannot be started or fails.
     static func run(_ command: [String], output: Int32? = nil) throws(UsageError) -> MeasuredProcess {
         let start = ContinuousClock.now
         let process = try spawn(command, output: output)
@@ -20,37 +20,37 @@ struct MeasuredProcess {
         guard status == 0 else { throw UsageError(message: "\(command[0]) failed: wait status \(status)") }
         return MeasuredProcess(
             seconds: Double(seconds) + Double(attoseconds) / 1e18,
-            memory: usage.ru_maxrss << 10
+            peakMemory: usage.ru_maxrss << 10
         )
     }
 
-    /// What this program is called with to run another from a small process.
+    /// The option with which this program runs another one and prints its peak memory.
     static let helperOption = "--memory-of"
 
-    /// The largest resident set of a program, in bytes.
+    /// Runs a program and returns its largest resident set size, in bytes.
     ///
-    /// Another process of this program starts it: Linux counts what the starting process had in memory as well, and
-    /// this one has hundreds of megabytes.
+    /// A small child process starts the program, because Linux includes the memory of the starting process in this
+    /// number, and this process uses hundreds of megabytes.
     static func peakMemory(of command: [String]) throws(UsageError) -> Int {
         var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw UsageError(message: "no pipe: error \(errno)") }
+        guard pipe(&ends) == 0 else { throw UsageError(message: "cannot create a pipe: error \(errno)") }
         defer { ends.forEach { close($0) } }
         _ = try run(["/proc/self/exe", helperOption] + command, output: ends[1])
         var text = [UInt8](repeating: 0, count: 64)
         let count = read(ends[0], &text, text.count)
         guard count > 0, let number = Int(String(decoding: text[..<count], as: UTF8.self)) else {
-            throw UsageError(message: "\(command[0]): its memory is not known")
+            throw UsageError(message: "\(command[0]): its peak memory cannot be read")
         }
         return number
     }
 
-    /// Writes what ``memory(of:)`` reads.
+    /// Runs a program and prints its peak memory for ``peakMemory(of:)``.
     static func printPeakMemory(of command: [String]) throws(UsageError) {
-        let digits = Array("\(try run(command).memory)".utf8)
+        let digits = Array("\(try run(command).peakMemory)".utf8)
         _ = write(1, digits, digits.count)
     }
 
-    /// Whether there is such a program.
+    /// Returns `true` if a program with this name or path can be executed; otherwise, `false`.
     static func isInstalled(_ name: String) -> Bool {
         guard !name.contains("/") else { return access(name, X_OK) == 0 }
         guard let path = getenv("PATH").map({ String(cString: $0) }) else { return false }

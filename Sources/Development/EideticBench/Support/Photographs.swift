@@ -2,23 +2,23 @@ import EideticCodecs
 import EideticCore
 import Glibc
 
-/// Photographs of two megapixels, made of those that the demo shows.
+/// JPEG photographs of about two megapixels, derived from installed desktop backgrounds.
 ///
-/// They are made once, into the temporary directory, since that takes longer than what is measured with them.
+/// They are stored in the temporary directory and reused, since creating them takes longer than the measurements.
 struct Photographs {
-    /// The directory in which they are.
+    /// The directory of the photographs.
     let directory: String
-    /// Their names in it.
+    /// The file names.
     let names: [String]
 
-    /// From Debian's mate-backgrounds and gnome-backgrounds.
+    /// Files of Debian's packages mate-backgrounds and gnome-backgrounds.
     private static let sources = [
         "mate/abstract/Elephants_3840x2160.jpg", "mate/nature/Aqua.jpg", "mate/nature/Dune.jpg",
         "mate/nature/FreshFlower.jpg", "mate/nature/LadyBird.jpg", "mate/nature/RainDrops.jpg", "mate/nature/Storm.jpg",
         "mate/nature/TwoWings.jpg", "mate/nature/YellowFlower.jpg",
     ]
 
-    /// Makes `count` photographs, or finds those of an earlier run.
+    /// Creates `count` photographs, or reuses those of an earlier run.
     init(count: Int) throws {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         directory = "\(parent)/eidetic-photographs-\(getuid())-\(count)"
@@ -41,7 +41,7 @@ struct Photographs {
         try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try files.write(bytes, to: file) }
     }
 
-    /// The demo's photographs, a little larger than two megapixels.
+    /// Decodes the installed backgrounds to a little more than two megapixels; falls back to a synthetic photograph.
     private static func sourceImages() throws -> [Image] {
         var options = DecodeOptions()
         options.size = PixelSize(width: 1_800, height: 1_800)
@@ -55,15 +55,15 @@ struct Photographs {
         return [try ImageDecoder.decode(try SyntheticPhotograph.jpeg(size: size))]
     }
 
-    /// Each a little different in size, so that no two have the same bytes.
-    private static func jpeg(of picture: Image, number: Int) throws -> [UInt8] {
-        let scale = (2_000_000.0 / Double(picture.size.pixelCount)).squareRoot() * (1 - Double(number % 40) / 2_000)
+    /// Encodes an image at a size that depends on `number`, so that no two files have the same bytes.
+    private static func jpeg(of image: Image, number: Int) throws -> [UInt8] {
+        let scale = (2_000_000.0 / Double(image.size.pixelCount)).squareRoot() * (1 - Double(number % 40) / 2_000)
         let size = PixelSize(
-            width: Int(Double(picture.size.width) * min(1, scale)),
-            height: Int(Double(picture.size.height) * min(1, scale))
+            width: Int(Double(image.size.width) * min(1, scale)),
+            height: Int(Double(image.size.height) * min(1, scale))
         )
-        let pixels = try Resampler.resample(picture.pixels, to: size)
-        let image = Image(frames: [Image.Frame(pixels: pixels)], format: .jpeg, sourceSize: size)
-        return try ImageEncoder.encode(image, as: .jpeg, quality: 0.88)
+        let pixels = try Resampler.resample(image.pixels, to: size)
+        let resized = Image(frames: [Image.Frame(pixels: pixels)], format: .jpeg, sourceSize: size)
+        return try ImageEncoder.encode(resized, as: .jpeg, quality: 0.88)
     }
 }

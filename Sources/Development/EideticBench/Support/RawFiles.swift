@@ -1,28 +1,12 @@
 import EideticCore
 import Glibc
 
-/// Counts system calls.
-final class SystemCallCounter: SystemCallObserver {
-    private let state = Guarded((all: 0, scans: 0))
-
-    var count: Int { state.withLock { $0.all } }
-    var directoryReads: Int { state.withLock { $0.scans } }
-
-    func willPerform(_ call: SystemCall, path: String?) -> Int32? {
-        state.withLock { state in
-            state.all += 1
-            if call == .readdir { state.scans += 1 }
-        }
-        return nil
-    }
-}
-
-/// Files without any safety: what the bare system calls cost.
+/// Unprotected file operations, as the baseline of the disk cache: bare system calls without checks.
 struct RawFiles {
     private let root: String
     private let suffix: String
 
-    /// Works in `root`, with names that end in `suffix`.
+    /// Creates the directories below `root` for files with this suffix.
     init(root: String, suffix: String = "") {
         (self.root, self.suffix) = (root, suffix)
         try? FileSystem().makeDirectories(root)
@@ -56,7 +40,7 @@ struct RawFiles {
 
     func unlink(_ key: String) { _ = Glibc.unlink(path(for: key)) }
 
-    /// Removes a directory with all that is in it.
+    /// Removes a directory with its contents.
     static func removeTree(_ path: String) {
         let files = FileSystem()
         for name in (try? files.entryNames(in: path)) ?? [] {

@@ -1,4 +1,4 @@
-/// A generator of numbers that are the same in every run.
+/// The SplitMix64 generator, with a fixed seed for reproducible numbers.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -2,21 +2,21 @@ import CBareJPEG
 import EideticCore
 import Glibc
 
-/// A picture with the statistics of a photograph: structure of every size, soft colours, noise of a sensor.
+/// A synthetic image with the statistics of a photograph: structure at all scales, soft colours, sensor noise.
 ///
-/// Made from a fixed seed, so that each run decodes the same.
+/// The seed is fixed, so that all runs decode the same image.
 enum SyntheticPhotograph {
-    /// The JPEG of a 12-megapixel photograph, some megabytes.
+    /// Returns a JPEG of the photograph; 12 megapixels, some megabytes, by default.
     static func jpeg(size: PixelSize = PixelSize(width: 4_000, height: 3_000)) throws(EideticError) -> [UInt8] {
         let pixels = pixels(size: size)
         var count = 0
         let bytes = eidetic_bare_jpeg_encode(pixels, UInt32(size.width), UInt32(size.height), 88, 0, &count)
-        guard let bytes else { throw EideticError(.encodingFailed, message: "the JPEG library gave no picture") }
+        guard let bytes else { throw EideticError(.encodingFailed, message: "the JPEG library encoded no image") }
         defer { free(bytes) }
         return Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
-    /// Red, green, blue, alpha.
+    /// Returns the pixels, four bytes each: red, green, blue, alpha.
     private static func pixels(size: PixelSize) -> [UInt8] {
         let layers = [512, 128, 32, 8].map { ValueNoise(cell: $0, size: size) }
         let colours = [ValueNoise(cell: 700, size: size), ValueNoise(cell: 300, size: size)]
@@ -38,7 +38,7 @@ enum SyntheticPhotograph {
     }
 }
 
-/// Random values on a grid, and between them what lies between them.
+/// Value noise: random values on a grid, with bilinear interpolation.
 private struct ValueNoise {
     private let cell: Int
     private let columns: Int
@@ -51,7 +51,7 @@ private struct ValueNoise {
         values = (0..<columns * (size.height / cell + 2)).map { _ in Float(random.next() & 0xffff) / 65_535 }
     }
 
-    /// From 0 to 1.
+    /// Returns the noise at a pixel, from 0 to 1.
     func value(x: Int, y: Int) -> Float {
         let index = y / cell * columns + x / cell
         let (right, down) = (Float(x % cell) / Float(cell), Float(y % cell) / Float(cell))

@@ -1,19 +1,19 @@
 package import EideticCore
 
-/// Makes chosen system calls fail, counts all of them, and can run something just before one of them.
+/// An observer that records system calls, makes chosen calls fail, and runs code just before chosen calls.
 ///
 /// ```swift
 /// let plan = FaultPlan()
-/// plan.fail(.write, with: ENOSPC, at: 2)              // the second write from now on
+/// plan.fail(.write, with: ENOSPC, at: 2)              // the second write after this statement
 /// plan.fail(.rename, with: EIO, count: .max)          // every rename
 /// let files = FileSystem(observer: plan)
 /// ```
 package final class FaultPlan: SystemCallObserver {
-    /// A call that was made or refused.
+    /// A recorded system call.
     package struct Call: Sendable, Hashable {
         package let call: SystemCall
         package let path: String?
-        /// What it was made to fail with; `nil` where it was let through.
+        /// The error number that the plan injected; `nil` if the call was made.
         package let failure: Int32?
     }
 
@@ -21,9 +21,10 @@ package final class FaultPlan: SystemCallObserver {
         let call: SystemCall
         let pathPart: String?
         let action: @Sendable () -> Int32?
-        /// Matching calls to let through first, then matching calls to act on.
-        var toSkip: Int
-        var toHit: Int
+        /// The number of matching calls to skip before the rule applies, and the number of calls that it then applies
+        /// to.
+        var remainingSkips: Int
+        var remainingHits: Int
     }
 
     private let state = Guarded((rules: [Rule](), calls: [Call]()))
@@ -32,8 +33,12 @@ package final class FaultPlan: SystemCallObserver {
 
     /// Makes calls fail.
     ///
-    /// `number` is the error; `position` the first matching call that fails, counted from 1 and from now; `count` how
-    /// many fail from there on; `pathPart` limits it to calls with a path that contains it.
+    /// - Parameters:
+    ///   - call: The system call that fails.
+    ///   - number: The error number.
+    ///   - position: The first matching call that fails, counted from 1 from now on.
+    ///   - count: The number of matching calls that fail.
+    ///   - pathContaining: A string that the path must contain; `nil` for all calls.
     package func fail(
         _ call: SystemCall,
         with number: Int32,
@@ -41,10 +46,18 @@ package final class FaultPlan: SystemCallObserver {
         count: Int = 1,
         pathContaining: String? = nil
     ) {
-        add(Rule(call: call, pathPart: pathContaining, action: { number }, toSkip: position - 1, toHit: count))
+        add(
+            Rule(
+                call: call,
+                pathPart: pathContaining,
+                action: { number },
+                remainingSkips: position - 1,
+                remainingHits: count
+            )
+        )
     }
 
-    /// Runs `body` just before a call, on the thread that makes it; then the call goes on.
+    /// Runs `body` just before a call, on the thread that makes it; the call itself is made.
     package func before(
         _ call: SystemCall,
         at position: Int = 1,
@@ -55,19 +68,19 @@ package final class FaultPlan: SystemCallObserver {
             body()
             return nil
         }
-        add(Rule(call: call, pathPart: pathContaining, action: action, toSkip: position - 1, toHit: 1))
+        add(Rule(call: call, pathPart: pathContaining, action: action, remainingSkips: position - 1, remainingHits: 1))
     }
 
-    /// Forgets all rules; the record of calls stays.
+    /// Removes all rules; keeps the recorded calls.
     package func removeAllRules() { state.withLock { $0.rules = [] } }
 
-    /// All calls so far, in their order.
+    /// The recorded calls, in order.
     package var calls: [Call] { state.withLock { $0.calls } }
 
-    /// How many calls of one kind there were.
+    /// Returns the number of recorded calls of one system call.
     package func count(of call: SystemCall) -> Int { calls.count { $0.call == call } }
 
-    /// Forgets the calls so far.
+    /// Removes the recorded calls.
     package func resetCalls() { state.withLock { $0.calls = [] } }
 
     package func willPerform(_ call: SystemCall, path: String?) -> Int32? {
@@ -87,12 +100,12 @@ package final class FaultPlan: SystemCallObserver {
         path: String?
     ) -> (@Sendable () -> Int32?)? {
         guard rule.call == call, rule.pathPart.map({ path?.contains($0) == true }) ?? true else { return nil }
-        if rule.toSkip > 0 {
-            rule.toSkip -= 1
+        if rule.remainingSkips > 0 {
+            rule.remainingSkips -= 1
             return nil
         }
-        guard rule.toHit > 0 else { return nil }
-        rule.toHit -= 1
+        guard rule.remainingHits > 0 else { return nil }
+        rule.remainingHits -= 1
         return rule.action
     }
 }

@@ -1,13 +1,13 @@
 package import EideticCore
 import Glibc
 
-/// A directory of a test's own; removed with all that is in it when it is given up.
+/// A temporary directory for one test; removed with its contents when it is deallocated.
 package final class TemporaryDirectory: Sendable {
-    /// Its absolute path, without a slash at the end.
+    /// The absolute path, without a trailing slash.
     package let path: String
     private let files = FileSystem()
 
-    /// Makes an empty directory below `parent`, where that is not named below `TMPDIR`, or else below `/tmp`.
+    /// Creates an empty directory below `parent`, by default below `TMPDIR`, or below `/tmp` if that is not set.
     package init(named name: String = "eidetic", in parent: String? = nil) throws(SystemError) {
         let parent = parent ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         path = "\(parent)/\(name)-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
@@ -16,10 +16,10 @@ package final class TemporaryDirectory: Sendable {
 
     deinit { try? Self.removeTree(at: path, using: files) }
 
-    /// The path of `name` in it.
+    /// Returns the path of `name` in the directory.
     package func path(of name: String) -> String { "\(path)/\(name)" }
 
-    /// Writes a file, and makes the directories above it; gives its path.
+    /// Writes a file, creates missing parent directories, and returns the file's path.
     @discardableResult
     package func write(_ bytes: [UInt8], to name: String) throws(SystemError) -> String {
         let target = path(of: name)
@@ -32,7 +32,7 @@ package final class TemporaryDirectory: Sendable {
     /// Reads a file.
     package func contents(of name: String) throws(SystemError) -> [UInt8] { try files.contents(of: path(of: name)) }
 
-    /// Removes `path`, and all below it; makes directories that were made unreadable accessible first.
+    /// Removes `path` with its contents; makes inaccessible directories accessible first.
     private static func removeTree(at path: String, using files: FileSystem) throws(SystemError) {
         guard try files.linkStatus(of: path).kind == .directory else { return try files.unlink(path) }
         chmod(path, 0o700)

@@ -1,9 +1,9 @@
 package import EideticCore
 import Glibc
 
-/// Ports of the loopback interface.
+/// Unused ports of the loopback interface, and blocking connections to used ones.
 package enum LoopbackPort {
-    /// A port on which nobody listens now.
+    /// Returns a port that no process listens on at the moment.
     package static func unused() throws(EideticError) -> Int {
         let file = try socket()
         var (address, length) = Self.address(port: 0)
@@ -16,7 +16,9 @@ package enum LoopbackPort {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// Sends a request to a server on `port` and reads until it closes the connection; blocks.
+    /// Sends a request to a server and returns all bytes until it closes the connection.
+    ///
+    /// Blocks the thread.
     @discardableResult
     package static func sendRequest(_ request: String, port: Int) throws(EideticError) -> [UInt8] {
         let file = try connect(to: port)
@@ -30,7 +32,7 @@ package enum LoopbackPort {
         return response
     }
 
-    /// Connects to a server on `port`; blocks.
+    /// Connects to a server on `port`; blocks the thread.
     static func connect(to port: Int) throws(EideticError) -> FileDescriptor {
         let file = try socket()
         var (address, length) = Self.address(port: UInt16(port))
@@ -55,10 +57,10 @@ package enum LoopbackPort {
         return (address, socklen_t(MemoryLayout<sockaddr_in>.size))
     }
 
-    private static func connectionError(_ what: String) -> EideticError {
+    private static func connectionError(_ description: String) -> EideticError {
         EideticError(
             .connectionRefused,
-            message: "\(what): \(SystemError.message(for: errno))",
+            message: "\(description): \(SystemError.message(for: errno))",
             systemErrorNumber: errno
         )
     }

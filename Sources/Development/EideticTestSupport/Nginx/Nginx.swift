@@ -2,7 +2,7 @@ package import EideticCore
 import Glibc
 package import Testing
 
-/// A real web server on a free port of the loopback interface, with files of its own and a log that a test can read.
+/// An nginx server on a free port of the loopback interface, with its own files and a log that a test can read.
 ///
 /// ```swift
 /// let server = try await Nginx()
@@ -11,17 +11,18 @@ package import Testing
 /// #expect(try await server.requests().count == 1)
 /// ```
 ///
-/// One process without a master, so that killing it leaves nothing behind. Killed when it is given up.
+/// The server is one process without a master process, so killing it leaves no children. It is killed when this object
+/// is deallocated.
 package final class Nginx: Sendable {
-    /// What to change of the plain server.
+    /// Additions to the default configuration.
     package struct Configuration: Sendable {
-        /// Directives for the `server` block: further `location` blocks, `limit_rate 10k;` and the like.
+        /// Directives for the `server` block, such as more `location` blocks or `limit_rate 10k;`.
         package var server = ""
-        /// Directives for the `http` block: `limit_conn_zone`, `map` and the like.
+        /// Directives for the `http` block, such as `limit_conn_zone` or `map`.
         package var http = ""
-        /// Whether it also listens with TLS (and HTTP/2) as ``Nginx/secureURL``.
+        /// A Boolean value indicating whether the server also listens with TLS and HTTP/2, at ``Nginx/secureURL``.
         ///
-        /// Also at 127.0.0.2, a name that its certificate does not cover.
+        /// It then listens at 127.0.0.2 too, an address that its certificate does not cover.
         package var usesTLS = false
 
         package init(server: String = "", http: String = "", usesTLS: Bool = false) {
@@ -31,11 +32,11 @@ package final class Nginx: Sendable {
         }
     }
 
-    /// `http://127.0.0.1:PORT`, without a slash at the end.
+    /// The server's URL, `http://127.0.0.1:PORT`, without a trailing slash.
     package let url: String
-    /// `https://localhost:PORT`; `nil` without TLS.
+    /// The server's HTTPS URL, `https://localhost:PORT`; `nil` without TLS.
     package let secureURL: String?
-    /// The PEM file of the authority that signed its certificate; `nil` without TLS.
+    /// The path of the PEM file of the authority that signed the server's certificate; `nil` without TLS.
     package let authorityFile: String?
     /// The port of ``url``.
     package let port: Int
@@ -44,13 +45,13 @@ package final class Nginx: Sendable {
     private let process: Subprocess
     private let pool = WorkPool(name: "nginx", maximumThreadCount: 1)
 
-    /// The number of its process.
+    /// The process identifier.
     package var identifier: Int32 { process.identifier }
 
-    /// Whether the program is there.
+    /// A Boolean value indicating whether nginx is installed.
     package static var isInstalled: Bool { Subprocess.executablePath(for: "nginx") != nil }
 
-    /// Starts the server; returns when it accepts connections.
+    /// Starts the server; returns once it accepts connections.
     package init(_ configuration: Configuration = Configuration()) async throws {
         directory = try TemporaryDirectory(named: "nginx")
         try FileSystem().makeDirectory(directory.path(of: "files"), mode: 0o755)
@@ -63,27 +64,27 @@ package final class Nginx: Sendable {
         secureURL = authority.map { _ in "https://localhost:\(started.ports.secure)" }
     }
 
-    /// Puts a file where the server finds it; gives its URL.
+    /// Adds a file to the server and returns its URL.
     @discardableResult
     package func addFile(_ bytes: [UInt8], at path: String) throws(SystemError) -> String {
         try directory.write(bytes, to: "files/\(path)")
         return "\(url)/\(path)"
     }
 
-    /// Takes a file away.
+    /// Removes a file from the server.
     package func removeFile(at path: String) throws(SystemError) {
         try FileSystem().unlink(directory.path(of: "files/\(path)"))
     }
 
-    /// Kills the server: from now on connections are refused, and open ones are cut.
+    /// Kills the server: new connections are refused, and open ones are closed.
     package func stop() async {
         process.kill()
         _ = await process.waitUntilExit()
     }
 
-    /// All requests that were answered or given up so far, in the order of their ends.
+    /// Returns all requests that have ended so far, in the order of their ends.
     package func requests() async throws -> [Request] {
-        // One process handles one event after the other: once it answers this, it has logged what it did before.
+        // The single process handles events in sequence, so after this response all earlier requests are logged.
         try await pool.run { [port] _ throws(EideticError) in
             _ = try LoopbackPort.sendRequest("GET /barrier HTTP/1.0\r\n\r\n", port: port)
         }
@@ -91,12 +92,12 @@ package final class Nginx: Sendable {
         return String(decoding: log, as: UTF8.self).split(separator: "\n").compactMap { Request(line: $0) }
     }
 
-    /// How many requests there were for a path ("/a.jpg").
+    /// Returns the number of requests for a path, such as "/a.jpg".
     package func requestCount(for path: String) async throws -> Int {
         try await requests().count { $0.path == path }
     }
 
-    /// Starts the program; tries other ports where somebody took these in between.
+    /// Starts the program; retries with other ports if another process has taken these.
     private static func start(
         _ configuration: Configuration,
         authority: TestAuthority?,
@@ -113,7 +114,7 @@ package final class Nginx: Sendable {
             )
             let file = try directory.write(Array(text.utf8), to: "nginx.conf")
             let process = try Subprocess("nginx", arguments: ["-e", "stderr", "-p", directory.path, "-c", file])
-            // Said after the sockets are open, so a connection made from now on is answered.
+            // nginx logs this once its sockets are open, so connections are accepted from here on.
             if await process.waitForOutput("event method") { return (process, ports) }
             errorText = await process.waitUntilExit().errorText
         }
@@ -122,6 +123,6 @@ package final class Nginx: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a test, and says so, where nginx is not installed.
+    /// Skips a test, with a message, if nginx is not installed.
     package static var needsNginx: Self { .enabled(if: Nginx.isInstalled, "nginx is not installed") }
 }

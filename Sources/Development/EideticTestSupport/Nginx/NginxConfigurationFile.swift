@@ -1,15 +1,4 @@
-/// The ports of one server.
-struct NginxPorts: Sendable {
-    let plain: Int
-    let secure: Int
-
-    init() throws {
-        plain = try LoopbackPort.unused()
-        secure = try LoopbackPort.unused()
-    }
-}
-
-/// The configuration file of one server.
+/// The text of a server's configuration file.
 enum NginxConfigurationFile {
     static func text(
         for configuration: Nginx.Configuration,
@@ -36,7 +25,7 @@ enum NginxConfigurationFile {
             scgi_temp_path \(directory)/scgi;
             keepalive_requests 100000;
             sendfile on;
-            log_format tabs '\(NginxRequest.logFormat)';
+            log_format tabs '\(Nginx.Request.logFormat)';
             access_log \(directory)/access.log tabs;
             \(configuration.http)
             server {

@@ -1,13 +1,13 @@
 import EideticCore
 
-/// A certificate authority of a test's own, with a certificate for `localhost` and `127.0.0.1` signed by it.
+/// A certificate authority for one test, with a certificate for `localhost` and `127.0.0.1` that it has signed.
 struct TestAuthority: Sendable {
-    /// The authority's own certificate: what a client must trust.
+    /// The path of the authority's own certificate, which a client must trust.
     let file: String
     let certificateFile: String
     let keyFile: String
 
-    /// Makes keys and certificates in a directory, with `openssl`; valid for ten days.
+    /// Creates keys and certificates in a directory with `openssl`, valid for ten days.
     init(in directory: TemporaryDirectory) async throws {
         file = directory.path(of: "authority.pem")
         certificateFile = directory.path(of: "server.pem")

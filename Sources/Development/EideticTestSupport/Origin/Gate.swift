@@ -1,6 +1,6 @@
 import EideticCore
 
-/// A door that a test opens: both threads and tasks can wait before it.
+/// A gate that a test opens; threads and tasks can wait for it.
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -12,7 +12,7 @@ package final class Gate: Sendable {
     /// Creates a closed gate.
     package init() {}
 
-    /// Lets everybody through, now and later.
+    /// Opens the gate for all current and later waiters.
     package func open() {
         let continuations = monitor.withLock { state in
             state.isOpen = true
@@ -23,7 +23,7 @@ package final class Gate: Sendable {
         for continuation in continuations { continuation.resume() }
     }
 
-    /// Whether it is open.
+    /// A Boolean value indicating whether the gate is open.
     package var isOpen: Bool { monitor.withLock { $0.isOpen } }
 
     /// Suspends the task until the gate is open.
@@ -37,6 +37,8 @@ package final class Gate: Sendable {
         }
     }
 
-    /// Blocks the thread until the gate is open; for threads of our own alone.
+    /// Blocks the thread until the gate is open.
+    ///
+    /// Only for threads outside Swift's cooperative pool.
     package func block() { monitor.wait { $0.isOpen ? () : nil } }
 }

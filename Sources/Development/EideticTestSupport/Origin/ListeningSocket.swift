@@ -1,22 +1,9 @@
 import EideticCore
 import Glibc
 
-/// Where a test's server listens.
-package enum ListeningAddress: Sendable {
-    /// 127.0.0.1
-    case loopback
-    /// ::1
-    case loopback6
-    /// Every IPv4 address of the machine, or of the network namespace of the thread that makes the server.
-    case any
-
-    /// Whether this machine has a loopback interface with IPv6.
-    package static var hasIPv6: Bool { (try? ListeningSocket(on: .loopback6)) != nil }
-}
-
 /// A socket that listens on a free port.
 ///
-/// Safe to send: the number does not change, and is closed when the last thread that accepts on it has let go.
+/// Safe to send: the descriptor does not change, and is closed once no thread refers to the socket.
 final class ListeningSocket: Sendable {
     private let number: Int32
     let port: Int
@@ -32,10 +19,10 @@ final class ListeningSocket: Sendable {
                 bind(number, pointer, length) | listen(number, 512) | getsockname(number, pointer, &length)
             }
         }
-        // The port has the same place in addresses of both kinds.
+        // The port has the same offset in IPv4 and IPv6 addresses.
         port = Int(UInt16(bigEndian: storage.sin6_port))
         if error != 0 {
-            throw EideticError(.refused, message: "no socket to listen on: \(SystemError.message(for: errno))")
+            throw EideticError(.refused, message: "cannot listen on a socket: \(SystemError.message(for: errno))")
         }
     }
 
@@ -54,12 +41,12 @@ final class ListeningSocket: Sendable {
 
     deinit { close(number) }
 
-    /// Waits for a client; `nil` after `stop`.
+    /// Waits for a client and returns its descriptor; `nil` after `stop()`.
     func accept() -> Int32? {
         while true {
             let client = Glibc.accept(number, nil, nil)
             if client >= 0 {
-                // A program that a test starts must not hold the connection open.
+                // A child process of the test must not inherit the connection and keep it open.
                 _ = fcntl(client, F_SETFD, FD_CLOEXEC)
                 return client
             }
@@ -67,6 +54,6 @@ final class ListeningSocket: Sendable {
         }
     }
 
-    /// Ends `accept`, now and later.
+    /// Makes all current and later calls of `accept()` return `nil`.
     func stop() { _ = shutdown(number, Int32(SHUT_RDWR)) }
 }

@@ -1,19 +1,19 @@
 import EideticCore
 import Glibc
 
-/// One connection to a scripted origin; lives on its own thread.
+/// One connection to a scripted origin, served on a thread of its own.
 struct OriginConnection {
     private let descriptor: Int32
     private let number: Int
     private let registry: OriginRegistry
 
-    init(descriptor number: Int32, number index: Int, registry hall: OriginRegistry) {
-        self.descriptor = number
-        self.number = index
-        self.registry = hall
+    init(descriptor: Int32, number: Int, registry: OriginRegistry) {
+        self.descriptor = descriptor
+        self.number = number
+        self.registry = registry
     }
 
-    /// Reads requests and plays what the script says, until one of both sides ends it.
+    /// Reads requests and performs the script's steps, until the client or a step ends the connection.
     func run(_ script: ScriptedOrigin.Script) {
         while let request = readRequest() {
             registry.record(request)
@@ -21,7 +21,9 @@ struct OriginConnection {
         }
     }
 
-    /// Plays a step; gives false where the connection is over.
+    /// Performs a step.
+    ///
+    /// - Returns: `false` if the connection has ended; otherwise, `true`.
     private func perform(_ step: ScriptedOrigin.Step) -> Bool {
         switch step {
         case .send(let bytes): return send(bytes)

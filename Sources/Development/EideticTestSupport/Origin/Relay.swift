@@ -2,17 +2,17 @@ package import EideticCore
 import Glibc
 import Synchronization
 
-/// Stands between clients and a server of this machine, and can let connections die without a word, as a network does.
+/// A TCP relay between clients and a local server that can drop all traffic silently, as a failing network does.
 ///
-/// It stops when it is given up. A client that comes while the server does not listen is sent away at once.
+/// It stops when it is deallocated. If the server does not listen, the relay closes new connections at once.
 package final class Relay: Sendable {
-    /// The port that it listens on.
+    /// The port that the relay listens on.
     package let port: Int
 
     private let listener: ListeningSocket
     private let connections = Guarded<[Connection]>([])
 
-    /// Hands on what comes to the server on `target`; accepts connections when this returns.
+    /// Creates a relay to the server on the local port `target`; it accepts connections as soon as this returns.
     package init(to target: Int) throws(EideticError) {
         listener = try ListeningSocket()
         port = listener.port
@@ -26,10 +26,10 @@ package final class Relay: Sendable {
         for connection in connections.withLock({ $0 }) { connection.shutDown() }
     }
 
-    /// How many connections were made so far.
+    /// The number of connections accepted so far.
     package var connectionCount: Int { connections.withLock { $0.count } }
 
-    /// From now on nothing passes on the connections that there are, and none of them ends; later ones live.
+    /// Stops forwarding on all current connections without closing them; later connections work.
     package func freeze() { for connection in connections.withLock({ $0 }) { connection.freeze() } }
 
     private func relay(_ client: consuming FileDescriptor, to target: Int) {
@@ -39,7 +39,7 @@ package final class Relay: Sendable {
         connection.start()
     }
 
-    /// Both sides of a connection; closed when nothing passes any more.
+    /// Both sides of a relayed connection; closed when neither side forwards any more.
     private final class Connection: Sendable {
         private let client: FileDescriptor
         private let server: FileDescriptor

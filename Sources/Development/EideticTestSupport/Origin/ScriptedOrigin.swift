@@ -1,7 +1,7 @@
 package import EideticCore
 import Glibc
 
-/// A server that answers with exactly the bytes a test wants, good or bad, when the test wants.
+/// An HTTP server that sends exactly the bytes of a test's script, valid or not, at the times the test determines.
 ///
 /// ```swift
 /// let origin = try ScriptedOrigin { request in [.head(200, ["Content-Length": "10"]), .send([1, 2, 3]), .close] }
@@ -9,48 +9,49 @@ import Glibc
 /// #expect(origin.requests.count == 1)
 /// ```
 ///
-/// It listens on a free port, of the loopback interface where nothing else is said, and has a thread for each connection. It stops when it is given up.
+/// It listens on a free port, by default of the loopback interface, and serves each connection on a thread of its own.
+/// It stops when it is deallocated.
 package final class ScriptedOrigin: Sendable {
-    /// One thing that the server does.
+    /// One action of the server.
     package enum Step: Sendable {
         /// Sends bytes.
         case send([UInt8])
-        /// Sends bytes again and again, so many times or until the client has had enough.
+        /// Sends bytes repeatedly, `times` times or until the client closes the connection.
         case sendRepeatedly([UInt8], times: Int = .max)
-        /// Goes on when the test opens the gate.
+        /// Waits until the test opens the gate.
         case wait(Gate)
-        /// Tells the test that this place was reached.
+        /// Opens a gate that the test waits for.
         case open(Gate)
-        /// Ends the connection in good order.
+        /// Closes the connection in an orderly way (FIN).
         case close
-        /// Breaks the connection off (RST).
+        /// Resets the connection (RST).
         case reset
     }
 
-    /// What a client asked.
+    /// A request that the server received.
     package struct Request: Sendable, Hashable {
-        /// "GET" and the like.
+        /// The request method, such as "GET".
         package let method: String
         /// The path and query as sent.
         package let path: String
-        /// The header fields, their names in lower case.
+        /// The header fields, with lowercase names.
         package let headers: [String: String]
         /// The number of the connection, from 1.
         package let connection: Int
     }
 
-    /// Gives the steps for a request; called on the connection's thread.
+    /// A function that returns the steps for a request; called on the connection's thread.
     package typealias Script = @Sendable (Request) -> [Step]
 
-    /// The port it listens on.
+    /// The port that the server listens on.
     package let port: Int
-    /// `http://127.0.0.1:PORT` or `http://[::1]:PORT`, without a slash at the end.
+    /// The server's URL, `http://127.0.0.1:PORT` or `http://[::1]:PORT`, without a trailing slash.
     package let url: String
 
     private let listener: ListeningSocket
     private let registry = OriginRegistry()
 
-    /// Starts the server; it accepts connections when this returns.
+    /// Starts the server; it accepts connections as soon as this returns.
     package init(
         on address: ListeningAddress = .loopback,
         script: @escaping Script
@@ -72,19 +73,19 @@ package final class ScriptedOrigin: Sendable {
 
     deinit { stop() }
 
-    /// What was asked so far, in order.
+    /// The requests received so far, in order.
     package var requests: [Request] { registry.requests }
 
-    /// Forgets what was asked so far, so that long tests need no memory for it; counts begin anew.
+    /// Removes the requests received so far, so that long tests do not accumulate them; request counts restart at 0.
     package func removeRequests() { registry.removeRequests() }
 
-    /// How many connections were made so far.
+    /// The number of connections accepted so far.
     package var connectionCount: Int { registry.connectionCount }
 
-    /// Suspends until so many requests have come.
+    /// Suspends until the server has received `count` requests.
     package func waitForRequests(count: Int) async { await registry.waitForRequests(count: count) }
 
-    /// Stops listening, cuts all connections and opens all gates that its steps wait for.
+    /// Stops listening, closes all connections and opens all gates that steps wait for.
     package func stop() {
         listener.stop()
         registry.shutDown()
@@ -92,13 +93,13 @@ package final class ScriptedOrigin: Sendable {
 }
 
 extension ScriptedOrigin.Step {
-    /// A status line and header fields.
+    /// Sends a status line and header fields.
     package static func head(_ status: Int, headers: KeyValuePairs<String, String> = [:]) -> Self {
         let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
         return .send(Array("HTTP/1.1 \(status) \(reasons[status] ?? "Status")\r\n\(lines)\r\n".utf8))
     }
 
-    /// A complete answer of known length.
+    /// Sends a complete response with a Content-Length field.
     package static func response(
         _ status: Int = 200,
         headers: KeyValuePairs<String, String> = [:],
@@ -109,7 +110,7 @@ extension ScriptedOrigin.Step {
         return .send(Array(head.utf8) + body)
     }
 
-    /// A piece of a chunked body; an empty one ends it.
+    /// Sends a chunk of a chunked body; an empty one ends the body.
     package static func chunk(_ bytes: [UInt8]) -> Self {
         .send(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8))
     }

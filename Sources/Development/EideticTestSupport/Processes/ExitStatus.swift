@@ -1,11 +1,11 @@
-/// How a process ended.
+/// The way a process ended.
 package enum ExitStatus: Sendable, Hashable {
-    /// By itself, with this status.
+    /// The process exited with this status.
     case exited(Int32)
-    /// By this signal.
+    /// This signal terminated the process.
     case signalled(Int32)
 
-    /// Reads what `waitpid(2)` gives.
+    /// Converts a wait status of `waitpid(2)`.
     init(waitStatus: Int32) {
         let signal = waitStatus & 0x7f
         self = signal == 0 ? .exited((waitStatus >> 8) & 0xff) : .signalled(signal)

@@ -1,8 +1,7 @@
 import Glibc
 
-/// Whether a sanitizer is at work, in this process and in the programs that are built with it.
-///
-/// Their memory, calls, files and time are then not the program's own.
+/// Detection of sanitizers, which change a program's memory use, system calls, files and timing.
 package enum Sanitizer {
+    /// A Boolean value indicating whether this build uses the thread or address sanitizer.
     package static let isActive = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 }

@@ -1,12 +1,12 @@
 package import EideticCore
 package import Glibc
 
-/// Another program that a test runs: its output is kept, it can be waited for and killed.
+/// A program that a test runs, with its collected output.
 ///
-/// Nothing here blocks a thread of the cooperative pool. A program that still runs when this object is given up is
+/// No member blocks a thread of the cooperative pool. A program that still runs when this object is deallocated is
 /// killed.
 package final class Subprocess: Sendable {
-    /// All that a program left.
+    /// The exit status and the complete output of a program.
     package struct Result: Sendable {
         package let status: ExitStatus
         package let output: [UInt8]
@@ -16,14 +16,19 @@ package final class Subprocess: Sendable {
         package var errorText: String { String(decoding: errors, as: UTF8.self) }
     }
 
-    /// The system's number for the process.
+    /// The process identifier.
     package let identifier: pid_t
     private let monitor: ProcessMonitor
 
     /// Starts a program.
     ///
-    /// A `program` without a slash is looked for in `PATH` and the system's directories. `environment` changes single
-    /// variables of this process's environment; `nil` takes one away. `input` is what it reads from its standard input.
+    /// - Parameters:
+    ///   - program: A path, or the name of a program in `PATH` or the system's directories.
+    ///   - arguments: The arguments after the program's name.
+    ///   - environment: Changes to this process's environment; `nil` removes a variable.
+    ///   - directory: The working directory; this process's own by default.
+    ///   - input: The bytes on the program's standard input.
+    /// - Throws: The error of the failed system call; `ENOENT` if there is no such program.
     package init(
         _ program: String,
         arguments: [String] = [],
@@ -47,24 +52,26 @@ package final class Subprocess: Sendable {
 
     deinit { monitor.kill(SIGKILL) }
 
-    /// Sends a signal; does nothing where the program has ended.
+    /// Sends a signal; does nothing if the program has ended.
     package func kill(_ signal: Int32 = SIGKILL) { monitor.kill(signal) }
 
-    /// Waits until it has ended and its output is complete.
-    package func waitUntilExit() async -> Result { await monitor.finish() }
+    /// Waits until the program has ended and its output is complete.
+    package func waitUntilExit() async -> Result { await monitor.waitUntilExit() }
 
-    /// Waits until `text` has appeared in its output or its errors; `false` where it ended without that.
+    /// Waits until `text` has appeared `times` times in the output, or once in the errors.
+    ///
+    /// - Returns: `false` if the program closed its output before that; otherwise, `true`.
     package func waitForOutput(_ text: String, times: Int = 1) async -> Bool {
         await monitor.waitForOutput(Array(text.utf8), times: times)
     }
 
-    /// What it has written to its standard output so far.
+    /// The standard output so far.
     package var outputSoFar: String { monitor.currentText.output }
 
-    /// What it has written to its standard error so far.
+    /// The standard error so far.
     package var errorsSoFar: String { monitor.currentText.errors }
 
-    /// Runs a program to its end.
+    /// Runs a program and waits until it has ended.
     package static func run(
         _ program: String,
         arguments: [String] = [],
@@ -82,7 +89,7 @@ package final class Subprocess: Sendable {
         return await process.waitUntilExit()
     }
 
-    /// The path of an executable file, as a shell finds it, and in `/usr/sbin` and `/sbin` as well.
+    /// Returns the path of a program in `PATH`, `/usr/sbin` or `/sbin`; `nil` if there is none.
     package static func executablePath(for program: String) -> String? {
         if program.contains("/") { return access(program, X_OK) == 0 ? program : nil }
         let variable = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"

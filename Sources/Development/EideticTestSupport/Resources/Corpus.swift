@@ -2,12 +2,13 @@ package import EideticCore
 import Glibc
 package import Testing
 
-/// Foreign pictures for tests, named by the environment variable `EIDETIC_CORPUS`.
+/// Third-party images for tests, in the directory that the environment variable `EIDETIC_CORPUS` names.
 package enum Corpus {
-    /// The directory; `nil` where the variable is not set or names no directory.
+    /// The directory; `nil` if the variable is not set or does not name a directory.
     package static let directory = directoryFromEnvironment("EIDETIC_CORPUS")
 
-    /// The paths below the directory of all files whose name ends so (lower case), in order; all files with `nil`.
+    /// Returns the sorted paths, relative to the directory, of all files with one of these lowercase extensions, or of
+    /// all files for `nil`.
     package static func files(withExtensions extensions: Set<String>? = nil) throws(SystemError) -> [String] {
         guard let directory else { return [] }
         var found: [String] = []
@@ -15,7 +16,7 @@ package enum Corpus {
         return found.sorted()
     }
 
-    /// The bytes of a file, by its path below the directory.
+    /// Returns the bytes of a file at a path relative to the directory.
     package static func bytes(of name: String) throws(SystemError) -> [UInt8] {
         try FileSystem().contents(of: "\(directory ?? "")/\(name)")
     }
@@ -41,13 +42,13 @@ package enum Corpus {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a test, and says so, where `EIDETIC_CORPUS` names no directory.
+    /// Skips a test, with a message, if `EIDETIC_CORPUS` does not name a directory.
     package static var needsCorpus: Self {
-        .enabled(if: Corpus.directory != nil, "EIDETIC_CORPUS does not name a directory of pictures")
+        .enabled(if: Corpus.directory != nil, "EIDETIC_CORPUS does not name a directory of images")
     }
 }
 
-/// The directory that an environment variable names.
+/// Returns the directory that an environment variable names; `nil` if there is no such directory.
 func directoryFromEnvironment(_ variable: String) -> String? {
     guard let value = getenv(variable) else { return nil }
     let path = String(cString: value)

@@ -1,12 +1,12 @@
 import Glibc
 
-/// How often the long proofs (kills, races, random orders) repeat.
+/// The number of repetitions of stress tests (kills, races, random orders).
 ///
-/// The tests run them at a short count; `script/torture` sets `EIDETIC_TORTURE=1` and runs them at the full one.
+/// Normal test runs use a small number. `script/torture` sets `EIDETIC_TORTURE=1`, which selects the full number.
 package enum Torture {
-    /// Whether the full count is asked for.
+    /// A Boolean value indicating whether stress tests run the full number of repetitions.
     package static let isFull = getenv("EIDETIC_TORTURE").map { String(cString: $0) } == "1"
 
-    /// How often to repeat something.
+    /// Returns `short` in normal test runs, and `full` under `script/torture`.
     package static func repetitions(_ short: Int, full: Int) -> Int { isFull ? full : short }
 }

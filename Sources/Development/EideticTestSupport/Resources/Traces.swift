@@ -1,37 +1,37 @@
 import EideticCore
 package import Testing
 
-/// Recorded request orders of real caches, named by the environment variable `EIDETIC_TRACES`.
+/// Recorded request sequences of real caches, in the directory that the environment variable `EIDETIC_TRACES` names.
 package enum Traces {
-    /// One request of a trace: which object, and how large it is.
+    /// One request of a trace.
     package struct Request: Sendable, Hashable {
         package let key: String
-        /// In bytes; the same for each request of one key.
+        /// The object's size in bytes; equal for all requests of one key.
         package let size: Int
     }
 
-    /// The directory; `nil` where the variable is not set or names no directory.
+    /// The directory; `nil` if the variable is not set or does not name a directory.
     package static let directory = directoryFromEnvironment("EIDETIC_TRACES")
 
-    /// The requests of the trace `name` ("bu98"), in their order.
+    /// Returns the requests of the trace `name`, such as "bu98", in order.
     package static func requests(ofTrace name: String) async throws -> [Request] {
         try await requests(inFile: "\(directory ?? "")/\(name).csv.xz")
     }
 
-    /// The requests of a file of "key,size" lines, in their order; one that ends in `.xz` is unpacked.
+    /// Returns the requests of a file of "key,size" lines, in order; decompresses a file whose name ends in `.xz`.
     ///
-    /// Throws `fileFailure` where it cannot be read, and `corrupt` for a line that is none, with its number.
+    /// - Throws: `fileFailure` if the file cannot be read; `corrupt`, with the line number, for an invalid line.
     package static func requests(inFile file: String) async throws -> [Request] {
         guard file.hasSuffix(".xz") else { return try parse(try FileSystem().contents(of: file), file: file) }
         let xz = try Subprocess("xz", arguments: ["-dc", "--", file])
         let result = await xz.waitUntilExit()
         guard result.status == .exited(0) else {
-            throw EideticError(.fileFailure, message: "xz could not unpack \(file): \(result.errorText)")
+            throw EideticError(.fileFailure, message: "xz cannot decompress \(file): \(result.errorText)")
         }
         return try parse(result.output, file: file)
     }
 
-    /// Reads "key,size" lines; a key may be any text without a comma.
+    /// Parses "key,size" lines; a key is any text without a comma.
     private static func parse(_ bytes: [UInt8], file: String) throws(EideticError) -> [Request] {
         var requests: [Request] = []
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
@@ -48,7 +48,7 @@ package enum Traces {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a test, and says so, where `EIDETIC_TRACES` names no directory.
+    /// Skips a test, with a message, if `EIDETIC_TRACES` does not name a directory.
     package static var needsTraces: Self {
         .enabled(if: Traces.directory != nil, "EIDETIC_TRACES does not name a directory of traces")
     }

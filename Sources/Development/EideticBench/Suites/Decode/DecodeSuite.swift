@@ -2,21 +2,21 @@ import EideticCodecs
 import EideticCore
 
 extension Suite {
-    /// Decoding pictures, whole and to the size of a thumbnail.
+    /// Decoding images at full size and to the size of a thumbnail.
     static let decode = Suite(
         "decode",
         summary:
-            "decoding whole pictures against the bare libraries called from C, and to 400 pixels against other programs",
+            "decoding images at full size against the bare libraries called from C, and to 400 pixels against other programs",
         arguments: [
-            "file=PATH  a JPEG for the cases to a size, instead of the one made here",
-            "only=TEXT  whole pictures of formats whose names contain it, and nothing else",
-            "eidetic=PATH  the program to compare with others; else the one beside this",
+            "file=PATH  a JPEG for the JPEG cases, instead of a synthetic one",
+            "only=TEXT  runs only full-size cases whose names contain TEXT",
+            "eidetic=PATH  the program to compare with others (default: the one beside this program)",
         ]
     ) { bench in
         let photograph = try bench.arguments["file"].map { try FileSystem().contents(of: $0) }
         let jpeg = try photograph ?? SyntheticPhotograph.jpeg()
-        // First, while memory is as it is in a program that begins: memory that other libraries left behind makes the
-        // bare library's whole picture nearly twice as fast.
+        // This case runs first, with the memory of a fresh process. Memory that other libraries have freed makes the
+        // bare library nearly twice as fast at full size.
         try await bench.measureFullSizeJPEG(jpeg)
         if bench.arguments["only"] == nil { try await bench.measureJPEGThumbnail(jpeg) }
         try await bench.measureFullSizeFormats()

@@ -3,7 +3,7 @@ import EideticTestSupport
 import Glibc
 
 extension Bench {
-    /// A thumbnail by `eidetic convert`, against programs that do the same, each as a whole process.
+    /// Compares `eidetic convert` with other thumbnail programs, each as a whole process.
     func measureThumbnailPrograms(_ jpeg: [UInt8]) async throws {
         guard let eidetic = eideticProgram else { return }
         let folder = try TemporaryDirectory()
@@ -38,13 +38,13 @@ extension Bench {
         )
     }
 
-    /// What the program has in memory while it waits for its input and has decoded nothing yet.
+    /// Measures the resident memory of a program that waits for input and has decoded nothing yet.
     func measureIdleMemory() async throws {
         guard let eidetic = eideticProgram else { return }
         let folder = try TemporaryDirectory()
-        // Nobody writes to it, so the program waits until it is killed.
+        // Nothing is written to the pipe, so the program waits until it is killed.
         let list = folder.path(of: "list")
-        guard mkfifo(list, 0o600) == 0 else { throw UsageError(message: "no pipe: error \(errno)") }
+        guard mkfifo(list, 0o600) == 0 else { throw UsageError(message: "cannot create a named pipe: error \(errno)") }
         let program = try Subprocess(eidetic, arguments: ["load", "@" + list])
         var last = 0, unchangedCount = 0
         while unchangedCount < 10 {
@@ -69,11 +69,12 @@ extension Bench {
         return number << 10
     }
 
-    /// The program named by `--eidetic=PATH`, or the one beside this.
+    /// The path of the program: the value of `--eidetic=PATH`, or the program beside this one; `nil` if it does not
+    /// exist.
     private var eideticProgram: String? {
         let path = arguments["eidetic"] ?? Self.programBesideThis
         guard MeasuredProcess.isInstalled(path) else {
-            printError("decode: cases with processes: skipped: there is no \(path); --eidetic=PATH names another")
+            printError("decode: cases with processes: skipped: \(path) not found; set its path with --eidetic=PATH")
             return nil
         }
         return path
@@ -85,7 +86,7 @@ extension Bench {
         return String(cString: own).split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/eidetic"
     }
 
-    /// A Python that has Pillow: the first one, or Debian's where another hides it.
+    /// A Python with Pillow: the first in `PATH`, or Debian's if that one lacks Pillow.
     private static var python: String {
         let finds = (try? MeasuredProcess.run(["python3", "-c", "import PIL"])) != nil
         return finds ? "python3" : "/usr/bin/python3"
@@ -94,8 +95,8 @@ extension Bench {
     private static let pillowScript = """
         import sys
         from PIL import Image
-        picture = Image.open(sys.argv[1])
-        picture.thumbnail((400, 400))
-        picture.save(sys.argv[2])
+        image = Image.open(sys.argv[1])
+        image.thumbnail((400, 400))
+        image.save(sys.argv[2])
         """
 }

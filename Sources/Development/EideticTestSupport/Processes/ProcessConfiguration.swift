@@ -2,51 +2,14 @@ internal import CTestSupport
 import EideticCore
 import Glibc
 
-/// The pipes to a program's input, and from its output and errors.
-struct ProcessPipes: ~Copyable {
-    /// One pipe: this process's end, and the program's.
-    struct Pipe: ~Copyable {
-        let parent: FileDescriptor
-        let child: FileDescriptor
-
-        init(childReads: Bool) throws(SystemError) {
-            var ends: [Int32] = [-1, -1]
-            guard eidetic_test_pipe(&ends) == 0 else { throw SystemError(.open, errorNumber: errno, path: "pipe") }
-            parent = FileDescriptor(adopting: ends[childReads ? 1 : 0])
-            child = FileDescriptor(adopting: ends[childReads ? 0 : 1])
-        }
-
-        /// Closes the program's end, and gives away this process's one.
-        consuming func relinquishParent() -> Int32 { parent.relinquish() }
-    }
-
-    let input: Pipe
-    let output: Pipe
-    let errors: Pipe
-
-    init() throws(SystemError) {
-        let input = try Pipe(childReads: true)
-        let output = try Pipe(childReads: false)
-        let errors = try Pipe(childReads: false)
-        self.input = input
-        self.output = output
-        self.errors = errors
-    }
-
-    /// Closes the program's ends, and gives away this process's ones.
-    consuming func relinquishParents() -> (input: Int32, output: Int32, errors: Int32) {
-        (input.relinquishParent(), output.relinquishParent(), errors.relinquishParent())
-    }
-}
-
-/// What to start.
+/// A program to start, with its arguments, environment and working directory.
 struct ProcessConfiguration {
     let path: String
     let arguments: [String]
     let environment: [String: String?]
     let directory: String?
 
-    /// Starts the program at the other ends of the pipes.
+    /// Starts the program with the pipes as its standard streams, and returns its process identifier.
     func spawn(with pipes: borrowing ProcessPipes) throws(SystemError) -> pid_t {
         let arguments = CStrings(arguments)
         let environment = CStrings(mergedEnvironment())
@@ -64,7 +27,7 @@ struct ProcessConfiguration {
         return identifier
     }
 
-    /// "NAME=value" of this process's environment with the changes made.
+    /// This process's environment with the changes applied, as "NAME=value" strings.
     private func mergedEnvironment() -> [String] {
         var values: [String: String] = [:]
         var entry = eidetic_test_environment()

@@ -1,9 +1,9 @@
 import EideticCore
 import Glibc
 
-/// What is known of a running program.
+/// The output and exit status of a running program, and the threads that collect them.
 ///
-/// Its threads hold it, so it lives as long as one of them has something to do.
+/// The threads retain it until they end.
 final class ProcessMonitor: Sendable {
     private enum Stream { case output, errors }
 
@@ -26,7 +26,8 @@ final class ProcessMonitor: Sendable {
             return Subprocess.Result(status: status, output: output, errors: errors)
         }
 
-        /// Whether a text stands there, in the output so often.
+        /// Returns `true` if the output contains the text at least `times` times; a single occurrence may be in the
+        /// errors.
         func contains(_ text: [UInt8], times: Int) -> Bool {
             if times == 1 { return output.contains(text) || errors.contains(text) }
             let target = String(decoding: text, as: UTF8.self)
@@ -43,7 +44,7 @@ final class ProcessMonitor: Sendable {
         state.withLock { (String(decoding: $0.output, as: UTF8.self), String(decoding: $0.errors, as: UTF8.self)) }
     }
 
-    /// Starts the threads that feed it, read from it and wait for its end.
+    /// Starts the threads that write the input, read the output and errors, and wait for the exit status.
     func startThreads(for pipes: consuming ProcessPipes, input: [UInt8]) {
         let ends = pipes.relinquishParents()
         Thread.start(name: "input") { Self.write(input, to: ends.input) }
@@ -53,13 +54,13 @@ final class ProcessMonitor: Sendable {
     }
 
     func kill(_ signal: Int32) {
-        // With the lock held nobody reaps, so the number cannot belong to another process yet.
+        // While the lock is held the process is not reaped, so its identifier cannot be reused.
         state.withLock { state in
             if state.status == nil { _ = Glibc.kill(identifier, signal) }
         }
     }
 
-    func finish() async -> Subprocess.Result {
+    func waitUntilExit() async -> Subprocess.Result {
         await withCheckedContinuation { continuation in
             let result = state.withLock { state in
                 if state.result == nil { state.endWaiters.append { continuation.resume(returning: $0) } }
@@ -81,7 +82,7 @@ final class ProcessMonitor: Sendable {
         }
     }
 
-    /// Writes all of the input; a program that does not read it to the end is no failure.
+    /// Writes the input; ignores the failure if the program does not read all of it.
     private static func write(_ input: [UInt8], to number: Int32) {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -112,7 +113,7 @@ final class ProcessMonitor: Sendable {
         }
     }
 
-    /// Changes the state, then answers those whose condition has come, without the lock.
+    /// Updates the state, then resumes the waiters whose condition is met, without the lock.
     private func update(_ body: (inout State) -> Void) {
         let callbacks: [@Sendable () -> Void] = state.withLock { state in
             body(&state)

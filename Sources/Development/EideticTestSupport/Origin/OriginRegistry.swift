@@ -1,7 +1,7 @@
 import EideticCore
 import Glibc
 
-/// Who is connected to a scripted origin, and what was asked.
+/// The open connections of a scripted origin, and a log of its requests.
 final class OriginRegistry: Sendable {
     private struct State {
         var isOpen = true
@@ -17,7 +17,7 @@ final class OriginRegistry: Sendable {
     var requests: [ScriptedOrigin.Request] { state.withLock { $0.requests } }
     var connectionCount: Int { state.withLock { $0.connectionCount } }
 
-    /// Takes a connection in and gives its number; closes it and gives `nil` where the origin has stopped.
+    /// Registers a connection and returns its number, from 1; after `shutDown()` closes it and returns `nil`.
     func register(_ connection: Int32) -> Int? {
         let number = state.withLock { state -> Int? in
             guard state.isOpen else { return nil }
@@ -31,7 +31,7 @@ final class OriginRegistry: Sendable {
 
     /// Closes a connection.
     func closeConnection(_ number: Int) {
-        // Under the lock, so that nobody shuts down a number which the system has given to somebody else.
+        // With the lock held, so that `shutDown()` cannot use a descriptor that the system has already reused.
         state.withLock { state in
             if let connection = state.connections.removeValue(forKey: number) { Glibc.close(connection) }
         }
@@ -58,7 +58,7 @@ final class OriginRegistry: Sendable {
         if !isReached { await gate.wait() }
     }
 
-    /// Blocks the connection's thread before a gate; one that is still closed when the origin stops is opened then.
+    /// Blocks the connection's thread until the gate opens; `shutDown()` opens it too.
     func block(until gate: Gate) {
         let isOpen = state.withLock { state in
             if state.isOpen { state.gates.append(gate) }

@@ -1,6 +1,6 @@
-/// One thing that is measured.
+/// A benchmark: its name, unit, direction and goal.
 struct BenchmarkCase: Sendable {
-    /// What a sample counts; a time is converted from what the clock gave.
+    /// The unit of a sample.
     enum Unit: String, Sendable {
         case nanoseconds = "ns"
         case microseconds = "us"
@@ -12,7 +12,7 @@ struct BenchmarkCase: Sendable {
         case fraction = "fraction"
         case decibels = "dB"
 
-        /// A time for one operation, in this unit.
+        /// Converts the time of one operation to this unit; other samples stay unchanged.
         func value(seconds: Double) -> Double {
             switch self {
             case .nanoseconds: seconds * 1e9
@@ -24,10 +24,10 @@ struct BenchmarkCase: Sendable {
         }
     }
 
-    /// Which way is better.
+    /// The direction of improvement: lower or higher numbers are better.
     enum Direction: String, Sendable { case lower, higher }
 
-    /// What is aimed at: a ratio to the baseline, or a value of our own.
+    /// A performance goal: a ratio to the baseline, or an absolute value.
     enum Goal: Sendable { case ratio(Double), value(Double) }
 
     let name: String
@@ -40,18 +40,5 @@ struct BenchmarkCase: Sendable {
         self.unit = unit
         self.direction = direction
         self.goal = goal
-    }
-}
-
-/// Samples of one side of a case.
-struct Samples: Sendable {
-    let values: [Double]
-
-    var minimum: Double { values.min() ?? .nan }
-
-    var median: Double {
-        let sorted = values.sorted()
-        guard !sorted.isEmpty else { return .nan }
-        return (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     }
 }

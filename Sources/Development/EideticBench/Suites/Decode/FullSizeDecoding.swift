@@ -5,38 +5,79 @@ import EideticCore
 import EideticTestSupport
 import Glibc
 
-/// Decodes as a C program does; the result is to be freed.
+/// A C function that decodes an image; the caller frees the result.
 typealias BareDecoder = (UnsafePointer<UInt8>?, Int) -> UnsafeMutablePointer<UInt8>?
 
 extension Bench {
-    /// Whole pictures of about four megapixels, in every format.
+    /// Measures decoding at full size, about four megapixels, in every format.
     func measureFullSizeFormats() async throws {
         let size = PixelSize(width: 2_464, height: 1_848)
         let photograph = try ImageDecoder.decode(try SyntheticPhotograph.jpeg(size: size))
-        try await whole("png rgb", try photograph.encoded(.png), 0.75, "libpng", eidetic_bare_png_decode)
-        let translucent = try photograph.withHalfTransparentEdge()
-        try await whole("png rgba", try translucent.encoded(.png), 0.75, "libpng", eidetic_bare_png_decode)
-        try await whole("webp", try photograph.encoded(.webp), 1.05, "libwebp", eidetic_bare_webp_decode)
-        let lossless = 1.0
-        try await whole(
-            "webp lossless",
-            try photograph.encoded(.webp, lossless),
-            1.05,
-            "libwebp",
-            eidetic_bare_webp_decode
+        try await compareDecoding(
+            "png rgb",
+            of: try photograph.encoded(as: .png),
+            goal: 0.75,
+            with: "libpng",
+            decoder: eidetic_bare_png_decode
         )
-        try await whole("gif", try photograph.encoded(.gif), 1.05, "giflib", eidetic_bare_gif_decode)
+        let translucent = try photograph.fadedToTheRight()
+        try await compareDecoding(
+            "png rgba",
+            of: try translucent.encoded(as: .png),
+            goal: 0.75,
+            with: "libpng",
+            decoder: eidetic_bare_png_decode
+        )
+        try await compareDecoding(
+            "webp",
+            of: try photograph.encoded(as: .webp),
+            goal: 1.05,
+            with: "libwebp",
+            decoder: eidetic_bare_webp_decode
+        )
+        try await compareDecoding(
+            "webp lossless",
+            of: try photograph.encoded(as: .webp, quality: 1),
+            goal: 1.05,
+            with: "libwebp",
+            decoder: eidetic_bare_webp_decode
+        )
+        try await compareDecoding(
+            "gif",
+            of: try photograph.encoded(as: .gif),
+            goal: 1.05,
+            with: "giflib",
+            decoder: eidetic_bare_gif_decode
+        )
         let pixels = photograph.pixels
-        try await whole("tiff", pixels.encoded(eidetic_bare_tiff_encode), 1.05, "libtiff", eidetic_bare_tiff_decode)
-        try await whole("avif", pixels.encoded(eidetic_bare_avif_encode), 1.05, "libavif", eidetic_bare_avif_decode)
+        try await compareDecoding(
+            "tiff",
+            of: pixels.encoded(by: eidetic_bare_tiff_encode),
+            goal: 1.05,
+            with: "libtiff",
+            decoder: eidetic_bare_tiff_decode
+        )
+        try await compareDecoding(
+            "avif",
+            of: pixels.encoded(by: eidetic_bare_avif_encode),
+            goal: 1.05,
+            with: "libavif",
+            decoder: eidetic_bare_avif_decode
+        )
         #if JPEGXL
-        try await whole("jpeg xl", pixels.encoded(eidetic_bare_jxl_encode), 1.05, "libjxl", eidetic_bare_jxl_decode)
+        try await compareDecoding(
+            "jpeg xl",
+            of: pixels.encoded(by: eidetic_bare_jxl_encode),
+            goal: 1.05,
+            with: "libjxl",
+            decoder: eidetic_bare_jxl_decode
+        )
         #endif
         try await measureFullSizeHEIC()
         try await measureToolkitFormats(photograph)
     }
 
-    /// No library of a plain installation writes HEIC, so this one is of the corpus.
+    /// Measures HEIC with an image of the corpus, since no library of a plain installation encodes HEIC.
     private func measureFullSizeHEIC() async throws {
         let name = "sdwebimage/TestHDR.heic"
         guard Corpus.directory != nil, let bytes = try? Corpus.bytes(of: name) else {
@@ -45,14 +86,14 @@ extension Bench {
         try await compareDecoding("heic", of: bytes, goal: 1.05, with: "libheif") { eidetic_bare_heif_decode($0, $1) }
     }
 
-    /// Twelve megapixels of JPEG.
+    /// Measures decoding a JPEG at full size.
     func measureFullSizeJPEG(_ jpeg: [UInt8]) async throws {
         try await compareDecoding("jpeg", of: jpeg, goal: 1.05, with: "libjpeg-turbo") {
             eidetic_bare_jpeg_decode($0, $1, 1)
         }
     }
 
-    /// One whole picture by Eidetic and by a library alone; colours multiplied by alpha in neither.
+    /// Compares Eidetic with a bare decoder on one image at full size, both with straight alpha.
     func compareDecoding(
         _ name: String,
         of encoded: @autoclosure () throws -> [UInt8],
@@ -76,7 +117,7 @@ extension Bench {
 }
 
 extension PixelBuffer {
-    /// The bytes that a C function makes of the pixels.
+    /// Encodes the pixels with a C function.
     fileprivate func encoded(
         by encode: (UnsafePointer<UInt8>?, UInt32, UInt32, UnsafeMutablePointer<Int>) -> UnsafeMutablePointer<UInt8>?
     ) -> [UInt8] {
@@ -91,12 +132,12 @@ extension PixelBuffer {
 }
 
 extension Image {
-    /// A file of the picture.
+    /// Encodes the image.
     func encoded(as format: ImageFormat, quality: Double = 0.85) throws -> [UInt8] {
         try ImageEncoder.encode(self, as: format, quality: quality)
     }
 
-    /// The same picture, fading out to the right.
+    /// Returns the image with an alpha channel that decreases to the right.
     fileprivate func fadedToTheRight() throws -> Image {
         let source = pixels
         let faded = try PixelBuffer(size: size, alpha: .straight) { target, stride in

@@ -3,7 +3,7 @@ import EideticCodecs
 import EideticCore
 
 extension Bench {
-    /// Formats whose decoder is our own, or a drawing, against what a desktop has for them.
+    /// Compares BMP, ICO and SVG with the decoders of desktop libraries.
     func measureToolkitFormats(_ photograph: Image) async throws {
         if eidetic_bare_has_svg() != 0 {
             try await compareDecoding("svg", of: drawing, goal: 1.05, with: "librsvg", decoder: eidetic_bare_svg_decode)
@@ -27,7 +27,7 @@ extension Bench {
         try await compareDecoding("ico", of: icon, goal: 1.05, with: "gdk-pixbuf", decoder: eidetic_bare_pixbuf_decode)
     }
 
-    /// Two thousand curves with gradients.
+    /// An SVG with two thousand gradient-filled curves.
     private var drawing: [UInt8] {
         var random = SplitMix(state: 1)
         func number(below limit: Int) -> Int { Int(random.next() % UInt64(limit)) }
@@ -44,7 +44,7 @@ extension Bench {
 }
 
 extension PixelBuffer {
-    /// A bitmap of 24 bits a pixel, or an icon that holds one.
+    /// Returns a BMP file of 24 bits per pixel, or an icon file that contains one.
     fileprivate func bitmap(isIcon: Bool) -> [UInt8] {
         func littleEndian(_ value: Int, byteCount count: Int = 4) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One run of this program in a process of its own.
+/// A child process that runs this program on one file.
 struct ChildProcess {
     private var output: [UInt8] = []
     private var status: Int32 = 0
@@ -8,7 +8,7 @@ struct ChildProcess {
     private var seconds = 0.0
     private var residentMebibytes = 0
 
-    /// Runs this program with `arguments` and waits for its end, or kills it after `timeout`.
+    /// Runs this program with `arguments` and waits until it exits; kills it after `timeout`.
     static func run(arguments: [String], timeout: Duration) -> ChildProcess {
         var child = ChildProcess()
         var ends: [Int32] = [0, 0]
@@ -26,7 +26,7 @@ struct ChildProcess {
         return child
     }
 
-    /// The child's own answer, or what became of it; with time and memory.
+    /// Returns the child's report, or its failure, with its run time and peak memory, as a line of JSON.
     func json(path: String) -> String {
         let cost = "\"t\":\(seconds),\"rss\":\(residentMebibytes)}"
         let head = "{\"path\":\(FileReport.quoted(path)),"
@@ -47,7 +47,7 @@ struct ChildProcess {
         defer { words.forEach { free($0) } }
         var process = pid_t()
         let error = posix_spawn(&process, "/proc/self/exe", &actions, nil, &words, environ)
-        precondition(error == 0, "this program cannot be started again: error \(error)")
+        precondition(error == 0, "cannot start this program as a child process: error \(error)")
         return process
     }
 
