@@ -36,7 +36,7 @@ struct ColourTests {
         #expect(abs(Int(pixel.x) - 188) <= 1 && pixel.x == pixel.y && pixel.y == pixel.z)
     }
 
-    @Test("F02 CMYK with a profile becomes opaque colours") func inks() throws {
+    @Test("F02 CMYK with a profile becomes opaque colours") func cmykProfile() throws {
         let none: [UInt8] = [0, 0, 0, 0], black: [UInt8] = [0, 0, 0, 255]
         let strip = (0..<32).flatMap { $0 < 16 ? none : black }
         var tiff = TIFFWriter(
@@ -57,7 +57,7 @@ struct ColourTests {
         }
     }
 
-    @Test("F02 an invalid profile, or one of other channels, is ignored") func broken() throws {
+    @Test("F02 an invalid profile, or one of other channels, is ignored") func invalidProfile() throws {
         let profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2)
         #expect(
             try decodedPixel(of: Self.png(colour: [10, 20, 30], profile: Array(profile.prefix(200))))

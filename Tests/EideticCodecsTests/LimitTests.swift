@@ -20,7 +20,7 @@ struct LimitTests {
     @Test("F07 a deferred image that cannot be decoded fails without allocating its pixels")
     func deferredFailure() async {
         // Transparent pixels of this size would need more memory than the machine has.
-        let size = PixelSize(width: 1 << 20, height: 1 << 20), error = EideticError(.corrupt, message: "broken")
+        let size = PixelSize(width: 1 << 20, height: 1 << 20), error = EideticError(.corrupt, message: "corrupt")
         let deferred = DeferredImage(size: size) { _ throws(EideticError) in
             throw error
         } decodeShared: { _ throws(EideticError) in

@@ -26,7 +26,7 @@ struct OrientationTests {
     }
 
     @Test("F02 an image is rotated upright once", arguments: ImageOrientation.allCases)
-    func turned(_ orientation: ImageOrientation) throws {
+    func oriented(_ orientation: ImageOrientation) throws {
         let storedPosition = try #require(Self.storedPositions[orientation])
         for isLittle in [true, false] {
             let bytes = Self.png(exif: Self.exif(orientation: UInt8(orientation.rawValue), isLittleEndian: isLittle))
@@ -66,7 +66,7 @@ struct OrientationTests {
     }
 
     @Test("F02 an invalid EXIF block or orientation is ignored")
-    func broken() throws {
+    func invalidEXIF() throws {
         let good = Self.exif(orientation: 6, isLittleEndian: true)
         for value in [0, 9, 255] as [UInt8] {
             #expect(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Decoding to a size", .timeLimit(.minutes(5)))
 struct ResamplingTests {
-    @Test("F04 a uniform image stays uniform at any size") func even() throws {
+    @Test("F04 a uniform image stays uniform at any size") func uniform() throws {
         for colour in [[200, 100, 50, 255], [255, 255, 255, 255], [0, 0, 0, 255], [255, 0, 100, 128]] as [[UInt8]] {
             let pixels = try TestImages.solid(width: 97, height: 61, colour: colour)
             let expected = try Resampler.resample(pixels, to: PixelSize(width: 96, height: 61))[0, 0]

@@ -15,7 +15,7 @@ struct FormatCorpusTests {
         let bytes = try Corpus.bytes(of: truth.path)
         let image = try ImageDecoder.decode(bytes, options: .stored)
         #expect(image.size == truth.size)
-        #expect(maximumDifference(cellMeans(of: image.pixels), hexadecimal: truth.grid ?? "") <= truth.tol ?? 2)
+        #expect(maximumDifference(cellMeans(of: image.pixels), hexadecimal: truth.grid ?? "") <= truth.tolerance ?? 2)
     }
 
     @Test("F07 a malformed image is an error", arguments: GroundTruth.files(of: formats, kinds: ["malformed"]))
@@ -69,7 +69,7 @@ struct FormatCorpusTests {
         let faint = try ImageDecoder.decode(try Corpus.bytes(of: narrow.path), options: .stored).pixels
         #expect(
             faint.alpha == .straight
-                && maximumDifference(cellMeans(of: faint), hexadecimal: narrow.grid ?? "") <= narrow.tol ?? 0
+                && maximumDifference(cellMeans(of: faint), hexadecimal: narrow.grid ?? "") <= narrow.tolerance ?? 0
         )
         let turned = try Corpus.bytes(of: "libavif/data/abc_color_irot_alpha_irot.avif")
         #expect(try ImageDecoder.header(of: turned)?.hasAlpha == true)

@@ -9,17 +9,24 @@ struct GroundTruth: Decodable, Sendable, CustomStringConvertible {
     let kind: String
     let format: String
     let bytes: Int
-    let w: Int?
-    let h: Int?
+    let width: Int?
+    let height: Int?
     let grid: String?
-    let tol: Int?
+    let tolerance: Int?
+
+    private enum CodingKeys: String, CodingKey {
+        case path, kind, format, bytes, grid
+        case width = "w"
+        case height = "h"
+        case tolerance = "tol"
+    }
 
     var description: String { path }
 
     /// The size in pixels, before EXIF orientation.
     var size: PixelSize? {
-        guard let w, let h else { return nil }
-        return PixelSize(width: w, height: h)
+        guard let width, let height else { return nil }
+        return PixelSize(width: width, height: height)
     }
 
     /// All entries; empty without a corpus.

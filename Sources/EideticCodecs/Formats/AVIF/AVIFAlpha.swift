@@ -13,7 +13,7 @@ struct AVIFAlpha {
     /// Reads the properties; `nil` if the image has no alpha.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard let items = HEIFItems(bytes), let alpha = items.alphaItem(of: items.primaryItem) else { return nil }
-        isMismatched = items.swapsSides(of: items.primaryItem) != items.swapsSides(of: alpha)
+        isMismatched = items.swapsDimensions(of: items.primaryItem) != items.swapsDimensions(of: alpha)
         isLimitedRange = items.properties(of: alpha, named: "av1C").contains(where: Self.isLimitedRange)
     }
 

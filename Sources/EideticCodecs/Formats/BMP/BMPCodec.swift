@@ -21,11 +21,11 @@ enum BMPCodec: ImageCodec {
         guard let header = try BMPHeader.parseFile(bytes) else {
             throw EideticError(.truncated, message: "BMP: the file ends within its header")
         }
-        var reader = BMPDecoder(header: header, bytes: bytes, task: task)
-        let pixels = try reader.decode(alpha: header.hasAlpha ? .straight : .opaque) { canvas in
+        var decoder = BMPDecoder(header: header, bytes: bytes, task: task)
+        let pixels = try decoder.decode(alpha: header.hasAlpha ? .straight : .opaque) { canvas in
             // Many encoders declare an alpha channel and leave it at 0; such an image is meant to be opaque.
             if header.hasAlpha && canvas.isTransparent { canvas.makeOpaque() }
         }
-        return DecodedPixels(pixels, isPartial: reader.isPartial)
+        return DecodedPixels(pixels, isPartial: decoder.isPartial)
     }
 }

@@ -25,11 +25,11 @@ struct HEIFItems {
             let width = size.bigEndian32(at: 4), let height = size.bigEndian32(at: 8)
         else { return nil }
         let stored = PixelSize(width: width, height: height)
-        return stored.isPositive ? (swapsSides(of: item) ? stored.transposed : stored) : nil
+        return stored.isPositive ? (swapsDimensions(of: item) ? stored.transposed : stored) : nil
     }
 
     /// Returns `true` if the item is rotated by 90 or 270 degrees; otherwise, `false`.
-    func swapsSides(of item: Int) -> Bool {
+    func swapsDimensions(of item: Int) -> Bool {
         properties(of: item, named: "irot").contains { ($0.uint8(at: 0) ?? 0) & 1 == 1 }
     }
 

@@ -30,12 +30,12 @@ enum ICOCodec: ImageCodec {
         guard let entry = try largestImage(in: bytes) else { throw truncationError }
         guard !isPNG(entry) else { return try decodePNG(entry, for: task) }
         guard let header = try BMPHeader.parseIcon(entry) else { throw truncationError }
-        var reader = BMPDecoder(header: header, bytes: entry, task: task)
-        let pixels = try reader.decode(alpha: .straight) { [reader] canvas throws(EideticError) in
+        var decoder = BMPDecoder(header: header, bytes: entry, task: task)
+        let pixels = try decoder.decode(alpha: .straight) { [decoder] canvas throws(EideticError) in
             // If all alpha is 0, the icon predates alpha channels and relies on its mask.
-            if !header.hasAlpha || canvas.isTransparent { reader.applyMask(to: canvas) }
+            if !header.hasAlpha || canvas.isTransparent { decoder.applyMask(to: canvas) }
         }
-        return DecodedPixels(pixels, isPartial: reader.isPartial)
+        return DecodedPixels(pixels, isPartial: decoder.isPartial)
     }
 
     private static func decodePNG(
@@ -60,6 +60,7 @@ enum ICOCodec: ImageCodec {
         EideticError(.truncated, message: "ICO: the file ends within its headers")
     }
 
+    /// Returns `nil` to request more bytes; throws if the file is complete.
     private static func requestMoreBytes(isComplete: Bool) throws(EideticError) -> ImageHeader? {
         guard isComplete else { return nil }
         throw truncationError
