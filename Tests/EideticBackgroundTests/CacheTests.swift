@@ -54,9 +54,9 @@ struct CacheTests {
         probe.process.kill(SIGTERM)
         #expect(await probe.finish().status == .exited(0))
         let after = try DiskCache(.init(directory: directory.path))
-        let (checked, damaged) = try after.verify()
+        let (checked, damaged) = try after.blocking.verify()
         #expect(damaged.isEmpty)
-        #expect(checked == after.usage.entryCount)
+        #expect(checked == after.blocking.usage.entryCount)
     }
 
     @Test("C17 a burst of writes is one background task, which opens when the first write is queued")
@@ -95,6 +95,6 @@ struct CacheTests {
         await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
         #expect(await probe.finish().status == .exited(0))
-        #expect(try DiskCache(.init(directory: directory.path)).usage.entryCount == 0)
+        #expect(try DiskCache(.init(directory: directory.path)).blocking.usage.entryCount == 0)
     }
 }
