@@ -9,7 +9,7 @@ struct AuthorityTests {
         try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
     }
 
-    @Test("L20 Basic and Bearer credentials go out with the first request")
+    @Test("L20 Basic and Bearer credentials are sent with the first request")
     func basic() async throws {
         let origin = try makeImageOrigin()
         var request = try FetchRequest(url: origin.url)
@@ -21,7 +21,7 @@ struct AuthorityTests {
         #expect(sent == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Bearer token"])
     }
 
-    @Test("L20 Digest credentials answer the server's question, and the password stays here")
+    @Test("L20 Digest credentials answer the server's challenge without sending the password")
     func digest() async throws {
         let origin = try ScriptedOrigin { request in
             let challenge = "Digest realm=\"here\", nonce=\"abc\", qop=\"auth\", algorithm=MD5"
@@ -38,7 +38,7 @@ struct AuthorityTests {
         #expect(!sent.contains("secret"))
     }
 
-    @Test("L20 credentials that are not accepted end with 401")
+    @Test("L20 credentials that the server rejects fail with status 401")
     func wrong() async throws {
         let origin = try ScriptedOrigin { _ in [.response(401, headers: ["WWW-Authenticate": "Basic realm=\"here\""])] }
         var request = try FetchRequest(url: origin.url)
@@ -47,7 +47,7 @@ struct AuthorityTests {
         #expect(error?.httpStatus == 401)
     }
 
-    @Test("L20 credentials and fields of the caller's do not follow a redirect to another origin")
+    @Test("L20 credentials and fields of the caller are not sent to another origin after a redirect")
     func redirect() async throws {
         let otherOrigin = try makeImageOrigin()
         let origin = try ScriptedOrigin { request in
@@ -72,7 +72,7 @@ struct AuthorityTests {
         #expect(origin.requests.allSatisfy { $0.headers["x-token"] == "secret" })
     }
 
-    @Test("L20 the downloader may know the credentials of each origin")
+    @Test("L20 the configuration provides the credentials for each origin")
     func provider() async throws {
         let otherOrigin = try makeImageOrigin()
         let origin = try ScriptedOrigin { _ in [.response(302, headers: ["Location": otherOrigin.url + "/b"])] }
@@ -83,7 +83,7 @@ struct AuthorityTests {
         #expect(otherOrigin.requests.first?.headers["authorization"] == "Bearer for-\(otherOrigin.port)")
     }
 
-    @Test("L20 cookies are neither kept nor sent, unless the request asks for them")
+    @Test("L20 cookies are neither stored nor sent, unless the request uses them")
     func cookies() async throws {
         let origin = try ScriptedOrigin { _ in
             [.response(200, headers: ["Set-Cookie": "id=7; Path=/"], body: Fixture.image())]
@@ -100,7 +100,7 @@ struct AuthorityTests {
         #expect(origin.requests.map { $0.headers["cookie"] } == [nil, nil, nil, "id=7", nil, nil])
     }
 
-    @Test("L20 hooks change the request, the answer and its bytes, in this order")
+    @Test("L20 hooks change the request, the response and its body, in this order")
     func hooks() async throws {
         let key: UInt8 = 0x5a
         let origin = try ScriptedOrigin { request in
@@ -129,16 +129,16 @@ struct AuthorityTests {
         #expect(error?.code == .notAnImage)
     }
 
-    @Test("L20 a proxy is used where one is named")
+    @Test("L20 a configured proxy is used")
     func proxy() async throws {
         let proxy = try makeImageOrigin()
         var configuration = Downloader.Configuration()
         configuration.proxy = .url(proxy.url)
-        _ = try await Downloader(configuration).fetch(url: "http://pictures.invalid/a.png")
-        #expect(proxy.requests.first?.path == "http://pictures.invalid/a.png")
+        _ = try await Downloader(configuration).fetch(url: "http://images.invalid/a.png")
+        #expect(proxy.requests.first?.path == "http://images.invalid/a.png")
     }
 
-    @Test("L20 connections into private networks are refused where that is asked, names and redirects included")
+    @Test("L20 refusesPrivateNetworks refuses addresses in every notation, names included")
     func privateNetworks() async throws {
         let origin = try makeImageOrigin()
         var configuration = Downloader.Configuration()

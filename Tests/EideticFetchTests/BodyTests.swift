@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Bodies", .timeLimit(.minutes(1)))
 struct BodyTests {
-    /// What `gzip` makes of bytes, or of so many zeros.
+    /// Compresses bytes with `gzip`.
     private func gzipped(_ bytes: [UInt8]) async throws -> [UInt8] {
         try await Subprocess.run("gzip", arguments: ["-c"], input: bytes).output
     }
 
-    @Test("L20 a compressed body arrives decompressed, and its progress has no whole")
+    @Test("L20 a compressed body is decompressed, and its progress has no expected length")
     func compressed() async throws {
         let compressed = try await gzipped(Fixture.image(length: 50_000))
         let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": "gzip"], body: compressed)]
@@ -24,7 +24,7 @@ struct BodyTests {
         #expect(reports.withLock { $0.last } == FetchProgress(received: 50_000, expected: nil))
     }
 
-    @Test("L20 a body that blows up when it is decompressed is refused at the limit")
+    @Test("L20 a decompression bomb is refused at the limit")
     func bomb() async throws {
         let command = "(printf '\\211PNG\\r\\n\\032\\n'; head -c 300000000 /dev/zero) | gzip -c"
         let compressed = try await Subprocess.run("sh", arguments: ["-c", command]).output
@@ -37,7 +37,7 @@ struct BodyTests {
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("L20 a body that says it is compressed and is not is refused")
+    @Test("L20 a body that is not compressed as its Content-Encoding declares is refused")
     func notCompressed() async throws {
         let origin = try ScriptedOrigin { _ in
             [.response(200, headers: ["Content-Encoding": "gzip"], body: Fixture.image())]
@@ -46,7 +46,7 @@ struct BodyTests {
         #expect(error?.code == .badResponse)
     }
 
-    @Test("L08 progress counts up to the whole, and the whole is a case of its own where it is unknown")
+    @Test("L08 progress grows to the length of the body, and has no expected length if that is unknown")
     func progress() async throws {
         let origin = try ScriptedOrigin { request in
             let body = Fixture.image(length: 300_000)
@@ -65,7 +65,7 @@ struct BodyTests {
         }
     }
 
-    @Test("L08 reports come no more often than asked, but for the first and the last")
+    @Test("L08 progress is reported at the minimum interval, and first and last in any case")
     func throttled() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image(length: 3_000_000))] }
         var configuration = Downloader.Configuration()
@@ -78,7 +78,7 @@ struct BodyTests {
         #expect(reports.withLock { $0.map(\.received) } == [0, 3_000_000])
     }
 
-    @Test("L04 bytes beyond the announced length are not part of the picture")
+    @Test("L04 bytes beyond the announced length are not part of the body")
     func surplus() async throws {
         let origin = try ScriptedOrigin { _ in
             [.head(200, headers: ["Content-Length": "1000"]), .send(Fixture.image(length: 1_000) + [1, 2, 3]), .close]
@@ -92,7 +92,7 @@ struct BodyTests {
         #expect(try await Downloader().fetch(url: origin.url).bytes == Fixture.image(length: 70_000))
     }
 
-    @Test("L02 with requiresPicture off any body is taken")
+    @Test("L02 without requiresImage any body is accepted")
     func anyBody() async throws {
         let origin = try ScriptedOrigin { _ in
             [.response(200, headers: ["Content-Type": "text/html"], body: Fixture.webPage)]
@@ -102,7 +102,7 @@ struct BodyTests {
         #expect(try await Downloader().fetch(request).bytes == Fixture.webPage)
     }
 
-    @Test("L04 an error page of any length is not read to its end")
+    @Test("L04 an endless error page is not read completely")
     func errorPage() async throws {
         let origin = try ScriptedOrigin { _ in [.head(404), .sendRepeatedly(Array(repeating: 65, count: 65_536))] }
         let error = await failure { () async throws(EideticError) in try await Downloader().fetch(url: origin.url) }

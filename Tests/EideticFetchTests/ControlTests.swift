@@ -12,14 +12,14 @@ struct ControlTests {
         return Downloader(configuration)
     }
 
-    /// An origin that holds `/1` back until the gate opens.
+    /// Creates an origin that delays the response for `/1` until the gate opens.
     private func makeOrigin(gate: Gate) throws -> ScriptedOrigin {
         try ScriptedOrigin { request in
             (request.path == "/1" ? [.wait(gate)] : []) + [.response(200, headers: [:], body: Fixture.image())]
         }
     }
 
-    @Test("L22 a priority that changes while a download waits changes its place")
+    @Test("L22 a changed priority changes the position of a waiting download")
     @MainActor
     func livePriority() async throws {
         let gate = Gate()
@@ -36,7 +36,7 @@ struct ControlTests {
         #expect(origin.requests.map(\.path) == ["/1", "/2", "/4", "/3"])
     }
 
-    @Test("L03 what has waited for too long goes before what is more urgent")
+    @Test("L03 a download that has waited longer than starvationLimit starts before those of higher priority")
     @MainActor
     func starvation() async throws {
         let (gate, time) = (Gate(), ManualTime())
@@ -54,7 +54,7 @@ struct ControlTests {
         #expect(origin.requests.map(\.path) == ["/1", "/2", "/3", "/4"])
     }
 
-    @Test("L03 no more than the limit come from one origin, and others need not wait for it")
+    @Test("L03 maximumPerHost limits the downloads of one origin and delays no other origin")
     @MainActor
     func perHost() async throws {
         let gate = Gate()
@@ -74,7 +74,7 @@ struct ControlTests {
         for task in tasks { try await task.value }
     }
 
-    @Test("L22 suspended downloads do not start, running ones take no bytes, and all go on")
+    @Test("L22 suspended downloads do not start, running ones receive no bytes, and all resume")
     @MainActor
     func suspends() async throws {
         let chunk = [UInt8](repeating: 7, count: 65_536)
@@ -104,7 +104,7 @@ struct ControlTests {
         #expect(try await running.value.bytes.count == 1_000 * 65_536 + 8)
     }
 
-    @Test("L22 a download that is suspended before its head came takes the head in one piece")
+    @Test("L22 a download that is suspended before its head receives all lines of the head together")
     @MainActor
     func suspendsBeforeHead() async throws {
         let gate = Gate(), image = Fixture.image(length: 300_000)
@@ -127,7 +127,7 @@ struct ControlTests {
         #expect(try await held.value.bytes == image)
     }
 
-    @Test("L22 a suspended download that becomes more urgent goes on")
+    @Test("L22 a suspended download whose priority is raised resumes")
     @MainActor
     func promotes() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
@@ -141,7 +141,7 @@ struct ControlTests {
         #expect(try await task.value.status == 200)
     }
 
-    @Test("L22 downloads that are suspended take no slot, of all and of one origin", arguments: [true, false])
+    @Test("L22 suspended downloads occupy no slot, of all and of one origin", arguments: [true, false])
     @MainActor
     func suspendedTakeNoSlot(ofOneOrigin: Bool) async throws {
         let gate = Gate()
@@ -167,7 +167,7 @@ struct ControlTests {
         for task in tasks { #expect(try await task.value == 200) }
     }
 
-    @Test("L20 what is refused in a piece that a rate limit held back ends at once, with its own reason")
+    @Test("L20 a body that is refused in a chunk delayed by the rate limit fails at once, with its own error")
     func refusedAfterPause() async throws {
         let (time, hasHead, gate) = (ManualTime(), Gate(), Gate())
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 9000\r\n\r\n"
@@ -182,13 +182,14 @@ struct ControlTests {
                 try await downloader.fetch(request) { _ in hasHead.open() }
             }
         }
-        // The body begins with the head, and does not go on. No more time passes than it takes to go on: what hangs does so for ever.
+        // The body arrives with the head and is not continued. The clock advances only until the exchange resumes, so a
+        // download that hangs would hang for ever.
         await hasHead.wait()
         time.advance(by: .milliseconds(100))
         #expect(await held.value?.code == .notAnImage)
     }
 
-    @Test("L22 offline, what waits for a slot ends, and what runs goes on to the end of its redirects")
+    @Test("L22 offline, waiting downloads fail, and running ones continue through their redirects")
     @MainActor
     func offline() async throws {
         let gate = Gate()
@@ -212,21 +213,22 @@ struct ControlTests {
         #expect(origin.requests.map(\.path) == ["/0", "/a.png"])
     }
 
-    @Test("L20 a download that a rate limit holds back says nothing about the speed of its server")
+    @Test("L20 a download that the rate limit slows down does not count for the speed of its server")
     func heldSpeed() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image(length: 200_000))] }
         let downloader = Downloader()
         let request = try FetchRequest(url: origin.url)
-        // Slower than any machine is by itself.
-        downloader.limitRate(300_000)
+        // Slower than any machine is without the limit.
+        downloader.maximumBytesPerSecond = 300_000
+        #expect(downloader.maximumBytesPerSecond == 300_000)
         #expect(try await downloader.fetch(request).status == 200)
         #expect(downloader.speed(of: request.origin) == nil)
-        downloader.limitRate(nil)
+        downloader.maximumBytesPerSecond = nil
         #expect(try await downloader.fetch(request).status == 200)
         #expect(downloader.speed(of: request.origin) != nil)
     }
 
-    @Test("L20 a rate limit holds for all downloads together")
+    @Test("L20 the rate limit applies to all downloads together")
     func rate() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image(length: 2_000_000))] }
         var configuration = Downloader.Configuration()
@@ -240,13 +242,13 @@ struct ControlTests {
             }
             for try await count in group { #expect(count == 2_000_000) }
         }
-        // 6 MB at 4 MB a second; less the bucket's own tenth of a second, and the last piece of each.
+        // 6 MB at 4 MB/s, less the tenth of a second in the bucket and the last chunk of each body.
         #expect(clock.now - start > .milliseconds(1_300))
     }
 
-    @Test("L02 a thousand requests that are left leave nothing behind")
+    @Test("L02 a thousand cancelled requests leave nothing behind")
     func leavesNothing() async throws {
-        // Each body stays without an end, and its thread ends when the client leaves.
+        // The bodies never end; each thread of the server ends when its client disconnects.
         let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.image())] }
         let downloader = Downloader()
         await withTaskGroup(of: Void.self) { group in
@@ -256,7 +258,7 @@ struct ControlTests {
             await origin.waitForRequests(count: 6)
             group.cancelAll()
         }
-        // What is left of the running six is taken off by the engine before it does anything else for us.
+        // The engine removes the six running exchanges before it starts this one.
         let otherOrigin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         #expect(try await downloader.fetch(url: otherOrigin.url).status == 200)
         #expect(downloader.counts == (waiting: 0, running: 0))

@@ -3,7 +3,7 @@ import EideticFetch
 import EideticTestSupport
 import Testing
 
-/// Connections that die without a word, and those that never come about.
+/// Connections that die silently, and connections that cannot be established.
 @Suite("Dead connections", .needsNginx, .timeLimit(.minutes(1)))
 struct DeadConnectionTests {
     private let time = ManualTime()
@@ -27,7 +27,7 @@ struct DeadConnectionTests {
 
     private var url: String { "https://localhost:\(relay.port)/a.png" }
 
-    /// Lets time pass in steps that are too short for a stop; the engine looks at its clock after each.
+    /// Advances the clock in steps that are too short to count as a stop; the engine reads the clock after each.
     private func advance(bySeconds seconds: Int) async throws {
         for _ in 0..<seconds {
             for _ in 0..<2 { _ = try await downloader.fetch(url: small.url) }
@@ -36,7 +36,7 @@ struct DeadConnectionTests {
         for _ in 0..<2 { _ = try await downloader.fetch(url: small.url) }
     }
 
-    /// Begins a download, which has joined the others when this returns.
+    /// Starts a download, which is enqueued when the function returns.
     @MainActor
     private func start(query: String) throws -> Task<Int, any Error> {
         let (downloader, request) = (downloader, try FetchRequest(url: "\(url)?\(query)"))
@@ -48,7 +48,7 @@ struct DeadConnectionTests {
         #expect(error?.code == .timedOut)
     }
 
-    @Test("L24 after a time-out no other download is put on the connection that is dead, though one still waits there")
+    @Test("L24 after a time-out no other download uses the dead connection, while one still waits on it")
     @MainActor
     func timeout() async throws {
         #expect(try await downloader.fetch(url: url).metrics.httpVersion == "HTTP/2")
@@ -61,17 +61,17 @@ struct DeadConnectionTests {
         await expectTimeout(of: first)
         #expect(try await downloader.fetch(url: url + "?third").status == 200)
         #expect(relay.connectionCount == 2)
-        // The second is still there, and so is the connection that is dead.
+        // The second download still runs, so the dead connection is still open.
         #expect(try await downloader.fetch(url: url + "?fourth").status == 200)
         #expect(relay.connectionCount == 3)
         try await advance(bySeconds: 9)
         await expectTimeout(of: second)
-        // In doubt once more, and then no longer.
+        // The second time-out makes connections suspected again, until a response arrives.
         for number in 0..<3 { #expect(try await downloader.fetch(url: "\(url)?more=\(number)").status == 200) }
         #expect(relay.connectionCount == 4)
     }
 
-    @Test("L24 when the network came back no connection from before it is used", arguments: [true, false])
+    @Test("L24 after a change of the network no earlier connection is used", arguments: [true, false])
     @MainActor
     func networkChange(isBusy: Bool) async throws {
         #expect(try await downloader.fetch(url: url).status == 200)
@@ -84,7 +84,7 @@ struct DeadConnectionTests {
         _ = await waiting?.result
     }
 
-    @Test("L04 a connection that ends before it is secure is lost, and may come about the next time")
+    @Test("L04 a connection that is closed in the TLS handshake is connectionLost, a temporary failure")
     func endsInHandshake() async throws {
         let nowhere = try Relay(to: 1)
         let url = "https://localhost:\(nowhere.port)/a.png"

@@ -3,7 +3,7 @@ import EideticFetch
 import EideticTestSupport
 import Testing
 
-@Suite("The list of failures", .timeLimit(.minutes(1)))
+@Suite("Failure list", .timeLimit(.minutes(1)))
 struct FailureListTests {
     private let time = ManualTime()
 
@@ -14,7 +14,9 @@ struct FailureListTests {
         return Downloader(configuration)
     }
 
-    @Test("L07 what failed for good is not asked again, says so, and is asked with retryFailed or after its time")
+    @Test(
+        "L07 a request that failed permanently is refused until its entry expires, unless it ignores the failure list"
+    )
     func remembers() async throws {
         let origin = try ScriptedOrigin { _ in [.response(404)] }
         let downloader = makeDownloader()
@@ -38,7 +40,7 @@ struct FailureListTests {
         #expect(origin.requests.count == 3)
     }
 
-    @Test("L07 what is loaded after all with retryFailed is no failure any more")
+    @Test("L07 a success with ignoresFailureList removes the entry")
     func forgiven() async throws {
         let count = Counter()
         let origin = try ScriptedOrigin { _ in
@@ -55,7 +57,7 @@ struct FailureListTests {
         #expect(try await downloader.fetch(request).status == 200)
     }
 
-    @Test("L07 408, 425, 429 and 5xx are not failures for good", arguments: [408, 425, 429, 500, 503])
+    @Test("L07 408, 425, 429 and 5xx are not permanent failures", arguments: [408, 425, 429, 500, 503])
     func passing(_ status: Int) async throws {
         let origin = try ScriptedOrigin { _ in [.response(status)] }
         let downloader = makeDownloader()
@@ -63,7 +65,7 @@ struct FailureListTests {
         #expect(downloader.failures.entries.isEmpty)
     }
 
-    @Test("L07 transport failures are not failures for good")
+    @Test("L07 transport failures are not permanent failures")
     func transport() async throws {
         let origin = try ScriptedOrigin { _ in [.close] }
         let downloader = makeDownloader()
@@ -73,7 +75,7 @@ struct FailureListTests {
         #expect(downloader.failures.entries.isEmpty)
     }
 
-    @Test("L07 what one user may not see does not keep another from asking")
+    @Test("L07 a response that is forbidden for one user does not block another user")
     func perUser() async throws {
         let origin = try ScriptedOrigin { request in
             request.headers["authorization"] == nil
@@ -87,7 +89,7 @@ struct FailureListTests {
         #expect(try await downloader.fetch(request).status == 200)
     }
 
-    @Test("L07 the list is bounded, can be asked and cleared, and forgets when the network comes back")
+    @Test("L07 the list is bounded, can be read and cleared, and is cleared when the network changes")
     func bounded() async throws {
         let origin = try ScriptedOrigin { _ in [.response(404)] }
         let downloader = makeDownloader { $0.failurePolicy.capacity = 3 }

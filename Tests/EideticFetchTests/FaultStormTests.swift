@@ -4,11 +4,11 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite("A storm of faults", .timeLimit(.minutes(15)))
+@Suite("Fault storm", .timeLimit(.minutes(15)))
 struct FaultStormTests {
     private static let body = Fixture.image(length: 200_000)
 
-    /// What one connection does to its client, by a number that nobody foresees.
+    /// Returns the behaviour of one connection, by a random number.
     private static func fault(number: Int, request: ScriptedOrigin.Request) -> [ScriptedOrigin.Step] {
         let body = Self.body
         let head: ScriptedOrigin.Step = .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "200000"])
@@ -33,22 +33,22 @@ struct FaultStormTests {
         }
     }
 
-    @Test("L07 minutes of random faults: no memory, descriptor, thread or partial file is left behind")
+    @Test("L07 minutes of random faults leak no memory, descriptor, thread or partial file")
     func storm() async throws {
         let start = try ResourceUsage()
-        // A first part fills what is kept on purpose: workers, the allocator's own, what the libraries open once.
+        // The first part allocates what stays by design: worker threads, allocator arenas, files of the libraries.
         try await storm(duration: Torture.isFull ? .seconds(60) : .milliseconds(400))
         let before = try await ResourceUsage.settled(like: start)
         try await storm(duration: Torture.isFull ? .seconds(540) : .milliseconds(800))
         let after = try await ResourceUsage.settled(like: before)
-        if Torture.isFull { print("storm of faults: \(before) became \(after)") }
-        #expect(after.descriptors <= before.descriptors, "\(before) became \(after)")
-        #expect(after.threads <= before.threads, "\(before) became \(after)")
-        // A sanitizer keeps what was given back.
-        if !Sanitizer.isActive { #expect(after.memory <= before.memory + 48 << 20, "\(before) became \(after)") }
+        if Torture.isFull { print("fault storm: \(before) → \(after)") }
+        #expect(after.descriptors <= before.descriptors, "\(before) → \(after)")
+        #expect(after.threads <= before.threads, "\(before) → \(after)")
+        // A sanitizer does not return freed memory.
+        if !Sanitizer.isActive { #expect(after.memory <= before.memory + 48 << 20, "\(before) → \(after)") }
     }
 
-    /// A downloader and a server that meet nothing but faults, both given up at the end.
+    /// Runs a downloader against a server with nothing but faults, and releases both.
     private func storm(duration: Duration) async throws {
         let origin = try ScriptedOrigin { request in Self.fault(number: Int.random(in: 0..<18), request: request) }
         let directory = try TemporaryDirectory(named: "storm")
@@ -62,7 +62,7 @@ struct FaultStormTests {
         let clock = ContinuousClock()
         let end = clock.now + duration
         while clock.now < end { try await runRound(origin: origin, downloader: downloader) }
-        // What is asked now is answered after the engine has taken off what was left in the middle.
+        // The engine completes this request after it has removed the cancelled exchanges.
         let quiet = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         _ = try await downloader.fetch(url: quiet.url)
         #expect(downloader.counts == (waiting: 0, running: 0))
@@ -72,7 +72,7 @@ struct FaultStormTests {
         #expect(kept.count <= 10, "a mebibyte holds ten halves")
     }
 
-    /// Some dozen downloads at once, of which some are left in the middle.
+    /// Runs some dozen concurrent downloads, and cancels the remaining ones in half of all rounds.
     private func runRound(origin: ScriptedOrigin, downloader: Downloader) async throws {
         origin.removeRequests()
         downloader.resetAfterNetworkChange()
@@ -90,12 +90,12 @@ struct FaultStormTests {
     }
 }
 
-/// Lets no time pass.
+/// A clock that does not wait.
 private struct ImmediateRetryClock: RetryClock {
     func wait(for delay: Duration) async {}
 }
 
-/// What the process has open and runs, and how much memory it has in use.
+/// The descriptors, threads and resident memory of the process.
 struct ResourceUsage: Sendable {
     let descriptors: Int
     let threads: Int
@@ -110,13 +110,13 @@ struct ResourceUsage: Sendable {
         memory = (Int(fields[1]) ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// Whether a thread is one of the language's own pool, which has one more where the machine is busy for long.
+    /// Returns `true` for a thread of Swift's own pool, which grows when the machine is busy.
     private static func isPoolThread(_ thread: String) -> Bool {
         let name = try? FileSystem().contents(of: "/proc/self/task/\(thread)/comm")
         return name.map { String(decoding: $0, as: UTF8.self).contains("qos") } ?? true
     }
 
-    /// The usage once engines and servers that were given up have ended, or as it is after a second.
+    /// Returns the usage once released engines and servers have ended, or after about a second.
     static func settled(like before: ResourceUsage) async throws -> ResourceUsage {
         var usage = try ResourceUsage()
         for _ in 0..<500 where usage.descriptors > before.descriptors || usage.threads > before.threads {

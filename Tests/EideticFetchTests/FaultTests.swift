@@ -3,7 +3,7 @@ import EideticFetch
 import EideticTestSupport
 import Testing
 
-/// The faults of docs/fetch-outcomes.md: what a server can do, and the one outcome it has.
+/// The faults of docs/fetch-outcomes.md, each with its one outcome.
 @Suite("Faults", .timeLimit(.minutes(1)))
 struct FaultTests {
     struct Fault: Sendable, CustomTestStringConvertible {
@@ -24,31 +24,31 @@ struct FaultTests {
         Fault(name: "500", code: .httpStatus, steps: [.response(500)], message: "500"),
         Fault(name: "503", code: .httpStatus, steps: [.response(503)], message: "503"),
         Fault(
-            name: "a picture behind status 500",
+            name: "an image with status 500",
             code: .httpStatus,
             steps: [.response(500, headers: [:], body: Fixture.image())],
             message: "500"
         ),
         Fault(
-            name: "404 whose page breaks off",
+            name: "404 with an incomplete page",
             code: .httpStatus,
             steps: [.head(404, headers: ["Content-Length": "1000"]), .send(Fixture.webPage), .close],
             message: "404"
         ),
         Fault(
-            name: "503 whose page is cut by force",
+            name: "503 with a connection reset within the page",
             code: .httpStatus,
             steps: [.head(503, headers: ["Content-Length": "9000000"]), .send(Fixture.webPage), .reset],
             message: "503"
         ),
         Fault(
-            name: "a redirect to itself that breaks off",
+            name: "a redirect to itself with an incomplete body",
             code: .badRedirect,
             steps: [.head(302, headers: ["Location": "again", "Content-Length": "1000"]), .close],
             message: "more than 10"
         ),
         Fault(
-            name: "a range that nobody asked for",
+            name: "a range that was not requested",
             code: .badResponse,
             steps: [.response(206, headers: ["Content-Range": "bytes 7-8/9"], body: [1, 2])],
             message: "bytes 7-8/9"
@@ -67,16 +67,16 @@ struct FaultTests {
             message: "2000 bytes were announced"
         ),
         Fault(
-            name: "a connection cut by force",
+            name: "a connection reset within the body",
             code: .connectionLost,
             steps: [.head(200, headers: ["Content-Length": "9000000"]), .send(Fixture.image(length: 10)), .reset]
         ),
         Fault(
-            name: "a chunked body without its end",
+            name: "a chunked body without its last chunk",
             code: .connectionLost,
             steps: [.head(200, headers: ["Transfer-Encoding": "chunked"]), .chunk(Fixture.image(length: 100)), .close]
         ),
-        Fault(name: "no answer at all", code: .connectionLost, steps: [.close]),
+        Fault(name: "no response", code: .connectionLost, steps: [.close]),
         Fault(name: "no HTTP", code: .badResponse, steps: [.send(Array("SSH-2.0-OpenSSH\r\n\r\n".utf8)), .close]),
         Fault(
             name: "an endless body",
@@ -85,10 +85,10 @@ struct FaultTests {
             message: "longer than the limit"
         ),
         Fault(
-            name: "more announced than allowed",
+            name: "more bytes announced than allowed",
             code: .limitExceeded,
             steps: [.head(200, headers: ["Content-Length": "99999999"]), .send(Fixture.image(length: 10))],
-            message: "announces 99999999"
+            message: "99999999 bytes was announced"
         ),
         Fault(
             name: "a head of 10 MB",
@@ -111,10 +111,15 @@ struct FaultTests {
             steps: [.response(302, headers: ["Location": "file:///etc/passwd"])],
             message: "only http and https"
         ),
-        Fault(name: "a redirect to nowhere", code: .badRedirect, steps: [.response(302)], message: "not where to"),
+        Fault(
+            name: "a redirect without a Location header",
+            code: .badRedirect,
+            steps: [.response(302)],
+            message: "no Location header"
+        ),
     ]
 
-    @Test("L04 each fault has its own outcome and says where it happened", arguments: faults)
+    @Test("L04 each fault has its own outcome, with host and port in the message", arguments: faults)
     func outcome(_ fault: Fault) async throws {
         let origin = try ScriptedOrigin { _ in fault.steps }
         var request = try FetchRequest(url: origin.url + "/a.png")
@@ -125,7 +130,7 @@ struct FaultTests {
         #expect(error?.message.contains("127.0.0.1:\(origin.port)") == true)
     }
 
-    @Test("L04 a refused connection names host and port")
+    @Test("L04 the error of a refused connection has host and port")
     func refused() async throws {
         let error = await failure { () async throws(EideticError) in
             try await Downloader().fetch(url: "http://127.0.0.1:1/a.png")
@@ -134,7 +139,7 @@ struct FaultTests {
         #expect(error?.message.contains("127.0.0.1:1 ") == true)
     }
 
-    @Test("L04 a host that is not there is named")
+    @Test("L04 the error of an unknown host has its name")
     func unknownHost() async throws {
         let error = await failure { () async throws(EideticError) in
             try await Downloader().fetch(url: "http://no-such-host.invalid/a.png")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Downloader against nginx", .needsNginx, .timeLimit(.minutes(1)))
 struct NginxTests {
-    @Test("L02 a file arrives byte for byte, with its metrics")
+    @Test("L02 a file is loaded byte for byte, with its metrics")
     func loads() async throws {
         let server = try await Nginx()
         let image = Fixture.image(length: 300_000)
@@ -21,7 +21,7 @@ struct NginxTests {
         #expect(response.metrics.remoteAddress == "127.0.0.1:\(server.port)")
     }
 
-    @Test("L02 100 callers of one URL are served by one request")
+    @Test("L02 100 callers of one URL share one request")
     @MainActor
     func shares() async throws {
         let server = try await Nginx()
@@ -29,7 +29,7 @@ struct NginxTests {
         let url = try server.addFile(image, at: "a.png")
         let downloader = Downloader()
         let request = try FetchRequest(url: url)
-        // Each asks before the next begins, and the downloads wait until all have asked.
+        // Each caller joins before the next one starts, and the download waits until all have joined.
         downloader.suspend()
         let callers = (0..<100).map { _ in Task.immediate { try await downloader.fetch(request) } }
         downloader.resume()
@@ -37,7 +37,7 @@ struct NginxTests {
         #expect(try await server.requestCount(for: "/a.png") == 1)
     }
 
-    @Test("L20 a connection is used again, and says who asks and what can be read")
+    @Test("L20 a connection is reused, with User-Agent, Accept and Accept-Encoding in each request")
     func keepsConnection() async throws {
         let server = try await Nginx()
         let downloader = Downloader()
@@ -54,7 +54,7 @@ struct NginxTests {
         #expect(requests[0].headers["cookie"] == nil)
     }
 
-    @Test("C20 304 is handed out as an answer of its own")
+    @Test("C20 a response with status 304 is returned")
     func notModified() async throws {
         let server = try await Nginx()
         let url = try server.addFile(Fixture.image(), at: "a.png")
@@ -67,7 +67,7 @@ struct NginxTests {
         #expect(response.bytes.isEmpty)
     }
 
-    @Test("L20 a certificate is verified, unless the authority is known or the request waives it")
+    @Test("L20 a certificate is verified, with the configured authorities, unless the request allows any")
     func verifies() async throws {
         let server = try await Nginx(.init(usesTLS: true))
         try server.addFile(Fixture.image(), at: "a.png")
@@ -86,7 +86,7 @@ struct NginxTests {
         request.allowsInvalidCertificates = true
         let downloader = Downloader()
         #expect(try await downloader.fetch(request).status == 200)
-        // The waiver is the request's own: the open connection does not serve others.
+        // The option applies to that request only: the open connection is not reused for others.
         #expect(
             await failure { () async throws(EideticError) in try await downloader.fetch(url: url) }?.code == .tlsFailure
         )

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Order of downloads", .timeLimit(.minutes(1)))
 struct OrderTests {
-    /// Asks for /1 … /14 one after the other with one slot, while the first is held back; gives the order at the server.
+    /// Requests /1 … /14 in turn with one slot, while the first is delayed; returns the order at the server.
     @MainActor
     private func requestOrder(_ executionOrder: Downloader.ExecutionOrder) async throws -> [Int] {
         let gate = Gate()
@@ -36,7 +36,7 @@ struct OrderTests {
         #expect(try await requestOrder(.firstInFirstOut) == Array(1...14))
     }
 
-    @Test("L03 six at once, then as many as the limit is changed to")
+    @Test("L03 six downloads run at once, and more after the limit is raised")
     @MainActor
     func limit() async throws {
         let gate = Gate()
@@ -58,7 +58,7 @@ struct OrderTests {
         #expect(try await downloader.fetch(late).metrics.queued >= .zero)
     }
 
-    @Test("L02 999 of 1,000 callers leave, and the last is served by the one request")
+    @Test("L02 999 of 1,000 callers cancel, and the last one gets the response of the one request")
     @MainActor
     func leaving() async throws {
         let gate = Gate()
@@ -70,7 +70,7 @@ struct OrderTests {
         }
         let downloader = Downloader()
         let request = try FetchRequest(url: "\(origin.url)/a.png")
-        // Each has joined before the next one comes: a caller who came after the others left would ask anew.
+        // Each caller joins before the next one starts: after all others have cancelled, a new request would be sent.
         let tasks = (0..<1_000).map { _ in Task.immediate { try await downloader.fetch(request) } }
         await origin.waitForRequests(count: 1)
         for task in tasks.dropLast() { task.cancel() }
@@ -82,7 +82,7 @@ struct OrderTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("L02 the last one out ends the download, in the queue and on the wire")
+    @Test("L02 the last caller that cancels ends the download, in the queue and in progress")
     @MainActor
     func abandons() async throws {
         let gate = Gate()
@@ -99,7 +99,7 @@ struct OrderTests {
         #expect(downloader.counts == (waiting: 0, running: 1))
         running.cancel()
         await #expect(throws: EideticError.self) { try await running.value }
-        // The slot is free again when the next one gets through.
+        // The next download succeeds only if the slot is free.
         let third = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         #expect(try await downloader.fetch(url: third.url).status == 200)
         #expect(origin.requests.map(\.path) == ["/1"])

@@ -3,9 +3,9 @@ import Testing
 
 @testable import EideticFetch
 
-/// The short way to read a URL says what libcurl says, or nothing.
+/// The fast parser returns the same as libcurl, or nothing.
 struct PlainURLTests {
-    @Test("most URLs are read without libcurl")
+    @Test("URLs in normal form are parsed without libcurl")
     func acceptsPlainURLs() {
         for url in [
             "http://127.0.0.1:8080/a.png", "https://localhost/",
@@ -17,7 +17,7 @@ struct PlainURLTests {
     }
 
     @Test(
-        "what may be written in another way is left to libcurl",
+        "text that may not be in normal form is left to libcurl",
         arguments: [
             "http://h", "http://H/a", "HTTP://h/a", "http://h:/a", "http://h:0/a", "http://h:080/a", "http://h:65536/a",
             "http://u@h/a", "http://h/a#b", "http://h/a?", "http://h/a/../b", "http://h/./b", "http://h/a b",
@@ -30,7 +30,7 @@ struct PlainURLTests {
     )
     func refusesOtherForms(url: String) { #expect(PlainURL(url) == nil) }
 
-    @Test("of 200,000 texts the short way reads each as libcurl does")
+    @Test("the fast parser agrees with libcurl on 200,000 random texts")
     func agreesWithLibcurl() throws {
         let pieces = [
             "http://", "https://", "h", "a.b", "127.0.0.1", "1.2", "0x1", "-", ".", "..", "/", "//", "/.", ":", ":80",

@@ -3,7 +3,7 @@ import EideticFetch
 import EideticTestSupport
 import Testing
 
-/// OpenSSL takes more from the system than one record, and libcurl does not know of it.
+/// OpenSSL reads more than one record ahead, which libcurl does not know of.
 @Suite("Reading ahead over TLS", .needsNginx, .timeLimit(.minutes(1)))
 struct ReadAheadTests {
     enum Version: String, CaseIterable { case http1 = "HTTP/1.1", http2 = "HTTP/2" }
@@ -13,7 +13,7 @@ struct ReadAheadTests {
 
     init() async throws {
         port = try LoopbackPort.unused()
-        // Dozens of records at once; and a server without HTTP/2.
+        // Dozens of records in one read; and a server without HTTP/2.
         let http = """
             ssl_buffer_size 1k;
             server {
@@ -36,7 +36,7 @@ struct ReadAheadTests {
         return Downloader(configuration)
     }
 
-    @Test("L20 bodies in small records come whole, alone and many at once", arguments: Version.allCases)
+    @Test("L20 bodies in small records arrive completely, alone and many at once", arguments: Version.allCases)
     func records(_ version: Version) async throws {
         let (base, downloader) = (try baseURL(version), makeDownloader())
         let sizes = (0..<60).map { 100 + 4_999 * $0 }
@@ -54,7 +54,7 @@ struct ReadAheadTests {
         }
     }
 
-    @Test("L10 a reader that is behind gets everything, and holds up nobody else", arguments: Version.allCases)
+    @Test("L10 a slow reader gets the whole body, and delays no other download", arguments: Version.allCases)
     func backPressure(_ version: Version) async throws {
         let (base, downloader) = (try baseURL(version), makeDownloader())
         let large = Fixture.image(length: 4_000_000), small = Fixture.image(length: 50_000)

@@ -6,18 +6,18 @@ import Testing
 @Suite("Requests")
 struct RequestTests {
     @Test(
-        "L20 what is no URL to load is refused with a reason",
+        "L20 an invalid URL is refused with a reason",
         arguments: [
             ("", "no URL"), ("nonsense", "Bad scheme"), ("ftp://example.org/a.png", "\"ftp\""),
             ("file:///etc/passwd", "\"file\""), ("http://", "no URL"), ("http://a b/", "no URL"),
             ("http://[::1", "no URL"), ("http://example.org:99999/", "no URL"), ("javascript:alert(1)", "no URL"),
-            ("http://example.org/\u{0}", "zero"), ("http://" + String(repeating: "a", count: 70_000), "longer"),
+            ("http://example.org/\u{0}", "NUL"), ("http://" + String(repeating: "a", count: 70_000), "longer"),
         ]
     )
     func refuses(_ text: String, reason: String) {
         do throws(EideticError) {
             let request = try FetchRequest(url: text)
-            Issue.record("\(text) was taken as \(request.url)")
+            Issue.record("\(text) was accepted as \(request.url)")
         } catch {
             #expect(error.code == .invalidURL)
             #expect(error.message.contains(reason), "\(error.message)")
@@ -25,7 +25,7 @@ struct RequestTests {
     }
 
     @Test(
-        "L02 URLs that mean the same have the same identity",
+        "L02 equivalent URLs have the same normal form",
         arguments: [
             ("HTTP://Example.ORG", "http://example.org/"), (" http://example.org/a \n", "http://example.org/a"),
             ("http://example.org/a#part", "http://example.org/a"),
@@ -40,17 +40,17 @@ struct RequestTests {
         #expect(try FetchRequest(url: text).url == normal)
     }
 
-    @Test("L20 user and password of a URL become credentials and leave the URL")
+    @Test("L20 user and password of a URL become credentials and are removed from the URL")
     func userInformation() throws {
         let request = try FetchRequest(url: "http://me:p%40ss@example.org/a")
         #expect(request.credentials == .basic(user: "me", password: "p@ss"))
         #expect(request != (try FetchRequest(url: "http://example.org/a")))
     }
 
-    @Test("L20 names of fields are compared without regard to case, and their order across names does not matter")
+    @Test("L20 names of fields are case-insensitive, and the order of different names does not matter")
     func headers() {
         var headers: HTTPHeaders = ["Accept": "a", "X-One": "1"]
-        headers.add("x-one", for: "2")
+        headers.add("2", for: "x-one")
         #expect(headers["X-ONE"] == "1, 2")
         #expect(headers.values(for: "x-One") == ["1", "2"])
         #expect(headers == ["x-one": "1", "ACCEPT": "a", "X-one": "2"])
@@ -60,7 +60,7 @@ struct RequestTests {
         #expect(headers == ["Accept": "a"])
     }
 
-    @Test("L20 a field that would break out of its line is refused", arguments: ["a\r\nX-Evil: 1", "a\nb", "\u{0}"])
+    @Test("L20 a field with a line break or a NUL is refused", arguments: ["a\r\nX-Evil: 1", "a\nb", "\u{0}"])
     func injection(_ value: String) async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         var request = try FetchRequest(url: origin.url)
@@ -71,7 +71,7 @@ struct RequestTests {
     }
 
     @Test(
-        "L20 nobody breaks out of a line of the head, and nothing is cut off at a zero",
+        "L20 credentials and configured fields with a line break or a NUL are refused",
         arguments: ["\r\nX-Evil: 1", "\n", "\u{0}"]
     )
     func injectionElsewhere(_ injectedText: String) async throws {
@@ -102,7 +102,7 @@ struct RequestTests {
         #expect(origin.requests.isEmpty)
     }
 
-    @Test("L04 a time-out of no time at all is refused", arguments: [Duration.zero, .seconds(-1)])
+    @Test("L04 a time-out of zero or less is refused", arguments: [Duration.zero, .seconds(-1)])
     func timeouts(_ timeout: Duration) async throws {
         var request = try FetchRequest(url: "http://127.0.0.1:1/")
         request.timeout = timeout
@@ -110,7 +110,7 @@ struct RequestTests {
         #expect(error?.code == .invalidArgument)
     }
 
-    @Test("L02 1,000 callers with twenty kinds of headers make twenty requests, and no user sees another's answer")
+    @Test("L02 1,000 callers with twenty different headers make twenty requests, and no user gets another's response")
     @MainActor
     func identities() async throws {
         let gate = Gate()
@@ -124,14 +124,14 @@ struct RequestTests {
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 20
         let downloader = Downloader(configuration)
-        // Each has joined before the next one comes, and all before the first answer.
+        // Each caller joins before the next one starts, and all before the first response.
         let tasks = try (0..<1_000).map { number in
             var request = try FetchRequest(url: origin.url + "/a.png")
             let (user, language) = ("user-\(number % 10)", number % 20 < 10 ? "de" : "fr")
-            // The order of the fields makes no other request.
+            // Another order of the fields is an equal request.
             let isFirst = number % 40 < 20
             let fields = [("Authorization", "Bearer \(user)"), ("Accept-Language", language)]
-            for (name, value) in isFirst ? fields : fields.reversed() { request.headers.add(name, for: value) }
+            for (name, value) in isFirst ? fields : fields.reversed() { request.headers.add(value, for: name) }
             let expected = Fixture.image(length: 10) + Array("Bearer \(user)\(language)".utf8)
             return Task.immediate { [request] in try await downloader.fetch(request).bytes == expected }
         }
@@ -141,7 +141,7 @@ struct RequestTests {
         #expect(origin.requests.count == 20)
     }
 
-    @Test("L20 two users whose credentials differ never share")
+    @Test("L20 requests with different credentials never share a download")
     @MainActor
     func users() async throws {
         let gate = Gate()

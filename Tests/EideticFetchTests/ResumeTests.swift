@@ -3,12 +3,12 @@ import EideticFetch
 import EideticTestSupport
 import Testing
 
-@Suite("Resuming", .timeLimit(.minutes(1)))
+@Suite("Resumed downloads", .timeLimit(.minutes(1)))
 struct ResumeTests {
     private let image = Fixture.image(length: 200_000)
     private let half = 100_000
 
-    /// Sends half of the picture the first time and breaks off; then what `rest` says.
+    /// Creates an origin that sends half of the image and disconnects; the closure has the later responses.
     private func makeOrigin(
         validator: KeyValuePairs<String, String> = ["ETag": "\"v1\""],
         rest: @escaping @Sendable (ScriptedOrigin.Request) -> [ScriptedOrigin.Step]
@@ -30,7 +30,7 @@ struct ResumeTests {
         return try await Downloader(configuration).fetch(request)
     }
 
-    @Test("L24 a broken download goes on where it stopped, when the server still has the same picture")
+    @Test("L24 an interrupted download is resumed if the server still has the same image")
     func resumes() async throws {
         let (image, half) = (image, half)
         let origin = try makeOrigin { request in
@@ -45,7 +45,7 @@ struct ResumeTests {
         #expect(origin.requests[1].headers["accept-encoding"] == "identity")
     }
 
-    @Test("L24 a picture that has changed meanwhile is loaded anew")
+    @Test("L24 an image that has changed is loaded completely")
     func changed() async throws {
         let new = Array(Fixture.image(length: 150_000).reversed())
         let origin = try makeOrigin { _ in
@@ -57,13 +57,13 @@ struct ResumeTests {
     }
 
     @Test(
-        "L24 a range that does not fit is not joined: the picture is loaded anew",
+        "L24 a range that does not match is not appended: the image is loaded completely",
         arguments: [
             ["Content-Range": "bytes 5-199999/200000", "ETag": "\"v1\""],
             ["Content-Range": "bytes 100000-199999/300000", "ETag": "\"v1\""],
             ["Content-Range": "bytes 100000-199999/200000", "ETag": "\"v2\""],
             ["Content-Range": "nonsense"],
-            // The servers' right (RFC 9110, 15.3.7), and a whole picture to who looks at the length alone.
+            // Allowed by RFC 9110, 15.3.7; by its length alone it would complete the image.
             ["Content-Range": "bytes 100000-149999/200000", "ETag": "\"v1\"", "Content-Length": "50000"],
             ["Content-Range": "bytes 100000-199999/200000", "Content-Encoding": "gzip"],
         ] as [[String: String]]
@@ -82,7 +82,7 @@ struct ResumeTests {
         #expect(origin.requests.map { $0.headers["range"] != nil } == [false, true, false])
     }
 
-    @Test("L24 a rest with another date is not joined to what a date proves", arguments: [true, false])
+    @Test("L24 a remainder with another Last-Modified date is not appended", arguments: [true, false])
     func dates(isSame: Bool) async throws {
         let (image, half) = (image, half)
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -105,7 +105,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "L24 a beginning outlives a server that is busy, and a rest that breaks off and does not say how long the whole is",
+        "L24 a partial body is kept after status 503, and after an interrupted remainder of unknown total length",
         arguments: [true, false]
     )
     func outlives(isBusy: Bool) async throws {
@@ -132,7 +132,7 @@ struct ResumeTests {
         #expect(origin.requests.count == 3)
     }
 
-    @Test("L24 a rest that ends too early is not taken for the whole")
+    @Test("L24 a remainder that ends too early does not complete the body")
     func shortRest() async throws {
         let (image, half, count) = (image, half, Counter())
         let origin = try makeOrigin { request in
@@ -146,7 +146,7 @@ struct ResumeTests {
         #expect(try await load(origin).bytes == image)
     }
 
-    @Test("L24 a part that the caller asked for is not continued as if it were the beginning")
+    @Test("L24 a range that the caller requested is not resumed as if it were the beginning")
     func callersRange() async throws {
         let count = Counter()
         let origin = try ScriptedOrigin { request in
@@ -176,7 +176,7 @@ struct ResumeTests {
         #expect(try await Downloader(configuration).fetch(request).bytes == Array(Fixture.image()[50..<150]))
     }
 
-    @Test("L24 a length that cannot be is refused, and no sum of lengths overflows")
+    @Test("L24 an impossible length is refused, and no sum of lengths overflows")
     func hugeRest() async throws {
         let (image, half) = (image, half)
         let origin = try makeOrigin { request in
@@ -197,7 +197,7 @@ struct ResumeTests {
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("L24 416 for what is asked again leads to a new beginning")
+    @Test("L24 status 416 for the remainder leads to a complete download")
     func notSatisfiable() async throws {
         let image = image
         let origin = try makeOrigin { request in
@@ -207,7 +207,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "L24 without a strong validator, or of a compressed body, nothing is joined",
+        "L24 without a strong validator nothing is resumed",
         arguments: [
             [:], ["ETag": "\"v\r1\""], ["ETag": "W/\"v1\""], ["ETag": "\"v1\"", "Accept-Ranges": "none"],
             ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:50 GMT"],
@@ -220,7 +220,7 @@ struct ResumeTests {
         #expect(origin.requests[1].headers["range"] == nil)
     }
 
-    @Test("L24 a range that nobody asked for is refused")
+    @Test("L24 a range that was not requested is refused")
     func unasked() async throws {
         let origin = try ScriptedOrigin { _ in
             [.response(206, headers: ["Content-Range": "bytes 10-19/20"], body: Fixture.image(length: 10))]
@@ -243,7 +243,7 @@ struct ResumeTests {
         }
     }
 
-    /// Loads once, which breaks off; `change` may then touch what was kept; loads again with a new downloader.
+    /// Loads twice: the first download is interrupted, `change` may modify its file, and a new downloader loads again.
     private func loadTwice(
         in directory: TemporaryDirectory,
         change: (inout Downloader.Configuration) throws -> Void = { _ in }
@@ -265,7 +265,7 @@ struct ResumeTests {
         return (response, origin.requests.map { $0.headers["range"] })
     }
 
-    @Test("L24 what came is kept on disk, and another process goes on with it")
+    @Test("L24 a partial body is stored on disk, and another process resumes it")
     func durable() async throws {
         let directory = try TemporaryDirectory(named: "partial")
         let result = try await loadTwice(in: directory)
@@ -275,7 +275,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "L24 what one user was sent, or a server that was not verified, is not continued for another",
+        "L24 a partial body is not resumed with other credentials, or if its server was not verified",
         arguments: [0, 1, 2]
     )
     func doesNotShareBeginning(_ kind: Int) async throws {
@@ -301,10 +301,10 @@ struct ResumeTests {
         #expect(storedFiles(in: directory).count == 1)
     }
 
-    /// Why the rest of a beginning on disk is not loaded now.
+    /// A condition under which the remainder is not loaded.
     enum Obstacle: CaseIterable { case breaker, busy, offline, left }
 
-    @Test("L24 a beginning on disk stays there while its rest cannot be had", arguments: Obstacle.allCases)
+    @Test("L24 a partial body stays on disk while its remainder cannot be loaded", arguments: Obstacle.allCases)
     func stays(_ obstacle: Obstacle) async throws {
         let directory = try TemporaryDirectory(named: "partial")
         let (image, half, count) = (image, half, Counter())
@@ -343,7 +343,7 @@ struct ResumeTests {
         if obstacle == .offline { second.isOffline = true; second.resetAfterNetworkChange() }
         if obstacle == .left { task.cancel() }
         let error = await task.value
-        // Who leaves does not wait for that.
+        // A caller that cancels does not wait for the file.
         await isKept.wait()
         let expected: EideticError.Code =
             switch obstacle {
@@ -357,7 +357,7 @@ struct ResumeTests {
         #expect(storedFiles(in: directory).count == 1)
     }
 
-    @Test("L24 what killed writers left counts, and goes after a minute")
+    @Test("L24 temporary files of killed processes are removed after a minute")
     func leftovers() async throws {
         let directory = try TemporaryDirectory(named: "partial")
         let (image, half) = (image, half)
@@ -377,7 +377,7 @@ struct ResumeTests {
         #expect(storedFiles(in: directory).allSatisfy { $0.hasSuffix(".partial") })
     }
 
-    @Test("L24 a beginning that was damaged or cut on disk is not used", arguments: [true, false])
+    @Test("L24 a damaged or truncated file is not used", arguments: [true, false])
     func damaged(isCut: Bool) async throws {
         let directory = try TemporaryDirectory(named: "partial")
         let result = try await loadTwice(in: directory) { _ in
@@ -388,7 +388,7 @@ struct ResumeTests {
         #expect(result.ranges == [nil, nil])
     }
 
-    @Test("L24 a beginning that is too old is not used")
+    @Test("L24 an expired file is not used")
     func old() async throws {
         let directory = try TemporaryDirectory(named: "partial")
         let result = try await loadTwice(in: directory) { configuration in
@@ -399,7 +399,7 @@ struct ResumeTests {
         #expect(storedFiles(in: directory).isEmpty)
     }
 
-    @Test("L24 the bytes kept on disk are bounded, the oldest go")
+    @Test("L24 the size of all files is limited, and the oldest are removed")
     func bounded() async throws {
         let directory = try TemporaryDirectory(named: "partial")
         let (image, half) = (image, half)
@@ -420,7 +420,7 @@ struct ResumeTests {
         #expect(storedFiles(in: directory).count == 2)
     }
 
-    @Test("L24 a download that is left keeps nothing on disk")
+    @Test("L24 a cancelled download stores nothing on disk")
     func cancelled() async throws {
         let directory = try TemporaryDirectory(named: "partial")
         let (image, half, gate, reached) = (image, half, Gate(), Gate())

@@ -3,7 +3,7 @@ import EideticFetch
 import EideticTestSupport
 import Testing
 
-@Suite("Further attempts", .timeLimit(.minutes(1)))
+@Suite("Retries", .timeLimit(.minutes(1)))
 struct RetryTests {
     private func makeDownloader(clock: ManualRetryClock) -> Downloader {
         var configuration = Downloader.Configuration()
@@ -17,7 +17,7 @@ struct RetryTests {
         return request
     }
 
-    @Test("L07 the wait doubles up to its limit, is random below it, and the server's wish counts")
+    @Test("L07 the back-off doubles up to its limit, is random below it, and respects Retry-After")
     func delays() {
         let policy = RetryPolicy()
         #expect(policy.delay(afterAttempt: 1, retryAfter: nil, random: 0.5) == .milliseconds(250))
@@ -31,7 +31,7 @@ struct RetryTests {
         #expect(patient.delay(afterAttempt: 900, retryAfter: nil, random: 0.5) == .seconds(15))
     }
 
-    @Test("L07 with retryFailed a server that recovers is asked until it answers")
+    @Test("L07 with ignoresFailureList a download is retried until the server recovers")
     func recovers() async throws {
         let count = Counter()
         let origin = try ScriptedOrigin { _ in
@@ -49,7 +49,7 @@ struct RetryTests {
         #expect(clock.delays[1] < .seconds(1))
     }
 
-    @Test("L07 without retryFailed there is one attempt")
+    @Test("L07 without ignoresFailureList there is one attempt")
     func once() async throws {
         let origin = try ScriptedOrigin { _ in [.response(503)] }
         let clock = ManualRetryClock()
@@ -60,7 +60,7 @@ struct RetryTests {
         #expect(clock.delays.isEmpty)
     }
 
-    @Test("L07 what is wrong for good is not tried again", arguments: [404, 403, 410])
+    @Test("L07 a permanent failure is not retried", arguments: [404, 403, 410])
     func permanentFailure(_ status: Int) async throws {
         let origin = try ScriptedOrigin { _ in [.response(status)] }
         let clock = ManualRetryClock()
@@ -70,7 +70,7 @@ struct RetryTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("L07 a server that asks for too long a wait is not asked again")
+    @Test("L07 a download is not retried if Retry-After exceeds the limit")
     func tooLong() async throws {
         let origin = try ScriptedOrigin { _ in [.response(429, headers: ["Retry-After": "86400"])] }
         let clock = ManualRetryClock()
@@ -80,7 +80,7 @@ struct RetryTests {
         #expect(clock.delays.isEmpty)
     }
 
-    @Test("L07 all downloads share one budget of further attempts")
+    @Test("L07 all downloads share one budget of retries")
     func budget() async throws {
         let origin = try ScriptedOrigin { _ in [.response(503)] }
         var configuration = Downloader.Configuration()
@@ -95,7 +95,7 @@ struct RetryTests {
         #expect(origin.requests.count == 4 + 3)
     }
 
-    @Test("L07 a wait ends when the network comes back")
+    @Test("L07 the back-off ends when the network changes")
     func networkChange() async throws {
         let count = Counter()
         let origin = try ScriptedOrigin { _ in
@@ -109,7 +109,7 @@ struct RetryTests {
         #expect(try await task.value.metrics.attemptCount == 2)
     }
 
-    @Test("L07 who leaves while a download waits leaves at once")
+    @Test("L07 a caller that cancels during the back-off returns at once")
     func cancel() async throws {
         let origin = try ScriptedOrigin { _ in [.response(503)] }
         let clock = ManualRetryClock(holdsFirstWait: true)
@@ -121,7 +121,7 @@ struct RetryTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("L07 an origin that fails five times in a row is left alone for half a minute, then tried by one")
+    @Test("L07 the circuit of an origin opens after five failures, for half a minute")
     func breaker() async throws {
         let time = ManualTime()
         var configuration = Downloader.Configuration()
@@ -143,7 +143,7 @@ struct RetryTests {
         #expect(try await downloader.fetch(url: origin.url).status == 200)
     }
 
-    @Test("L07 the one that tries keeps others back until something comes, and for half a minute at most")
+    @Test("L07 a half-open circuit refuses other downloads until the probe receives bytes")
     @MainActor
     func probe() async throws {
         let (time, count, gate, isThere) = (ManualTime(), Counter(), Gate(), Gate())
@@ -182,7 +182,7 @@ struct RetryTests {
         #expect(try await held.value == 200)
     }
 
-    @Test("L07 one that tries and gets no further does not keep others back for ever")
+    @Test("L07 a suspended probe blocks other downloads for half a minute at most")
     @MainActor
     func heldProbe() async throws {
         let (time, count) = (ManualTime(), Counter())
@@ -210,7 +210,7 @@ struct RetryTests {
         await #expect(throws: EideticError.self) { try await held.value }
     }
 
-    @Test("L07 offline, nothing is asked, and it is not counted as a failure")
+    @Test("L07 offline, no request is sent, and no failure is listed")
     func offline() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: Fixture.image())] }
         let downloader = Downloader()

@@ -4,11 +4,11 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-/// The ways to a server: IPv6, proxies, and those that are barred.
-@Suite("Ways to a server", .timeLimit(.minutes(1)))
+/// Connections over IPv6 and proxies, and into private networks.
+@Suite("Routes to a server", .timeLimit(.minutes(1)))
 struct RouteTests {
     @Test(
-        "L20 IPv6 addresses are loaded from, and named with their brackets",
+        "L20 a server with an IPv6 address is supported, with brackets in its origin",
         .enabled(if: ListeningAddress.hasIPv6, "this machine has no IPv6")
     )
     func ipv6() async throws {
@@ -31,7 +31,7 @@ struct RouteTests {
 
     // MARK: Proxies
 
-    /// A proxy that wants a name and a password.
+    /// Starts a proxy with a user and a password.
     private func startProxy(in directory: TemporaryDirectory) async throws -> (url: String, process: Subprocess) {
         for _ in 0..<5 {
             let port = try LoopbackPort.unused()
@@ -49,7 +49,7 @@ struct RouteTests {
     }
 
     @Test(
-        "L20 http goes through a proxy as it is, https through a tunnel that sees nothing",
+        "L20 http is forwarded by a proxy, https is tunnelled",
         .needsNginx,
         .needsTinyproxy
     )
@@ -70,7 +70,7 @@ struct RouteTests {
         #expect(response.metrics.httpVersion == "HTTP/2")
         let log = process.outputSoFar + process.errorsSoFar
         #expect(log.contains("CONNECT localhost:"))
-        // The proxy's password is the proxy's alone.
+        // The password is sent to the proxy only.
         #expect(try await server.requests().allSatisfy { $0.headers["authorization"] == nil })
         process.kill()
         _ = await process.waitUntilExit()
@@ -80,7 +80,7 @@ struct RouteTests {
         #expect(error?.code == .connectionRefused)
     }
 
-    @Test("L20 a proxy that does not let us through is no answer of the server's", .needsNginx, .needsTinyproxy)
+    @Test("L20 a refusal by the proxy is not a response of the server", .needsNginx, .needsTinyproxy)
     func refusedByProxy() async throws {
         let directory = try TemporaryDirectory(named: "proxy")
         let server = try await Nginx(.init(usesTLS: true))
@@ -94,7 +94,8 @@ struct RouteTests {
         let downloader = Downloader(configuration)
         for target in [server.url + "/a.png", secure + "/a.png"] {
             let error = await failure { () async throws(EideticError) in try await downloader.fetch(url: target) }
-            // Without a tunnel the proxy's answer is like any other; of the tunnel's refusal only the message tells.
+            // Without a tunnel the proxy's response is like any other; for a refused tunnel only the message has the
+            // status.
             let isRefused = error?.code == .connectionRefused && error?.httpStatus == nil
             let isAnswer = error?.code == .httpStatus && [401, 407].contains(error?.httpStatus)
             #expect(target.hasPrefix("https") ? isRefused : isAnswer, "\(String(describing: error))")
@@ -102,7 +103,7 @@ struct RouteTests {
         #expect(try await server.requests().isEmpty)
     }
 
-    @Test("L04 a SOCKS proxy that speaks no SOCKS cannot be reached through, and may be the next time")
+    @Test("L04 a proxy that does not speak SOCKS is connectionRefused, a temporary failure")
     func brokenSOCKS() async throws {
         var configuration = Downloader.Configuration()
         configuration.proxy = .url("socks5h://127.0.0.1:1")
@@ -120,13 +121,13 @@ struct RouteTests {
 
     // MARK: Private networks
 
-    /// What a downloader with the guard did in a network in which 198.41.0.4, a public address, is this machine's.
+    /// A server and a downloader in a network namespace in which 198.41.0.4, a public address, is local.
     private struct PublicPlace: Sendable {
         let origin: ScriptedOrigin
         let downloader: Downloader
     }
 
-    @Test("L20 a public server is loaded from, and its redirect into a private network is not followed")
+    @Test("L20 a redirect of a public server into a private network is refused")
     func redirectIntoPrivateNetwork() async throws {
         let optionalPlace = await NetworkNamespace.run { () -> PublicPlace? in
             guard NetworkNamespace.bringUp(), NetworkNamespace.addAddress([198, 41, 0, 4]),
@@ -150,7 +151,7 @@ struct RouteTests {
             var configuration = Downloader.Configuration()
             configuration.refusesPrivateNetworks = true
             configuration.observesNetwork = false
-            // Its engine's thread is started here, and so lives in this network.
+            // The engine's thread is started here, and so belongs to this namespace.
             return PublicPlace(origin: origin, downloader: Downloader(configuration))
         }
         guard let optionalPlace, let here = optionalPlace else {
@@ -169,7 +170,7 @@ struct RouteTests {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a test, and says so, where tinyproxy is not installed.
+    /// Skips a test if tinyproxy is not installed.
     fileprivate static var needsTinyproxy: Self {
         .enabled(if: Subprocess.executablePath(for: "tinyproxy") != nil, "tinyproxy is not installed")
     }

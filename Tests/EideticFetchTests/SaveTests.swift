@@ -4,7 +4,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite("Downloads into files", .timeLimit(.minutes(1)))
+@Suite("Downloads to files", .timeLimit(.minutes(1)))
 struct SaveTests {
     private let directory: TemporaryDirectory
     private let image = Fixture.image(length: 200_000)
@@ -19,7 +19,7 @@ struct SaveTests {
         try await downloader.save(FetchRequest(url: url), to: directory.path(of: "a.png"))
     }
 
-    @Test("L02 a body goes to its file while it comes, which has its name once it is complete")
+    @Test("L02 a body is written as it arrives, to a file that gets its name when it is complete")
     func whileItComes() async throws {
         let (gate, image) = (Gate(), image)
         let origin = try ScriptedOrigin { request in
@@ -45,7 +45,7 @@ struct SaveTests {
         #expect(names == ["a.png"])
     }
 
-    @Test("L04 no fault leaves a file behind, or touches the one that is there", arguments: FaultTests.faults)
+    @Test("L04 no fault leaves a file behind, or modifies an existing one", arguments: FaultTests.faults)
     func faults(_ fault: FaultTests.Fault) async throws {
         let origin = try ScriptedOrigin { _ in fault.steps }
         try directory.write([1, 2, 3], to: "a.png")
@@ -61,7 +61,7 @@ struct SaveTests {
     }
 
     @Test(
-        "C18 a file that cannot be written is the download's failure, and nothing is left of it",
+        "C18 a file that cannot be written fails the download, and leaves no file",
         arguments: [
             (SystemCall.open, ENOENT, EideticError.Code.notFound), (.open, EACCES, .permissionDenied),
             (.write, ENOSPC, .diskFull), (.rename, EIO, .fileFailure),
@@ -78,12 +78,12 @@ struct SaveTests {
         #expect(error?.code == code)
         #expect(error?.message.contains(directory.path(of: "a.png")) == true)
         #expect(names == [])
-        // It is not the server's fault: it is asked again.
+        // The server did not fail, so the request is sent again.
         #expect(try await save(origin.url, with: downloader).status == 200)
         #expect(try directory.contents(of: "a.png") == image)
     }
 
-    @Test("L24 a download that broke off goes to its file from the beginning, or goes on from what was kept")
+    @Test("L24 an interrupted download to a file starts again, or resumes a stored partial body")
     func goesOn() async throws {
         let (image, count) = (image, Counter())
         let origin = try ScriptedOrigin { request in
@@ -110,7 +110,7 @@ struct SaveTests {
         #expect(try directory.contents(of: "a.png") == image)
     }
 
-    @Test("L24 a beginning on disk is still there when a file that goes on from it breaks off")
+    @Test("L24 a stored partial body is kept if a download to a file that resumes it is interrupted")
     func beginningStays() async throws {
         let (image, count) = (image, Counter())
         let origin = try ScriptedOrigin { request in
@@ -135,7 +135,7 @@ struct SaveTests {
         #expect(try directory.contents(of: "a.png") == image)
     }
 
-    @Test("L02 callers who want the same file share one download, and nothing is left when they all leave")
+    @Test("L02 callers of the same file share one download, and no file is left if they all cancel")
     @MainActor
     func shares() async throws {
         let (gate, isThere) = (Gate(), Gate())
@@ -157,7 +157,7 @@ struct SaveTests {
         await isThere.wait()
         tasks[2].cancel()
         await #expect(throws: EideticError.self) { try await tasks[2].value }
-        // What is answered now is answered after the engine has done all that was asked before.
+        // The engine completes this request after all earlier commands.
         _ = try await downloader.fetch(url: origin.url + "/other")
         gate.open()
         for task in tasks[..<2] { #expect(try await task.value.status == 200) }
@@ -165,7 +165,7 @@ struct SaveTests {
         #expect(origin.requests.count == 3)
     }
 
-    @Test("L20 what hooks make of a body is what is in the file")
+    @Test("L20 the file has the body that the hooks returned")
     func hooks() async throws {
         let image = image
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: image.map { $0 ^ 7 })] }
@@ -175,7 +175,7 @@ struct SaveTests {
         #expect(try directory.contents(of: "a.png") == image)
     }
 
-    @Test("L02 what hooks made of a body takes no name once everybody has left")
+    @Test("L02 after all callers have cancelled, a body from hooks does not replace the file")
     func leftWhileItIsWritten() async throws {
         let (gate, observer, image) = (Gate(), CancellingObserver(), image)
         let origin = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: image)] }
@@ -195,7 +195,7 @@ struct SaveTests {
         #expect(try directory.contents(of: "a.png") == [1, 2, 3])
     }
 
-    /// Leaves while a file is written, and sees what becomes of that.
+    /// Cancels a task while its file is written, and records the last system call.
     private final class CancellingObserver: SystemCallObserver {
         let task = Guarded<Task<FetchResponse, any Error>?>(nil)
         let last = Guarded<SystemCall?>(nil)

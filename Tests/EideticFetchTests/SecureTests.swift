@@ -3,7 +3,7 @@ import EideticFetch
 import EideticTestSupport
 import Testing
 
-@Suite("Over TLS", .needsNginx, .timeLimit(.minutes(1)))
+@Suite("TLS", .needsNginx, .timeLimit(.minutes(1)))
 struct SecureTests {
     private func makeConfiguration(server: Nginx) -> Downloader.Configuration {
         var configuration = Downloader.Configuration()
@@ -11,7 +11,7 @@ struct SecureTests {
         return configuration
     }
 
-    @Test("L20 thirty pictures come over one HTTP/2 connection")
+    @Test("L20 thirty images are loaded over one HTTP/2 connection")
     func multiplexes() async throws {
         let server = try await Nginx(.init(usesTLS: true))
         let base = try #require(server.secureURL)
@@ -42,7 +42,7 @@ struct SecureTests {
         #expect(plain.requests.isEmpty)
     }
 
-    @Test("L20 a host whose key is pinned must show it")
+    @Test("L20 a host must present its pinned key")
     func pinnedKeys() async throws {
         let server = try await Nginx(.init(usesTLS: true))
         let base = try #require(server.secureURL)
@@ -70,7 +70,7 @@ struct SecureTests {
         }
     }
 
-    @Test("L20 a name that the certificate does not cover is refused")
+    @Test("L20 a host name that the certificate does not cover is refused")
     func wrongName() async throws {
         let server = try await Nginx(.init(usesTLS: true))
         let base = try #require(server.secureURL)
@@ -82,7 +82,7 @@ struct SecureTests {
         #expect(error?.code == .tlsFailure)
         #expect(error?.message.contains("127.0.0.2") == true)
         #expect(try await server.requests().isEmpty)
-        // The same server, certificate and authority; only the name is not looked at.
+        // The same server, certificate and authority; only the name is not verified.
         var request = try FetchRequest(url: url)
         request.allowsInvalidCertificates = true
         #expect(try await downloader.fetch(request).status == 200)

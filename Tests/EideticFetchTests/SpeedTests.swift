@@ -3,7 +3,7 @@ import EideticFetch
 import EideticTestSupport
 import Testing
 
-@Suite("Speeds of hosts", .timeLimit(.minutes(2)))
+@Suite("Speeds of origins", .timeLimit(.minutes(2)))
 struct SpeedTests {
     private func makeMetrics(byteCount bytes: Int, seconds: Double) -> FetchMetrics {
         var metrics = FetchMetrics()
@@ -14,7 +14,7 @@ struct SpeedTests {
 
     private func makeOrigin(host: String) throws -> Origin { try FetchRequest(url: "http://\(host)/").origin }
 
-    @Test("L02 newer downloads weigh more, and what is older than five minutes counts no more")
+    @Test("L02 newer downloads have a higher weight, and measurements expire after five minutes")
     func fades() throws {
         var speeds = OriginSpeeds()
         let host = try makeOrigin(host: "a.example"), other = try makeOrigin(host: "b.example")
@@ -24,17 +24,17 @@ struct SpeedTests {
         #expect(speeds.bytesPerSecond(of: other, now: .seconds(0)) == nil)
         speeds.recordDownload(from: host, metrics: makeMetrics(byteCount: 1_000_000, seconds: 1), now: .seconds(0))
         #expect(speed(0) == (75_000 + 1_000_000) / 1.75)
-        // Two minutes later the old ones weigh a quarter of three quarters.
+        // Two minutes later the old measurements have a weight of a quarter of three quarters.
         speeds.recordDownload(from: host, metrics: makeMetrics(byteCount: 1_000_000, seconds: 1), now: .seconds(120))
         #expect(speed(120) == (0.1875 * 1_075_000 + 1_000_000) / (0.1875 * 1.75 + 1))
         #expect(speed(419) != nil)
-        // One that was noted late, by a thread that was held up: counted, and time does not run backwards.
+        // A download recorded late, by a delayed thread, counts and does not move the time of the last update back.
         speeds.recordDownload(from: host, metrics: makeMetrics(byteCount: 1_000_000, seconds: 1), now: .seconds(2))
         #expect(speed(419) != nil)
         #expect(speed(420) == nil)
     }
 
-    @Test("L02 small bodies say nothing; the network's change forgets all")
+    @Test("L02 small bodies are ignored, and a change of the network removes all measurements")
     func evidence() throws {
         var speeds = OriginSpeeds()
         let host = try makeOrigin(host: "a.example")
@@ -46,7 +46,7 @@ struct SpeedTests {
         #expect(speeds.bytesPerSecond(of: host, now: .zero) == nil)
     }
 
-    @Test("L02 a thousand hosts and some are remembered, the newest of them")
+    @Test("L02 the measurements of the newest 1,024 origins are kept")
     func bounded() throws {
         var speeds = OriginSpeeds()
         for index in 0..<1_100 {
@@ -62,7 +62,7 @@ struct SpeedTests {
         #expect(known == Array(76..<1_100))
     }
 
-    @Test("L02 behind a redirect the speed counts for the origin that was asked, too")
+    @Test("L02 after a redirect the speed also counts for the requested origin")
     func redirected() async throws {
         let image = Fixture.image(length: 200_000)
         let far = try ScriptedOrigin { _ in [.response(200, headers: [:], body: image)] }
@@ -74,7 +74,7 @@ struct SpeedTests {
         #expect(speed == downloader.speed(of: try FetchRequest(url: response.effectiveURL).origin))
     }
 
-    @Test("L22 a download that was held back is not taken for a slow host")
+    @Test("L22 a suspended download does not count as slow")
     @MainActor
     func held() async throws {
         let gate = Gate(), image = Fixture.image(length: 200_000)

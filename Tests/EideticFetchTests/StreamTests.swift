@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Streams", .timeLimit(.minutes(1)))
 struct StreamTests {
-    @Test("L10 a stream gives the head first and then the body in pieces")
+    @Test("L10 a stream has the head first and then the body in chunks")
     func pieces() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in
@@ -27,7 +27,7 @@ struct StreamTests {
         #expect(bytes == Fixture.image(length: 100_000))
     }
 
-    @Test("L10 a reader that is behind holds the server back")
+    @Test("L10 a slow reader applies back-pressure to the server")
     func backPressure() async throws {
         let sent = Gate()
         let chunk = [UInt8](repeating: 7, count: 65_536)
@@ -49,7 +49,7 @@ struct StreamTests {
         await sent.wait()
     }
 
-    @Test("L20 what waits for a reader that is behind counts once for the rate limit")
+    @Test("L20 a chunk that waits for a slow reader counts once for the rate limit")
     func paysOnce() async throws {
         let size = 8_000_000
         let origin = try ScriptedOrigin { request in
@@ -59,10 +59,10 @@ struct StreamTests {
         let time = ManualTime()
         var configuration = Downloader.Configuration()
         configuration.time = time
-        // What becomes free is enough for the body and little more; no more comes.
+        // The tokens are just enough for the body; the clock does not advance any more.
         configuration.maximumBytesPerSecond = 82_000_000
         let downloader = Downloader(configuration)
-        // The engine's clock begins to run, and then moves on.
+        // The engine's clock starts, and then advances.
         _ = try await downloader.fetch(url: origin.url)
         time.advance(by: .milliseconds(200))
         let stream = try await downloader.stream(FetchRequest(url: origin.url + "/large"))
@@ -70,13 +70,13 @@ struct StreamTests {
         var count = 0
         while let chunk = try await iterator.next() {
             count += chunk.count
-            // The engine goes round, and finds that the reader is behind.
+            // The engine runs its loop meanwhile, and pauses for the reader.
             for number in 0..<4 { _ = try await downloader.fetch(url: "\(origin.url)/\(count).\(number)") }
         }
         #expect(count == size)
     }
 
-    @Test("L10 what is no picture fails before the stream begins, what breaks later fails in it")
+    @Test("L10 a body that is no image fails before the stream, a later error is thrown by the stream")
     func failures() async throws {
         let origin = try ScriptedOrigin { request in
             if request.path == "/page" {
@@ -99,7 +99,7 @@ struct StreamTests {
         #expect(count == 500)
     }
 
-    @Test("L10 a stream that is given up frees its slot, and a cancelled reader leaves at once")
+    @Test("L10 a released stream frees its slot, and a cancelled reader returns at once")
     func leaving() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in

@@ -4,7 +4,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-/// What counts for a time-out, on a clock that the test moves: how fast the machine is does not matter.
+/// Time-outs, with a clock that the test advances, so that the speed of the machine does not matter.
 @Suite("Time-outs and stops", .timeLimit(.minutes(2)))
 struct TimeoutTests {
     private let time = ManualTime()
@@ -21,9 +21,9 @@ struct TimeoutTests {
         return Downloader(configuration)
     }
 
-    /// Lets time pass in steps that are too short for a stop; the engine looks at its clock after each.
+    /// Advances the clock in steps that are too short to count as a stop; the engine reads the clock after each.
     private func advance(by seconds: Double, downloader: Downloader) async throws {
-        // What has come so far came before.
+        // The engine receives pending bytes before the clock advances.
         try await waitForEngine(downloader)
         for _ in 0..<Int(seconds / 0.9) {
             time.advance(by: .milliseconds(900))
@@ -31,12 +31,12 @@ struct TimeoutTests {
         }
     }
 
-    /// Returns after the engine has gone once round at least: what is asked second begins after the first has ended.
+    /// Returns after at least one iteration of the engine's loop: the second request starts after the first has ended.
     private func waitForEngine(_ downloader: Downloader) async throws {
         for _ in 0..<2 { _ = try await downloader.fetch(url: small.url) }
     }
 
-    @Test("L24 time counts that passes between two looks; a longer pause is a stop, unless the engine slept")
+    @Test("L24 the clock counts the time between two advances; a longer one is a stop, unless the engine was idle")
     func clock() {
         let clock = ActiveClock(uptime: .seconds(100))
         clock.advance(to: .milliseconds(100_400))
@@ -51,7 +51,7 @@ struct TimeoutTests {
         #expect(clock.stopCount == 1)
     }
 
-    @Test("L04 15 seconds without a byte fail, before the head and within the body", arguments: [true, false])
+    @Test("L04 15 seconds without a byte time out, before the head and within the body", arguments: [true, false])
     func silence(beforeHead: Bool) async throws {
         let (gate, isThere) = (Gate(), Gate())
         let origin = try ScriptedOrigin { _ in
@@ -72,11 +72,11 @@ struct TimeoutTests {
         try await advance(by: 2, downloader: downloader)
         let error = await task.value
         #expect(error?.code == .timedOut)
-        #expect(error?.message.contains(beforeHead ? "before the answer" : "middle of the body") == true)
+        #expect(error?.message.contains(beforeHead ? "before the response" : "within the body") == true)
         #expect(error?.message.contains("no byte for 15.0 s") == true)
     }
 
-    @Test("L04 15 seconds of silence count, not 15 seconds in all")
+    @Test("L04 a download that keeps receiving bytes does not time out")
     func trickle() async throws {
         let (gates, arrivals) = ((0..<4).map { _ in Gate() }, (0..<4).map { _ in Gate() })
         let origin = try ScriptedOrigin { _ in
@@ -100,7 +100,7 @@ struct TimeoutTests {
         #expect(try await task.value.bytes == Fixture.image(length: 40))
     }
 
-    @Test("L04 what comes too slowly ends at its total time")
+    @Test("L04 a slow download times out at its total time-out")
     func total() async throws {
         let (gate, isThere) = (Gate(), Gate())
         let origin = try ScriptedOrigin { _ in [.head(200), .send(Fixture.image(length: 8)), .wait(gate)] }
@@ -119,7 +119,7 @@ struct TimeoutTests {
         #expect(error?.message.contains("not complete after 5.0 s") == true)
     }
 
-    @Test("L04 time in which a download is suspended does not count for its total time")
+    @Test("L04 the time of a suspension does not count for the total time-out")
     func totalWithoutSuspension() async throws {
         let (gate, isThere) = (Gate(), Gate())
         let origin = try ScriptedOrigin { _ in
@@ -145,13 +145,13 @@ struct TimeoutTests {
         #expect(try await task.value == Fixture.image())
     }
 
-    /// Ten downloads that have got half of their bytes; the rest comes when the gate is opened.
+    /// Starts ten downloads that have received half of their bytes; the server sends the rest when the gate opens.
     private func startTenHalves(
         downloader: Downloader,
         gate: Gate,
         timeout: Duration = .seconds(15)
     ) async throws -> (origin: ScriptedOrigin, tasks: [Task<FetchResponse, any Error>]) {
-        // Made once: ten threads that each make their own take longer than the time-out under a sanitizer.
+        // Created once: under a sanitizer ten threads would take longer than the time-out.
         let (beginning, rest) = (Fixture.image(length: 50_000), Fixture.imageRemainder(from: 50_000, of: 100_000))
         let origin = try ScriptedOrigin { _ in
             [.head(200, headers: ["Content-Length": "100000"]), .send(beginning), .wait(gate), .send(rest)]
@@ -161,7 +161,7 @@ struct TimeoutTests {
             var request = try FetchRequest(url: "\(origin.url)/\(number)")
             request.timeout = timeout
             return Task { [request] in
-                // Also where it fails, so that the test says so instead of waiting.
+                // Also after a failure, so that the test fails instead of waiting.
                 defer { half.open() }
                 return try await downloader.fetch(request) { if $0.received >= 50_000 { half.open() } }
             }
@@ -170,7 +170,7 @@ struct TimeoutTests {
         return (origin, tasks)
     }
 
-    @Test("L24 half a minute in which the process did not run ends none of ten downloads")
+    @Test("L24 half a minute in which the process does not run times out none of ten downloads")
     func stopOnTheClock() async throws {
         let (downloader, gate) = (makeDownloader(), Gate())
         let (origin, tasks) = try await startTenHalves(downloader: downloader, gate: gate)
@@ -186,7 +186,7 @@ struct TimeoutTests {
         #expect(origin.requests.count == 10)
     }
 
-    @Test("L24 a connection that is lost while the process does not run is made anew, without being asked to try again")
+    @Test("L24 a download whose connection is lost while the process is stopped is retried without ignoresFailureList")
     func lostOnTheClock() async throws {
         let (downloader, gate, isThere, count) = (makeDownloader(), Gate(), Gate(), Counter())
         let (beginning, image) = (Fixture.image(length: 50_000), Fixture.image(length: 100_000))
@@ -208,7 +208,7 @@ struct TimeoutTests {
         #expect(response.metrics.attemptCount == 2)
     }
 
-    @Test("L24 a process that is stopped for longer than the time-out in the middle of ten downloads loses none")
+    @Test("L24 a process that is stopped for longer than the time-out loses none of ten downloads")
     func stopped() async throws {
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = 10
@@ -221,7 +221,7 @@ struct TimeoutTests {
     }
 
     @Test(
-        "L24 a server that goes on while this process is stopped in the middle of ten downloads loses none",
+        "L24 a server that keeps sending while this process is stopped loses none of ten downloads",
         .needsNginx
     )
     func stoppedAlone() async throws {
@@ -246,10 +246,10 @@ struct TimeoutTests {
         for task in tasks { #expect(try await task.value == image) }
     }
 
-    /// Shorter than the stop.
+    /// A time-out that is shorter than the stop.
     private var stopTimeout: Duration { Torture.isFull ? .seconds(15) : .seconds(1) }
 
-    /// Stops this process, all its threads, for half a minute; for two seconds at the short count.
+    /// Stops all threads of this process for half a minute; for two seconds in a short run.
     private func stopThisProcess() async throws -> Bool {
         let script = "kill -STOP \(getpid()); sleep \(Torture.isFull ? 30 : 2); kill -CONT \(getpid())"
         return try await Subprocess.run("sh", arguments: ["-c", script]).status == .exited(0)

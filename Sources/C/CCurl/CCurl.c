@@ -68,15 +68,15 @@ CURLcode eidetic_curl_set_socket_opener(CURL *easy, curl_opensocket_callback ope
     return code;
 }
 
-static int limit_silence(void *milliseconds, curl_socket_t socket, curlsocktype purpose) {
+static int set_user_timeout(void *milliseconds, curl_socket_t socket, curlsocktype purpose) {
     unsigned int limit = (unsigned int)(uintptr_t)milliseconds;
-    // A kernel that knows no such limit has its own, which is a matter of minutes.
+    // Without the option the limit of the kernel applies, which is several minutes.
     if (purpose == CURLSOCKTYPE_IPCXN) setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
     return CURL_SOCKOPT_OK;
 }
 
-CURLcode eidetic_curl_set_patience(CURL *easy, unsigned int milliseconds) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, limit_silence);
+CURLcode eidetic_curl_set_user_timeout(CURL *easy, unsigned int milliseconds) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, set_user_timeout);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, (void *)(uintptr_t)milliseconds);
     return code;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What is asked of OpenSSL, by name, since libcurl may be built with another library.
+/// Functions of OpenSSL, looked up by name, because libcurl may use another TLS library.
 static struct {
     long (*set_option)(void *context, int option, long value, void *pointer);
     void (*set_buffer)(void *context, size_t length);
@@ -16,13 +16,15 @@ static struct {
     int (*test_flags)(const void *input, int flags);
 } tls;
 
-/// 7.88 takes one record at a time from the system, in two calls; from 8.15 on libcurl reads ahead of its own accord.
-static int is_wanted(const curl_version_info_data *curl) {
+/// Returns 1 if this version of libcurl benefits.
+///
+/// 7.88 reads one record at a time, with two system calls. From 8.15 on libcurl reads ahead itself.
+static int is_supported(const curl_version_info_data *curl) {
     return curl->version_num >= 0x075800 && curl->version_num < 0x080000;
 }
 
-/// Whether the OpenSSL that is found by name is the one that libcurl works with: a process may hold two.
-static int is_own(const curl_version_info_data *curl) {
+/// Returns 1 if the OpenSSL found by name is the one that libcurl uses: a process may contain two.
+static int is_used_by(const curl_version_info_data *curl) {
     // OPENSSL_VERSION_STRING, of <openssl/crypto.h>.
     const int version_string = 6;
     const char *(*version)(int) = (const char *(*)(int))dlsym(RTLD_DEFAULT, "OpenSSL_version");
@@ -33,7 +35,7 @@ static int is_own(const curl_version_info_data *curl) {
 
 void eidetic_curl_find_tls(void) {
     const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
-    if (!is_wanted(curl) || !is_own(curl)) return;
+    if (!is_supported(curl) || !is_used_by(curl)) return;
     tls.set_option = (long (*)(void *, int, long, void *))dlsym(RTLD_DEFAULT, "SSL_CTX_ctrl");
     tls.set_buffer = (void (*)(void *, size_t))dlsym(RTLD_DEFAULT, "SSL_CTX_set_default_read_buffer_len");
     tls.has_pending = (int (*)(const void *))dlsym(RTLD_DEFAULT, "SSL_has_pending");
@@ -45,7 +47,7 @@ static int can_read_ahead(void) {
     return tls.set_option && tls.set_buffer && tls.has_pending && tls.input && tls.test_flags;
 }
 
-/// Whether the environment names a proxy, as libcurl reads it.
+/// Returns 1 if the environment defines a proxy for libcurl.
 static int has_proxy(void) {
     static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -67,7 +69,7 @@ static CURLcode prepare(CURL *easy, void *context, void *heeds_environment) {
 
 void eidetic_curl_set_read_ahead(CURL *easy, int heeds_environment) {
     if (!can_read_ahead()) return;
-    // A libcurl with another library for TLS refuses; it goes without.
+    // A libcurl with another TLS library refuses the option, and does not read ahead.
     if (curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, prepare) != CURLE_OK) return;
     curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)(uintptr_t)(heeds_environment != 0));
 }
@@ -79,7 +81,7 @@ const void *eidetic_curl_tls_session(CURL *easy) {
 }
 
 int eidetic_curl_holds_bytes(const void *session) {
-    // BIO_FLAGS_READ, of <openssl/bio.h>: set where the last read has to be done again later.
+    // BIO_FLAGS_READ, of <openssl/bio.h>: set if the last read must be repeated later.
     const int should_read = 1;
     void *input = tls.input(session);
     return input && tls.has_pending(session) && !tls.test_flags(input, should_read);

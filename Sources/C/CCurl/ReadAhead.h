@@ -1,7 +1,7 @@
 #ifndef EIDETIC_CURL_READ_AHEAD_H
 #define EIDETIC_CURL_READ_AHEAD_H
 
-/// Looks for OpenSSL; once, before any transfer.
+/// Looks up the functions of OpenSSL; must be called once, before any transfer.
 void eidetic_curl_find_tls(void);
 
 #endif

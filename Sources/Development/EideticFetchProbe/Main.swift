@@ -2,13 +2,13 @@ import EideticCore
 import EideticFetch
 import Glibc
 
-/// Loads what its input names, a "URL FILE" on each line.
+/// A program that loads the URLs of its standard input, with a "URL FILE" on each line.
 ///
-/// A process in which there is a downloader and nothing else: its time, work and memory can be compared with curl's.
+/// The process contains a downloader and nothing else, so its time, work and memory can be compared with curl's.
 ///
 ///     EideticFetchProbe save|fetch PARALLEL [CA-FILE] < LIST
 ///
-/// `save` lets the downloader write the files; `fetch` takes the bodies into memory and writes them itself.
+/// With `save` the downloader writes the files; with `fetch` the program writes the bodies from memory.
 @main
 struct Main {
     static func main() async {
@@ -34,7 +34,7 @@ struct Main {
         configuration.maximumConcurrent = maximumConcurrent
         configuration.certificateAuthorityFile = arguments.dropFirst(2).first
         let downloader = Downloader(configuration)
-        // Twice as many tasks as downloads run at once: there is always one that waits for its turn.
+        // Twice as many tasks as slots, so that a download is always waiting for a slot.
         try await withThrowingTaskGroup(of: Void.self) { group in
             let list = RequestList()
             for _ in 0..<2 * maximumConcurrent {
@@ -52,7 +52,7 @@ struct Main {
         }
     }
 
-    /// What is still to be loaded.
+    /// The requests that remain.
     private final class RequestList: Sendable {
         private let lock = Guarded(())
 

@@ -1,162 +1,169 @@
 public import EideticCore
 
 extension Downloader {
-    /// Which of two equally urgent downloads starts first.
+    /// The order in which downloads of equal priority start.
     public enum ExecutionOrder: Sendable, Hashable {
-        /// The one that was asked for first.
+        /// The oldest request starts first.
         case firstInFirstOut
-        /// The one that was asked for last: what the user looks at now.
+        /// The newest request starts first: it is the most likely to be visible.
         case lastInFirstOut
     }
 
-    /// Through which proxy connections are made.
+    /// The proxy that connections are made through.
     public enum Proxy: Sendable, Hashable {
-        /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
+        /// The proxy of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
         case environment
-        /// None.
+        /// No proxy: connections are direct.
         case none
-        /// This one: `http://`, `https://`, `socks5h://` and the like, with user and password where needed.
+        /// The proxy with this URL: `http://`, `https://`, `socks5h://` and the like, with user and password if needed.
         case url(String)
     }
 
-    /// Which kind of addresses is used.
+    /// The family of addresses that connections are made to.
     public enum AddressFamily: Sendable, Hashable {
-        /// IPv6 and IPv4, whichever answers first.
+        /// IPv6 and IPv4; the first address to respond is used.
         case any
-        /// IPv4 alone.
+        /// IPv4 only.
         case ipv4
-        /// IPv6 alone.
+        /// IPv6 only.
         case ipv6
     }
 
-    /// What holds for all downloads of a downloader.
+    /// The options of a downloader, common to all its downloads.
     public struct Configuration: Sendable {
-        /// The most downloads at once; at least 1, 6 by default.
+        /// The largest number of concurrent downloads; at least 1, 6 by default.
         public var maximumConcurrent = 6
 
-        /// The most downloads at once from one origin; at least 1, without a limit of its own by default.
+        /// The largest number of concurrent downloads from one origin; at least 1, unlimited by default.
         public var maximumPerHost = Int.max
 
-        /// Which of equally urgent downloads starts first; first in, first out by default.
+        /// The order in which downloads of equal priority start; first in, first out by default.
         public var executionOrder = ExecutionOrder.firstInFirstOut
 
-        /// After so long in the queue a download goes before all others; 30 seconds by default.
+        /// The time in the queue after which a download starts before all others; 30 seconds by default.
         public var starvationLimit: Duration = .seconds(30)
 
-        /// Header fields of every request; those of the request itself replace them.
+        /// The header fields of every request; fields of the request itself replace them.
         ///
-        /// They do not follow a redirect to another origin, but for those that any stranger may read (`Accept` and
-        /// `Accept-Language`, `User-Agent`, `Cache-Control`). Empty by default.
+        /// After a redirect to another origin only fields without secrets are sent (`Accept`, `Accept-Language`,
+        /// `Accept-Encoding`, `User-Agent`, `Cache-Control`). Empty by default.
         public var headers = HTTPHeaders()
 
-        /// The media types that can be used, best first: the `Accept` field is made of them; `image/*` by default.
+        /// The media types of the `Accept` field, the most preferred first; `image/*` by default.
         ///
-        /// `*/*;q=0.8` is added, since many servers know no better than to refuse otherwise.
+        /// `*/*;q=0.8` is appended, because many servers refuse a request otherwise.
         public var acceptedTypes = ["image/*"]
 
-        /// The `User-Agent` field; `eidetic/VERSION` by default.
+        /// The value of the `User-Agent` field; `eidetic/VERSION` by default.
         public var userAgent = "eidetic/\(Version.current)"
 
-        /// The most redirects that are followed; 10 by default.
+        /// The largest number of redirects that are followed; 10 by default.
         public var maximumRedirects = 10
 
-        /// A file of certificates (PEM) to trust instead of the system's; `nil`, the system's, by default.
+        /// The path of a PEM file with the certificate authorities to trust.
+        ///
+        /// `nil`, the authorities of the system, by default.
         public var certificateAuthorityFile: String?
 
-        /// The shortest time between two reports of progress of one download; zero, every piece, by default.
+        /// The shortest time between two progress reports of one download; zero, a report for each chunk, by default.
         ///
-        /// The first and the last report always come.
+        /// The first and the last report are always delivered.
         public var minimumProgressInterval: Duration = .zero
 
-        /// The clocks; the system's by default.
+        /// The source of the current time; the system's clocks by default.
         public var time: any TimeSource = SystemTime()
 
         // Failures.
 
-        /// When a download is tried again after a failure that may pass.
+        /// The policy for retries after transient failures.
         ///
-        /// It holds for requests with ``FetchRequest/retriesFailed``, and for all where ``alwaysRetries`` is set.
+        /// It applies to requests with ``FetchRequest/ignoresFailureList``, and to all requests if ``alwaysRetries`` is
+        /// set.
         public var retryPolicy = RetryPolicy()
 
-        /// Whether all downloads are tried again, and not only those whose request asks for it; false by default.
+        /// A Boolean value indicating whether all downloads are retried after a transient failure; `false` by default.
+        ///
+        /// Otherwise only requests with ``FetchRequest/ignoresFailureList`` are.
         public var alwaysRetries = false
 
-        /// How many further attempts all downloads together may make in a burst; 20 by default.
+        /// The largest number of retries in a burst, of all downloads together; 20 by default.
         ///
-        /// Each new download gives back a tenth of an attempt.
+        /// Each new download returns a tenth of a retry to the budget.
         public var retryBudget = 20
 
-        /// For how long a URL that failed for good is not asked again.
+        /// The lifetimes of permanent failures in the failure list.
         public var failurePolicy = FailurePolicy()
 
-        /// Whether changes of the machine's network clear the list of failures, end waits and make connections anew.
+        /// A Boolean value indicating whether the downloader observes the network of the machine; `true` by default.
         ///
-        /// True by default.
+        /// A change clears the failure list, ends back-offs and replaces connections.
         public var observesNetwork = true
 
-        /// Where beginnings of broken downloads are kept on disk; `nil`, they are not, by default.
+        /// The directory for parts of interrupted downloads; `nil`, none are stored, by default.
         public var partialDirectory: String?
 
-        /// The most bytes kept there; 128 MiB by default.
+        /// The largest total size of the files in `partialDirectory`; 128 MiB by default.
         public var partialSizeLimit: ByteCount = .mebibytes(128)
 
-        /// How long they are kept; 1 day by default.
+        /// The lifetime of the files in `partialDirectory`; 1 day by default.
         public var partialLifetime: Duration = .seconds(86_400)
 
         // Hooks.
 
-        /// Changes each request before anything is done with it, and before equal ones are shared.
+        /// A function that replaces each request before it is sent, and before equal requests are coalesced.
         ///
-        /// Called in the caller's task; redirects are not asked again.
+        /// It is called in the task of the caller, and not for redirects.
         public var requestModifier: (@Sendable (FetchRequest) async throws(EideticError) -> FetchRequest)?
 
-        /// Changes each accepted answer, or refuses it by throwing; called before `decryptor`.
+        /// A function that replaces each successful response, or refuses it by throwing; called before `decryptor`.
         public var responseModifier: (@Sendable (FetchResponse) async throws(EideticError) -> FetchResponse)?
 
-        /// Makes the picture's bytes of those that came; called on a thread for such work.
+        /// A function that decrypts the body of a response; called on a thread for blocking work.
         public var decryptor: (@Sendable ([UInt8], FetchResponse) throws(EideticError) -> [UInt8])?
 
-        /// Who asks at an origin, for requests that do not say so themselves; also asked for each redirect.
+        /// A function that returns the credentials for an origin; called for requests and redirects without
+        /// credentials.
         public var credentials: (@Sendable (Origin) -> Credentials?)?
 
-        /// Told how each download ended, for each of its callers; called on the caller's thread, and must return soon.
+        /// A function that receives the result of each download, once for each of its callers.
         ///
-        /// This is where a program that loads pictures finds the times of the network: ``FetchResponse/metrics``.
+        /// It is called on the thread of the caller and must return soon. ``FetchResponse/metrics`` has the network
+        /// times of an image that a pipeline loads.
         public var onFinish: (@Sendable (FetchRequest, Result<FetchResponse, EideticError>) -> Void)?
 
-        // The way.
+        // Connections.
 
-        /// Public keys that a host must show, as libcurl writes them: `sha256//BASE64`.
+        /// The public keys that a host must present, as libcurl writes them: `sha256//BASE64`.
         ///
-        /// They are looked at even where a request allows invalid certificates. However a host is written, here and in a
-        /// URL, it is the same host: see ``FetchRequest/url``.
+        /// They are checked even if a request allows invalid certificates. All spellings of a host are equivalent, here
+        /// and in a URL: see ``FetchRequest/url``.
         ///
         /// - SeeAlso: RFC 7469, section 2.4.
         public var pinnedPublicKeys: [String: [String]] = [:]
 
-        /// Which proxy is used; the one that the environment names by default.
+        /// The proxy that connections are made through; the proxy of the environment by default.
         public var proxy = Proxy.environment
 
-        /// Which kind of addresses is used; any by default.
+        /// The family of addresses that connections are made to; any by default.
         public var addressFamily = AddressFamily.any
 
-        /// Whether connections into private networks are refused; false by default.
+        /// A Boolean value indicating whether connections into private networks are refused; `false` by default.
         ///
-        /// For servers that load what strangers name. The address that is really connected to is looked at, so that a
-        /// name cannot lead elsewhere between check and use. Proxies are not used then, since they would choose the
-        /// address.
+        /// It is meant for servers that load URLs from untrusted users. The address of the connection itself is
+        /// checked, so that a host name cannot resolve to another address between check and use. Proxies are not used,
+        /// because they would choose the address.
         public var refusesPrivateNetworks = false
 
-        /// The most bytes a second, all downloads together; `nil`, no limit, by default.
+        /// The largest number of bytes per second for all downloads together; `nil`, no limit, by default.
         public var maximumBytesPerSecond: Int?
 
-        /// What waits between attempts; tests put in their own.
+        /// The clock for the back-off between attempts; tests replace it.
         package var retryClock: any RetryClock = SystemRetryClock()
 
-        /// The file layer for beginnings of downloads; tests put in their own.
+        /// The file system for bodies and parts of bodies; tests replace it.
         package var fileSystem = FileSystem()
 
-        /// Creates a configuration with the defaults above.
+        /// Creates a configuration with default values.
         public init() {}
     }
 }

@@ -1,80 +1,86 @@
 public import EideticCore
 
-/// What may be changed while downloads run.
+/// Settings that can change while downloads run.
 extension Downloader {
-    /// The most downloads at once.
+    /// The largest number of concurrent downloads.
     ///
-    /// Those above a lower limit are not stopped.
+    /// A lower limit does not stop downloads that run.
     public var maximumConcurrent: Int {
         get { scheduler.read { $0.maximumConcurrent } }
         set { scheduler.update { $0.maximumConcurrent = max(1, newValue) } }
     }
 
-    /// The most downloads at once from one origin.
+    /// The largest number of concurrent downloads from one origin.
     public var maximumPerHost: Int {
         get { scheduler.read { $0.maximumPerHost } }
         set { scheduler.update { $0.maximumPerHost = max(1, newValue) } }
     }
 
-    /// Which of equally urgent downloads starts first.
+    /// The order in which downloads of equal priority start.
     public var executionOrder: ExecutionOrder {
         get { scheduler.read { $0.executionOrder } }
         set { scheduler.update { $0.executionOrder = newValue } }
     }
 
-    /// How many downloads wait for a slot, and how many run.
+    /// The largest number of bytes per second for all downloads together; `nil` for no limit.
+    public var maximumBytesPerSecond: Int? {
+        get { scheduler.read { $0.maximumBytesPerSecond } }
+        set { scheduler.setRateLimit(newValue) }
+    }
+
+    /// The number of downloads that wait for a slot, and the number of those that run.
     public var counts: (waiting: Int, running: Int) { scheduler.counts }
 
-    /// How many bytes a second one download from `origin` got of late; `nil` where none was measured in five minutes.
+    /// Returns the recent speed of one download from `origin` in bytes per second.
     ///
-    /// An average in which newer downloads weigh more, from the first request to the last byte. One that was redirected
-    /// counts for the origin that was asked and for the one that answered. Bodies below 16 KiB do not count, nor downloads
-    /// that were held back.
+    /// The speed is an average from the first request to the last byte, in which newer downloads have a higher weight.
+    /// A redirected download counts for the origin that was requested and for the one that responded. Bodies below 16
+    /// KiB do not count, nor do downloads that were suspended or limited in rate.
+    ///
+    /// - Returns: The speed, or `nil` if no download was measured in the last five minutes.
     public func speed(of origin: Origin) -> Double? { state.speed(of: origin) }
 
-    /// Lets no download of this priority and below start, and stops those that run from taking bytes.
+    /// Suspends all downloads of this priority and below.
     ///
-    /// Their connections stay open, and the time does not count for their time-outs. They take no slot meanwhile: when
-    /// they go on, more than the limit may run until some have ended, 16 times as many at most. A download that becomes
-    /// more urgent goes on. Each call replaces the one before.
+    /// Downloads that wait do not start. Downloads that run receive no bytes: their connections stay open, and the time
+    /// does not count for their time-outs. They occupy no slot, so after ``resume()`` more downloads than the limit may
+    /// run for a time, at most 16 times as many. A download whose priority is raised above `priority` continues. Each
+    /// call replaces the one before.
     ///
-    /// - Parameter priority: `high`, all of them, by default.
+    /// - Parameter priority: The highest priority to suspend; `high`, all downloads, by default.
     public func suspend(upTo priority: LoadPriority = .high) {
         scheduler.updateSuspension { $0.suspendedPriority = priority }
     }
 
-    /// Lets all downloads go on that were suspended.
+    /// Resumes all suspended downloads.
     ///
-    /// While the user of a pipeline scrolls, those of low priority still wait for the end of it.
+    /// While the user of a pipeline scrolls, downloads of low priority stay suspended until the interaction ends.
     public func resume() { scheduler.updateSuspension { $0.suspendedPriority = nil } }
 
-    /// Says that the user of one more pipeline scrolls or drags; low priority waits until all have ended.
+    /// Suspends downloads of low priority until a matching call of ``endInteraction()``: the user scrolls or drags.
     package func beginInteraction() { scheduler.updateSuspension { $0.interactionCount += 1 } }
 
-    /// Ends what `interactionBegan` began.
+    /// Ends an interaction that ``beginInteraction()`` began.
     package func endInteraction() { scheduler.updateSuspension { $0.interactionCount -= 1 } }
 
-    /// Whether nothing is asked of the network: every download fails at once as `offline`.
+    /// A Boolean value indicating whether every new download fails with `offline`; `false` by default.
     ///
-    /// Downloads that run already go on, to the end of their redirects; those that wait for a slot end. False by default.
+    /// Downloads that run continue, redirects included. Downloads that wait for a slot fail.
     public var isOffline: Bool {
         get { scheduler.read { $0.isOffline } }
         set { scheduler.setOffline(newValue) }
     }
 
-    /// Says that the network came back: the list of failures is cleared, and waits before further attempts end.
+    /// Resets everything that depends on the network: clears the failure list and ends the back-off of retries.
     ///
-    /// New downloads get new connections, since those from before may be dead. The downloader does all of this by itself
-    /// where it observes the network.
+    /// New downloads use new connections, because existing ones may be dead. A downloader that observes the network
+    /// calls this by itself.
     public func resetAfterNetworkChange() {
         scheduler.post(.networkChanged)
         failures.removeAll()
         state.resetAfterNetworkChange()
     }
 
-    /// Limits all downloads together to so many bytes a second; `nil` for no limit.
-    public func limitRate(_ bytesPerSecond: Int?) { scheduler.post(.setRateLimit(bytesPerSecond)) }
-
-    /// Throws all cookies away.
+    /// Removes all cookies.
     public func removeCookies() { scheduler.post(.removeCookies) }
 }

@@ -1,103 +1,104 @@
 import EideticCore
 
 extension Downloader {
-    /// Makes the exchanges of one attempt: the first, unless `first` is what came of it, and one for each redirect.
+    /// The parameters of the next exchange of a download.
+    struct ExchangePlan: Sendable {
+        var redirect: Redirect
+        let job: Job
+        /// The part of the body that an earlier attempt received; the remainder is requested.
+        var partialBody: PartialBody?
+    }
+
+    /// Performs the exchanges of one attempt: the first one, and one for each redirect.
+    ///
+    /// - Parameters:
+    ///   - download: The download.
+    ///   - partialBody: The part of the body that an earlier attempt received.
+    ///   - firstOutcome: The outcome of the first exchange, if it has ended already.
+    /// - Returns: The response of the last exchange.
+    /// - Throws: The error of the attempt, and the data for the next one.
     func followRedirects(
-        of key: DownloadKey,
-        job: Job,
-        resuming partial: PartialBody?,
+        of download: Download,
+        resuming partialBody: PartialBody?,
         firstOutcome: ExchangeOutcome?
     ) async throws(Failure) -> FetchResponse {
-        var redirect = Redirect(key)
-        var partialBody = partial
+        var plan = ExchangePlan(redirect: Redirect(download.key), job: download.job, partialBody: partialBody)
         var knownOutcome = firstOutcome
         while true {
-            let outcome = try await exchange(for: redirect, job: job, resuming: partialBody, knownOutcome: knownOutcome)
+            let outcome = try await exchange(plan, knownOutcome: knownOutcome)
             knownOutcome = nil
-            guard let head = outcome.head else { throw Failure(error: .noResponse(url: redirect.url)) }
-            if partialBody != nil, outcome.hasUnrequestedRange || head.status == 416 {
-                // What we have is of no use to this server: once more, from the beginning.
-                partialBody = nil
+            guard let head = outcome.head else { throw Failure(error: .noResponse(url: plan.redirect.url)) }
+            if plan.partialBody != nil, outcome.hasUnrequestedRange || head.status == 416 {
+                // The server cannot resume this body: load it from the beginning.
+                plan.partialBody = nil
                 continue
             }
             if let error = outcome.error {
-                throw Failure(
-                    error: error,
-                    partialBody: makePartialBody(from: outcome, redirect: redirect, previous: partialBody),
-                    wasStopped: outcome.wasStopped
-                )
+                let rest = makePartialBody(from: outcome, plan: plan)
+                throw Failure(error: error, partialBody: rest, wasStopped: outcome.wasStopped)
             }
             do throws(EideticError) {
-                let nextRedirect = try redirect.next(
+                let redirect = plan.redirect
+                let next = try redirect.next(
                     after: head,
                     location: outcome.redirectTarget,
                     limit: configuration.maximumRedirects
                 )
-                guard let nextRedirect else { return try redirect.response(head: head, outcome: outcome) }
-                redirect = nextRedirect
+                guard let next else { return try redirect.response(head: head, outcome: outcome) }
+                plan.redirect = next
             } catch {
-                // A server that is busy says nothing about the beginning.
+                // An overloaded server does not invalidate the partial body.
                 let retryAfter = head.retryAfter(now: configuration.time.now.seconds)
-                throw Failure(error: error, retryAfter: retryAfter, partialBody: partialBody)
+                throw Failure(error: error, retryAfter: retryAfter, partialBody: plan.partialBody)
             }
         }
     }
 
-    /// What can be kept of an exchange that broke off: nothing where the caller asked for a part of the body himself, since
-    /// we count from its beginning.
+    /// Returns the part of a body that a later attempt can resume, or `nil`.
     ///
-    /// Of a body that went to a file the beginning that was there before is all there is.
-    private func makePartialBody(from outcome: ExchangeOutcome, redirect: Redirect, previous: PartialBody?)
-        -> PartialBody?
-    {
-        guard headers(for: redirect, resuming: nil)["Range"] == nil else { return nil }
+    /// A body is not resumed if the caller requested a range, because positions count from the beginning of the body.
+    /// Of a body that is written to a file only the part from before the exchange is in memory.
+    private func makePartialBody(from outcome: ExchangeOutcome, plan: ExchangePlan) -> PartialBody? {
+        guard headers(for: plan.redirect, resuming: nil)["Range"] == nil else { return nil }
         let isResumed = outcome.head?.status == 206
-        return PartialBody(outcome: outcome, resuming: previous) ?? (isResumed ? previous : nil)
+        return PartialBody(outcome: outcome, resuming: plan.partialBody) ?? (isResumed ? plan.partialBody : nil)
     }
 
-    /// One exchange, where the origin's breaker lets it through.
+    /// Performs one exchange, if the circuit of the origin admits it.
     private func exchange(
-        for redirect: Redirect,
-        job: Job,
-        resuming partialBody: PartialBody?,
+        _ plan: ExchangePlan,
         knownOutcome: ExchangeOutcome?
     ) async throws(Failure) -> ExchangeOutcome {
+        let redirect = plan.redirect
         let outcome: ExchangeOutcome
         do throws(EideticError) {
             if let knownOutcome {
                 outcome = knownOutcome
             } else {
-                let isProbe = try state.admit(redirect.origin, isForced: redirect.originalRequest.ignoresFailureList)
-                outcome = await performExchange(for: redirect, job: job, resuming: partialBody, isProbe: isProbe)
+                let isForced = redirect.originalRequest.ignoresFailureList
+                let isProbe = try state.admit(redirect.origin, isForced: isForced)
+                outcome = await perform(plan, isProbe: isProbe)
             }
         } catch {
-            throw Failure(error: error, partialBody: partialBody)
+            throw Failure(error: error, partialBody: plan.partialBody)
         }
         state.recordExchange(redirect, outcome: outcome)
         if outcome.head == nil, let error = outcome.error {
-            throw Failure(error: error, partialBody: partialBody, wasStopped: outcome.wasStopped)
+            throw Failure(error: error, partialBody: plan.partialBody, wasStopped: outcome.wasStopped)
         }
         return outcome
     }
 
-    private func performExchange(for redirect: Redirect, job: Job, resuming partialBody: PartialBody?, isProbe: Bool)
-        async -> ExchangeOutcome
-    {
+    private func perform(_ plan: ExchangePlan, isProbe: Bool) async -> ExchangeOutcome {
         let id = nextID()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let request = makeExchangeRequest(
-                    id: id,
-                    redirect: redirect,
-                    job: job,
-                    resuming: partialBody,
-                    isProbe: isProbe
-                ) { outcome in
+                let request = makeExchangeRequest(id: id, plan: plan, isProbe: isProbe) { outcome in
                     { continuation.resume(returning: outcome) }
                 }
                 scheduler.enqueue(request)
-                // A cancellation that came before the exchange was in the queue found nothing to end.
-                if job.context.isCancelled || Task.isCancelled { scheduler.cancel(id) }
+                // A cancellation from before the exchange was enqueued had no effect.
+                if plan.job.context.isCancelled || Task.isCancelled { scheduler.cancel(id) }
             }
         } onCancel: {
             scheduler.cancel(id)
@@ -106,33 +107,34 @@ extension Downloader {
 
     func makeExchangeRequest(
         id: UInt64,
-        redirect: Redirect,
-        job: Job,
-        resuming partialBody: PartialBody?,
+        plan: ExchangePlan,
         isProbe: Bool,
         completion: @escaping ExchangeRequest.Completion
     ) -> ExchangeRequest {
-        ExchangeRequest(
+        let (redirect, job) = (plan.redirect, plan.job)
+        return ExchangeRequest(
             id: id,
             redirect: redirect,
-            headers: headers(for: redirect, resuming: partialBody),
+            headers: headers(for: redirect, resuming: plan.partialBody),
             credentials: redirect.credentials ?? configuration.credentials?(redirect.origin),
             context: job.context,
             requiresImage: redirect.originalRequest.requiresImage && !transformsBodies,
-            partialBody: partialBody,
+            partialBody: plan.partialBody,
             filePath: transformsBodies ? nil : redirect.filePath,
-            onProgress: isProbe ? makeProbeReporter(for: redirect.origin, job: job) : makeProgressReporter(for: job),
+            onProgress: isProbe
+                ? makeProbeReporter(for: redirect.origin, job: job) : makeProgressReporter(for: job),
             completion: completion
         )
     }
 
     func headers(for redirect: Redirect, resuming partialBody: PartialBody?) -> HTTPHeaders {
-        let common = redirect.isCrossOrigin ? commonHeaders.filter(Redirect.isSafeForOtherOrigins) : commonHeaders
+        let common =
+            redirect.isCrossOrigin ? commonHeaders.filter(Redirect.isSafeForOtherOrigins) : commonHeaders
         let requested = common.merging(redirect.headers)
         return partialBody.map { requested.merging($0.rangeHeaders) } ?? requested
     }
 
-    /// The first that comes of a body shows that the origin answers, however long the rest takes.
+    /// Returns a progress reporter that closes the circuit of the origin as soon as a part of the body arrives.
     private func makeProbeReporter(for origin: Origin, job: Job) -> @Sendable (FetchProgress) -> Void {
         let report = makeProgressReporter(for: job)
         return { [state] progress in
@@ -143,13 +145,13 @@ extension Downloader {
 
     private func makeProgressReporter(for job: Job) -> @Sendable (FetchProgress) -> Void {
         guard configuration.minimumProgressInterval > .zero else { return job.report }
-        let throttle = ProgressThrottle(interval: configuration.minimumProgressInterval, time: configuration.time)
+        let throttle = makeProgressThrottle()
         return { if throttle.allows($0) { job.report($0) } }
     }
 }
 
 extension EideticError {
-    fileprivate static func noResponse(url: String) -> EideticError {
-        EideticError(.badResponse, message: "\(url): the server sent no answer")
+    static func noResponse(url: String) -> EideticError {
+        EideticError(.badResponse, message: "\(url): the server sent no response")
     }
 }

@@ -1,34 +1,35 @@
 import EideticCore
 
 extension Downloader {
-    /// One attempt that failed, and what it leaves to the next.
+    /// The failure of one attempt, and the data for the next one.
     struct Failure: Error {
         let error: EideticError
         var retryAfter: Duration?
         var partialBody: PartialBody?
-        /// Whether the process was stopped meanwhile: then the server is not to blame.
+        /// A Boolean value indicating whether the process was stopped during the attempt, so that the server did not
+        /// fail.
         var wasStopped = false
     }
 
-    /// Refuses what is not to be asked for now.
+    /// Checks that a request may be sent now, and returns a part of a retry to the budget.
     func prepare(_ request: FetchRequest) throws(EideticError) {
         try checkOnline(request)
         if !request.ignoresFailureList { try failures.check(request) }
         state.depositRetry()
     }
 
-    /// Makes the attempts of one download; `first` is what came of the first exchange, where that was made already.
-    func load(
-        _ key: DownloadKey,
-        job: Job,
-        firstOutcome: ExchangeOutcome?
-    ) async throws(EideticError) -> FetchResponse {
-        let request = key.request
+    /// Performs the attempts of one download.
+    ///
+    /// - Parameters:
+    ///   - download: The download.
+    ///   - firstOutcome: The outcome of the first exchange, if it has ended already.
+    /// - Returns: The response, after the hooks.
+    /// - Throws: The error of the last attempt.
+    func load(_ download: Download, firstOutcome: ExchangeOutcome?) async throws(EideticError) -> FetchResponse {
+        let request = download.request
         do throws(EideticError) {
-            let response = try await applyHooks(
-                to: try await loadWithRetries(key, job: job, firstOutcome: firstOutcome),
-                key: key
-            )
+            let loaded = try await loadWithRetries(download, firstOutcome: firstOutcome)
+            let response = try await applyHooks(to: loaded, key: download.key)
             if request.ignoresFailureList { failures.remove(request) }
             return response
         } catch {
@@ -38,59 +39,58 @@ extension Downloader {
     }
 
     private func loadWithRetries(
-        _ key: DownloadKey,
-        job: Job,
+        _ download: Download,
         firstOutcome: ExchangeOutcome?
     ) async throws(EideticError) -> FetchResponse {
-        let request = key.request
+        let key = download.key
         var partialBody = firstOutcome == nil ? await partialBodies.remove(for: partialBodyKey(of: key)) : nil
         var firstOutcome = firstOutcome
-        var attempts = 1
-        // A stop of the process is nobody's failure, but a debugger must not keep a download alive for ever.
+        var attemptCount = 1
+        // A stop of the process is not a failure, but a debugger must not keep a download alive for ever.
         var freeRetries = 3
         while true {
             do throws(Failure) {
                 defer { firstOutcome = nil }
                 var response = try await followRedirects(
-                    of: key,
-                    job: job,
+                    of: download,
                     resuming: partialBody,
                     firstOutcome: firstOutcome
                 )
-                response.metrics.attemptCount = attempts
+                response.metrics.attemptCount = attemptCount
                 return response
             } catch {
                 partialBody = error.partialBody
                 if error.wasStopped, error.error.isTransportFailure, freeRetries > 0 {
                     freeRetries -= 1
-                } else if let delay = retryDelay(after: error, attemptCount: attempts, request: request) {
-                    Log.write(.info, category: .fetch, message: "again in \(delay): \(error.error.message)")
+                } else if let delay = retryDelay(after: error, attemptCount: attemptCount, request: download.request) {
+                    Log.write(.info, category: .fetch, message: "retrying in \(delay): \(error.error.message)")
                     await state.wait(for: delay)
                 } else {
                     await store(partialBody, of: key, after: error.error)
                     throw error.error
                 }
-                attempts += 1
-                if let reason = stopError(for: request, job: job) {
+                attemptCount += 1
+                if let stopError = stopError(for: download) {
                     await store(partialBody, of: key, after: error.error)
-                    throw reason
+                    throw stopError
                 }
             }
         }
     }
 
-    private func stopError(for request: FetchRequest, job: Job) -> EideticError? {
-        if job.context.isCancelled { return .cancelled }
-        return isOffline ? .offline(url: request.url) : nil
+    /// Returns the error that ends a download before its next attempt, or `nil`.
+    private func stopError(for download: Download) -> EideticError? {
+        if download.job.context.isCancelled { return .cancelled }
+        return isOffline ? .offline(url: download.request.url) : nil
     }
 
-    /// Keeps what came before `error`, where the rest may come later.
+    /// Stores the part of a body that arrived before `error`, if the remainder may be loaded later.
     private func store(_ partialBody: PartialBody?, of key: DownloadKey, after error: EideticError) async {
         guard let partialBody, error.isTransient || error.code == .offline else { return }
         await partialBodies.insert(partialBody, for: partialBodyKey(of: key))
     }
 
-    /// The request as it goes out: what one user was sent is not continued for another.
+    /// Returns the request as it is sent, with all fields and credentials, so that users do not share partial bodies.
     private func partialBodyKey(of key: DownloadKey) -> FetchRequest {
         var request = key.request
         guard partialBodies.store != nil else { return request }
@@ -100,13 +100,12 @@ extension Downloader {
         return request
     }
 
-    private func retryDelay(after failure: Failure, attemptCount attempts: Int, request: FetchRequest) -> Duration? {
+    private func retryDelay(after failure: Failure, attemptCount: Int, request: FetchRequest) -> Duration? {
         guard request.ignoresFailureList || configuration.alwaysRetries, failure.error.isTransient else { return nil }
-        let random = Double.random(in: 0..<1)
         let delay = configuration.retryPolicy.delay(
-            afterAttempt: attempts,
+            afterAttempt: attemptCount,
             retryAfter: failure.retryAfter,
-            random: random
+            random: Double.random(in: 0..<1)
         )
         guard let delay, state.withdrawRetry() else { return nil }
         return delay
@@ -119,6 +118,6 @@ extension Downloader {
 
 extension EideticError {
     static func offline(url: String) -> EideticError {
-        EideticError(.offline, message: "\(url): not asked, the downloader is offline")
+        EideticError(.offline, message: "\(url): no request was sent because the downloader is offline")
     }
 }

@@ -1,23 +1,25 @@
 public import EideticCore
 
 extension Downloader {
-    /// Loads what `request` names into a file.
+    /// Loads the resource of `request` into a file.
     ///
-    /// The body goes to the file while it comes, and is never in memory as a whole: for large bodies, and for many at once.
-    /// Equal requests for the same file share one download. Where hooks look at bodies they are collected all the same.
+    /// The body is written as it arrives and is never in memory as a whole, which suits large bodies and many
+    /// concurrent downloads. Equal requests for the same file share one download. If hooks transform bodies, the body
+    /// is collected in memory all the same.
     ///
-    /// The file has its name once it is complete. Until then one that has the name already stays as it is, and of a
-    /// download that fails nothing is left. The downloader's own thread writes: a disk that holds it up holds up all its
-    /// downloads.
+    /// The file is created under a temporary name and renamed when it is complete. Until then an existing file of that
+    /// name is not modified, and a download that fails leaves no file behind. The downloader's own thread writes the
+    /// file: a slow disk delays all downloads.
     ///
     /// - Parameters:
-    ///   - request: What to load.
-    ///   - path: The file, in a directory that is there; one of that name is replaced.
-    ///   - priority: How urgent it is; a shared download is as urgent as its most urgent caller asks.
-    ///   - onProgress: Told of every piece that came, on a thread of the downloader; it must return soon.
-    /// - Returns: The answer without its bytes; with status 304 no file was written.
-    /// - Throws: As ``fetch(_:priority:onProgress:)`` does, and `diskFull`, `notFound`, `permissionDenied` or
-    ///   `fileFailure` where the file cannot be written.
+    ///   - request: The request.
+    ///   - path: The path of the file, in an existing directory; an existing file is replaced.
+    ///   - priority: The priority; a shared download has the highest priority of its callers.
+    ///   - onProgress: A function that receives the progress after each chunk; it is called on a thread of the
+    ///     downloader and must return soon.
+    /// - Returns: The response without its body; with status 304 no file was written.
+    /// - Throws: The errors of ``fetch(_:priority:onProgress:)``, and `diskFull`, `notFound`, `permissionDenied` or
+    ///   `fileFailure` if the file cannot be written.
     @discardableResult
     nonisolated(nonsending) public func save(
         _ request: FetchRequest,
@@ -25,31 +27,25 @@ extension Downloader {
         priority: LoadPriority = .normal,
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
+        let context = JobContext(priority: priority)
         if configuration.requestModifier != nil {
-            return try await fetch(
-                modifying: request,
-                filePath: path,
-                context: JobContext(priority: priority),
-                onProgress: onProgress
-            )
+            return try await fetch(modifying: request, filePath: path, context: context, onProgress: onProgress)
         }
-        return try await result(
-            of: join(request, filePath: path, context: JobContext(priority: priority), onProgress: onProgress)
-        )
+        return try await result(of: join(request, filePath: path, context: context, onProgress: onProgress))
     }
 
-    /// Writes a body that hooks have looked at; gives the answer without it.
+    /// Writes a body that hooks have transformed to a file; returns the response without it.
     func write(_ response: FetchResponse, to path: String) async throws(EideticError) -> FetchResponse {
         var responseWithoutBody = response
         responseWithoutBody.bytes = []
         guard response.status != 304 else { return responseWithoutBody }
-        try await pool.run { [files = configuration.fileSystem] context throws(EideticError) in
+        try await pool.run { [fileSystem = configuration.fileSystem] context throws(EideticError) in
             do throws(SystemError) {
-                let file = try BodyFile(path: path, fileSystem: files)
+                let file = try BodyFile(path: path, fileSystem: fileSystem)
                 try response.bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
                     try file.write(UnsafeRawBufferPointer(bytes))
                 }
-                // Who left may have saved something else there by now.
+                // After a cancellation another download may have written the file already.
                 if !context.isCancelled { try file.commit() }
             } catch {
                 throw EideticError(error)

@@ -1,17 +1,17 @@
 public import EideticCore
 
 extension Downloader {
-    /// Begins to load what `request` names, and gives the answer as soon as it is known to be what was asked for.
+    /// Requests the resource of `request`, and returns as soon as the response is known to be acceptable.
     ///
-    /// For bodies that are used while they come: previews, large files. The stream takes one of the slots until it ends.
-    /// Hooks that look at bodies are not asked. `onFinish` is told when the end has been read, or the stream is given up, and
-    /// gets an answer without its bytes.
+    /// A stream suits bodies that are used while they arrive, such as previews and large files. It occupies one slot
+    /// until it ends. Hooks that transform bodies are not called. `onFinish` is called when the end has been read or
+    /// the stream is released, with a response without its body.
     ///
     /// - Parameters:
-    ///   - request: What to load; `retriesFailed` only overrides the list of failures here.
-    ///   - priority: How urgent it is.
-    /// - Returns: The answer's head, with its body to be read.
-    /// - Throws: As ``fetch(_:priority:onProgress:)`` does; what goes wrong later is thrown by the stream.
+    ///   - request: The request; ``FetchRequest/ignoresFailureList`` does not enable retries here.
+    ///   - priority: The priority.
+    /// - Returns: The head of the response, and its body as an asynchronous sequence.
+    /// - Throws: The errors of ``fetch(_:priority:onProgress:)``; the sequence throws later errors.
     public func stream(
         _ request: FetchRequest,
         priority: LoadPriority = .normal
@@ -19,7 +19,7 @@ extension Downloader {
         try await stream(request, context: JobContext(priority: priority))
     }
 
-    /// Begins to load what `request` names, as urgently as `context` says at any time.
+    /// Requests the resource of `request` with the priority of `context`, which may change at any time.
     package func stream(
         _ request: FetchRequest,
         context: JobContext
@@ -37,12 +37,12 @@ extension Downloader {
         }
     }
 
-    /// What lets reports of progress of one stream through, as rarely as `minimumProgressInterval` says.
+    /// Returns a filter for the progress reports of one download, with the configured interval.
     package func makeProgressThrottle() -> ProgressThrottle {
         ProgressThrottle(interval: configuration.minimumProgressInterval, time: configuration.time)
     }
 
-    /// Notes how a stream ended, and tells.
+    /// Records the result of a stream and passes it to `onFinish`.
     private func recordEnd(of request: FetchRequest, result: Result<FetchResponse, EideticError>) {
         switch result {
         case .success: if request.ignoresFailureList { failures.remove(request) }
@@ -67,33 +67,29 @@ extension Downloader {
                 return makeStream(head: head, redirect: redirect, source: source)
             }
             if let error = outcome?.error { throw error }
-            guard let outcome, let head = outcome.head else {
-                throw EideticError(.badResponse, message: "\(redirect.url): the server sent no answer")
-            }
-            let nextRedirect = try redirect.next(
+            guard let outcome, let head = outcome.head else { throw .noResponse(url: redirect.url) }
+            let next = try redirect.next(
                 after: head,
                 location: outcome.redirectTarget,
                 limit: configuration.maximumRedirects
             )
-            guard let nextRedirect else {
-                // Complete already, and without a body.
+            guard let next else {
+                // The response is complete already, without a body.
                 _ = try redirect.response(head: head, outcome: outcome)
                 return makeStream(head: head, redirect: redirect, source: source)
             }
-            redirect = nextRedirect
+            redirect = next
         }
     }
 
     private func makeStream(head: ResponseHead, redirect: Redirect, source: FetchStream.Source) -> FetchStream {
         FetchStream(head: head, redirect: redirect, source: source) { [self] outcome in
+            let request = redirect.originalRequest
             do throws(EideticError) {
                 if let error = outcome.error { throw error }
-                recordEnd(
-                    of: redirect.originalRequest,
-                    result: .success(try redirect.response(head: head, outcome: outcome))
-                )
+                recordEnd(of: request, result: .success(try redirect.response(head: head, outcome: outcome)))
             } catch {
-                recordEnd(of: redirect.originalRequest, result: .failure(error))
+                recordEnd(of: request, result: .failure(error))
             }
         }
     }

@@ -1,28 +1,28 @@
 public import EideticCore
 import Synchronization
 
-/// Loads bytes over HTTP and HTTPS.
+/// A client that loads bytes over HTTP and HTTPS.
 ///
-/// Equal requests that are under way at the same time share one download (``FetchRequest``). Each caller can leave by
-/// cancelling its task; the last one out ends the download. All may be called on any thread.
+/// Equal requests (``FetchRequest``) that are in progress at the same time share one download. A caller leaves by
+/// cancelling its task, and the download is cancelled with its last caller. All members may be called on any thread.
 ///
 /// - SeeAlso: RFC 9110 (HTTP), RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2).
 public final class Downloader: Sendable {
-    /// What holds for all downloads, as it was given.
+    /// The configuration that the downloader was created with.
     public let configuration: Configuration
 
-    /// The URLs that failed for good and are not asked again for a while.
+    /// The list of requests that failed permanently and are not sent again for a limited time.
     public let failures: FailureList
 
     let scheduler: DownloadScheduler
     let state: DownloaderState
     let partialBodies: PartialBodyCache
     let pool = WorkPool(name: "eidetic-fetched", maximumThreadCount: 2)
-    /// The fields of every request.
+    /// The header fields of every request.
     let commonHeaders: HTTPHeaders
-    /// What is wrong with the configuration's own fields.
+    /// The error of an invalid header field in the configuration.
     private let invalidField: EideticError?
-    private let shared = Shared()
+    private let coalescer = Coalescer()
     private let lastID = Atomic<UInt64>(0)
 
     /// Creates a downloader with its own thread, connections and queue.
@@ -33,7 +33,7 @@ public final class Downloader: Sendable {
         let commonHeaders = defaults.merging(configuration.headers)
         self.commonHeaders = commonHeaders
         var fields = commonHeaders
-        fields.add("User-Agent", for: configuration.userAgent)
+        fields.add(configuration.userAgent, for: "User-Agent")
         invalidField = fields.validationError
         let failures = FailureList(policy: configuration.failurePolicy, time: configuration.time)
         let state = DownloaderState(configuration)
@@ -48,35 +48,31 @@ public final class Downloader: Sendable {
         partialBodies = PartialBodyCache(store: PartialBodyStore(configuration), pool: pool)
     }
 
-    /// Loads what `request` names.
+    /// Loads the resource of `request` into memory.
     ///
-    /// An answer with status 304 is handed out as well, for callers who sent a condition along.
+    /// A response with status 304 is returned as well, for callers that send a conditional request.
     ///
     /// - Parameters:
-    ///   - request: What to load. All of it is the identity by which downloads are shared.
-    ///   - priority: How urgent it is; a shared download is as urgent as its most urgent caller asks.
-    ///   - onProgress: Told of every piece that came, on a thread of the downloader; it must return soon.
-    /// - Returns: The complete answer.
-    /// - Throws: `cancelled` as soon as the calling task is; otherwise what went wrong, with host and port.
+    ///   - request: The request. Equal requests share one download.
+    ///   - priority: The priority; a shared download has the highest priority of its callers.
+    ///   - onProgress: A function that receives the progress after each chunk; it is called on a thread of the
+    ///     downloader and must return soon.
+    /// - Returns: The complete response.
+    /// - Throws: `cancelled` as soon as the calling task is cancelled; otherwise the error of the download, with host
+    ///   and port in its message.
     nonisolated(nonsending) public func fetch(
         _ request: FetchRequest,
         priority: LoadPriority = .normal,
         onProgress: (@Sendable (FetchProgress) -> Void)? = nil
     ) async throws(EideticError) -> FetchResponse {
+        let context = JobContext(priority: priority)
         if configuration.requestModifier != nil {
-            return try await fetch(
-                modifying: request,
-                filePath: nil,
-                context: JobContext(priority: priority),
-                onProgress: onProgress
-            )
+            return try await fetch(modifying: request, filePath: nil, context: context, onProgress: onProgress)
         }
-        return try await result(
-            of: join(request, filePath: nil, context: JobContext(priority: priority), onProgress: onProgress)
-        )
+        return try await result(of: join(request, filePath: nil, context: context, onProgress: onProgress))
     }
 
-    /// Loads what `request` names, as urgently as `context` says at any time.
+    /// Loads the resource of `request` with the priority of `context`, which may change at any time.
     nonisolated(nonsending) package func fetch(
         _ request: FetchRequest,
         context: JobContext,
@@ -88,7 +84,7 @@ public final class Downloader: Sendable {
         return try await result(of: join(request, filePath: nil, context: context, onProgress: onProgress))
     }
 
-    /// Loads what the modifier makes of `request`.
+    /// Loads the resource of the request that the modifier returns for `request`.
     @inline(never)
     nonisolated(nonsending) func fetch(
         modifying request: FetchRequest,
@@ -101,51 +97,60 @@ public final class Downloader: Sendable {
         return try await result(of: join(request, filePath: filePath, context: context, onProgress: onProgress))
     }
 
-    /// Begins the download, or joins the one that is under way; a function of its own for the sake of memory, as
-    /// `SharedWork/join` says.
+    /// Starts the download, or joins the one in progress.
+    ///
+    /// It is a separate function to reduce the memory of suspended callers; see `TaskCoalescer/join`.
     @inline(never)
     func join(
         _ request: FetchRequest,
         filePath: String?,
         context: JobContext,
         onProgress: (@Sendable (FetchProgress) -> Void)?
-    ) throws(EideticError) -> Shared.Subscriber {
+    ) throws(EideticError) -> Coalescer.Subscriber {
         try validate(request)
         let key = DownloadKey(request: request, filePath: filePath)
-        return shared.join(key, context: context, onProgress: onProgress) { [self, key] job, finish in
-            start(key, job: job, finish: finish)
+        return coalescer.join(key, context: context, onProgress: onProgress) { [self, key] job, completion in
+            start(Download(key: key, job: job), completion: completion)
         }
     }
 
     @inline(__always)
     nonisolated(nonsending) func result(
-        of subscriber: Shared.Subscriber
+        of subscriber: Coalescer.Subscriber
     ) async throws(EideticError) -> FetchResponse {
-        await shared.wait(for: subscriber)
+        await coalescer.wait(for: subscriber)
         return try reportResult(of: subscriber)
     }
 
-    /// Hands the outcome out; a function of its own for the same reason.
+    /// Passes the result to `onFinish` and returns it; a separate function for the same reason as `join`.
     @inline(never)
-    private func reportResult(of subscriber: Shared.Subscriber) throws(EideticError) -> FetchResponse {
+    private func reportResult(of subscriber: Coalescer.Subscriber) throws(EideticError) -> FetchResponse {
         let result = subscriber.outcome
         configuration.onFinish?(subscriber.key.request, result)
         return try result.get()
     }
 
-    /// Refuses what cannot be asked for.
+    /// Throws `invalidArgument` if the request cannot be sent.
     func validate(_ request: FetchRequest) throws(EideticError) {
         if let invalidField { throw invalidField }
         try request.validate()
     }
 
-    /// Downloads that are under way, shared or not.
-    package var jobCount: Int { shared.activeJobCount }
+    /// The number of downloads in progress; a shared download counts once.
+    package var jobCount: Int { coalescer.activeJobCount }
 
     func nextID() -> UInt64 { lastID.add(1, ordering: .relaxed).newValue }
 }
 
 extension Downloader {
-    typealias Shared = TaskCoalescer<DownloadKey, FetchProgress, FetchResponse>
-    typealias Job = Shared.Job
+    typealias Coalescer = TaskCoalescer<DownloadKey, FetchProgress, FetchResponse>
+    typealias Job = Coalescer.Job
+
+    /// A download in progress: its key, and the job that its callers share.
+    struct Download: Sendable {
+        let key: DownloadKey
+        let job: Job
+
+        var request: FetchRequest { key.request }
+    }
 }

@@ -1,6 +1,6 @@
 import EideticCore
 
-/// What a downloader remembers between downloads: troubled origins, and the budget for further attempts.
+/// The state that downloads share: the circuit and the speed of each origin, and the budget for retries.
 final class DownloaderState: Sendable {
     private struct State {
         var breaker = CircuitBreaker()
@@ -27,7 +27,7 @@ final class DownloaderState: Sendable {
         networkSignal.signal()
     }
 
-    /// Lets `delay` pass, or less where the network comes back before.
+    /// Returns after `delay`, or as soon as the network changes.
     func wait(for delay: Duration) async {
         let changeCount = networkSignal.changeCount
         await withTaskGroup(of: Void.self) { group in
@@ -42,9 +42,9 @@ final class DownloaderState: Sendable {
 
     func withdrawRetry() -> Bool { state.withLock { $0.budget.withdraw() } }
 
-    /// Lets an exchange through, or throws what its origin failed with last.
+    /// Admits an exchange, or throws the last error of its origin while the circuit is open.
     ///
-    /// - Returns: Whether it is to show that the origin answers again.
+    /// - Returns: `true` if the exchange is a probe of the origin; otherwise, `false`.
     @discardableResult
     func admit(_ origin: Origin, isForced: Bool) throws(EideticError) -> Bool {
         let now = time.uptime
@@ -53,20 +53,23 @@ final class DownloaderState: Sendable {
         }
     }
 
-    /// Notes that an origin answers again.
+    /// Closes the circuit of an origin that has responded.
     func recordResponse(from origin: Origin) { state.withLock { $0.breaker.close(origin) } }
 
-    /// Notes how an exchange ended, and how fast it was.
+    /// Records the outcome of an exchange, and its speed.
     ///
-    /// The speed also counts for the origin that the caller named: who asks there again is led the same way.
+    /// After a redirect the speed also counts for the origin of the original request, because the next request to that
+    /// origin is likely to be redirected the same way.
     func recordExchange(_ redirect: Redirect, outcome: ExchangeOutcome) {
         let now = time.uptime
         state.withLock { state in
-            state.breaker.recordResult(of: redirect.origin, error: outcome.wasStopped ? nil : outcome.error, now: now)
+            let error = outcome.wasStopped ? nil : outcome.error
+            state.breaker.recordResult(of: redirect.origin, error: error, now: now)
             guard !outcome.wasStopped, !outcome.wasPaused else { return }
             state.speeds.recordDownload(from: redirect.origin, metrics: outcome.metrics, now: now)
-            guard redirect.origin != redirect.originalRequest.origin else { return }
-            state.speeds.recordDownload(from: redirect.originalRequest.origin, metrics: outcome.metrics, now: now)
+            let origin = redirect.originalRequest.origin
+            guard redirect.origin != origin else { return }
+            state.speeds.recordDownload(from: origin, metrics: outcome.metrics, now: now)
         }
     }
 

@@ -1,23 +1,28 @@
 public import EideticCore
 
-/// An answer whose body is read piece by piece while it comes.
+/// A response whose body is an asynchronous sequence of chunks.
 ///
-/// The download is held back when the reader is more than 256 KiB behind, and ends when the stream is given up. It is not
-/// shared with others, and not tried again. Iterate once. Over HTTP/2 libcurl itself may hold up to 32 MiB more.
+/// The download pauses while more than 256 KiB wait to be read, and ends when the stream is released. It is neither
+/// shared nor retried. A stream can be iterated once. Over HTTP/2 libcurl itself may buffer up to 32 MiB more.
 public struct FetchStream: AsyncSequence, Sendable {
     /// The HTTP status: 2xx, or 304.
     public let status: Int
-    /// The header fields of the last hop.
+    /// The header fields of the last response.
     public let headers: HTTPHeaders
-    /// The URL that answers, after all redirects.
+    /// The URL of the response, after all redirects.
     public let effectiveURL: String
-    /// The length of the body, where the server announced it and it is not compressed.
+    /// The length of the body; `nil` if the server did not announce it, or if the body is compressed.
     public let expectedLength: Int?
 
     private let source: Source
 
-    /// `onEnd` is told once how it ended.
-    init(head: ResponseHead, redirect: Redirect, source: Source, onEnd: @escaping @Sendable (ExchangeOutcome) -> Void) {
+    /// Creates a stream; `onEnd` is called once, with the outcome of the exchange.
+    init(
+        head: ResponseHead,
+        redirect: Redirect,
+        source: Source,
+        onEnd: @escaping @Sendable (ExchangeOutcome) -> Void
+    ) {
         status = head.status
         headers = head.headers
         effectiveURL = redirect.url
@@ -26,7 +31,7 @@ public struct FetchStream: AsyncSequence, Sendable {
         source.onEnd.withLock { $0 = onEnd }
     }
 
-    /// The reader's end of a download; when nobody holds it any more, the download ends.
+    /// The exchange behind a stream, cancelled with the last reference to it.
     final class Source: Sendable {
         let id: UInt64
         let channel: BodyChannel
@@ -44,7 +49,7 @@ public struct FetchStream: AsyncSequence, Sendable {
             finish(with: .cancelled)
         }
 
-        /// Says how it ended, unless that was said before.
+        /// Reports the outcome, the first time it is called.
         func finish(with outcome: ExchangeOutcome) {
             let report = onEnd.withLock { onEnd in
                 defer { onEnd = nil }
@@ -54,13 +59,15 @@ public struct FetchStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Reads the body.
+    /// An iterator over the chunks of the body.
     public struct Iterator: AsyncIteratorProtocol {
         let source: Source
 
-        /// The next piece of the body, of at most 256 KiB and what one read brings; `nil` at the end.
+        /// Returns the next chunk of the body, or `nil` at its end.
         ///
-        /// Throws what the download fails with; `cancelled` when the task is cancelled.
+        /// A chunk has at most 256 KiB and the bytes of one more read.
+        ///
+        /// - Throws: The error of the download; `cancelled` when the task is cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(EideticError) -> [UInt8]? {
@@ -82,6 +89,6 @@ public struct FetchStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins to read.
+    /// Returns the iterator over the body.
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 }

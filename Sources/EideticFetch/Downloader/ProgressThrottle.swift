@@ -1,8 +1,8 @@
 import EideticCore
 
-/// Lets a report of progress through when the last one is long enough ago.
+/// A filter that limits how often the progress of a download is reported.
 ///
-/// The first report of a download always passes, and the last one where the length is known.
+/// The first report always passes, and so does the last one if the length is known.
 package final class ProgressThrottle: Sendable {
     private let interval: Duration
     private let time: any TimeSource

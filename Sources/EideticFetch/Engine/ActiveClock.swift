@@ -1,23 +1,26 @@
-/// Time in which this process ran: a stop (SIGSTOP, the freezer, a debugger) between two looks does not count.
+/// A clock that counts only the time during which the process runs.
 ///
-/// The engine looks at least once in `longestWait`. A look that comes later than that by more than `slack` was held up, and
-/// what it was held up by is not the server. Lives on one thread.
-///
-/// - SeeAlso: Requirement L24.
+/// Time during which the process is stopped (SIGSTOP, the freezer, a debugger) does not count, so that it ends no
+/// download. The engine advances the clock at least every `maximumWait`. If an advance is later than that by more than
+/// `tolerance`, the process was stopped. The clock is used on one thread only.
 package final class ActiveClock {
-    /// The longest time the engine sleeps while transfers are under way.
+    /// The longest time that the engine sleeps while exchanges run.
     package static let maximumWait: Duration = .milliseconds(500)
     private static let tolerance: Duration = .milliseconds(500)
 
-    /// Time that counts, since the clock was made.
+    /// The time since the clock was created, without stops.
     package private(set) var now: Duration = .zero
-    /// How often the process was found to have been stopped.
+    /// The number of stops of the process that were detected.
     package private(set) var stopCount = 0
     private var lastUptime: Duration
 
     package init(uptime: Duration) { lastUptime = uptime }
 
-    /// Moves on to `uptime`; `isIdle` where the engine slept without any transfer, however long.
+    /// Advances the clock.
+    ///
+    /// - Parameters:
+    ///   - uptime: The time of the system.
+    ///   - isIdle: A Boolean value indicating whether the engine slept without a limit, because no exchange ran.
     package func advance(to uptime: Duration, isIdle: Bool = false) {
         let passed = uptime - lastUptime
         lastUptime = uptime

@@ -1,6 +1,6 @@
 import EideticCore
 
-/// Carries a body from the engine to one reader, and holds the engine back when the reader is behind.
+/// A channel that passes a body from the engine to one reader, with back-pressure.
 final class BodyChannel: Sendable {
     private struct State {
         var head: ResponseHead?
@@ -10,22 +10,24 @@ final class BodyChannel: Sendable {
         var reader: CheckedContinuation<Void, Never>?
     }
 
-    /// What a reader finds.
+    /// An event for the reader.
     enum Event {
-        /// A piece of the body; `wasFull` where the engine waits to be told to go on.
+        /// A chunk of the body; `wasFull` is `true` if the engine has paused the exchange and must resume it.
         case bytes([UInt8], wasFull: Bool)
         case end(ExchangeOutcome)
     }
 
-    /// Above so many bytes the engine waits for the reader.
+    /// The number of unread bytes above which the engine pauses the exchange.
     static let capacity = 262_144
 
     private let state = Guarded(State())
 
-    /// The head, once the answer is known to be what was asked for.
+    /// The head of the response; `nil` until the response is known to be acceptable.
     var head: ResponseHead? { state.withLock { $0.head } }
 
-    /// Whether a piece of so many bytes may come now; where not, the reader is behind, and says when it has caught up.
+    /// Returns a Boolean value indicating whether a chunk of `count` bytes fits.
+    ///
+    /// If it does not, the channel is marked as full, and the reader has the exchange resumed.
     func hasRoom(for count: Int) -> Bool {
         state.withLock { state in
             let hasRoom = state.bytes.isEmpty || state.bytes.count + count <= Self.capacity
@@ -34,7 +36,7 @@ final class BodyChannel: Sendable {
         }
     }
 
-    /// Takes a piece from the engine.
+    /// Appends a chunk from the engine.
     func append(_ chunk: UnsafeRawBufferPointer) {
         let reader = state.withLock { state in
             state.bytes.append(contentsOf: chunk)
@@ -44,19 +46,21 @@ final class BodyChannel: Sendable {
         reader?.resume()
     }
 
-    /// Tells the reader what kind of answer comes.
+    /// Opens the channel with the head of an acceptable response.
     func open(with head: ResponseHead) { update { $0.head = head } }
 
-    /// Tells the reader that no more comes.
+    /// Closes the channel after the last chunk.
     func finish(with outcome: ExchangeOutcome) { update { $0.outcome = outcome } }
 
-    /// Suspends until the head is there, or the exchange is over: then gives what came of it.
+    /// Waits until the head is available, or the exchange has ended.
+    ///
+    /// - Returns: The outcome of an exchange that ended without an acceptable head; otherwise, `nil`.
     func waitForHead() async -> ExchangeOutcome? {
         await wait { $0.head != nil || $0.outcome != nil }
         return state.withLock { $0.head == nil ? $0.outcome : nil }
     }
 
-    /// Suspends until there is a piece of the body, or its end.
+    /// Waits for a chunk of the body, or its end.
     func next() async -> Event {
         while true {
             await wait { !$0.bytes.isEmpty || $0.outcome != nil }

@@ -1,9 +1,10 @@
 import EideticCore
 import Glibc
 
-/// A file that a body goes to while it comes.
+/// A file that a body is written to as it arrives.
 ///
-/// It has another name until it is complete, and is gone where it never is. Lives on one thread.
+/// The file has a temporary name until `commit()`. An instance that is released before that removes it. It is used on
+/// one thread only.
 final class BodyFile {
     private let path: String
     private let temporaryPath: String
@@ -25,7 +26,7 @@ final class BodyFile {
 
     deinit { if !isCommitted { try? fileSystem.unlink(temporaryPath) } }
 
-    /// Adds a piece.
+    /// Appends a chunk.
     func write(_ chunk: UnsafeRawBufferPointer) throws(SystemError) {
         do throws(SystemError) {
             try fileSystem.write(chunk, to: descriptor)
@@ -34,7 +35,7 @@ final class BodyFile {
         }
     }
 
-    /// Gives the file its name; what had that name before is gone.
+    /// Renames the complete file; replaces an existing file of its name.
     func commit() throws(SystemError) {
         try fileSystem.rename(temporaryPath, to: path)
         isCommitted = true

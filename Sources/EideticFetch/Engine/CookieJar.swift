@@ -2,8 +2,9 @@ import CCurl
 
 /// The cookies of a downloader, in memory.
 ///
-/// Lives on the engine's thread alone, so that libcurl needs no locks.
+/// It is used on the engine's thread only, so that libcurl needs no locks.
 final class CookieJar {
+    /// libcurl's share handle.
     let handle: UnsafeMutableRawPointer?
 
     init() {
@@ -13,7 +14,7 @@ final class CookieJar {
 
     deinit { curl_share_cleanup(handle) }
 
-    /// Throws all cookies away.
+    /// Removes all cookies.
     func removeAll() {
         guard let easy = curl_easy_init() else { return }
         defer { curl_easy_cleanup(easy) }

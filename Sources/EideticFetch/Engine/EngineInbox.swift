@@ -2,23 +2,23 @@ import CNetwork
 import EideticCore
 import Glibc
 
-/// What other threads ask of the engine.
+/// A command of another thread to the engine.
 enum EngineCommand: Sendable {
-    /// Begin an exchange, which has waited for so long.
+    /// Starts an exchange that has waited in the queue for `queued`.
     case start(ExchangeRequest, queued: Duration)
     case cancel(UInt64)
-    /// The reader of a body has caught up.
+    /// Resumes an exchange that was paused until its reader caught up.
     case readerReady(UInt64)
-    /// Whether an exchange is to take no bytes.
-    case suspend(UInt64, Bool)
+    /// Suspends or resumes an exchange.
+    case setSuspended(UInt64, isSuspended: Bool)
     case setRateLimit(Int?)
     case removeCookies
-    /// The network is another one: connections may be dead.
+    /// Replaces connections, which may be dead after a change of the network.
     case networkChanged
     case stop
 }
 
-/// The engine's inbox: commands from any thread, read by the engine's own.
+/// A queue of commands from any thread to the engine's thread.
 final class EngineInbox: Sendable {
     private struct State {
         var commands: [EngineCommand] = []
@@ -29,19 +29,19 @@ final class EngineInbox: Sendable {
     private let state = Guarded(State())
     private let wakeupEvent: FileDescriptor
 
-    /// The number of the file that can be read when a command has come while the engine slept: an `eventfd`.
+    /// The `eventfd` that becomes readable when a command arrives while the engine sleeps.
     var wakeupDescriptor: Int32 { wakeupEvent.rawValue }
 
-    /// A machine that can give no descriptor cannot go on: traps.
+    /// Creates an inbox; traps if the system cannot create an `eventfd`.
     init() {
         let number = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        precondition(number >= 0, "no eventfd: \(SystemError.message(for: errno))")
+        precondition(number >= 0, "eventfd failed: \(SystemError.message(for: errno))")
         wakeupEvent = FileDescriptor(adopting: number)
     }
 
-    /// Leaves a command; wakes the engine only where it sleeps.
+    /// Appends a command, and wakes the engine if it sleeps.
     ///
-    /// - Returns: False where the engine has stopped and the command will not be read.
+    /// - Returns: `false` if the engine has stopped and drops the command; otherwise, `true`.
     func post(_ command: EngineCommand) -> Bool {
         let (isAccepted, mustWake) = state.withLock { state in
             guard state.isOpen else { return (false, false) }
@@ -53,7 +53,7 @@ final class EngineInbox: Sendable {
         return isAccepted
     }
 
-    /// Takes all commands.
+    /// Removes and returns all commands.
     func drain() -> [EngineCommand] {
         state.withLock { state in
             state.isSleeping = false
@@ -63,7 +63,9 @@ final class EngineInbox: Sendable {
         }
     }
 
-    /// Whether there is nothing to read, so that the engine may sleep; from now on a command wakes it.
+    /// Announces that the engine is about to sleep, so that the next command wakes it.
+    ///
+    /// - Returns: `true` if the inbox is empty and the engine may sleep; otherwise, `false`.
     func prepareToSleep() -> Bool {
         state.withLock { state in
             state.isSleeping = state.commands.isEmpty
@@ -71,7 +73,7 @@ final class EngineInbox: Sendable {
         }
     }
 
-    /// Takes all commands and refuses later ones.
+    /// Removes and returns all commands; later ones are refused.
     func close() -> [EngineCommand] {
         state.withLock { state in
             state.isOpen = false

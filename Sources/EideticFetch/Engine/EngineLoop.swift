@@ -1,7 +1,7 @@
 import CCurl
 import EideticCore
 
-/// The engine's thread: the one place where libcurl runs.
+/// The event loop of the engine's thread, the only thread that calls libcurl.
 final class EngineLoop {
     private let inbox: EngineInbox
     private let options: EngineOptions
@@ -19,7 +19,7 @@ final class EngineLoop {
     private var easyHandles = EasyHandlePool()
     private var lastHeaderList: HeaderList?
     private var isStopping = false
-    /// When the first of the time-outs may be over; bytes only put it off.
+    /// The earliest time at which an exchange can time out; received bytes only postpone it.
     private var nextCheck: Duration = .zero
 
     init(inbox: EngineInbox, options: EngineOptions, onEnd: @escaping @Sendable (ExchangeRequest) -> Void) {
@@ -52,7 +52,7 @@ final class EngineLoop {
         stop()
     }
 
-    /// Waits for something to do; who still has answers to give does so where there is nothing.
+    /// Waits for an event, after calling the completions that are left.
     private func waitForEvents() {
         if !completions.isEmpty {
             if !poll(timeout: .zero) { completions.flush() }
@@ -61,10 +61,10 @@ final class EngineLoop {
         }
     }
 
-    /// Gives whether anything happened.
+    /// Polls for events; returns `true` if there is one.
     private func poll(timeout: Duration?) -> Bool {
         let hasEvents = poller.wait(timeout: timeout)
-        // Before libcurl brings bytes, whose time it is.
+        // The clock must be right before libcurl delivers bytes, which record their time.
         clock.advance(to: time.uptime, isIdle: activeExchanges.isEmpty)
         if poller.dispatchEvents(exchangeCount: activeExchanges.count) {
             recordNetworkChange()
@@ -75,20 +75,12 @@ final class EngineLoop {
 
     private func execute(_ command: EngineCommand) {
         switch command {
-        case .start(let order, let queued): start(order, queued: queued)
-        case .cancel(let id):
-            guard let exchange = activeExchanges[id] else { return }
-            exchange.fail(.cancelled)
-            finish(exchange, code: CURLE_ABORTED_BY_CALLBACK)
+        case .start(let request, let queued): start(request, queued: queued)
+        case .cancel(let id): if let exchange = activeExchanges[id] { cancel(exchange) }
         case .readerReady(let id): removePause(.reader, from: activeExchanges[id])
-        case .suspend(let id, true): activeExchanges[id]?.addPause(.suspended)
-        case .suspend(let id, false): removePause(.suspended, from: activeExchanges[id])
-        case .setRateLimit(let limit):
-            rateLimiter = limit.map { RateLimiter(bytesPerSecond: $0, now: clock.now) }
-            for exchange in activeExchanges.values {
-                exchange.rateLimiter = rateLimiter
-                removePause(.rate, from: exchange)
-            }
+        case .setSuspended(let id, isSuspended: true): activeExchanges[id]?.addPause(.suspended)
+        case .setSuspended(let id, isSuspended: false): removePause(.suspended, from: activeExchanges[id])
+        case .setRateLimit(let limit): setRateLimit(limit)
         case .networkChanged: recordNetworkChange()
         case .removeCookies: cookieJar.removeAll()
         case .stop: isStopping = true
@@ -97,10 +89,7 @@ final class EngineLoop {
 
     private func stop() {
         let lateCommands = inbox.close()
-        for exchange in activeExchanges.values {
-            exchange.fail(.cancelled)
-            finish(exchange, code: CURLE_ABORTED_BY_CALLBACK)
-        }
+        for exchange in activeExchanges.values { cancel(exchange) }
         completions.flush()
         for case .start(let request, _) in lateCommands { request.completion(.cancelled)() }
     }
@@ -115,7 +104,7 @@ extension EngineLoop {
             return complete(request, with: ExchangeOutcome(error: error))
         }
         guard let handle = easyHandles.acquire() else {
-            let error = EideticError(.outOfMemory, message: "no memory for the transfer of \(request.url)")
+            let error = EideticError(.outOfMemory, message: "no memory for the download of \(request.url)")
             return complete(request, with: ExchangeOutcome(error: error))
         }
         let exchange = Exchange(
@@ -134,24 +123,24 @@ extension EngineLoop {
         nextCheck = min(nextCheck, clock.now + min(exchange.remainingTime(), ActiveClock.maximumWait))
         let code = curl_multi_add_handle(multi, exchange.easy)
         guard code == CURLM_OK else {
-            exchange.fail(
-                EideticError(.outOfMemory, message: "\(request.url): \(String(cString: curl_multi_strerror(code)))")
-            )
+            let reason = String(cString: curl_multi_strerror(code))
+            exchange.fail(EideticError(.outOfMemory, message: "\(request.url): \(reason)"))
             return finish(exchange, code: CURLE_OUT_OF_MEMORY)
         }
     }
 
-    /// Lets an exchange go on, which may be the end of it.
+    private func cancel(_ exchange: Exchange) {
+        exchange.fail(.cancelled)
+        finish(exchange, code: CURLE_ABORTED_BY_CALLBACK)
+    }
+
+    /// Removes a reason to pause an exchange; finishes the exchange if it ends as it resumes.
     private func removePause(_ reason: Exchange.PauseReason, from exchange: Exchange?) {
         guard let exchange, let code = exchange.removePause(reason) else { return }
         finish(exchange, code: code)
     }
 
-    private func recordNetworkChange() {
-        connectionHealth.recordNetworkChange(busyOrigins: activeExchanges.values.map(\.request.origin), now: clock.now)
-    }
-
-    /// Takes an exchange off, and has an answer of what came of it.
+    /// Removes an exchange from libcurl, and completes its request.
     private func finish(_ exchange: Exchange, code: CURLcode) {
         activeExchanges[exchange.request.id] = nil
         let outcome = exchange.makeOutcome(code: code)
@@ -167,22 +156,6 @@ extension EngineLoop {
         complete(exchange.request, with: outcome)
     }
 
-    /// A connection that may be dead is closed with the last exchange on it; the doubt ends when something came and no exchange
-    /// is left that may be on such a one.
-    private func updateConnectionHealth(after exchange: Exchange, code: CURLcode) {
-        func isSuspected(_ exchange: Exchange) -> Bool {
-            connectionHealth.isSuspected(exchange.request.origin, lastActivity: exchange.lastActivity)
-        }
-        let origin = exchange.request.origin
-        if isSuspected(exchange) {
-            if code != CURLE_OK { exchange.forbidReuse() }
-        } else if code == CURLE_OK,
-            !activeExchanges.values.contains(where: { $0.request.origin == origin && isSuspected($0) })
-        {
-            connectionHealth.recordResponse(from: origin)
-        }
-    }
-
     private func complete(_ request: ExchangeRequest, with outcome: ExchangeOutcome) {
         onEnd(request)
         completions.add(request.completion(outcome), now: clock.now)
@@ -196,8 +169,39 @@ extension EngineLoop {
             if let exchange = Exchange.running(on: easy) { finish(exchange, code: code) }
         }
     }
+}
 
-    /// Ends what has waited too long for a byte, and holds back what comes too fast.
+// MARK: Connections
+extension EngineLoop {
+    private func recordNetworkChange() {
+        connectionHealth.recordNetworkChange(
+            busyOrigins: activeExchanges.values.map(\.request.origin),
+            now: clock.now
+        )
+    }
+
+    /// Closes a suspected connection after its last exchange, and clears the suspicion after a response.
+    ///
+    /// The suspicion stays as long as another exchange may use a suspected connection of the same origin.
+    private func updateConnectionHealth(after exchange: Exchange, code: CURLcode) {
+        let origin = exchange.request.origin
+        if isSuspected(exchange) {
+            if code != CURLE_OK { exchange.forbidReuse() }
+        } else if code == CURLE_OK,
+            !activeExchanges.values.contains(where: { $0.request.origin == origin && isSuspected($0) })
+        {
+            connectionHealth.recordResponse(from: origin)
+        }
+    }
+
+    private func isSuspected(_ exchange: Exchange) -> Bool {
+        connectionHealth.isSuspected(exchange.request.origin, lastActivity: exchange.lastActivity)
+    }
+}
+
+// MARK: Limits
+extension EngineLoop {
+    /// Ends exchanges that have timed out, and admits as many bytes as the rate limit allows.
     private func enforceLimits() {
         clock.advance(to: time.uptime)
         if clock.now >= nextCheck { checkTimeouts() }
@@ -216,10 +220,18 @@ extension EngineLoop {
         }
     }
 
+    private func setRateLimit(_ limit: Int?) {
+        rateLimiter = limit.map { RateLimiter(bytesPerSecond: $0, now: clock.now) }
+        for exchange in activeExchanges.values {
+            exchange.rateLimiter = rateLimiter
+            removePause(.rate, from: exchange)
+        }
+    }
+
     private func refillRateLimiter() {
         guard let rateLimiter else { return }
         rateLimiter.refill(at: clock.now)
-        // The first ones empty the bucket again and hold themselves back; who comes first changes from time to time.
+        // The first exchanges use up the tokens; the random order makes the limit fair.
         if rateLimiter.delay == .zero {
             for exchange in activeExchanges.values.shuffled() { removePause(.rate, from: exchange) }
         }

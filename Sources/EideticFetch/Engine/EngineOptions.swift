@@ -1,30 +1,29 @@
 import EideticCore
 
-/// What all transfers of an engine have in common.
+/// The options that all exchanges of an engine have in common.
 struct EngineOptions: Sendable {
     var threadName = "eidetic-fetch"
     let certificateAuthorityFile: String?
     let userAgent: String
+    /// The pinned public keys by normalised host.
     let pinnedPublicKeys: [String: [String]]
     let proxy: Downloader.Proxy
     let addressFamily: Downloader.AddressFamily
     let refusesPrivateNetworks: Bool
     let maximumBytesPerSecond: Int?
     let observesNetwork: Bool
-    /// By whose uptime time-outs and the rate are measured.
+    /// The clock for time-outs and the rate limit.
     let time: any TimeSource
-    /// Through which bodies are written to files.
+    /// The file system for bodies that are saved to files.
     let fileSystem: FileSystem
-    /// Called on the engine's thread when an interface, an address or a route came.
+    /// A function that is called on the engine's thread when an interface, an address or a route appears.
     var onNetworkChange: @Sendable () -> Void = {}
 
     init(_ configuration: Downloader.Configuration) {
         certificateAuthorityFile = configuration.certificateAuthorityFile
         userAgent = configuration.userAgent
-        pinnedPublicKeys = Dictionary(
-            configuration.pinnedPublicKeys.map { (ParsedURL.normalisedHost($0.key), $0.value) },
-            uniquingKeysWith: +
-        )
+        let keys = configuration.pinnedPublicKeys.map { (ParsedURL.normalisedHost($0.key), $0.value) }
+        pinnedPublicKeys = Dictionary(keys, uniquingKeysWith: +)
         proxy = configuration.proxy
         addressFamily = configuration.addressFamily
         refusesPrivateNetworks = configuration.refusesPrivateNetworks

@@ -1,13 +1,15 @@
-/// The head of an answer.
+/// The head of a response: status line and header section.
 struct ResponseHead: Sendable, Hashable {
     var status = 0
     var reasonPhrase = ""
     var headers = HTTPHeaders()
 
-    /// Whether the body is wanted: that of an error page is not.
+    /// A Boolean value indicating whether the status is 2xx.
+    ///
+    /// The body of any other response, such as an error page, is ignored.
     var isSuccess: Bool { (200..<300).contains(status) }
 
-    /// Whether it names another place to ask at.
+    /// A Boolean value indicating whether the status is that of a redirect.
     var isRedirect: Bool {
         switch status {
         case 301, 302, 303, 307, 308: true
@@ -15,9 +17,10 @@ struct ResponseHead: Sendable, Hashable {
         }
     }
 
-    /// The length that the head announces; `nil` where it has none, or one that cannot be read.
+    /// The value of the `Content-Length` field; `nil` if it is missing or invalid.
     var contentLength: Int? { headers["Content-Length"].flatMap(Int.init).flatMap { $0 < 0 ? nil : $0 } }
 
-    /// Whether the body is compressed for the way, so that its length says nothing about what comes out.
+    /// A Boolean value indicating whether the body is compressed, so that its announced length is not that of the
+    /// result.
     var hasContentCoding: Bool { headers["Content-Encoding"].map { $0.lowercased() != "identity" } ?? false }
 }

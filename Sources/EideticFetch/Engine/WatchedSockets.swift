@@ -1,36 +1,42 @@
 import CCurl
 import CNetwork
 
-/// The sockets that libcurl waits for; lives on the engine's thread alone.
+/// The sockets that libcurl waits for; used on the engine's thread only.
 struct WatchedSockets {
     private var sockets: [Int32: WatchedSocket] = [:]
-    /// How many of them speak TLS.
+    /// The number of sockets with TLS.
     private var secureCount = 0
-    /// Those of them whose bytes OpenSSL took from the system before libcurl wanted them.
+    /// The sockets with bytes that OpenSSL has read ahead, as of the last call of `findBufferedSockets()`.
     private(set) var bufferedSockets: [Int32] = []
 
     var count: Int { sockets.count }
 
     func contains(_ socket: Int32) -> Bool { sockets[socket] != nil }
 
-    /// Notes what libcurl says of a socket (`CURL_POLL_IN`, …); gives what epoll must be told, if anything.
+    /// Updates a socket as libcurl requests.
+    ///
+    /// - Parameters:
+    ///   - socket: The socket.
+    ///   - activity: The events that libcurl waits for (`CURL_POLL_IN`, …).
+    ///   - easy: The handle of an exchange on the socket.
+    /// - Returns: The change for `epoll_ctl`, or `nil` if none is needed.
     mutating func update(
         _ socket: Int32,
         activity: Int32,
         easy: UnsafeMutableRawPointer
-    ) -> (operation: Int32, wanted: UInt32)? {
+    ) -> (operation: Int32, events: UInt32)? {
         let previous = sockets.removeValue(forKey: socket)
         if previous?.isSecure == true { secureCount -= 1 }
         guard activity != CURL_POLL_REMOVE else { return (EPOLL_CTL_DEL, 0) }
         let watched = WatchedSocket(activity: activity, easy: easy)
         sockets[socket] = watched
         if watched.isSecure { secureCount += 1 }
-        // libcurl also tells of each transfer that joins others.
+        // libcurl also calls for each exchange that joins a connection.
         guard previous?.events != watched.events else { return nil }
         return (previous == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, watched.events)
     }
 
-    /// Looks which of them hold bytes that libcurl waits for.
+    /// Finds the sockets with buffered bytes that libcurl waits for.
     mutating func findBufferedSockets() {
         bufferedSockets.removeAll(keepingCapacity: true)
         guard secureCount > 0 else { return }
@@ -43,15 +49,17 @@ struct WatchedSockets {
 
 /// A socket that libcurl waits for.
 private struct WatchedSocket {
-    /// For what, as epoll says it.
+    /// The epoll events to wait for.
     let events: UInt32
-    /// Whether what goes over it is encrypted.
+    /// A Boolean value indicating whether the connection uses TLS.
     let isSecure: Bool
-    /// The exchange that libcurl told of last; on the socket for as long as there is no session.
+    /// The handle of the last exchange that libcurl reported, which stays on the socket at least until there is a
+    /// session.
     ///
-    /// Others come only to a connection that stands, each with a word of libcurl's; and with the last that leaves, the socket goes.
+    /// Further exchanges join established connections only, and libcurl reports each. The socket is removed with the
+    /// last.
     private let easy: UnsafeMutableRawPointer
-    /// OpenSSL's session; libcurl gives the socket up before it is released.
+    /// OpenSSL's session; libcurl removes the socket before it frees the session.
     private var session: UnsafeRawPointer?
 
     init(activity: Int32, easy: UnsafeMutableRawPointer) {
@@ -64,14 +72,14 @@ private struct WatchedSocket {
         if isSecure { session = eidetic_curl_tls_session(easy) }
     }
 
-    /// Looks whether there is a session now; gives whether one was found.
+    /// Finds the session; returns `true` the first time that there is one.
     mutating func findSession() -> Bool {
         guard session == nil else { return false }
         session = eidetic_curl_tls_session(easy)
         return session != nil
     }
 
-    /// Whether libcurl waits for bytes that OpenSSL took from the system before.
+    /// A Boolean value indicating whether libcurl waits for bytes that OpenSSL has read ahead.
     var hasBufferedBytes: Bool {
         guard let session, events & EPOLLIN.rawValue != 0 else { return false }
         return eidetic_curl_holds_bytes(session) != 0

@@ -1,21 +1,27 @@
 package import EideticCore
 
 extension HTTPHeaders {
-    /// Refuses what would break out of its line: this is what header injection is made of.
+    /// Checks the fields against header injection.
     ///
-    /// - Throws: `invalidArgument` for a name that is no token, or a value with a line break or a zero.
+    /// - Throws: `invalidArgument` for a name that is not a token, or a value with a line break or a NUL.
     package func validate() throws(EideticError) {
         for field in fields {
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte) else {
-                throw EideticError(.invalidArgument, message: "\"\(field.name)\" cannot be the name of a header field")
+                throw EideticError(
+                    .invalidArgument,
+                    message: "\"\(field.name)\" is not a valid name of a header field"
+                )
             }
             guard !field.value.containsLineBreakOrNUL else {
-                throw EideticError(.invalidArgument, message: "the value of \(field.name) holds a line break or a zero")
+                throw EideticError(
+                    .invalidArgument,
+                    message: "the value of the header field \(field.name) contains a line break or a NUL"
+                )
             }
         }
     }
 
-    /// What ``validate()`` throws; `nil` where every field is good.
+    /// The error of ``validate()``; `nil` if all fields are valid.
     var validationError: EideticError? {
         do throws(EideticError) {
             try validate()
@@ -25,7 +31,7 @@ extension HTTPHeaders {
         }
     }
 
-    /// RFC 9110, section 5.6.2.
+    /// Returns a Boolean value indicating whether a byte may be part of a token (RFC 9110, section 5.6.2).
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
@@ -35,9 +41,9 @@ extension HTTPHeaders {
 }
 
 extension Credentials {
-    /// Refuses what would break out of its line, or lose what follows a zero.
+    /// Checks the credentials against header injection, and against a NUL, which would truncate them.
     ///
-    /// - Throws: `invalidArgument`, which does not repeat what is wrong: it is secret.
+    /// - Throws: `invalidArgument`; its message does not contain the credentials.
     func validate() throws(EideticError) {
         let texts: [String]
         switch self {
@@ -45,12 +51,12 @@ extension Credentials {
         case .bearer(let token): texts = [token]
         }
         guard !texts.contains(where: \.containsLineBreakOrNUL) else {
-            throw EideticError(.invalidArgument, message: "the credentials hold a line break or a zero")
+            throw EideticError(.invalidArgument, message: "the credentials contain a line break or a NUL")
         }
     }
 }
 
 extension String {
-    /// Whether the text would not stay within a line of HTTP: it holds a line break or a zero.
+    /// A Boolean value indicating whether the text cannot be a part of a line of HTTP.
     var containsLineBreakOrNUL: Bool { utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }
 }

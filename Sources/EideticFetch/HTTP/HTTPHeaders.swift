@@ -1,15 +1,15 @@
-/// The fields of an HTTP head: names without regard to case, order kept, a name may stand more than once.
+/// The fields of an HTTP header section, in order and with case-insensitive names.
 ///
-/// Two values are equal where each name has the same values in the same order; the order of different names does
-/// not matter.
+/// A name may occur more than once. Two header sections are equal if each name has the same values in the same order;
+/// the order of different names does not matter.
 ///
 /// - SeeAlso: RFC 9110, section 5.
 public struct HTTPHeaders: Sendable {
-    /// One field.
+    /// A header field.
     public struct Field: Sendable, Hashable {
-        /// The name as it was written.
+        /// The name, in its original case.
         public let name: String
-        /// The value, without white space around it.
+        /// The value, without surrounding white space.
         public let value: String
 
         /// Creates a field.
@@ -19,24 +19,24 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    /// All fields in their order.
+    /// All fields, in order.
     public private(set) var fields: [Field]
 
-    /// Creates a head with `fields`; empty by default.
+    /// Creates a header section; empty by default.
     public init(_ fields: [Field] = []) { self.fields = fields }
 
-    /// A head with room for so many fields.
+    /// Creates an empty header section with space for `capacity` fields.
     init(capacity: Int) {
         fields = []
         fields.reserveCapacity(capacity)
     }
 
-    /// Whether there is no field.
+    /// A Boolean value indicating whether there are no fields.
     public var isEmpty: Bool { fields.isEmpty }
 
-    /// The value for `name`; several are joined by a comma, as the standard allows.
+    /// The value of the field `name`, with several values joined by commas.
     ///
-    /// Setting replaces every field of that name; `nil` removes them.
+    /// Setting a value replaces all fields of that name; setting `nil` removes them.
     ///
     /// - Complexity: O(*n*) in the number of fields.
     public subscript(name: String) -> String? {
@@ -53,27 +53,31 @@ public struct HTTPHeaders: Sendable {
         }
     }
 
-    /// Every value for `name`, in order.
+    /// Returns all values of the field `name`, in order.
     public func values(for name: String) -> [String] {
         fields.filter { Self.isSameName($0.name, name) }.map { $0.value }
     }
 
-    /// Adds a field and keeps those of the same name.
-    public mutating func add(_ name: String, for value: String) {
+    /// Adds a value for the field `name`; existing values stay.
+    public mutating func add(_ value: String, for name: String) {
         fields.append(Field(name: name, value: value))
     }
 
-    /// These fields, with those of `other` in place of the ones that have the same name.
+    /// Returns these fields, in which the fields of `overrides` replace all fields of the same names.
     public func merging(_ overrides: HTTPHeaders) -> HTTPHeaders {
         if overrides.isEmpty { return self }
-        let remaining = fields.filter { field in !overrides.fields.contains { Self.isSameName($0.name, field.name) } }
+        let remaining = fields.filter { field in
+            !overrides.fields.contains { Self.isSameName($0.name, field.name) }
+        }
         return HTTPHeaders(remaining + overrides.fields)
     }
 
-    /// The fields whose name passes `isKept`.
-    func filter(_ isIncluded: (String) -> Bool) -> HTTPHeaders { HTTPHeaders(fields.filter { isIncluded($0.name) }) }
+    /// Returns the fields whose name satisfies a predicate.
+    func filter(_ isIncluded: (String) -> Bool) -> HTTPHeaders {
+        HTTPHeaders(fields.filter { isIncluded($0.name) })
+    }
 
-    /// Compares names as HTTP does: ASCII letters without regard to case.
+    /// Compares two names of fields, with ASCII letters of either case equal.
     package static func isSameName(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
         return left == right || left.utf8.elementsEqual(right.utf8) { lowercased($0) == lowercased($1) }
@@ -81,24 +85,24 @@ public struct HTTPHeaders: Sendable {
 
     private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
 
-    /// The fields by lower-case name: what equality and hash look at.
+    /// The values by lower-case name, on which equality and the hash are based.
     package var canonicalFields: [String: [String]] {
         Dictionary(grouping: fields) { $0.name.lowercased() }.mapValues { $0.map(\.value) }
     }
 }
 
 extension HTTPHeaders: Hashable {
-    /// Whether each name has the same values.
+    /// Returns a Boolean value indicating whether two header sections have the same values for each name.
     public static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool {
         left.fields == right.fields || left.canonicalFields == right.canonicalFields
     }
 
-    /// Feeds the values, without regard to the order of names.
+    /// Feeds the values into the hasher, regardless of the order of names.
     public func hash(into hasher: inout Hasher) { hasher.combine(fields.isEmpty ? [:] : canonicalFields) }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// Creates a head from a literal; a name may stand more than once.
+    /// Creates a header section from a dictionary literal; a name may occur more than once.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init(elements.map { Field(name: $0.0, value: $0.1) })
     }

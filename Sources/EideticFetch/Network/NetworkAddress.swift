@@ -1,14 +1,14 @@
 import CCurl
 import Glibc
 
-/// An IPv4 or IPv6 address, as the guard against private networks sees it.
+/// An IPv4 or IPv6 address, classified as public or for a special purpose.
 package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
-    /// 4 or 16 bytes in network order.
+    /// The 4 or 16 bytes of the address in network order.
     package let bytes: [UInt8]
 
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Reads a socket address; `nil` for families other than IPv4 and IPv6.
+    /// Creates an address from a socket address; `nil` for a family other than IPv4 and IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
@@ -22,7 +22,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether anybody on the Internet may have this address.
+    /// A Boolean value indicating whether the address is reachable on the public Internet.
     ///
     /// - SeeAlso: The IANA registries of special-purpose addresses (RFC 6890).
     package var isPublic: Bool {
@@ -30,11 +30,11 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
             return bytes.count == 4 && !Self.specialIPv4Blocks.contains { $0.contains(bytes) }
         }
         if let embedded = embeddedIPv4 { return embedded.isPublic }
-        // Only 2000::/3 is given out; within it some blocks are set aside.
+        // IANA allocates global unicast addresses from 2000::/3 only, with exceptions within it.
         return bytes[0] & 0xe0 == 0x20 && !Self.specialIPv6Blocks.contains { $0.contains(bytes) }
     }
 
-    /// The IPv4 address that packets for this IPv6 address end at: mapped, translated (NAT64) or tunnelled (6to4).
+    /// The IPv4 destination of packets for this IPv6 address: mapped, translated (NAT64) or tunnelled (6to4).
     private var embeddedIPv4: NetworkAddress? {
         let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xff && bytes[11] == 0xff
         let isTranslated = bytes[..<12].elementsEqual([0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
@@ -47,6 +47,11 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         let prefix: [UInt8]
         let prefixLength: Int
 
+        init(_ prefix: [UInt8], prefixLength: Int) {
+            self.prefix = prefix
+            self.prefixLength = prefixLength
+        }
+
         func contains(_ bytes: [UInt8]) -> Bool {
             (0..<prefixLength).allSatisfy { bit in
                 let mask = UInt8(0x80) >> UInt8(bit % 8)
@@ -56,21 +61,19 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static let specialIPv4Blocks = [
-        AddressBlock(prefix: [0], prefixLength: 8), AddressBlock(prefix: [10], prefixLength: 8),
-        AddressBlock(prefix: [100, 64], prefixLength: 10),
-        AddressBlock(prefix: [127], prefixLength: 8), AddressBlock(prefix: [169, 254], prefixLength: 16),
-        AddressBlock(prefix: [172, 16], prefixLength: 12),
-        AddressBlock(prefix: [192, 0, 0], prefixLength: 24), AddressBlock(prefix: [192, 0, 2], prefixLength: 24),
-        AddressBlock(prefix: [192, 88, 99], prefixLength: 24), AddressBlock(prefix: [192, 168], prefixLength: 16),
-        AddressBlock(prefix: [198, 18], prefixLength: 15), AddressBlock(prefix: [198, 51, 100], prefixLength: 24),
-        AddressBlock(prefix: [203, 0, 113], prefixLength: 24), AddressBlock(prefix: [224], prefixLength: 4),
-        AddressBlock(prefix: [240], prefixLength: 4),
+        AddressBlock([0], prefixLength: 8), AddressBlock([10], prefixLength: 8),
+        AddressBlock([100, 64], prefixLength: 10), AddressBlock([127], prefixLength: 8),
+        AddressBlock([169, 254], prefixLength: 16), AddressBlock([172, 16], prefixLength: 12),
+        AddressBlock([192, 0, 0], prefixLength: 24), AddressBlock([192, 0, 2], prefixLength: 24),
+        AddressBlock([192, 88, 99], prefixLength: 24), AddressBlock([192, 168], prefixLength: 16),
+        AddressBlock([198, 18], prefixLength: 15), AddressBlock([198, 51, 100], prefixLength: 24),
+        AddressBlock([203, 0, 113], prefixLength: 24), AddressBlock([224], prefixLength: 4),
+        AddressBlock([240], prefixLength: 4),
     ]
 
     private static let specialIPv6Blocks = [
-        AddressBlock(prefix: [0x20, 0x01, 0x00], prefixLength: 23),
-        AddressBlock(prefix: [0x20, 0x01, 0x0d, 0xb8], prefixLength: 32),
-        AddressBlock(prefix: [0x3f, 0xff, 0x00], prefixLength: 20),
+        AddressBlock([0x20, 0x01, 0x00], prefixLength: 23), AddressBlock([0x20, 0x01, 0x0d, 0xb8], prefixLength: 32),
+        AddressBlock([0x3f, 0xff, 0x00], prefixLength: 20),
     ]
 
     /// The address as text.

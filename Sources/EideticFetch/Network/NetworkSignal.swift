@@ -1,6 +1,6 @@
 import EideticCore
 
-/// Wakes those who wait for the network.
+/// Resumes the tasks that wait for a change of the network.
 final class NetworkSignal: Sendable {
     private struct State {
         var lastID: UInt64 = 0
@@ -10,10 +10,10 @@ final class NetworkSignal: Sendable {
 
     private let state = Guarded(State())
 
-    /// How often the network has changed so far.
+    /// The number of changes so far.
     var changeCount: UInt64 { state.withLock { $0.changeCount } }
 
-    /// Suspends until the network has changed more often than `changes`, or the task is cancelled.
+    /// Suspends until the number of changes exceeds `changeCount`, or the task is cancelled.
     func wait(after changeCount: UInt64) async {
         let id = state.withLock { state in
             state.lastID += 1
@@ -29,14 +29,14 @@ final class NetworkSignal: Sendable {
         }
     }
 
-    /// Wakes all.
+    /// Resumes all waiting tasks.
     func signal() {
         let waiters = state.withLock { state in
             state.changeCount += 1
             defer { state.waiters = [:] }
             return Array(state.waiters.values)
         }
-        for continuation in waiters { continuation.resume() }
+        for waiter in waiters { waiter.resume() }
     }
 
     private func resume(_ id: UInt64) {

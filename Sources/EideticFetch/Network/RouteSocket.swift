@@ -2,21 +2,21 @@ import CNetwork
 import EideticCore
 import Glibc
 
-/// The kernel's news about interfaces, addresses and routes: how we learn that the network is back.
+/// A netlink socket that receives changes of interfaces, addresses and routes from the kernel.
 ///
-/// It belongs to one thread.
+/// It is used on one thread only.
 ///
 /// - SeeAlso: rtnetlink(7).
 package final class RouteSocket {
     private let route: OpaquePointer
 
-    /// Listens in the network namespace of the calling thread; `nil` where the system does not let us.
+    /// Opens a socket in the network namespace of the calling thread; `nil` if the system does not allow it.
     package init?() {
         guard let route = eidetic_route_open() else {
             Log.write(
                 .warning,
                 category: .fetch,
-                message: "no news about the network: \(SystemError.message(for: errno))"
+                message: "changes of the network are not observed: \(SystemError.message(for: errno))"
             )
             return nil
         }
@@ -25,9 +25,12 @@ package final class RouteSocket {
 
     deinit { eidetic_route_close(route) }
 
-    /// The system's number for the socket, to wait for.
+    /// The file descriptor of the socket, for polling.
     package var descriptor: Int32 { eidetic_route_socket(route) }
 
-    /// Reads all news; true where something came that may bring the network back.
+    /// Reads all pending messages.
+    ///
+    /// - Returns: `true` if a message announces an interface, an address or a route that may restore the connection;
+    ///   otherwise, `false`.
     package func readChanges() -> Bool { eidetic_route_read(route) == 1 }
 }

@@ -1,31 +1,38 @@
 import EideticCore
 
-/// Remembers which origins do not answer, so that they are asked only now and then: a value without a clock of its own.
+/// A circuit breaker for each origin, as a value without a clock of its own.
 ///
-/// After `threshold` failures of transport in a row an origin is left alone for `pause`; then one download may try, and
-/// another one after each further `pause`, until something comes.
+/// After `failureThreshold` transport failures in a row the circuit of an origin opens: downloads fail at once, without
+/// a request. After `openInterval` it is half open: one download is sent as a probe, and another one after each further
+/// `openInterval`, until a response arrives and closes the circuit.
 struct CircuitBreaker: Sendable {
     private struct Circuit {
         var failureCount = 0
         var lastError: EideticError
         var openUntil: Duration = .zero
-        /// Others wait so long for what comes of the one that tries, and no longer: it may be held back itself.
+        /// The time until which other downloads wait for the result of the probe.
+        ///
+        /// It is limited, because the probe itself may be suspended.
         var halfOpenUntil: Duration = .zero
     }
 
-    /// Failures in a row before an origin is left alone.
+    /// The number of failures in a row that opens a circuit.
     static let failureThreshold = 5
+    /// The time that a circuit stays open.
     static let openInterval: Duration = .seconds(30)
-    /// Origins that are remembered at most.
+    /// The largest number of origins with a circuit.
     static let capacity = 1_024
 
     private var circuits: [Origin: Circuit] = [:]
 
-    /// Lets a download through, or throws the error that the origin failed with last.
+    /// Admits a download, or throws the last error of the origin while its circuit is open.
     ///
-    /// Who `insists` asks in spite of earlier failures.
-    ///
-    /// - Returns: Whether the download is one that tries.
+    /// - Parameters:
+    ///   - origin: The origin to send a request to.
+    ///   - now: The current time.
+    ///   - isForced: A Boolean value indicating whether the download is admitted while the circuit is open.
+    /// - Returns: `true` if the download is a probe; otherwise, `false`.
+    /// - Throws: The last error of the origin.
     mutating func admit(_ origin: Origin, now: Duration, isForced: Bool) throws(EideticError) -> Bool {
         guard let circuit = circuits[origin], circuit.failureCount >= Self.failureThreshold else { return false }
         let end = max(circuit.openUntil, circuit.halfOpenUntil)
@@ -34,21 +41,21 @@ struct CircuitBreaker: Sendable {
             return true
         }
         let error = circuit.lastError
-        let left = Int((end - now).inSeconds.rounded(.up))
+        let seconds = Int((end - now).inSeconds.rounded(.up))
         throw EideticError(
             error.code,
-            message:
-                "\(origin) failed \(circuit.failureCount) times in a row; not asked for \(left) s (\(error.message))",
+            message: "\(origin) failed \(circuit.failureCount) times in a row; the next attempt is possible in "
+                + "\(seconds) s (\(error.message))",
             systemErrorNumber: error.systemErrorNumber
         )
     }
 
-    /// Forgets that an origin was in trouble.
+    /// Closes the circuit of an origin.
     mutating func close(_ origin: Origin) { circuits[origin] = nil }
 
-    /// Notes how an attempt ended; `nil` where the origin answered.
+    /// Records the result of an attempt; `error` is `nil` if the origin responded.
     mutating func recordResult(of origin: Origin, error: EideticError?, now: Duration) {
-        // What never was asked, or not to the end, says nothing about the origin; but it tries no longer.
+        // An attempt that was not sent or not completed proves nothing about the origin, but it is a probe no longer.
         if error?.code == .cancelled || error?.code == .offline {
             circuits[origin]?.halfOpenUntil = .zero
             return
@@ -60,7 +67,7 @@ struct CircuitBreaker: Sendable {
         circuits[origin]?.openUntil = now + Self.openInterval
     }
 
-    /// Forgets everything: the network is another one now.
+    /// Closes all circuits, after a change of the network.
     mutating func reset() { circuits = [:] }
 
     private mutating func removeOldest() {

@@ -1,17 +1,18 @@
 public import EideticCore
 
-/// The list of URLs that failed for good and are not asked again for a while (L07).
+/// A bounded list of requests that failed permanently and are not sent again for a limited time.
 ///
-/// It is bounded, forgets each entry after the lifetime of its kind of failure, and is cleared when the network comes back.
-/// Entries belong to a whole request: what one user may not see does not keep another from asking.
+/// Each entry expires after the lifetime of its kind of failure. The list is cleared when the network changes. The key
+/// of an entry is the whole request, so a response that is forbidden for one user does not block the request of another
+/// user.
 public final class FailureList: Sendable {
-    /// A failure that is remembered.
+    /// A permanent failure that has not expired.
     public struct Entry: Sendable {
-        /// What was asked.
+        /// The request that failed.
         public let request: FetchRequest
-        /// How it failed.
+        /// The error that the request failed with.
         public let error: EideticError
-        /// How long it is remembered from now on.
+        /// The time until the entry expires.
         public let remaining: Duration
     }
 
@@ -23,7 +24,7 @@ public final class FailureList: Sendable {
 
     private struct State {
         var failures: [FetchRequest: Failure] = [:]
-        var order: [(request: FetchRequest, number: UInt64)] = []
+        var order: [(request: FetchRequest, sequenceNumber: UInt64)] = []
         var lastSequenceNumber: UInt64 = 0
     }
 
@@ -36,7 +37,7 @@ public final class FailureList: Sendable {
         self.time = time
     }
 
-    /// The failure of `request`, where it is remembered now.
+    /// Returns the failure of `request`, or `nil` if none is listed.
     public func entry(for request: FetchRequest) -> Entry? {
         let key = request.failureKey
         return state.withLock { [time] state in
@@ -50,61 +51,62 @@ public final class FailureList: Sendable {
         }
     }
 
-    /// All failures that are remembered now, the oldest first.
+    /// All failures that have not expired, the oldest first.
     public var entries: [Entry] {
         state.withLock { [time] state in
             let now = time.uptime
-            return state.failures.sorted { $0.value.sequenceNumber < $1.value.sequenceNumber }.compactMap {
-                request,
-                failure in
+            let failures = state.failures.sorted { $0.value.sequenceNumber < $1.value.sequenceNumber }
+            return failures.compactMap { request, failure in
                 let remaining = failure.expires - now
                 return remaining > .zero ? Entry(request: request, error: failure.error, remaining: remaining) : nil
             }
         }
     }
 
-    /// Forgets the failure of `request`.
+    /// Removes the failure of `request`.
     public func remove(_ request: FetchRequest) {
         let key = request.failureKey
         state.withLock { $0.failures[key] = nil }
     }
 
-    /// Forgets all failures.
+    /// Removes all failures.
     public func removeAll() { state.withLock { $0 = State() } }
 
-    /// Remembers how `request` failed, where that is of the kind to be remembered.
+    /// Records the failure of `request`, if the policy has a lifetime for it.
     package func record(_ error: EideticError, for request: FetchRequest) {
         guard let lifetime = policy.lifetime(of: error), policy.capacity > 0 else { return }
         let key = request.failureKey
         state.withLock { [time, policy] state in
             state.lastSequenceNumber += 1
-            state.failures[key] = Failure(
-                error: error,
-                expires: time.uptime + lifetime,
-                sequenceNumber: state.lastSequenceNumber
-            )
-            state.order.append((key, state.lastSequenceNumber))
+            let number = state.lastSequenceNumber
+            state.failures[key] = Failure(error: error, expires: time.uptime + lifetime, sequenceNumber: number)
+            state.order.append((key, number))
             Self.trim(&state, to: policy.capacity)
         }
     }
 
-    /// Throws where `request` failed for good not long ago.
+    /// Throws `refused` if `request` is listed.
     package func check(_ request: FetchRequest) throws(EideticError) {
         guard let entry = entry(for: request) else { return }
         let seconds = Int(entry.remaining.inSeconds.rounded(.up))
         throw EideticError(
             .refused,
-            message: "failed before and is not asked again for \(seconds) s: \(entry.error.message)",
+            message: "the request failed permanently before and is not sent again for \(seconds) s: "
+                + entry.error.message,
             httpStatus: entry.error.httpStatus
         )
     }
 
-    /// Forgets the oldest; the order may hold entries that were replaced or removed since.
+    /// Removes the oldest entries.
+    ///
+    /// `order` may contain entries that have been replaced or removed since.
     private static func trim(_ state: inout State, to capacity: Int) {
         var dropped = 0
         while state.failures.count > capacity || state.order.count > 2 * capacity + 16, dropped < state.order.count {
             let oldest = state.order[dropped]
-            if state.failures[oldest.request]?.sequenceNumber == oldest.number { state.failures[oldest.request] = nil }
+            if state.failures[oldest.request]?.sequenceNumber == oldest.sequenceNumber {
+                state.failures[oldest.request] = nil
+            }
             dropped += 1
         }
         state.order.removeFirst(dropped)
@@ -112,7 +114,7 @@ public final class FailureList: Sendable {
 }
 
 extension FetchRequest {
-    /// The request as far as its failure depends on it.
+    /// The request without the options that a permanent failure does not depend on.
     var failureKey: FetchRequest {
         var key = self
         key.ignoresFailureList = false

@@ -1,32 +1,35 @@
 import EideticCore
 
-/// For how long a URL that failed for good is not asked again, by the kind of failure (L07).
+/// The lifetime of each kind of permanent failure in the ``FailureList``.
 ///
-/// Zero: asked again at once.
+/// A request with a listed failure is not sent. A lifetime of zero keeps failures of that kind out of the list.
 public struct FailurePolicy: Sendable, Hashable {
-    /// Status 404 and 410; 1 hour by default.
+    /// The lifetime of status 404 and 410; 1 hour by default.
     public var missing: Duration = .seconds(3_600)
-    /// Status 401, 403 and 407; 5 minutes by default.
+    /// The lifetime of status 401, 403 and 407; 5 minutes by default.
     public var forbidden: Duration = .seconds(300)
-    /// Every other status below 500; 10 minutes by default.
+    /// The lifetime of every other status below 500; 10 minutes by default.
     public var otherStatus: Duration = .seconds(600)
-    /// No picture, or one that is broken or of an unknown format; 10 minutes by default.
+    /// The lifetime of a body that is no image, a damaged image or an image of an unknown format; 10 minutes by
+    /// default.
     public var notAnImage: Duration = .seconds(600)
-    /// More bytes or pixels than allowed, by whichever pipeline of the downloader found it; 1 hour by default.
-    public var tooLarge: Duration = .seconds(3_600)
-    /// A certificate that is not acceptable; 5 minutes by default.
-    public var tls: Duration = .seconds(300)
-    /// Redirects that lead nowhere, and answers that break the protocol; 10 minutes by default.
-    public var protocolError: Duration = .seconds(600)
-    /// How many failures are remembered; the oldest are forgotten first.
+    /// The lifetime of a body with more bytes or pixels than allowed; 1 hour by default.
     ///
-    /// 4,096 by default.
+    /// The limit may be that of any pipeline that uses the downloader.
+    public var tooLarge: Duration = .seconds(3_600)
+    /// The lifetime of a certificate that is not trusted; 5 minutes by default.
+    public var tls: Duration = .seconds(300)
+    /// The lifetime of an invalid redirect or an invalid response; 10 minutes by default.
+    public var protocolError: Duration = .seconds(600)
+    /// The largest number of listed failures; 4,096 by default.
+    ///
+    /// The oldest are removed first.
     public var capacity = 4_096
 
-    /// Creates a policy with the defaults above.
+    /// Creates a policy with default values.
     public init() {}
 
-    /// How long `error` is remembered; `nil` for a failure that may pass.
+    /// Returns the lifetime of `error`, or `nil` for an error that is not listed.
     func lifetime(of error: EideticError) -> Duration? {
         guard !error.isTransient else { return nil }
         let lifetime: Duration? =

@@ -1,4 +1,4 @@
-/// Lets time pass between two attempts; tests put in their own.
+/// A clock for the back-off between two attempts; tests replace it.
 package protocol RetryClock: Sendable {
     /// Returns after `delay`, or as soon as the task is cancelled.
     func wait(for delay: Duration) async

@@ -1,37 +1,41 @@
-package import EideticCore
+import EideticCore
 
-/// When and how often a download is tried again after a failure that may pass.
+/// The number of attempts of a download, and the back-off between them after transient failures.
 ///
-/// The wait before the n-th further attempt is random between zero and `baseDelay` · 2ⁿ⁻¹ ("full jitter"), so that many
-/// clients do not come back at the same moment. A server's `Retry-After` counts where it asks for longer.
+/// The back-off before the n-th retry is random between zero and `baseDelay` · 2ⁿ⁻¹ ("full jitter"), so that many
+/// clients do not retry at the same moment. A longer `Retry-After` of the server replaces it.
 public struct RetryPolicy: Sendable, Hashable {
-    /// Attempts in all, the first one included; at least 1, 3 by default.
+    /// The largest number of attempts, the first one included; at least 1, 3 by default.
     public var maximumAttempts = 3
 
-    /// The longest wait before the second attempt; half a second by default.
+    /// The longest back-off before the second attempt; half a second by default.
     public var baseDelay: Duration = .milliseconds(500)
 
-    /// The longest wait before any attempt; 30 seconds by default.
+    /// The longest back-off before any attempt; 30 seconds by default.
     public var maximumDelay: Duration = .seconds(30)
 
-    /// The longest wait that a server may ask for; who asks for more is not tried again.
+    /// The longest `Retry-After` that is respected; 2 minutes by default.
     ///
-    /// 2 minutes by default.
+    /// A download is not retried if the server requests a longer delay.
     public var maximumRetryAfter: Duration = .seconds(120)
 
-    /// Creates a policy with the defaults above.
+    /// Creates a policy with default values.
     public init() {}
 
-    /// One attempt, and no more.
+    /// A policy with a single attempt.
     public static let none: RetryPolicy = {
         var policy = RetryPolicy()
         policy.maximumAttempts = 1
         return policy
     }()
 
-    /// The wait after `attempt` attempts have failed; `nil` where there is to be no other.
+    /// Returns the back-off after a failed attempt, or `nil` if the download is not retried.
     ///
-    /// `attempt` counts from 1, `retryAfter` is what the server asked for, `random` is a number from 0 up to 1.
+    /// - Parameters:
+    ///   - attempt: The number of the attempt that failed, counted from 1.
+    ///   - retryAfter: The delay that the server requested.
+    ///   - random: A random number from 0 up to, but not including, 1.
+    /// - Returns: The back-off, or `nil`.
     package func delay(afterAttempt attempt: Int, retryAfter: Duration?, random: Double) -> Duration? {
         guard attempt < maximumAttempts else { return nil }
         if let retryAfter, retryAfter > maximumRetryAfter { return nil }
@@ -40,40 +44,5 @@ public struct RetryPolicy: Sendable, Hashable {
             baseDelay.inSeconds * Double(UInt64(1) << min(UInt64(attempt - 1), 40))
         )
         return max(.seconds(maximum * random), retryAfter ?? .zero)
-    }
-}
-
-extension EideticError {
-    /// Whether the way failed: the server did not answer, or not to the end.
-    var isTransportFailure: Bool { isTransient && code != .httpStatus }
-
-    /// Whether the failure is one of the way and not of what was asked for: the next attempt may succeed.
-    package var isTransient: Bool {
-        switch code {
-        case .hostNotFound, .connectionRefused, .connectionLost, .timedOut, .lengthMismatch: true
-        case .httpStatus: httpStatus.map { $0 >= 500 || [408, 425, 429].contains($0) } ?? false
-        default: false
-        }
-    }
-}
-
-/// How many further attempts all downloads together may make, so that a server in trouble is not buried under them.
-///
-/// Each new download adds a tenth of an attempt, each further attempt takes one.
-struct RetryBudget: Sendable {
-    private let capacity: Double
-    private var tokens: Double
-
-    init(capacity: Int) {
-        self.capacity = Double(capacity)
-        tokens = self.capacity
-    }
-
-    mutating func deposit() { tokens = min(capacity, tokens + 0.1) }
-
-    mutating func withdraw() -> Bool {
-        guard tokens >= 1 else { return false }
-        tokens -= 1
-        return true
     }
 }

@@ -1,10 +1,10 @@
-/// Who asks: sent to the origin it is meant for, and never to another one after a redirect.
+/// The credentials to send, to one origin only and never to another one after a redirect.
 ///
 /// - SeeAlso: RFC 7617 (Basic), RFC 7616 (Digest), RFC 6750 (Bearer).
 public enum Credentials: Sendable, Hashable {
-    /// Name and password, sent with the first request; only safe over https.
+    /// A name and a password, sent with the first request; safe over https only.
     case basic(user: String, password: String)
-    /// Name and a proof of the password, after the server asked for it: one more round trip.
+    /// A name and a proof of the password, sent after a challenge of the server, which costs one more round trip.
     case digest(user: String, password: String)
     /// A token, sent with the first request.
     case bearer(String)

@@ -1,57 +1,63 @@
 public import EideticCore
 
-/// What to load, and how: all of it is the identity by which equal downloads are shared.
+/// A request for a resource; equal requests share one download.
 public struct FetchRequest: Sendable, Hashable {
-    /// The URL in its normal form: no fragment, no user and password, the host in lower case, of ASCII ("xn--…" where it was
-    /// not), and without a dot at its end.
+    /// The URL in normal form.
+    ///
+    /// It has no fragment, no user and no password. The host is in lower case and ASCII ("xn--…" for an international
+    /// name), without a trailing dot.
     public let url: String
 
-    /// Scheme, host and port of the URL.
+    /// The scheme, host and port of the URL.
     public let origin: Origin
 
-    /// Header fields for this request; they replace the downloader's own of the same name.
+    /// The header fields of this request; they replace the downloader's fields of the same names.
     ///
     /// Empty by default.
     public var headers = HTTPHeaders()
 
-    /// The longest time without a byte; more than zero, 15 seconds by default.
+    /// The longest time without a received byte; more than zero, 15 seconds by default.
     ///
-    /// A long download that keeps coming does not fail. Time in which the process was stopped, or the download was suspended
-    /// or held back by a rate limit, does not count. A connection that takes longer than 10 seconds to come about, or
-    /// whose other end acknowledges nothing for as long, is given up in any case.
+    /// A long download that keeps receiving bytes does not time out. Time during which the process is stopped, or the
+    /// download is suspended or limited in rate, does not count. Regardless of this limit a connection is closed if it
+    /// is not established within 10 seconds, or if the server acknowledges nothing for as long.
     public var timeout: Duration = .seconds(15)
 
-    /// The longest time for one attempt as a whole, against servers that send a byte now and then.
+    /// The longest time for one attempt, which protects against servers that send a byte from time to time.
     ///
-    /// Counted like ``timeout``. `nil`, no limit, by default.
+    /// It is measured like ``timeout``. `nil`, no limit, by default.
     public var totalTimeout: Duration?
 
-    /// The most bytes of a body, after decompression; 128 MiB by default.
+    /// The largest size of the body after decompression; 128 MiB by default.
     public var byteLimit: ByteCount = .mebibytes(128)
 
-    /// Whether a body that does not begin as a picture is refused as `notAPicture`; true by default.
+    /// A Boolean value indicating whether a body that is not an image fails with `notAnImage`; `true` by default.
+    ///
+    /// The first bytes of the body are checked, and not its content type.
     public var requiresImage = true
 
-    /// Whether any certificate is accepted, for this request only; false by default.
+    /// A Boolean value indicating whether any certificate is accepted for this request; `false` by default.
     public var allowsInvalidCertificates = false
 
-    /// Whether to ask although the URL failed for good before, and to try again after a transport failure (L07).
+    /// A Boolean value indicating whether the request is sent even if it has failed permanently before; `false` by
+    /// default.
     ///
-    /// False by default.
+    /// It is also retried after transient failures, as ``Downloader/Configuration/retryPolicy`` defines, and sent while
+    /// the circuit of its origin is open.
     public var ignoresFailureList = false
 
-    /// Whether cookies are sent and kept in the downloader's jar; false by default.
+    /// A Boolean value indicating whether cookies are sent, and stored by the downloader; `false` by default.
     public var usesCookies = false
 
-    /// Who asks; `nil` by default, or what the URL itself names (`http://user:password@host/`).
+    /// The credentials to send; those of the URL (`http://user:password@host/`) or `nil` by default.
     public var credentials: Credentials?
 
-    /// Creates a request for `url`.
+    /// Creates a request for a URL.
     ///
-    /// White space around the text is dropped, and characters that a URL cannot hold are percent-encoded.
+    /// Leading and trailing white space is removed. Characters that are not allowed in a URL are percent-encoded.
     ///
-    /// - Parameter url: An absolute URL with scheme `http` or `https`, of at most 65,536 bytes.
-    /// - Throws: `invalidURL`, whose message says what is wrong.
+    /// - Parameter url: An absolute URL with the scheme `http` or `https`, of at most 65,536 bytes.
+    /// - Throws: `invalidURL`; its message has the reason.
     public init(url: String) throws(EideticError) {
         let parsed = try ParsedURL(url)
         self.url = parsed.text
@@ -59,18 +65,18 @@ public struct FetchRequest: Sendable, Hashable {
         credentials = parsed.user.map { .basic(user: $0, password: parsed.password ?? "") }
     }
 
-    /// Refuses what cannot be asked for.
+    /// Throws `invalidArgument` if the request cannot be sent.
     func validate() throws(EideticError) {
         guard timeout > .zero, totalTimeout.map({ $0 > .zero }) ?? true else {
-            throw EideticError(.invalidArgument, message: "\(url): a time-out must be longer than zero")
+            throw EideticError(.invalidArgument, message: "\(url): the time-out must be greater than zero")
         }
         guard byteLimit >= .zero else {
-            throw EideticError(.invalidArgument, message: "\(url): the limit of bytes is negative")
+            throw EideticError(.invalidArgument, message: "\(url): byteLimit must not be negative")
         }
         try headers.validate()
         try credentials?.validate()
     }
 
-    /// Feeds the URL alone: requests that differ in the rest are few.
+    /// Feeds the URL into the hasher, because few requests differ in anything else only.
     public func hash(into hasher: inout Hasher) { hasher.combine(url) }
 }

@@ -1,12 +1,12 @@
-/// Where a URL leads: scheme, host and port.
+/// The scheme, host and port of a URL.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
-    /// `http` or `https`.
+    /// The scheme: `http` or `https`.
     public let scheme: String
-    /// The host's name or address in lower case; an IPv6 address in its brackets.
+    /// The host name or address in lower case; an IPv6 address in brackets.
     public let host: String
-    /// The port; the scheme's own where the URL names none.
+    /// The port; the default of the scheme if the URL has none.
     public let port: Int
 
-    /// `host:port`.
+    /// The text `host:port`.
     public var description: String { "\(host):\(port)" }
 }

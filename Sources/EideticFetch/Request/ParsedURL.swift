@@ -1,9 +1,11 @@
 import CCurl
 import EideticCore
 
-/// A URL as libcurl reads it: the parser is the one that makes the connection, so the two cannot disagree on the host.
+/// A URL, parsed by libcurl.
+///
+/// libcurl also makes the connection, so parser and connection always agree on the host.
 struct ParsedURL {
-    /// The URL in its normal form, without fragment, user and password.
+    /// The URL in normal form, without fragment, user and password.
     let text: String
     let origin: Origin
     let user: String?
@@ -26,21 +28,20 @@ struct ParsedURL {
         password = nil
     }
 
-    /// Has libcurl read what may be written in another way.
+    /// Creates a URL with libcurl, from text that may not be in normal form.
     init(parsing source: String) throws(EideticError) {
-        var ends = source[...]
-        while ends.first?.isWhitespace == true { ends.removeFirst() }
-        while ends.last?.isWhitespace == true { ends.removeLast() }
-        let trimmed = String(ends)
+        var trimmed = source[...]
+        while trimmed.first?.isWhitespace == true { trimmed.removeFirst() }
+        while trimmed.last?.isWhitespace == true { trimmed.removeLast() }
         guard trimmed.utf8.count <= Self.maximumLength else {
             throw EideticError(.invalidURL, message: "the URL is longer than \(Self.maximumLength) bytes")
         }
         guard !trimmed.utf8.contains(0), let handle = curl_url() else {
-            throw Self.invalidURL(source, reason: "it holds a zero")
+            throw Self.invalidURL(source, reason: "the text contains a NUL")
         }
         defer { curl_url_cleanup(handle) }
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
-        let result = curl_url_set(handle, CURLUPART_URL, trimmed, flags)
+        let result = curl_url_set(handle, CURLUPART_URL, String(trimmed), flags)
         guard result == CURLUE_OK else {
             throw Self.invalidURL(source, reason: String(cString: curl_url_strerror(result)))
         }
@@ -56,11 +57,11 @@ struct ParsedURL {
         }
         let scheme = part(CURLUPART_SCHEME)?.lowercased() ?? ""
         guard scheme == "http" || scheme == "https" else {
-            throw Self.invalidURL(source, reason: "the scheme \"\(scheme)\" cannot be loaded, only http and https")
+            throw Self.invalidURL(source, reason: "the scheme \"\(scheme)\" is not supported, only http and https")
         }
         guard let host = part(CURLUPART_HOST).flatMap(Self.normalised), !host.isEmpty,
             let port = part(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT).flatMap(Int.init)
-        else { throw Self.invalidURL(source, reason: "it names no host that could be asked") }
+        else { throw Self.invalidURL(source, reason: "the host is missing or invalid") }
         origin = Origin(scheme: scheme, host: host, port: port)
         user = part(CURLUPART_USER, flags: CURLU_URLDECODE)
         password = part(CURLUPART_PASSWORD, flags: CURLU_URLDECODE)
@@ -68,13 +69,28 @@ struct ParsedURL {
             curl_url_set(handle, removedPart, nil, 0)
         }
         guard curl_url_set(handle, CURLUPART_HOST, host, 0) == CURLUE_OK else {
-            throw Self.invalidURL(source, reason: "it names no host that could be asked")
+            throw Self.invalidURL(source, reason: "the host is missing or invalid")
         }
-        guard let text = part(CURLUPART_URL) else { throw Self.invalidURL(source, reason: "it cannot be written") }
+        guard let text = part(CURLUPART_URL) else {
+            throw Self.invalidURL(source, reason: "it has no normal form")
+        }
         self.text = text
     }
 
-    /// A host in its one spelling: of ASCII, in lower case, and without the dot that only says that the name is a whole one.
+    private static func invalidURL(_ source: String, reason: String) -> EideticError {
+        let excerpt = source.count > 200 ? "\(source.prefix(200))…" : source
+        return EideticError(.invalidURL, message: "\"\(excerpt)\" is no URL that can be loaded: \(reason)")
+    }
+}
+
+// MARK: Hosts
+extension ParsedURL {
+    /// Returns the host of a URL with this host in any spelling; the text in lower case if it is invalid.
+    static func normalisedHost(_ host: String) -> String {
+        (try? ParsedURL("https://\(host)/"))?.origin.host ?? host.lowercased()
+    }
+
+    /// Returns a host in ASCII and lower case, without the trailing dot of an absolute name.
     private static func normalised(_ host: String) -> String? {
         guard let lowercased = asciiHost(host)?.lowercased() else { return nil }
         return lowercased.hasSuffix(".") ? String(lowercased.dropLast()) : lowercased
@@ -86,13 +102,11 @@ struct ParsedURL {
         guard eidetic_curl_ascii_host(host, &ascii, ascii.count) == 1 else { return nil }
         return ascii.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } }
     }
+}
 
-    /// The host of a URL that names it as `host` does; the text itself where it can stand in none.
-    static func normalisedHost(_ host: String) -> String {
-        (try? ParsedURL("https://\(host)/"))?.origin.host ?? host.lowercased()
-    }
-
-    /// What `reference` names where it stands in the document of `base`; `nil` where it cannot be read.
+// MARK: References
+extension ParsedURL {
+    /// Returns the URL of a reference relative to `base`, or `nil` if it is invalid.
     ///
     /// - SeeAlso: RFC 3986, section 5.
     static func resolve(_ reference: String, against base: String) -> String? {
@@ -106,10 +120,5 @@ struct ParsedURL {
         else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
-    }
-
-    private static func invalidURL(_ source: String, reason: String) -> EideticError {
-        let excerpt = source.count > 200 ? "\(source.prefix(200))…" : source
-        return EideticError(.invalidURL, message: "\"\(excerpt)\" is no URL that can be loaded: \(reason)")
     }
 }

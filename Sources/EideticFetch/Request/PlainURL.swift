@@ -1,14 +1,15 @@
 import Glibc
 
-/// Reads the URLs that libcurl would write as they are: most are, and to ask it takes thirty times as long.
+/// A fast parser for URLs that are in normal form already, which is true for most; libcurl takes thirty times as long.
 ///
-/// Nothing is decided here. A text that is not plainly in its normal form is left to libcurl.
+/// It accepts only text that libcurl would not change. All other text is left to libcurl.
 struct PlainURL {
     let origin: Origin
 
-    /// - Returns: `nil` where the text may not be in its normal form.
+    /// Creates a URL; `nil` if the text may not be in normal form.
     init?(_ text: String) {
-        guard let origin = text.utf8.withContiguousStorageIfAvailable({ Self.origin(of: UnsafeRawBufferPointer($0)) }),
+        guard
+            let origin = text.utf8.withContiguousStorageIfAvailable({ Self.origin(of: UnsafeRawBufferPointer($0)) }),
             let origin
         else { return nil }
         self.origin = origin
@@ -22,13 +23,14 @@ struct PlainURL {
             return nil
         }
         let colon = text[start..<path].firstIndex(of: UInt8(ascii: ":"))
-        guard let host = host(of: UnsafeRawBufferPointer(rebasing: text[start..<(colon ?? path)])) else { return nil }
+        let authority = UnsafeRawBufferPointer(rebasing: text[start..<(colon ?? path)])
+        guard let host = host(of: authority) else { return nil }
         let scheme = isSecure ? "https" : "http"
         guard let colon else { return Origin(scheme: scheme, host: host, port: isSecure ? 443 : 80) }
         return port(of: text[(colon + 1)..<path]).map { Origin(scheme: scheme, host: host, port: $0) }
     }
 
-    /// Whether a path with its query holds nothing to be encoded, left out or resolved.
+    /// Returns a Boolean value indicating whether a path with its query needs no encoding, removal or resolution.
     private static func isPlain(path: Slice<UnsafeRawBufferPointer>) -> Bool {
         var last: UInt8 = 0
         for byte in path {
@@ -39,7 +41,7 @@ struct PlainURL {
         return last != UInt8(ascii: "?")
     }
 
-    /// A name in lower case, or an address of four numbers.
+    /// Returns a host name in lower case, or an IPv4 address with four decimal numbers.
     private static func host(of text: UnsafeRawBufferPointer) -> String? {
         guard let first = text.first, isLetter(first) || isDigit(first), text.count <= 253 else { return nil }
         var isLabelStart = true
@@ -53,7 +55,7 @@ struct PlainURL {
         }
         guard !isLabelStart else { return nil }
         let host = String(decoding: text, as: UTF8.self)
-        // What ends in a number is an address, in one of many forms.
+        // A host that ends in a number is an address, in one of many forms.
         var address = in_addr()
         return endsInName || host.withCString { inet_pton(AF_INET, $0, &address) } == 1 ? host : nil
     }
@@ -70,10 +72,10 @@ struct PlainURL {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-    /// By their code: those that stand for themselves in a path and in a query (RFC 3986, section 3.3).
+    /// A table of the characters that need no encoding in a path and in a query (RFC 3986, section 3.3).
     private static let plainCharacters: [Bool] = {
-        let punctuation = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-._~/!*,;=:@&+?".utf8
-        return (0...UInt8.max).map { isLetter($0) || isDigit($0) || punctuation.contains($0) }
+        let others = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-._~/!*,;=:@&+?".utf8
+        return (0...UInt8.max).map { isLetter($0) || isDigit($0) || others.contains($0) }
     }()
 }
 

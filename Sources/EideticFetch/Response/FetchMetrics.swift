@@ -1,34 +1,34 @@
-/// How long each phase of a download took, and what went over the wire.
+/// The duration of each phase of a download, and the number of bytes transferred.
 ///
-/// Moments count from the beginning of the last attempt; a phase that did not happen is zero long.
+/// Times count from the start of the last attempt. The time of a phase that did not take place is zero.
 public struct FetchMetrics: Sendable, Hashable {
-    /// Until the host's name was resolved.
+    /// The time until the host name was resolved.
     public var nameLookup: Duration = .zero
-    /// Until the connection stood; zero where one was reused.
+    /// The time until the connection was established; zero for a reused connection.
     public var connect: Duration = .zero
-    /// Until the TLS session stood; zero without TLS or on a reused connection.
+    /// The time until the TLS handshake was complete; zero without TLS or for a reused connection.
     public var tls: Duration = .zero
-    /// Until the first byte of the answer.
+    /// The time until the first byte of the response.
     public var firstByte: Duration = .zero
-    /// Until the last byte.
+    /// The time until the last byte.
     public var total: Duration = .zero
-    /// Waiting for a free slot before that.
+    /// The time in the queue before that.
     public var queued: Duration = .zero
-    /// Bytes of the body on the wire, before decompression.
+    /// The number of bytes of the body as transferred, before decompression.
     public var bodyBytes = 0
-    /// Bytes of the answer's head.
+    /// The number of bytes of the response's header section.
     public var headerBytes = 0
-    /// `HTTP/1.1`, `HTTP/2`.
+    /// The HTTP version: `HTTP/1.1`, `HTTP/2`.
     public var httpVersion = ""
-    /// Whether the connection was open already.
+    /// A Boolean value indicating whether the connection was reused.
     public var isReusedConnection = false
-    /// The address that answered, with its port.
+    /// The address and the port of the server.
     public var remoteAddress = ""
-    /// Redirects that were followed.
+    /// The number of redirects that were followed.
     public var redirectCount = 0
-    /// Attempts that were made, the last one included.
+    /// The number of attempts, the last one included.
     public var attemptCount = 1
-    /// Bytes that an earlier attempt had left and that were not asked again.
+    /// The number of bytes from an earlier attempt that were not transferred again.
     public var resumedBytes = 0
 
     /// Creates empty metrics.

@@ -1,9 +1,9 @@
-/// How far a download is, in bytes of the body.
+/// The progress of a download in bytes of its body.
 public struct FetchProgress: Sendable, Hashable {
-    /// Bytes that came; after decompression.
+    /// The number of bytes received, after decompression.
     public let received: Int
 
-    /// Bytes that the server announced; `nil` where it did not, or where the body is compressed.
+    /// The length of the body; `nil` if the server did not announce it, or if the body is compressed.
     public let expected: Int?
 
     /// Creates a progress.
@@ -12,7 +12,7 @@ public struct FetchProgress: Sendable, Hashable {
         self.expected = expected
     }
 
-    /// The part that is there, 0 to 1; `nil` where the whole is unknown.
+    /// The received fraction of the body, 0 to 1; `nil` if its length is unknown.
     public var fraction: Double? {
         guard let expected, expected > 0 else { return nil }
         return min(1, Double(received) / Double(expected))

@@ -1,14 +1,14 @@
-/// A complete answer: status 2xx with its body, or 304 without one.
+/// A complete response: status 2xx with its body, or status 304 without one.
 public struct FetchResponse: Sendable {
     /// The HTTP status.
     public var status: Int
-    /// The header fields of the last hop.
+    /// The header fields of the last response.
     public var headers: HTTPHeaders
     /// The body, decompressed.
     public var bytes: [UInt8]
-    /// The URL that answered, after all redirects.
+    /// The URL of the response, after all redirects.
     public var effectiveURL: String
-    /// Times and counts.
+    /// The times and the number of bytes of the download.
     public var metrics: FetchMetrics {
         get { sharedMetrics.metrics }
         set { sharedMetrics = SharedMetrics(newValue) }
@@ -16,7 +16,7 @@ public struct FetchResponse: Sendable {
 
     private var sharedMetrics: SharedMetrics
 
-    /// Creates an answer.
+    /// Creates a response.
     public init(
         status: Int,
         headers: HTTPHeaders,

@@ -1,13 +1,13 @@
-/// A `Content-Range` field: which bytes of how many an answer holds.
+/// The value of a `Content-Range` field: the range of bytes in a partial response, and the length of the whole.
 ///
 /// - SeeAlso: RFC 9110, section 14.4.
 struct ContentRange: Hashable {
     let first: Int
     let last: Int
-    /// `nil` where the server does not know.
+    /// The complete length; `nil` if the server does not provide it.
     let total: Int?
 
-    /// Reads `bytes 100-199/1000`; `nil` for anything else.
+    /// Parses a value such as `bytes 100-199/1000`; `nil` for any other form.
     init?(_ field: String) {
         let words = field.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }

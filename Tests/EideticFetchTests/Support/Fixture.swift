@@ -1,15 +1,15 @@
 import EideticCore
 import EideticFetch
 
-/// Bytes that begin as a picture does.
+/// Bodies for tests.
 enum Fixture {
-    /// A PNG signature and as many further bytes as are missing to `count`.
+    /// Returns `count` bytes that begin with the PNG signature.
     static func image(length count: Int = 1_000) -> [UInt8] {
         let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
         return signature + (0..<max(0, count - signature.count)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
     }
 
-    /// What follows the first bytes of `picture()`.
+    /// Returns the bytes of `image(length:)` from `start` on.
     static func imageRemainder(from start: Int, of count: Int = 1_000) -> [UInt8] {
         Array(image(length: count)[start...])
     }
@@ -17,7 +17,7 @@ enum Fixture {
     static let webPage = Array("<!DOCTYPE html><html><body>Not here</body></html>".utf8)
 }
 
-/// Runs `body` and gives the error it throws; `nil` where it throws none.
+/// Calls `body` and returns the error it throws, or `nil`.
 func failure<Value>(of body: () async throws(EideticError) -> Value) async -> EideticError? {
     do throws(EideticError) {
         _ = try await body()
@@ -28,6 +28,6 @@ func failure<Value>(of body: () async throws(EideticError) -> Value) async -> Ei
 }
 
 extension Downloader {
-    /// Loads a URL.
+    /// Loads the resource of a URL.
     func fetch(url: String) async throws(EideticError) -> FetchResponse { try await fetch(FetchRequest(url: url)) }
 }

@@ -2,7 +2,7 @@ import EideticCore
 import EideticFetch
 import EideticTestSupport
 
-/// Notes the waits between attempts and lets no time pass; or holds the first one until its task is cancelled.
+/// A clock that records each back-off without waiting; with `holdsFirstWait` it waits until the task is cancelled.
 final class ManualRetryClock: RetryClock {
     private let waits = Guarded<[Duration]>([])
     private let holdsFirstWait: Bool
@@ -25,11 +25,11 @@ final class ManualRetryClock: RetryClock {
     }
 }
 
-/// Counts, from any thread.
+/// A counter for any thread.
 final class Counter: Sendable {
     private let value = Guarded(0)
 
-    /// Counts one more; gives how many there were before.
+    /// Increments the count; returns the previous one.
     @discardableResult
     func next() -> Int {
         value.withLock { value in

@@ -1,10 +1,11 @@
 import EideticCore
 import Glibc
 
-/// A network of a thread's own, empty but for its loopback interface.
+/// A network namespace of one thread, with nothing but its loopback interface.
 enum NetworkNamespace {
-    /// Runs `body` on a new thread with a new network, which the threads that it starts share; `nil` where that is not
-    /// allowed here.
+    /// Runs `body` on a new thread in a new network namespace, which inherited threads share.
+    ///
+    /// - Returns: The result of `body`, or `nil` if the system does not allow namespaces.
     static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
         await withCheckedContinuation { continuation in
             Thread.start(name: "namespace") { continuation.resume(returning: unshareNetwork() ? body() : nil) }
@@ -18,10 +19,10 @@ enum NetworkNamespace {
         return unsafeBitCast(symbol, to: Unshare.self)(newNetwork) == 0
     }
 
-    /// Gives the loopback interface, which has the number 1, an IPv4 address.
+    /// Adds an IPv4 address to the loopback interface, which has the index 1.
     static func addAddress(_ address: [UInt8]) -> Bool { change(address, by: .add) }
 
-    /// What becomes of an address.
+    /// A change of an address.
     enum AddressChange { case add, replace, remove }
 
     /// Changes the addresses of the loopback interface (`RTM_NEWADDR`, `RTM_DELADDR`).

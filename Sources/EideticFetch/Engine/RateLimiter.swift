@@ -1,9 +1,9 @@
 import EideticCore
 
-/// How many bytes may come now: a bucket that fills steadily and holds a tenth of a second's worth.
+/// A token bucket that limits the bytes per second of all exchanges; it holds the bytes of a tenth of a second.
 ///
-/// One for all transfers of an engine, on its thread alone. libcurl reads on as long as there is something to read, so
-/// each piece asks.
+/// It is used on the engine's thread only. Each chunk consumes tokens, because libcurl reads as long as bytes are
+/// available.
 final class RateLimiter {
     private let bytesPerSecond: Double
     private var tokens = 0.0
@@ -14,21 +14,23 @@ final class RateLimiter {
         lastRefill = now
     }
 
-    /// Fills the bucket with what has become free since the last look.
+    /// Adds the tokens for the time since the last call.
     func refill(at now: Duration) {
         tokens = min(bytesPerSecond / 10, tokens + bytesPerSecond * (now - lastRefill).inSeconds)
         lastRefill = now
     }
 
-    /// Takes a piece of so many bytes; gives false where it must come later.
+    /// Consumes the tokens for a chunk.
     ///
-    /// The last piece may be larger than what is left: the next one waits the longer for it.
+    /// A chunk may be larger than the number of tokens; the next one is delayed accordingly.
+    ///
+    /// - Returns: `false` if there are no tokens and the chunk must wait; otherwise, `true`.
     func consume(_ byteCount: Int) -> Bool {
         guard tokens > 0 else { return false }
         tokens -= Double(byteCount)
         return true
     }
 
-    /// How long until bytes may come again; zero where they may.
+    /// The time until a chunk may arrive; zero if it may arrive now.
     var delay: Duration { tokens > 0 ? .zero : .seconds((1 - tokens) / bytesPerSecond) }
 }

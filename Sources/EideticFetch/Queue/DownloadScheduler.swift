@@ -1,9 +1,9 @@
 import EideticCore
 
-/// Holds exchanges back until they may start, and hands them to the engine.
+/// The scheduler that queues exchanges and passes them to the engine when they may start.
 ///
-/// A slot is taken in the call that adds an exchange, not later on another thread: so the first of a burst starts first
-/// whatever the order of the rest.
+/// A slot is assigned in the call that enqueues an exchange, not later on another thread. So the first exchange of a
+/// burst starts first, whatever the order of the others.
 final class DownloadScheduler: Sendable {
     private let queue: Guarded<DownloadQueue>
     private let engine = NetworkEngine()
@@ -17,7 +17,7 @@ final class DownloadScheduler: Sendable {
 
     var counts: (waiting: Int, running: Int) { queue.withLock { ($0.waitingCount, $0.runningCount) } }
 
-    /// Adds an exchange; it starts at once where a slot is free.
+    /// Enqueues an exchange, which starts at once if a slot is free.
     func enqueue(_ request: ExchangeRequest) {
         request.context.addPriorityObserver(request) { [weak self] in self?.applyPriorityChange() }
         let (isRefused, ready) = queue.withLock { [time] queue in
@@ -29,7 +29,7 @@ final class DownloadScheduler: Sendable {
         if isRefused { failOffline(request) } else if let ready { start(ready) }
     }
 
-    /// Lets nothing new begin, and ends what waits; or lets it begin again.
+    /// Sets whether new downloads fail as `offline`; if so, downloads that wait fail as well.
     func setOffline(_ isOffline: Bool) {
         let refusedRequests = queue.withLock { queue in
             queue.isOffline = isOffline
@@ -43,7 +43,7 @@ final class DownloadScheduler: Sendable {
         request.completion(ExchangeOutcome(error: .offline(url: request.url)))()
     }
 
-    /// Ends an exchange as cancelled, whether it waits or runs; no effect where it has ended.
+    /// Cancels an exchange that waits or runs; has no effect on one that has ended.
     func cancel(_ id: UInt64) {
         if let request = queue.withLock({ $0.cancel(id) }) {
             request.context.removePriorityObserver(request)
@@ -53,60 +53,72 @@ final class DownloadScheduler: Sendable {
         }
     }
 
-    /// Changes which downloads may start and take bytes.
-    func updateSuspension(_ body: @Sendable (inout DownloadQueue) -> Void) {
-        queue.withLock { body(&$0) }
-        postSuspension()
-        startReadyRequests()
-    }
-
-    /// Tells the engine something that concerns no exchange.
+    /// Posts a command to the engine.
     func post(_ command: EngineCommand) { engine.post(command) }
 
-    /// A download that has become more urgent than the suspension goes on.
-    private func applyPriorityChange() {
-        guard queue.withLock({ $0.isSuspending }) else { return }
-        postSuspension()
-        startReadyRequests()
-    }
-
-    /// Tells it under the lock: of two changes at once the engine must not hear the later one first.
-    private func postSuspension() {
-        queue.withLock { [engine] queue in
-            for (id, isSuspended) in queue.running { engine.post(.suspend(id, isSuspended)) }
-        }
-    }
-
-    /// Changes a rule of the queue; what may start now does.
+    /// Changes a limit of the queue, and starts the exchanges that it admits.
     func update(_ body: @Sendable (inout DownloadQueue) -> Void) {
         queue.withLock { body(&$0) }
         startReadyRequests()
     }
 
-    /// Reads a rule of the queue.
+    /// Reads a value of the queue.
     func read<Value: Sendable>(_ body: @Sendable (DownloadQueue) -> Value) -> Value { queue.withLock { body($0) } }
+
+    /// Changes the rate limit, under the lock so that the engine receives concurrent changes in the same order.
+    func setRateLimit(_ bytesPerSecond: Int?) {
+        queue.withLock { [engine] queue in
+            queue.maximumBytesPerSecond = bytesPerSecond
+            engine.post(.setRateLimit(bytesPerSecond))
+        }
+    }
 
     private func startReadyRequests() {
         while let ready = queue.withLock({ [time] in $0.dequeue(now: time.uptime) }) { start(ready) }
     }
 
-    /// Frees the place of an exchange, on the engine's thread and before anybody is told how it ended.
+    /// Frees the slot of an exchange, on the engine's thread and before the completion of the exchange.
     private func finish(_ request: ExchangeRequest) {
         request.context.removePriorityObserver(request)
         let ready = queue.withLock { [time] queue in
             queue.finish(request.id)
             return queue.dequeue(now: time.uptime)
         }
-        // Where one came free one may start, and more only where the limits were raised: that starts them itself.
+        // One free slot admits one exchange. After a higher limit, `update` starts the others.
         if let ready { start(ready) }
     }
 
     private func start(_ ready: DownloadQueue.ReadyRequest) {
-        engine.start(ready.request, queued: time.uptime - ready.enqueueTime)
-        let (isCancelled, isSuspending) = queue.withLock { ($0.isCancelled(ready.request.id), $0.isSuspending) }
-        // Somebody may have cancelled in between, before the engine knew of it.
-        if isCancelled { engine.cancel(ready.request.id) }
-        // Nor of a suspension.
+        let request = ready.request
+        engine.start(request, queued: time.uptime - ready.enqueueTime)
+        // The engine has missed a cancellation or a suspension from before it received the request.
+        let (isCancelled, isSuspending) = queue.withLock { ($0.isCancelled(request.id), $0.isSuspending) }
+        if isCancelled { engine.cancel(request.id) }
         if isSuspending { postSuspension() }
+    }
+}
+
+// MARK: Suspension
+extension DownloadScheduler {
+    /// Changes the suspended priorities.
+    func updateSuspension(_ body: @Sendable (inout DownloadQueue) -> Void) {
+        queue.withLock { body(&$0) }
+        postSuspension()
+        startReadyRequests()
+    }
+
+    /// Resumes the exchanges whose priority has been raised above the suspended ones.
+    private func applyPriorityChange() {
+        guard queue.withLock({ $0.isSuspending }) else { return }
+        postSuspension()
+        startReadyRequests()
+    }
+
+    /// Posts the state of each exchange, under the lock so that the engine receives concurrent changes in the same
+    /// order.
+    private func postSuspension() {
+        queue.withLock { [engine] queue in
+            for (id, isSuspended) in queue.running { engine.post(.setSuspended(id, isSuspended: isSuspended)) }
+        }
     }
 }

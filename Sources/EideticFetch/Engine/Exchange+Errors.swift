@@ -3,26 +3,19 @@ import EideticCore
 import Glibc
 
 extension Exchange {
-    /// Translates libcurl's verdict into ours, with host and port in the message.
+    /// Returns the error for a code of libcurl, with host and port in its message.
     func error(for code: CURLcode) -> EideticError {
         let number = Int32(truncatingIfNeeded: integer(for: CURLINFO_OS_ERRNO))
-        let system = number == 0 ? nil : number
+        let systemErrorNumber = number == 0 ? nil : number
         switch code {
         case CURLE_PARTIAL_FILE: return truncatedBodyError
-        case CURLE_COULDNT_CONNECT:
-            let code: EideticError.Code = number == ETIMEDOUT ? .timedOut : .connectionRefused
-            let reason = system.map(SystemError.message) ?? detail(for: CURLE_COULDNT_CONNECT)
-            return EideticError(
-                code,
-                message: "\(request.origin) cannot be reached: \(reason)",
-                systemErrorNumber: system
-            )
+        case CURLE_COULDNT_CONNECT: return connectError(systemErrorNumber: systemErrorNumber)
         case CURLE_RECV_ERROR where (400..<500).contains(integer(for: CURLINFO_HTTP_CONNECTCODE)):
-            // No status: it is not the origin's, which nobody could ask.
+            // The status belongs to the proxy, not to the origin, so `httpStatus` stays `nil`.
             let status = integer(for: CURLINFO_HTTP_CONNECTCODE)
             return EideticError(
                 .connectionRefused,
-                message: "the proxy for \(request.origin) answered \(status) (\(request.url))"
+                message: "the proxy for \(request.origin) responded with status \(status) (\(request.url))"
             )
         case CURLE_SSL_CONNECT_ERROR where isConnectionLostInHandshake:
             return EideticError(.connectionLost, message: "\(request.origin): \(detail(for: code)) (\(request.url))")
@@ -41,66 +34,53 @@ extension Exchange {
                 Self.errorCodes[code.rawValue] ?? .badResponse,
                 message: "\(request.origin): \(detail(for: code)) (\(request.url))",
                 httpStatus: head?.status,
-                systemErrorNumber: system
+                systemErrorNumber: systemErrorNumber
             )
         }
     }
 
-    /// The server ended the connection in good order, but before the end.
+    private func connectError(systemErrorNumber: Int32?) -> EideticError {
+        let code: EideticError.Code = systemErrorNumber == ETIMEDOUT ? .timedOut : .connectionRefused
+        let reason = systemErrorNumber.map(SystemError.message(for:)) ?? detail(for: CURLE_COULDNT_CONNECT)
+        return EideticError(
+            code,
+            message: "cannot connect to \(request.origin): \(reason)",
+            systemErrorNumber: systemErrorNumber
+        )
+    }
+
+    /// The error of a connection that the server closed regularly, but before the end of the body.
     private var truncatedBodyError: EideticError {
         guard let length = head?.contentLength else {
             return EideticError(
                 .connectionLost,
-                message: "\(request.url): the connection ended before the body did, after \(body.count) bytes"
+                message: "\(request.url): the connection was closed within the body, after \(body.count) bytes"
             )
         }
         let received = body.isEmpty ? "" : " after \(body.count)"
         return EideticError(
             .lengthMismatch,
-            message: "\(request.url): \(length) bytes were announced, but the connection ended\(received)"
+            message: "\(request.url): \(length) bytes were announced, but the connection was closed\(received)"
         )
     }
 
-    /// Whether the connection ended before it was secure: only the text of OpenSSL says so.
+    /// A Boolean value indicating whether the connection was lost in the TLS handshake.
+    ///
+    /// libcurl has no code for this case; OpenSSL's message is the only indication.
     private var isConnectionLostInHandshake: Bool {
         let text = detail(for: CURLE_SSL_CONNECT_ERROR)
         return ["SYSCALL", "reset by peer", "Broken pipe", "unexpected eof"].contains { text.contains($0) }
     }
 
-    /// How long the exchange may still go on without a byte; where that is no time at all, it fails.
-    ///
-    /// Time in which we take no bytes is not the server's.
-    func remainingTime() -> Duration {
-        let now = clock.now
-        if !pauseReasons.isEmpty { lastActivity = now }
-        let silence = request.fetchRequest.timeout - (now - lastActivity)
-        if silence <= .zero { failWithTimeout(request.fetchRequest.timeout, isTotal: false) }
-        guard let limit = request.fetchRequest.totalTimeout else { return silence }
-        let remainingTotal = limit - activeTime
-        if remainingTotal <= .zero { failWithTimeout(limit, isTotal: true) }
-        return min(silence, remainingTotal)
-    }
-
-    private func failWithTimeout(_ limit: Duration, isTotal: Bool) {
-        if !isCompleteWithoutBody { fail(timeoutError(limit: limit, isTotal: isTotal)) }
-    }
-
-    /// Refuses to connect to an address that is not public.
+    /// Records that a connection to an address in a private network was refused.
     func refuseAddress(_ address: UnsafePointer<sockaddr>) {
-        let text = NetworkAddress(address).map(\.description) ?? "an unknown family"
+        let text = NetworkAddress(address).map(\.description) ?? "an unknown address family"
         fail(
             EideticError(
                 .refused,
-                message: "\(request.origin) leads into a private network (\(text)), which is not allowed"
+                message: "\(request.origin) resolves to a private network (\(text)), which is not allowed"
             )
         )
-    }
-
-    private func timeoutError(limit: Duration, isTotal: Bool) -> EideticError {
-        let seconds = "\((limit.inSeconds * 10).rounded() / 10) s"
-        let fault = isTotal ? "not complete after \(seconds)" : "no byte for \(seconds)"
-        let phase = head == nil ? "before the answer began" : "in the middle of the body"
-        return EideticError(.timedOut, message: "\(request.origin): \(fault), \(phase) (\(request.url))")
     }
 
     private func detail(for code: CURLcode) -> String {

@@ -1,11 +1,11 @@
-/// What equal downloads have in common: what is asked for, and the file that the body goes to.
+/// The key by which equal downloads are coalesced: the request, and the file for the body.
 ///
-/// An object, since everybody on the way to the server holds it: a copy of the request takes dozens of counts.
+/// It is an object, because it is passed through all layers and a copy of a request retains dozens of references.
 final class DownloadKey: Sendable, Hashable {
     let request: FetchRequest
-    /// `nil` where the body is handed out.
+    /// The path of the file for the body; `nil` if the body is returned.
     let filePath: String?
-    /// Of the URL alone: requests that differ in the rest are few.
+    /// The hash of the URL alone, because few requests differ in anything else only.
     private let hash: Int
 
     init(request: FetchRequest, filePath: String?) {

@@ -2,7 +2,7 @@ import CCurl
 import EideticCore
 
 extension Exchange {
-    /// What came of the exchange, after libcurl ended it with `code`.
+    /// Returns the outcome of the exchange, after libcurl has ended it with `code`.
     func makeOutcome(code: CURLcode) -> ExchangeOutcome {
         if code == CURLE_OK, failure == nil { finishBody() }
         discardFile()
@@ -16,15 +16,17 @@ extension Exchange {
         return outcome
     }
 
-    /// Whether the head says it all: how the body of a redirect or of an error page ends is no failure of its own.
+    /// A Boolean value indicating whether the head is sufficient, as for a redirect or an error page.
+    ///
+    /// An error within the body of such a response is ignored.
     var isCompleteWithoutBody: Bool {
         guard let head, !head.isSuccess else { return false }
-        // With the first 401 a server only asks for the proof.
+        // The first 401 of Digest authentication is a challenge; libcurl sends another request.
         if head.status == 401, case .digest = request.credentials { return false }
         return true
     }
 
-    /// Where a redirect leads whose body broke off: then libcurl does not say it.
+    /// The target of a redirect whose body is incomplete: libcurl does not provide it then.
     private var redirectTarget: String? {
         guard let head, head.isRedirect, let location = head.headers["Location"] else { return nil }
         return ParsedURL.resolve(location, against: request.url)

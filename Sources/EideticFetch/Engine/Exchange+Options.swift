@@ -1,30 +1,27 @@
 import CCurl
 import EideticCore
-import Glibc
 
 extension Exchange {
-    /// After so many milliseconds in which the network took nothing that was sent, the kernel gives a connection up.
+    /// The time without an acknowledgement after which the kernel closes a connection.
     ///
     /// - SeeAlso: RFC 5482; tcp(7), `TCP_USER_TIMEOUT`.
-    private static let tcpUserTimeout: UInt32 = 10_000
-
-    /// The exchange for which a handle works that is under way.
-    static func running(on easy: UnsafeMutableRawPointer) -> Exchange? {
-        var context: UnsafeMutableRawPointer?
-        eidetic_curl_get_pointer(easy, CURLINFO_PRIVATE, &context)
-        return context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
-    }
+    private static let tcpUserTimeout: Duration = .seconds(10)
 
     var isSecure: Bool { request.origin.scheme == "https" }
 
-    /// Whether the order asks for nothing that others do not ask for, so that its handle can serve any other.
-    func hasOnlyCommonOptions(_ options: EngineOptions) -> Bool {
+    /// Returns a Boolean value indicating whether the request needs no options of its own, so that its handle can be
+    /// reused.
+    private func hasOnlyCommonOptions(_ options: EngineOptions) -> Bool {
         !request.fetchRequest.usesCookies && !request.fetchRequest.allowsInvalidCertificates
-            && request.credentials == nil
-            && options.pinnedPublicKeys[request.origin.host] == nil
+            && request.credentials == nil && options.pinnedPublicKeys[request.origin.host] == nil
     }
 
-    /// Tells libcurl everything about the exchange.
+    /// Sets all options of the handle.
+    ///
+    /// - Parameters:
+    ///   - options: The options common to all exchanges.
+    ///   - cookieJar: The cookies, for requests that use them.
+    ///   - lastHeaderList: The header fields of the previous exchange, reused if they are equal.
     func configure(with options: EngineOptions, cookieJar: CookieJar, lastHeaderList: inout HeaderList?) {
         if !handle.hasOnlyCommonOptions { setCommonOptions(options) }
         handle.hasOnlyCommonOptions = hasOnlyCommonOptions(options)
@@ -34,25 +31,22 @@ extension Exchange {
         setCredentials()
         setHeaders(reusing: &lastHeaderList)
         if request.fetchRequest.usesCookies {
-            // The empty name of a file to read from is how libcurl is told to know cookies at all.
+            // An empty file name enables cookies without reading any.
             set(CURLOPT_COOKIEFILE, to: "")
             eidetic_curl_set_pointer(easy, CURLOPT_SHARE, cookieJar.handle)
         }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        eidetic_curl_set_pointer(easy, CURLOPT_PRIVATE, context)
-        eidetic_curl_set_receivers(easy, receiveBody, receiveHeadLine, context)
-        if options.refusesPrivateNetworks { eidetic_curl_set_socket_opener(easy, openPublicSocket, context) }
+        setCallbacks(refusesPrivateNetworks: options.refusesPrivateNetworks)
     }
 
-    /// Says which connections are not to be used.
+    /// Restricts the connections that may be reused.
     func apply(_ policy: ConnectionHealth.ReusePolicy) {
         guard policy.requiresNewConnection || policy.maximumAge != nil else { return }
         handle.hasReusePolicy = true
         if policy.requiresNewConnection { set(CURLOPT_FRESH_CONNECT, to: 1) }
-        if let age = policy.maximumAge { set(CURLOPT_MAXLIFETIME_CONN, to: age) }
+        if let age = policy.maximumAge { set(CURLOPT_MAXLIFETIME_CONN, to: Int(age.inSeconds)) }
     }
 
-    /// Takes back what ``connect(_:)`` said, before the handle serves another exchange.
+    /// Removes the restrictions of ``apply(_:)`` before the handle is reused.
     func resetReusePolicy() {
         guard handle.hasReusePolicy else { return }
         handle.hasReusePolicy = false
@@ -60,32 +54,33 @@ extension Exchange {
         set(CURLOPT_MAXLIFETIME_CONN, to: 0)
     }
 
-    /// Has the connection closed with the last exchange on it, instead of used again.
+    /// Makes libcurl close the connection after its last exchange instead of reusing it.
     func forbidReuse() { set(CURLOPT_FORBID_REUSE, to: 1) }
 
-    /// What all exchanges of an engine have in common.
+    /// Sets the options common to all exchanges of an engine.
     private func setCommonOptions(_ options: EngineOptions) {
         set(CURLOPT_PROTOCOLS_STR, to: "http,https")
         set(CURLOPT_NOSIGNAL, to: 1)
-        // Slow name servers must not hold up the engine when a caller leaves.
+        // A slow name server must not block the engine when an exchange is cancelled.
         set(CURLOPT_QUICK_EXIT, to: 1)
-        // The engine measures time by its own clock; libcurl's would count a stop of the process.
+        // The engine measures time-outs with its own clock; libcurl's would count stops of the process.
         set(CURLOPT_CONNECTTIMEOUT_MS, to: 86_400_000)
-        // libcurl takes one for each exchange under way; larger ones were not faster.
+        // libcurl allocates one buffer for each running exchange; larger ones were not faster.
         set(CURLOPT_BUFFERSIZE, to: 65_536)
         set(CURLOPT_TCP_KEEPALIVE, to: 1)
-        eidetic_curl_set_patience(easy, Self.tcpUserTimeout)
+        eidetic_curl_set_user_timeout(easy, UInt32(Self.tcpUserTimeout.inMilliseconds))
         set(CURLOPT_HTTP_VERSION, to: CURL_HTTP_VERSION_2TLS)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
         set(CURLOPT_USERAGENT, to: options.userAgent)
-        // Debian's libcurl has a CApath by default, and with one it parses all certificates again at every handshake.
+        // Debian's libcurl has a default CApath, with which it parses all certificates again in every handshake.
         eidetic_curl_set_string(easy, CURLOPT_CAPATH, nil)
-        if let caFile = options.certificateAuthorityFile { set(CURLOPT_CAINFO, to: caFile) }
+        if let file = options.certificateAuthorityFile { set(CURLOPT_CAINFO, to: file) }
         eidetic_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.errorBuffer)
         setConnectionOptions(options)
+        setReadAhead(options)
     }
 
-    /// What differs from libcurl's own, which is to verify the certificate and the name in it.
+    /// Sets the options that differ from libcurl's defaults, which verify the certificate and its host name.
     private func setTLSOptions(_ options: EngineOptions) {
         set(CURLOPT_SSL_VERIFYPEER, to: request.fetchRequest.allowsInvalidCertificates ? 0 : 1)
         set(CURLOPT_SSL_VERIFYHOST, to: request.fetchRequest.allowsInvalidCertificates ? 0 : 2)
@@ -106,7 +101,6 @@ extension Exchange {
         case .ipv6: set(CURLOPT_IPRESOLVE, to: Int(CURL_IPRESOLVE_V6))
         }
         if options.refusesPrivateNetworks { set(CURLOPT_PROXY, to: "") }
-        setReadAhead(options)
     }
 
     private func setReadAhead(_ options: EngineOptions) {
@@ -135,11 +129,11 @@ extension Exchange {
     private func setHeaders(reusing lastHeaderList: inout HeaderList?) {
         var headers = request.headers
         if case .bearer(let token) = request.credentials { headers["Authorization"] = "Bearer \(token)" }
-        // A field that is set here is one that libcurl then does not add: it still decompresses.
+        // libcurl decompresses the body only if it sends the field itself.
         let encodings = headers["Accept-Encoding"]
         if encodings != nil { headers["Accept-Encoding"] = nil }
         handle.setAcceptedEncodings(encodings ?? "gzip, br")
-        // Most requests have the same fields as the one before.
+        // Most requests have the same fields as the previous one.
         let list = lastHeaderList.flatMap { $0.fields.fields == headers.fields ? $0 : nil } ?? HeaderList(headers)
         lastHeaderList = list
         handle.headerList = list
@@ -151,52 +145,4 @@ extension Exchange {
     private func set(_ option: CURLoption, to value: String) {
         _ = value.withCString { eidetic_curl_set_string(easy, option, $0) }
     }
-}
-
-/// What ends an exchange from a callback: any count but the one that was offered.
-private let abortingCount = 0
-
-private func receiveBody(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context, let bytes else { return size * count }
-    let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
-    switch exchange.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) {
-    case .taken: return size * count
-    case .refused: return abortingCount
-    case .later: return Int(CURL_WRITEFUNC_PAUSE)
-    }
-}
-
-private func receiveHeadLine(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context, let bytes else { return size * count }
-    let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
-    let isAccepted = exchange.receive(head: UnsafeRawBufferPointer(start: bytes, count: size * count))
-    return isAccepted ? size * count : abortingCount
-}
-
-/// Opens a socket to a public address alone.
-///
-/// This is the address that is connected to: no second look at a name server can lead elsewhere in between.
-private func openPublicSocket(
-    _ context: UnsafeMutableRawPointer?,
-    _ purpose: curlsocktype,
-    _ address: UnsafeMutablePointer<curl_sockaddr>?
-) -> curl_socket_t {
-    guard let context, let address else { return CURL_SOCKET_BAD }
-    let exchange = Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
-    guard let networkAddress = NetworkAddress(&address.pointee.addr), networkAddress.isPublic else {
-        exchange.refuseAddress(&address.pointee.addr)
-        return CURL_SOCKET_BAD
-    }
-    let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return socket(address.pointee.family, type, address.pointee.protocol)
 }

@@ -1,9 +1,9 @@
-/// Answers that the engine has, and has not given yet.
+/// Completions of exchanges that are called together.
 ///
-/// To wake the one who waits takes longer than all else that is done for it, so those of many exchanges are given one
-/// right after the other: when the engine has nothing else to do, or when the first of them has waited for `patience`.
+/// Resuming a task takes longer than all other work for its exchange. So completions are called in batches: when the
+/// engine has no other work, or after `maximumDelay`.
 struct CompletionQueue {
-    /// The longest time that an answer is kept back; far below that of a frame on the screen.
+    /// The longest delay of a completion; much shorter than a frame of the display.
     static let maximumDelay: Duration = .milliseconds(1)
 
     private var completions: [@Sendable () -> Void] = []
@@ -11,16 +11,16 @@ struct CompletionQueue {
 
     var isEmpty: Bool { completions.isEmpty }
 
-    /// Whether the first one has waited long enough.
+    /// Returns a Boolean value indicating whether the first completion has reached the maximum delay.
     func isDue(at now: Duration) -> Bool { !isEmpty && now - firstAdded >= Self.maximumDelay }
 
-    /// Takes what gives an answer.
+    /// Adds a completion.
     mutating func add(_ completion: @escaping @Sendable () -> Void, now: Duration) {
         if isEmpty { firstAdded = now }
         completions.append(completion)
     }
 
-    /// Gives all answers.
+    /// Calls and removes all completions.
     mutating func flush() {
         for completion in completions { completion() }
         completions.removeAll(keepingCapacity: true)

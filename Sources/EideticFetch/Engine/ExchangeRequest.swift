@@ -1,25 +1,27 @@
 import EideticCore
 
-/// One exchange with a server, as the engine is asked for it: no redirects, no retries.
+/// A request for a single exchange with a server, without redirects and retries.
 final class ExchangeRequest: Sendable {
-    /// Called once, on the engine's thread or on that of the one who cancels; gives what wakes the one who waits.
+    /// A function that receives the outcome, and returns the function that resumes the caller.
+    ///
+    /// It is called once, on the engine's thread or on the thread that cancels the request.
     typealias Completion = @Sendable (ExchangeOutcome) -> @Sendable () -> Void
 
     let id: UInt64
     let redirect: Redirect
-    /// All fields that go out, the downloader's own included.
+    /// All header fields to send, those of the downloader included.
     let headers: HTTPHeaders
     let credentials: Credentials?
-    /// Says whether it is still wanted, and how urgently.
+    /// The priority and the cancellation of the download.
     let context: JobContext
     let requiresImage: Bool
-    /// What is there already; the rest was asked for.
+    /// The part of the body that an earlier attempt received; the remainder is requested.
     let partialBody: PartialBody?
-    /// Where the body goes piece by piece; `nil` where it is collected.
+    /// The channel for the chunks of the body; `nil` for any other destination.
     let channel: BodyChannel?
-    /// The file that the body goes to piece by piece; `nil` where it is collected.
+    /// The path of the file for the body; `nil` for any other destination.
     let filePath: String?
-    /// Called on the engine's thread.
+    /// A function that receives the progress on the engine's thread.
     let onProgress: @Sendable (FetchProgress) -> Void
     let completion: Completion
 
@@ -49,7 +51,7 @@ final class ExchangeRequest: Sendable {
         self.completion = completion
     }
 
-    /// Refuses what cannot be sent, whoever made it.
+    /// Throws `invalidArgument` if the credentials cannot be sent; hooks may have returned them.
     func validate() throws(EideticError) { try credentials?.validate() }
 
     var url: String { redirect.url }

@@ -1,38 +1,40 @@
 import EideticCore
 
-/// Which exchange starts next: without threads, so that its rules can be read one by one.
+/// The queue that decides which exchange starts next; a value without threads.
 ///
-/// - The more urgent goes first; among equals the first or the last that came, as `order` says.
-/// - No more than `maximum` run, and no more than `maximumPerHost` of one origin. Those that are suspended do not count:
-///   when they go on, more may run for a time.
-/// - What has waited longer than `patience` goes before all others, so that nothing starves under a flood.
-/// - A hop that follows a redirect goes before others: its caller has had its turn already.
+/// - Exchanges of higher priority start first; among equals `executionOrder` decides.
+/// - At most `maximumConcurrent` run, and at most `maximumPerHost` of one origin. Suspended exchanges do not count:
+///   after they resume, more may run for a time.
+/// - An exchange that has waited longer than `starvationLimit` starts before all others.
+/// - An exchange that follows a redirect starts before others, because its download has started already.
 struct DownloadQueue {
-    /// What starts now, and since when it has waited.
+    /// A request that starts now.
     struct ReadyRequest {
         let request: ExchangeRequest
         let enqueueTime: Duration
     }
 
-    /// How many times the limit may run while some of them are suspended.
+    /// The factor by which the running exchanges, suspended ones included, may exceed a limit.
     private static let suspensionFactor = 16
 
     var maximumConcurrent: Int
     var maximumPerHost: Int
     var executionOrder: Downloader.ExecutionOrder
     var starvationLimit: Duration
-    /// What the application has suspended: this priority and below; `nil` for nothing.
+    /// The rate limit; the engine enforces it.
+    var maximumBytesPerSecond: Int?
+    /// The highest priority that the application has suspended; `nil` for none.
     var suspendedPriority: LoadPriority?
-    /// How many hold low priority back because the user scrolls or drags.
+    /// The number of user interactions in progress; low priority is suspended during an interaction.
     var interactionCount = 0
-    /// Whether nothing new is asked of the network; a redirect still leads on.
+    /// A Boolean value indicating whether new downloads fail; redirects of running ones are followed.
     var isOffline = false
 
-    /// All that wait or run.
+    /// All entries that wait or run.
     private var entries: [UInt64: QueueEntry] = [:]
-    /// The origins of those.
+    /// The queues of the origins of `entries`.
     private var originQueues: [Origin: OriginQueue] = [:]
-    /// Those that run.
+    /// The entries that run.
     private var runningEntries: [UInt64: QueueEntry] = [:]
     private var lastSequenceNumber: UInt64 = 0
     private var knownPriorityChanges = 0
@@ -42,14 +44,15 @@ struct DownloadQueue {
         maximumPerHost = max(1, configuration.maximumPerHost)
         executionOrder = configuration.executionOrder
         starvationLimit = configuration.starvationLimit
+        maximumBytesPerSecond = configuration.maximumBytesPerSecond
     }
 
     var waitingCount: Int { entries.count - runningCount }
     var runningCount: Int { runningEntries.count }
-    /// What runs, and whether it is to take bytes.
+    /// The identifiers of the running exchanges, and whether each is suspended.
     var running: [(id: UInt64, isSuspended: Bool)] { runningEntries.map { id, entry in (id, isSuspended(entry)) } }
 
-    /// Adds an order behind those that wait.
+    /// Appends a request.
     mutating func add(_ request: ExchangeRequest, now: Duration) {
         lastSequenceNumber += 1
         let entry = QueueEntry(
@@ -62,7 +65,7 @@ struct DownloadQueue {
         entry.originQueue.append(entry)
     }
 
-    /// Takes out an order that waits; gives `nil` where none does, and marks the one that runs.
+    /// Removes and returns a request that waits; marks an entry that runs as cancelled and returns `nil`.
     mutating func cancel(_ id: UInt64) -> ExchangeRequest? {
         guard let entry = entries[id] else { return nil }
         entry.isCancelled = true
@@ -72,16 +75,16 @@ struct DownloadQueue {
         return entry.consumeRequest()
     }
 
-    /// Takes out all that wait to be the first of their download.
+    /// Removes and returns all waiting requests that do not follow a redirect.
     mutating func removeWaiting() -> [ExchangeRequest] {
-        let waitingEntries = entries.values.filter { $0.state == .waiting && !$0.followsRedirect }
-        return waitingEntries.sorted { $0.sequenceNumber < $1.sequenceNumber }.compactMap { cancel($0.id) }
+        let waiting = entries.values.filter { $0.state == .waiting && !$0.followsRedirect }
+        return waiting.sorted { $0.sequenceNumber < $1.sequenceNumber }.compactMap { cancel($0.id) }
     }
 
-    /// Whether an entry that runs was cancelled.
+    /// Returns a Boolean value indicating whether a running entry was cancelled.
     func isCancelled(_ id: UInt64) -> Bool { entries[id]?.isCancelled ?? false }
 
-    /// Frees the place of an exchange that ran.
+    /// Frees the slot of a running exchange.
     mutating func finish(_ id: UInt64) {
         guard let entry = runningEntries.removeValue(forKey: id) else { return }
         entries[id] = nil
@@ -90,42 +93,19 @@ struct DownloadQueue {
         if entry.originQueue.isIdle { originQueues[entry.originQueue.origin] = nil }
     }
 
-    /// The order whose turn it is now; it counts as running from here on.
+    /// Removes and returns the next request, which counts as running from now on; `nil` if none may start.
     ///
-    /// `nil` where none may start.
-    ///
-    /// - Complexity: O(origins that wait); O(entries) after a priority has changed.
+    /// - Complexity: O(*n*) in the number of waiting origins; after a change of a priority, in the number of entries.
     mutating func dequeue(now: Duration) -> ReadyRequest? {
         guard waitingCount > 0, hasRoom(running: runningCount, in: nil, limit: maximumConcurrent) else { return nil }
         updateRanks()
-        guard let chosen = starvingEntry(now: now) ?? bestEntry(), let request = chosen.consumeRequest() else {
+        guard let entry = starvingEntry(now: now) ?? bestEntry(), let request = entry.consumeRequest() else {
             return nil
         }
-        chosen.state = .running
-        chosen.originQueue.runningCount += 1
-        runningEntries[request.id] = chosen
-        return ReadyRequest(request: request, enqueueTime: chosen.enqueueTime)
-    }
-
-    /// Whether one more may run, of all or at `host`: those that are suspended leave room for others, `crowd` times the limit
-    /// in all, since each has a connection.
-    private func hasRoom(running: Int, in originQueue: OriginQueue?, limit: Int) -> Bool {
-        running < limit
-            || isSuspending && running / Self.suspensionFactor < limit && activeCount(in: originQueue) < limit
-    }
-
-    /// How many take bytes, of all that run or of those at `host`.
-    private func activeCount(in originQueue: OriginQueue? = nil) -> Int {
-        runningEntries.values.count { (originQueue == nil || $0.originQueue === originQueue) && !isSuspended($0) }
-    }
-
-    /// Whether anything may have to stay where it is.
-    var isSuspending: Bool { suspendedPriority != nil || interactionCount > 0 }
-
-    private func isSuspended(_ entry: QueueEntry) -> Bool {
-        guard isSuspending else { return false }
-        let priority = entry.context.priority
-        return interactionCount > 0 && priority == .low || suspendedPriority.map { priority <= $0 } ?? false
+        entry.state = .running
+        entry.originQueue.runningCount += 1
+        runningEntries[request.id] = entry
+        return ReadyRequest(request: request, enqueueTime: entry.enqueueTime)
     }
 
     private mutating func originQueue(for origin: Origin) -> OriginQueue {
@@ -134,25 +114,55 @@ struct DownloadQueue {
         originQueues[origin] = originQueue
         return originQueue
     }
+}
 
-    /// Sorts entries anew whose priority has changed since they came.
+// MARK: Suspension
+extension DownloadQueue {
+    /// A Boolean value indicating whether any priority is suspended.
+    var isSuspending: Bool { suspendedPriority != nil || interactionCount > 0 }
+
+    private func isSuspended(_ entry: QueueEntry) -> Bool {
+        guard isSuspending else { return false }
+        let priority = entry.context.priority
+        return interactionCount > 0 && priority == .low || suspendedPriority.map { priority <= $0 } ?? false
+    }
+
+    /// Returns a Boolean value indicating whether one more exchange may run, of all or of one origin.
+    ///
+    /// Suspended exchanges leave room for others, up to `suspensionFactor` times the limit, because each has a
+    /// connection.
+    private func hasRoom(running: Int, in originQueue: OriginQueue?, limit: Int) -> Bool {
+        running < limit
+            || isSuspending && running / Self.suspensionFactor < limit && activeCount(in: originQueue) < limit
+    }
+
+    /// Returns the number of running exchanges that are not suspended, of all or of one origin.
+    private func activeCount(in originQueue: OriginQueue?) -> Int {
+        runningEntries.values.count { (originQueue == nil || $0.originQueue === originQueue) && !isSuspended($0) }
+    }
+}
+
+// MARK: Order
+extension DownloadQueue {
+    /// Moves entries whose priority has changed to the lane of their new rank.
     private mutating func updateRanks() {
         let changes = JobContext.priorityChangeCount
         guard changes != knownPriorityChanges else { return }
         knownPriorityChanges = changes
-        let waitingEntries = entries.values.filter { $0.state == .waiting }
-        guard waitingEntries.contains(where: { $0.rank != $0.currentRank }) else { return }
+        let waiting = entries.values.filter { $0.state == .waiting }
+        guard waiting.contains(where: { $0.rank != $0.currentRank }) else { return }
         for originQueue in originQueues.values { originQueue.removeAll() }
-        for entry in waitingEntries.sorted(by: { $0.sequenceNumber < $1.sequenceNumber }) {
+        for entry in waiting.sorted(by: { $0.sequenceNumber < $1.sequenceNumber }) {
             entry.rank = entry.currentRank
             entry.originQueue.append(entry)
         }
     }
 
     private mutating func bestEntry() -> QueueEntry? {
-        candidate(fromFront: executionOrder == .firstInFirstOut) { [executionOrder] left, right in
+        let isFirstInFirstOut = executionOrder == .firstInFirstOut
+        return candidate(fromFront: isFirstInFirstOut) { left, right in
             if left.rank != right.rank { return left.rank > right.rank }
-            return executionOrder == .firstInFirstOut
+            return isFirstInFirstOut
                 ? left.sequenceNumber < right.sequenceNumber : left.sequenceNumber > right.sequenceNumber
         }
     }
@@ -162,7 +172,7 @@ struct DownloadQueue {
         return oldest.flatMap { now - $0.enqueueTime > starvationLimit ? $0 : nil }
     }
 
-    /// The best of what stands at one end of every lane that may start.
+    /// Returns the best of the entries at one end of each lane that may start.
     private mutating func candidate(
         fromFront: Bool,
         isBetter: (QueueEntry, QueueEntry) -> Bool

@@ -1,18 +1,20 @@
 import EideticCore
 
-/// One station of a download on its way through redirects.
+/// One request in the chain of redirects of a download; the first has followed no redirect.
 final class Redirect: Sendable {
     private let key: DownloadKey
     let url: String
     let origin: Origin
     let headers: HTTPHeaders
     let credentials: Credentials?
+    /// The number of redirects that led here.
     let redirectCount: Int
-    /// Whether a redirect has led away from the origin that the caller named.
+    /// A Boolean value indicating whether a redirect has left the origin of the original request.
     let isCrossOrigin: Bool
 
+    /// The request of the caller.
     var originalRequest: FetchRequest { key.request }
-    /// The file that the body goes to; `nil` where it is handed out.
+    /// The path of the file for the body; `nil` if the body is returned.
     var filePath: String? { key.filePath }
 
     init(_ key: DownloadKey) {
@@ -37,17 +39,17 @@ final class Redirect: Sendable {
         redirectCount = previous.redirectCount + 1
     }
 
-    /// What a stranger may read.
+    /// Returns a Boolean value indicating whether a header field may be sent to another origin.
     ///
-    /// Everything else the caller gave was meant for the first origin: keys and tokens hide in fields of any name.
+    /// All other fields were meant for the first origin: keys and tokens are sent in fields of any name.
     static func isSafeForOtherOrigins(_ name: String) -> Bool {
         ["accept", "accept-language", "accept-encoding", "user-agent", "cache-control"].contains(name.lowercased())
     }
 
-    /// The next station, where `head` is a redirect; `nil` where it is not.
+    /// Returns the next request of the chain, or `nil` if `head` is no redirect.
     ///
-    /// - Throws: `badRedirect` for too many, for one to a scheme other than http and https, from https to http, or to
-    ///   nothing that can be read.
+    /// - Throws: `badRedirect` for too many redirects, a missing or invalid target, a scheme other than http and https,
+    ///   and a redirect from https to http.
     func next(after head: ResponseHead, location target: String?, limit: Int) throws(EideticError) -> Redirect? {
         guard head.isRedirect else { return nil }
         let location = head.headers["Location"]
@@ -59,17 +61,17 @@ final class Redirect: Sendable {
                 httpStatus: head.status
             )
         }
-        guard redirectCount < limit else { throw failure("more than \(limit) in a row") }
-        guard location != nil, let target else { throw failure("it says not where to") }
+        guard redirectCount < limit else { throw failure("more than \(limit) redirects in a row") }
+        guard location != nil, let target else { throw failure("the response has no Location header") }
         let parsed: ParsedURL
         do throws(EideticError) { parsed = try ParsedURL(target) } catch { throw failure(error.message) }
         guard origin.scheme == "http" || parsed.origin.scheme == "https" else {
-            throw failure("from https to http")
+            throw failure("a redirect from https to http is not followed")
         }
         return Redirect(after: self, to: parsed)
     }
 
-    /// The answer to hand out.
+    /// Returns the response of the download.
     ///
     /// - Throws: `httpStatus` for a status other than 2xx and 304.
     func response(head: ResponseHead, outcome: ExchangeOutcome) throws(EideticError) -> FetchResponse {
@@ -77,15 +79,14 @@ final class Redirect: Sendable {
             let reason = head.reasonPhrase.isEmpty ? "" : " \(head.reasonPhrase)"
             throw EideticError(
                 .httpStatus,
-                message: "\(url): the server answered \(head.status)\(reason)",
+                message: "\(url): the server responded with status \(head.status)\(reason)",
                 httpStatus: head.status
             )
         }
-        let bytes = head.status == 304 ? [] : outcome.body
         var response = FetchResponse(
             status: head.status,
             headers: head.headers,
-            bytes: bytes,
+            bytes: head.status == 304 ? [] : outcome.body,
             effectiveURL: url,
             sharedMetrics: outcome.sharedMetrics
         )

@@ -1,11 +1,11 @@
 import EideticCore
 import Glibc
 
-/// Beginnings of bodies on disk, so that a download goes on where an earlier process stopped.
+/// Partial bodies on disk, with which a download resumes the download of an earlier process.
 ///
-/// A file each: a text head, an empty line, the body. The head names the URL and the checksum of the body; a file that
-/// does not agree is no longer there. Files that are too old, or the oldest of too many bytes, go whenever one is written.
-/// Everything here blocks.
+/// A file consists of text lines, an empty line and the body. The lines have the URL and the checksum of the body; a
+/// file that does not match is a miss. Each insertion removes files that have expired, and the oldest files above the
+/// size limit. All functions block.
 struct PartialBodyStore: Sendable {
     let directory: String
     let sizeLimit: Int
@@ -13,7 +13,7 @@ struct PartialBodyStore: Sendable {
     let fileSystem: FileSystem
     let time: any TimeSource
 
-    /// `nil` where the configuration names no directory.
+    /// Creates a store; `nil` if the configuration has no directory.
     init?(_ configuration: Downloader.Configuration) {
         guard let directory = configuration.partialDirectory else { return nil }
         self.directory = directory
@@ -23,13 +23,14 @@ struct PartialBodyStore: Sendable {
         time = configuration.time
     }
 
-    /// Below this a body is fetched again sooner than a file is written and read.
+    /// The size below which loading a body again is faster than writing and reading a file.
     static let minimumSize = 65_536
+    /// The time after which a temporary file is assumed to be that of a killed process.
     private static let maximumWriteTime: Duration = .seconds(60)
     private static let magic = "eidetic-partial 1"
     private static let fileExtension = ".partial"
 
-    /// Keeps the beginning of what `request` names.
+    /// Writes the partial body of a request to a file.
     func insert(_ partialBody: PartialBody, for request: FetchRequest) throws(SystemError) {
         guard partialBody.bytes.count >= Self.minimumSize, partialBody.bytes.count <= sizeLimit else { return }
         try fileSystem.makeDirectories(directory)
@@ -46,7 +47,7 @@ struct PartialBodyStore: Sendable {
         }
     }
 
-    /// Takes what was kept for `request`; the file is gone afterwards.
+    /// Removes and returns the partial body of a request.
     func remove(for request: FetchRequest) -> PartialBody? {
         let path = path(of: request)
         guard let status = try? fileSystem.status(of: path), status.size <= sizeLimit + 131_072 else { return nil }
@@ -68,7 +69,7 @@ struct PartialBodyStore: Sendable {
         return PartialBody(bytes: body, validator: lines[2], totalLength: Int(lines[3]))
     }
 
-    /// The whole request is the identity: what one user was sent is not continued for another.
+    /// Returns the path for a request; it depends on the whole request, so that users do not share partial bodies.
     private func path(of request: FetchRequest) -> String {
         "\(directory)/\(CacheKey(request.identityText).hexadecimal)\(Self.fileExtension)"
     }
@@ -79,7 +80,7 @@ struct PartialBodyStore: Sendable {
             let path = "\(directory)/\(name)"
             guard let status = try? fileSystem.status(of: path) else { continue }
             let age = time.now - status.modificationTime
-            // A file under another name is being written, or its writer was killed.
+            // A file with another suffix is temporary: it is being written, or its writer was killed.
             if age > lifetime || !name.hasSuffix(Self.fileExtension) && age > Self.maximumWriteTime {
                 try? fileSystem.unlink(path)
             } else {
@@ -95,7 +96,7 @@ struct PartialBodyStore: Sendable {
 }
 
 extension FetchRequest {
-    /// What makes the answer differ, as one text.
+    /// The properties that the response depends on, as text.
     var identityText: String {
         let fields = headers.canonicalFields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         let credentialsText = credentials.map { "\($0)" } ?? "-"

@@ -1,12 +1,16 @@
 import EideticCore
 
-/// Makes exchanges on a thread of its own, as many at once as it is given.
+/// An engine that performs exchanges concurrently on a thread of its own.
 ///
-/// Who may start when is decided elsewhere; see `TransferScheduler`.
+/// `DownloadScheduler` decides which exchanges start.
 final class NetworkEngine: Sendable {
     private let inbox = EngineInbox()
 
-    /// Starts the thread, once; `onEnd` is told there of each exchange that is over, before the one who waits for it.
+    /// Starts the thread; must be called once.
+    ///
+    /// - Parameters:
+    ///   - options: The options common to all exchanges.
+    ///   - onEnd: A function that is called on the thread after each exchange, before the completion of its request.
     func run(_ options: EngineOptions, onEnd: @escaping @Sendable (ExchangeRequest) -> Void) {
         let inbox = inbox
         Thread.start(name: options.threadName) { EngineLoop(inbox: inbox, options: options, onEnd: onEnd).run() }
@@ -14,14 +18,14 @@ final class NetworkEngine: Sendable {
 
     deinit { _ = inbox.post(.stop) }
 
-    /// Begins an exchange; its completion is called once, whatever happens.
+    /// Starts an exchange; the completion of its request is called exactly once.
     func start(_ request: ExchangeRequest, queued: Duration) {
         if !inbox.post(.start(request, queued: queued)) { request.completion(.cancelled)() }
     }
 
-    /// Ends an exchange as cancelled; no effect where it has ended.
+    /// Cancels an exchange; has no effect on one that has ended.
     func cancel(_ id: UInt64) { _ = inbox.post(.cancel(id)) }
 
-    /// Tells the engine anything else.
+    /// Posts any other command.
     func post(_ command: EngineCommand) { _ = inbox.post(command) }
 }

@@ -3,11 +3,11 @@ import CNetwork
 import EideticCore
 import Glibc
 
-/// Waits for libcurl's sockets, its timer, the inbox and news of the network, all in one place.
+/// An epoll instance for libcurl's sockets, its timer, the inbox and changes of the network.
 ///
-/// libcurl says which sockets it waits for, and is told of those alone that are ready (`curl_multi_socket_action`). With
-/// `curl_multi_poll` it asks the system about each of them, one by one, whenever anything happens. Lives on the engine's
-/// thread alone.
+/// libcurl registers the sockets that it waits for, and is called for ready sockets only (`curl_multi_socket_action`).
+/// With `curl_multi_poll` it would query each of them from the system at every event. It is used on the engine's thread
+/// only.
 final class EventPoller {
     private let multiHandle: MultiHandle
     private var multi: UnsafeMutableRawPointer { multiHandle.pointer }
@@ -16,32 +16,35 @@ final class EventPoller {
     private let routeSocket: RouteSocket?
     private let time = SystemTime()
     private var events = [epoll_event](repeating: epoll_event(), count: 64)
-    /// How many of those came.
+    /// The number of current events in `events`.
     private var eventCount = 0
     private var sockets = WatchedSockets()
-    /// How often in a row libcurl was called for bytes alone that OpenSSL held.
+    /// The number of calls in a row for nothing but bytes that OpenSSL has buffered.
     private var bufferedCallCount = 0
-    /// So many records at most, of 22 bytes, are held for a socket (RFC 8446, 5.2): what is left then is not wanted yet.
+    /// The largest number of records that OpenSSL buffers for a socket, of at least 22 bytes each (RFC 8446, section
+    /// 5.2).
+    ///
+    /// After as many calls libcurl does not read the remaining bytes for now.
     private static let maximumBufferedCalls = Int(EIDETIC_CURL_READ_AHEAD) / 22
-    /// With so many transfers for each socket they share connections.
+    /// The number of exchanges for each socket above which they are assumed to share connections.
     private static let sharingThreshold = 4
-    /// Whether libcurl was made to go through all transfers, since when nothing was quiet.
+    /// A Boolean value indicating whether the last pass over all exchanges may have missed bytes.
     private var mayHaveMissedBytes = false
-    /// Whether it is quiet, and they are to be gone through once more.
+    /// A Boolean value indicating whether a second pass is due.
     private var needsSecondPass = false
     private static let secondPassDelay = Duration.milliseconds(10)
-    /// When libcurl wants to be called although nothing has happened, by the system's clock.
-    private var deadline: Duration?
+    /// The time at which libcurl's timer expires, by the system's clock.
+    private var timerDeadline: Duration?
 
-    /// A machine that can give no epoll cannot go on: traps.
+    /// Creates an instance; traps if the system cannot create an epoll descriptor.
     init(multiHandle: MultiHandle, wakeupDescriptor: Int32, observesNetwork: Bool) {
         let number = epoll_create1(Int32(EPOLL_CLOEXEC))
-        precondition(number >= 0, "no epoll: \(SystemError.message(for: errno))")
+        precondition(number >= 0, "epoll_create1 failed: \(SystemError.message(for: errno))")
         self.multiHandle = multiHandle
         self.wakeupDescriptor = wakeupDescriptor
         epoll = FileDescriptor(adopting: number)
         routeSocket = observesNetwork ? RouteSocket() : nil
-        // Each ring of the bell is an event of its own, so that nobody need reset it.
+        // Edge-triggered, so that the descriptor need not be reset after a wake-up.
         updateInterest(EPOLL_CTL_ADD, of: wakeupDescriptor, events: EPOLLIN.rawValue | EPOLLET.rawValue)
         if let routeSocket { updateInterest(EPOLL_CTL_ADD, of: routeSocket.descriptor, events: EPOLLIN.rawValue) }
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -50,34 +53,37 @@ final class EventPoller {
 
     deinit { eidetic_curl_multi_set_watchers(multi, nil, nil, nil) }
 
-    /// Sleeps until something happens, `longest` at most where there is one; gives whether anything did.
+    /// Sleeps until an event occurs.
+    ///
+    /// - Parameter timeout: The longest time to sleep; `nil` for no limit.
+    /// - Returns: `true` if there is an event, or if OpenSSL has buffered bytes; otherwise, `false`.
     func wait(timeout: Duration?) -> Bool {
         sockets.findBufferedSockets()
         let hasBufferedBytes = !sockets.bufferedSockets.isEmpty
         let maySleep = timeout != .zero
-        var epollTimeout = timeout
+        var pollTimeout = timeout
         if hasBufferedBytes || mayHaveMissedBytes {
-            epollTimeout = min(timeout ?? Self.secondPassDelay, Self.secondPassDelay)
+            pollTimeout = min(timeout ?? Self.secondPassDelay, Self.secondPassDelay)
         }
-        if hasBufferedBytes && bufferedCallCount < Self.maximumBufferedCalls { epollTimeout = .zero }
+        if hasBufferedBytes && bufferedCallCount < Self.maximumBufferedCalls { pollTimeout = .zero }
         defer { needsSecondPass = mayHaveMissedBytes && maySleep && eventCount == 0 }
-        eventCount = max(
-            0,
-            Int(epoll_wait(epoll.rawValue, &events, Int32(events.count), epollMilliseconds(for: epollTimeout)))
-        )
+        let result = epoll_wait(epoll.rawValue, &events, Int32(events.count), epollMilliseconds(for: pollTimeout))
+        eventCount = max(0, Int(result))
         bufferedCallCount = eventCount == 0 && hasBufferedBytes ? bufferedCallCount + 1 : 0
         return eventCount > 0 || hasBufferedBytes
     }
 
-    /// Lets libcurl do what is to be done for the transfers, after something happened.
+    /// Calls libcurl for the current events.
     ///
-    /// Over HTTP/2 many share a connection, and what comes there may be for any of them: libcurl then has all of them in
-    /// line one by one, which takes longer than to go through them once. In doing so it may forget a transfer whose bytes
-    /// came with those of a later one: when it is quiet, it goes through them once more.
+    /// Over HTTP/2 many exchanges share a connection, and its bytes may belong to any of them. libcurl would then
+    /// process all of them in turn for each event, which takes longer than a single pass over all exchanges. In such a
+    /// pass it may miss an exchange whose bytes arrived together with those of a later one. So a second pass follows
+    /// when no event is left.
     ///
-    /// - Returns: Whether something came that may bring the network back.
+    /// - Returns: `true` if a change may have restored the network; otherwise, `false`.
     func dispatchEvents(exchangeCount: Int) -> Bool {
-        var hasNetworkChange = false, hasReadySocket = false
+        var hasNetworkChange = false
+        var hasReadySocket = false
         let sharesConnections = exchangeCount >= Self.sharingThreshold * max(1, sockets.count)
         for event in events[..<eventCount] {
             switch event.data.fd {
@@ -93,24 +99,24 @@ final class EventPoller {
         }
         if hasReadySocket || needsSecondPass {
             eidetic_curl_multi_act_on_all(multi)
-            // Bytes that are held make it busy, so that the look at quiet is still to come.
+            // Buffered bytes keep the poller from sleeping, so the second pass is still to come.
             mayHaveMissedBytes = hasReadySocket || !sockets.bufferedSockets.isEmpty
         }
         readBufferedBytes()
         return hasNetworkChange
     }
 
-    /// Lets libcurl read what OpenSSL holds, unless it was called for that socket just now.
+    /// Calls libcurl for the bytes that OpenSSL has buffered, except for sockets that had an event.
     private func readBufferedBytes() {
         for socket in sockets.bufferedSockets where !events[..<eventCount].contains(where: { $0.data.fd == socket }) {
             if sockets.contains(socket) { performAction(on: socket, events: EPOLLIN.rawValue) }
         }
     }
 
-    /// Lets libcurl do what it wanted to do at a time that has come.
+    /// Calls libcurl if its timer has expired.
     func fireExpiredTimer() {
-        guard let deadline, deadline <= time.uptime else { return }
-        self.deadline = nil
+        guard let timerDeadline, timerDeadline <= time.uptime else { return }
+        self.timerDeadline = nil
         var running: Int32 = 0
         curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
     }
@@ -125,18 +131,18 @@ final class EventPoller {
     }
 
     private func epollMilliseconds(for timeout: Duration?) -> Int32 {
-        let untilDeadline = deadline.map { max(.zero, $0 - time.uptime) }
+        let untilDeadline = timerDeadline.map { max(.zero, $0 - time.uptime) }
         guard let shortest = [timeout, untilDeadline].compactMap({ $0 }).min() else { return -1 }
         return Int32(min(shortest.inMilliseconds.rounded(.up), Double(Int32.max)))
     }
 
     fileprivate func setTimer(milliseconds: Int) {
-        deadline = milliseconds < 0 ? nil : time.uptime + .milliseconds(milliseconds)
+        timerDeadline = milliseconds < 0 ? nil : time.uptime + .milliseconds(milliseconds)
     }
 
     fileprivate func watch(_ socket: Int32, activity: Int32, easy: UnsafeMutableRawPointer) {
         if let change = sockets.update(socket, activity: activity, easy: easy) {
-            updateInterest(change.operation, of: socket, events: change.wanted)
+            updateInterest(change.operation, of: socket, events: change.events)
         }
     }
 
@@ -146,6 +152,7 @@ final class EventPoller {
     }
 }
 
+/// libcurl's `CURLMOPT_SOCKETFUNCTION`.
 private func socketCallback(
     _ easy: UnsafeMutableRawPointer?,
     _ socket: curl_socket_t,
@@ -154,15 +161,18 @@ private func socketCallback(
     _ socketData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let context, let easy else { return 0 }
-    Unmanaged<EventPoller>.fromOpaque(context).takeUnretainedValue().watch(socket, activity: activity, easy: easy)
+    let poller = Unmanaged<EventPoller>.fromOpaque(context).takeUnretainedValue()
+    poller.watch(socket, activity: activity, easy: easy)
     return 0
 }
 
-private func timerCallback(_ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?)
-    -> Int32
-{
-    if let context {
-        Unmanaged<EventPoller>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds: milliseconds)
-    }
+/// libcurl's `CURLMOPT_TIMERFUNCTION`.
+private func timerCallback(
+    _ multi: UnsafeMutableRawPointer?,
+    _ milliseconds: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context else { return 0 }
+    Unmanaged<EventPoller>.fromOpaque(context).takeUnretainedValue().setTimer(milliseconds: milliseconds)
     return 0
 }

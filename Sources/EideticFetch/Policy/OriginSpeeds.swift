@@ -1,9 +1,9 @@
 import EideticCore
 
-/// How fast origins were of late: a value without a clock of its own.
+/// The recent download speed of each origin, as a value without a clock of its own.
 ///
-/// What was measured fades: by a quarter with each further download, by half in each minute, and altogether after five,
-/// so that a slow host is tried again.
+/// A measurement loses a quarter of its weight with each further download and half of it with each minute. It expires
+/// after five minutes, so that an origin that was slow is tried again.
 package struct OriginSpeeds: Sendable {
     private struct Measurement {
         var bytes = 0.0
@@ -11,24 +11,24 @@ package struct OriginSpeeds: Sendable {
         var lastUpdate: Duration
     }
 
-    /// A smaller body says more about the way there than about the speed.
+    /// The size below which the duration of a download measures latency rather than speed.
     static let minimumBodySize = 16_384
     static let halfLife: Duration = .seconds(60)
     static let lifetime: Duration = .seconds(300)
-    /// Origins that are remembered at most.
+    /// The largest number of origins with a measurement.
     static let capacity = 1_024
 
     private var measurements: [Origin: Measurement] = [:]
 
     package init() {}
 
-    /// Notes a download, whether it was complete or not.
+    /// Records a download, complete or not.
     package mutating func recordDownload(from origin: Origin, metrics: FetchMetrics, now: Duration) {
         guard metrics.bodyBytes >= Self.minimumBodySize, metrics.total > .zero else { return }
         if measurements.count >= Self.capacity, measurements[origin] == nil { removeOldest() }
         var measurement = measurements[origin] ?? Measurement(lastUpdate: now)
         var weight = 0.75
-        // Another thread's later moment may have been noted before.
+        // Another thread may have recorded a later time already; then there is no half-life to apply.
         for _ in 0..<Int(max(0, min(100, (now - measurement.lastUpdate) / Self.halfLife))) { weight /= 2 }
         measurement.bytes = measurement.bytes * weight + Double(metrics.bodyBytes)
         measurement.seconds = measurement.seconds * weight + metrics.total.inSeconds
@@ -36,13 +36,13 @@ package struct OriginSpeeds: Sendable {
         measurements[origin] = measurement
     }
 
-    /// Bytes a second of one download; `nil` where nothing was measured of late.
+    /// Returns the bytes per second of one download, or `nil` without a recent measurement.
     package func bytesPerSecond(of origin: Origin, now: Duration) -> Double? {
         guard let measurement = measurements[origin], now - measurement.lastUpdate < Self.lifetime else { return nil }
         return measurement.bytes / measurement.seconds
     }
 
-    /// Forgets everything: the network is another one now.
+    /// Removes all measurements, after a change of the network.
     package mutating func reset() { measurements = [:] }
 
     private mutating func removeOldest() {

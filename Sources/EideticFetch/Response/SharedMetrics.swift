@@ -1,4 +1,4 @@
-/// Metrics in one place, however often the answer that they belong to is copied.
+/// A reference to metrics, so that copies of a response share them.
 final class SharedMetrics: Sendable {
     let metrics: FetchMetrics
 

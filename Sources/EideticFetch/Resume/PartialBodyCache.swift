@@ -1,6 +1,6 @@
 import EideticCore
 
-/// Keeps beginnings of bodies on disk without blocking who asks; without a directory it keeps none.
+/// An asynchronous view of a `PartialBodyStore`; empty without a store.
 struct PartialBodyCache: Sendable {
     let store: PartialBodyStore?
     let pool: WorkPool
@@ -10,14 +10,14 @@ struct PartialBodyCache: Sendable {
         self.pool = pool
     }
 
-    /// What an earlier download of `request` left.
+    /// Removes and returns the partial body of an earlier download.
     func remove(for request: FetchRequest) async -> PartialBody? {
         guard let store else { return nil }
-        // A pool that is cancelled gives nothing, and then nothing is needed.
+        // The operation fails only if the task is cancelled, and then the body is not needed.
         return try? await pool.run { _ throws(EideticError) in store.remove(for: request) }
     }
 
-    /// Keeps a beginning whose rest may come later, also for who has left meanwhile.
+    /// Stores a partial body, even if the task has been cancelled.
     func insert(_ partialBody: PartialBody, for request: FetchRequest) async {
         guard let store else { return }
         await withCheckedContinuation { continuation in
@@ -28,7 +28,7 @@ struct PartialBodyCache: Sendable {
                     Log.write(
                         .warning,
                         category: .fetch,
-                        message: "the beginning of \(request.url) was not kept: \(error)"
+                        message: "cannot store the partial body of \(request.url): \(error)"
                     )
                 }
                 continuation.resume()

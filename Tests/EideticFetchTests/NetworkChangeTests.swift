@@ -4,9 +4,9 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite("News about the network", .timeLimit(.minutes(1)))
+@Suite("Network changes", .timeLimit(.minutes(1)))
 struct NetworkChangeTests {
-    /// What happened in a network namespace of its own.
+    /// The changes observed in a separate network namespace.
     private enum Observation: Sendable { case noNamespace(String), changes([Bool]) }
 
     private static func observeChanges() -> Observation {
@@ -18,13 +18,13 @@ struct NetworkChangeTests {
             }
             changes.append(socket.readChanges())
         }
-        // Who listens later knows what is there.
+        // A socket that is opened later ignores existing addresses.
         let late = RouteSocket()
         _ = NetworkNamespace.change([198, 51, 100, 1], by: .replace)
         return .changes(changes + [late?.readChanges() ?? true])
     }
 
-    @Test("L07 the kernel tells when an address comes, nothing before, and nothing when it only says so again")
+    @Test("L07 a new address is a change; an existing, repeated or removed one is none")
     func arrival() async {
         switch await NetworkNamespace.run(Self.observeChanges) {
         case nil: withKnownIssue("no network namespace here") { Issue.record() }
@@ -33,7 +33,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test("L07 a download that found no network goes on when an address comes, and the list of failures is empty then")
+    @Test("L07 a download without a network is retried when an address appears, and the failure list is cleared")
     func resumesWithNetwork() async throws {
         let clock = ManualRetryClock(holdsFirstWait: true)
         let optionalPlace = await NetworkNamespace.run { () -> Place? in
@@ -62,7 +62,7 @@ struct NetworkChangeTests {
         #expect(downloader.failures.entries.isEmpty)
     }
 
-    /// A server and a downloader in a network of their own, whose threads live there.
+    /// A server and a downloader whose threads run in a separate network namespace.
     private struct Place: Sendable {
         let origin: ScriptedOrigin
         let downloader: Downloader

@@ -1,0 +1,135 @@
+import EideticCore
+
+extension Exchange {
+    /// Receives a chunk of the body.
+    func receive(body chunk: UnsafeRawBufferPointer) -> ReceiveResult {
+        if failure != nil { return .refused }
+        guard pauseReasons.isEmpty else { return .paused }
+        // The channel comes before the rate limit, so that a chunk that is delivered again consumes tokens once.
+        if isRecognised, request.channel?.hasRoom(for: chunk.count) == false {
+            pauseReasons.insert(.reader)
+            return .paused
+        }
+        if let rateLimiter, !rateLimiter.consume(chunk.count) {
+            pauseReasons.insert(.rate)
+            return .paused
+        }
+        guard head?.isSuccess == true else {
+            lastActivity = clock.now
+            ignoredBytes += chunk.count
+            return ignoredBytes <= Self.ignoredBodyLimit ? .accepted : .refused
+        }
+        guard chunk.count <= request.fetchRequest.byteLimit.bytes - receivedBytes else {
+            fail(bodyTooLong("the body is longer than the limit"))
+            return .refused
+        }
+        guard append(chunk) else { return .refused }
+        lastActivity = clock.now
+        receivedBytes += chunk.count
+        request.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
+        return .accepted
+    }
+
+    /// Passes a chunk to the channel, the file or the collected body; returns `false` if the exchange failed.
+    private func append(_ chunk: UnsafeRawBufferPointer) -> Bool {
+        if let channel = request.channel, isRecognised {
+            channel.append(chunk)
+            return true
+        }
+        if let file { return attemptWrite { () throws(SystemError) in try file.write(chunk) } }
+        return collect(chunk)
+    }
+
+    /// Appends a chunk to the collected body, or recognises the beginning of the body.
+    private func collect(_ chunk: UnsafeRawBufferPointer) -> Bool {
+        if collectsBody || !body.isEmpty {
+            body.append(contentsOf: chunk)
+            return isRecognised || recogniseBody(isComplete: false)
+        }
+        // The first chunk is usually long enough to be recognised, and is passed on without a copy.
+        guard recognise(chunk, isComplete: false) else { return false }
+        if !isRecognised { body.append(contentsOf: chunk) }
+        return true
+    }
+
+    /// A Boolean value indicating whether the body is collected in memory.
+    var collectsBody: Bool { request.channel == nil && request.filePath == nil }
+
+    private func recogniseBody(isComplete: Bool) -> Bool {
+        let bytes = consumeBody()
+        let isValid = bytes.withUnsafeBytes { recognise($0, isComplete: isComplete) }
+        if collectsBody || !isRecognised { body = bytes }
+        return isValid
+    }
+
+    /// Checks the beginning of the body, and passes it to the channel or the file once it is acceptable.
+    ///
+    /// - Returns: `false` if the body is not an image and the exchange failed; otherwise, `true`.
+    private func recognise(_ start: UnsafeRawBufferPointer, isComplete: Bool) -> Bool {
+        if request.requiresImage {
+            switch ImageFormat.detect(in: start, isComplete: isComplete) {
+            case .format: break
+            case .needsMoreBytes: return true
+            case .unknown:
+                fail(
+                    .notAnImage(
+                        url: request.url,
+                        headers: head?.headers,
+                        isEmpty: start.isEmpty,
+                        status: head?.status
+                    )
+                )
+                return false
+            }
+        }
+        isRecognised = true
+        if let channel = request.channel, let head {
+            channel.open(with: head)
+            if !start.isEmpty { channel.append(start) }
+        }
+        guard let path = request.filePath else { return true }
+        return attemptWrite { () throws(SystemError) in
+            let file = try BodyFile(path: path, fileSystem: fileSystem)
+            try file.write(start)
+            self.file = file
+        }
+    }
+
+    /// Performs a file operation; its error ends the exchange.
+    private func attemptWrite(_ operation: () throws(SystemError) -> Void) -> Bool {
+        do throws(SystemError) {
+            try operation()
+            return true
+        } catch {
+            fail(EideticError(error))
+            return false
+        }
+    }
+
+    /// Checks a complete body, and commits its file.
+    func finishBody() {
+        guard head?.isSuccess == true else { return }
+        if let resumedLength, receivedBytes != resumedLength {
+            // The partial body does not match the remainder that this server sent.
+            hasUnrequestedRange = receivedBytes > resumedLength || request.filePath != nil
+            let counts = "the parts have \(receivedBytes) bytes, the body has \(resumedLength)"
+            return fail(EideticError(.lengthMismatch, message: "\(request.url): \(counts)"))
+        }
+        guard isRecognised || recogniseBody(isComplete: true), let file else { return }
+        _ = attemptWrite { () throws(SystemError) in try file.commit() }
+    }
+
+    /// Removes the file of an incomplete body.
+    func discardFile() { file = nil }
+
+    /// Returns the body without a copy, and removes it from the exchange.
+    func consumeBody() -> [UInt8] {
+        defer { body = [] }
+        return body
+    }
+
+    func bodyTooLong(_ fault: String) -> EideticError {
+        let limit = request.fetchRequest.byteLimit.bytes
+        return EideticError(.limitExceeded, message: "\(request.url): \(fault); the limit is \(limit) bytes")
+    }
+}

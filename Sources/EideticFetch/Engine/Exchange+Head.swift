@@ -1,0 +1,90 @@
+import EideticCore
+
+extension Exchange {
+    /// Receives lines of the head.
+    ///
+    /// libcurl delivers the lines that arrived during a pause together, from a single buffer.
+    ///
+    /// - Returns: `false` to end the exchange; otherwise, `true`.
+    func receive(head lines: UnsafeRawBufferPointer) -> Bool {
+        var start = 0
+        while start < lines.count {
+            let end = lines.index(of: UInt8(ascii: "\n"), from: start).map { $0 + 1 } ?? lines.count
+            guard receive(headLine: UnsafeRawBufferPointer(rebasing: lines[start..<end])) else { return false }
+            start = end
+        }
+        return true
+    }
+
+    private func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
+        lastActivity = clock.now
+        headBytes += line.count
+        // An address was refused, and libcurl has connected to another one.
+        if failure != nil { return false }
+        guard headBytes <= Self.headLimit else {
+            fail(
+                EideticError(
+                    .badResponse,
+                    message: "\(request.url): the response head is longer than \(Self.headLimit) bytes"
+                )
+            )
+            return false
+        }
+        if line.startsWithStatusLine {
+            incomingHead = ResponseHead(statusLine: line)
+            head = nil
+        } else if line.isBlank {
+            return finishHead()
+        } else if head == nil, let colon = line.index(of: UInt8(ascii: ":"), from: 0) {
+            let name = line.text(from: 0, to: colon)
+            incomingHead.headers.add(line.text(from: colon + 1, to: line.count), for: name)
+        }
+        return true
+    }
+
+    private func finishHead() -> Bool {
+        guard incomingHead.status >= 200, head == nil else { return true }
+        head = incomingHead
+        guard incomingHead.isSuccess else { return true }
+        guard startBody(for: incomingHead) else { return false }
+        guard !incomingHead.hasContentCoding, let length = incomingHead.contentLength else { return true }
+        guard length <= request.fetchRequest.byteLimit.bytes - body.count else {
+            fail(bodyTooLong("a length of \(length) bytes was announced"))
+            return false
+        }
+        expectedLength = body.count + length
+        if collectsBody { body.reserveCapacity(body.count + min(length, 16 << 20)) }
+        request.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
+        return true
+    }
+
+    /// Starts the body, with the partial body of an earlier attempt if the server resumes it.
+    ///
+    /// - Returns: `false` if the response has another range than requested; otherwise, `true`.
+    private func startBody(for head: ResponseHead) -> Bool {
+        body = []
+        receivedBytes = 0
+        expectedLength = nil
+        resumedLength = nil
+        guard head.status == 206 else { return true }
+        if let partialBody = request.partialBody {
+            if let length = partialBody.resumedLength(from: head) {
+                resumedLength = length
+                body = partialBody.bytes
+                receivedBytes = body.count
+                return true
+            }
+        } else if request.headers["Range"] != nil {
+            return true
+        }
+        hasUnrequestedRange = true
+        let range = head.headers["Content-Range"] ?? "no Content-Range header"
+        fail(
+            EideticError(
+                .badResponse,
+                message: "\(request.url): the server sent a range that was not requested (\(range))"
+            )
+        )
+        return false
+    }
+}

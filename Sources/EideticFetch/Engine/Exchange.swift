@@ -1,0 +1,101 @@
+import CCurl
+import EideticCore
+
+/// A running exchange of a request and its response, used on the engine's thread only.
+final class Exchange {
+    /// The reasons to pause an exchange, during which no bytes are received.
+    struct PauseReason: OptionSet {
+        let rawValue: Int
+
+        /// The reader of the body must catch up.
+        static let reader = PauseReason(rawValue: 1)
+        /// The priority of the download is suspended.
+        static let suspended = PauseReason(rawValue: 2)
+        /// The rate limit is reached.
+        static let rate = PauseReason(rawValue: 4)
+    }
+
+    /// The result of receiving a chunk of the body.
+    enum ReceiveResult { case accepted, refused, paused }
+
+    /// The largest size of a status line and its header section, in bytes.
+    static let headLimit = 262_144
+    /// The number of bytes of an ignored body, such as an error page, that are read so that the connection can be
+    /// reused.
+    static let ignoredBodyLimit = 65_536
+
+    let request: ExchangeRequest
+    /// The time in the queue.
+    let queued: Duration
+    let handle: EasyHandle
+    var easy: UnsafeMutableRawPointer { handle.pointer }
+
+    var head: ResponseHead?
+    var body: [UInt8] = []
+    /// The error with which the engine or a callback ended the exchange.
+    private(set) var failure: EideticError?
+    /// A Boolean value indicating whether the response has another range than requested.
+    var hasUnrequestedRange = false
+    var pauseReasons: PauseReason = [] {
+        didSet {
+            guard oldValue.isEmpty != pauseReasons.isEmpty else { return }
+            if pauseReasons.isEmpty { pausedTime += clock.now - pausedSince } else { pausedSince = clock.now }
+            wasPaused = true
+        }
+    }
+    /// A Boolean value indicating whether the exchange was paused at any time.
+    private(set) var wasPaused = false
+    /// The duration of all pauses that have ended.
+    private(set) var pausedTime: Duration = .zero
+    /// The start of the last pause.
+    private(set) var pausedSince: Duration = .zero
+    /// The rate limit of all exchanges together; `nil` for no limit.
+    var rateLimiter: RateLimiter?
+    /// The time of the last byte, by the engine's clock.
+    var lastActivity: Duration
+    let startTime: Duration
+    let stopCountAtStart: Int
+    let clock: ActiveClock
+
+    // The head and the body as they are received.
+    var incomingHead = ResponseHead()
+    var headBytes = 0
+    var ignoredBytes = 0
+    var receivedBytes = 0
+    /// The length of the complete body; `nil` if it is unknown.
+    var expectedLength: Int?
+    /// The required length of a body that is resumed; `nil` for any other body.
+    var resumedLength: Int?
+    /// A Boolean value indicating whether the beginning of the body has been accepted.
+    var isRecognised = false
+    var file: BodyFile?
+    let fileSystem: FileSystem
+
+    init(
+        request: ExchangeRequest,
+        queued: Duration,
+        handle: EasyHandle,
+        fileSystem: FileSystem,
+        clock: ActiveClock
+    ) {
+        self.request = request
+        self.queued = queued
+        self.handle = handle
+        self.fileSystem = fileSystem
+        self.clock = clock
+        lastActivity = clock.now
+        startTime = clock.now
+        stopCountAtStart = clock.stopCount
+        handle.errorBuffer.pointee = 0
+    }
+
+    /// Records the error of the exchange; the first one is kept.
+    func fail(_ error: EideticError) { if failure == nil { failure = error } }
+
+    /// Returns the exchange that runs on an easy handle.
+    static func running(on easy: UnsafeMutableRawPointer) -> Exchange? {
+        var context: UnsafeMutableRawPointer?
+        eidetic_curl_get_pointer(easy, CURLINFO_PRIVATE, &context)
+        return context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

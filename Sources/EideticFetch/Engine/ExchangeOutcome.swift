@@ -1,0 +1,24 @@
+import EideticCore
+
+/// The outcome of an exchange.
+struct ExchangeOutcome: Sendable {
+    /// The head of the response; `nil` if none arrived.
+    var head: ResponseHead?
+    /// The body, or the part of it that arrived before an error.
+    var body: [UInt8] = []
+    /// The error of the exchange; `nil` if a complete response arrived, whatever its status.
+    var error: EideticError?
+    var sharedMetrics = SharedMetrics(FetchMetrics())
+    /// The absolute URL of a redirect's target.
+    var redirectTarget: String?
+    /// A Boolean value indicating whether the process was stopped during the exchange.
+    var wasStopped = false
+    /// A Boolean value indicating whether the exchange was paused, so that its duration does not measure the server.
+    var wasPaused = false
+    /// A Boolean value indicating whether the response has another range than requested.
+    var hasUnrequestedRange = false
+
+    var metrics: FetchMetrics { sharedMetrics.metrics }
+
+    static let cancelled = ExchangeOutcome(error: .cancelled)
+}
