@@ -31,7 +31,7 @@ struct ImageLoadTests {
     }
 
     private var storedCount: Int {
-        get throws { try DiskCache(.init(directory: directory.path(of: "cache"))).usage.entryCount }
+        get throws { try DiskCache(.init(directory: directory.path(of: "cache"))).blocking.usage.entryCount }
     }
 
     @Test("L06 a load with continueInBackground finishes and is stored after a request to terminate")
