@@ -126,9 +126,9 @@ let package = Package(
             swiftSettings: strict
         ),
         .executableTarget(
-            name: "ShowPicture",
+            name: "ShowImage",
             dependencies: ["EideticGTK", "CGTK"],
-            path: "Examples/ShowPicture",
+            path: "Examples/ShowImage",
             swiftSettings: strict
         ),
         .executableTarget(
@@ -155,7 +155,7 @@ let package = Package(
             name: "EideticBench",
             dependencies: [
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-                "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe",
+                "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticReplay",
             ],
             swiftSettings: strict
         ),
@@ -216,6 +216,7 @@ let package = Package(
             dependencies: ["EideticCodecs", "EideticTestSupport", "CBareJPEG"],
             swiftSettings: strict
         ),
+        .target(name: "EideticReplay", dependencies: ["EideticCore", "EideticStore"], swiftSettings: strict),
         .executableTarget(
             name: "EideticDiskWorker",
             dependencies: ["EideticCore", "EideticStore"],
@@ -223,7 +224,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticStoreTests",
-            dependencies: ["EideticStore", "EideticTestSupport", "EideticDiskWorker"],
+            dependencies: ["EideticReplay", "EideticStore", "EideticTestSupport", "EideticDiskWorker"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -261,7 +262,7 @@ let package = Package(
 // C targets and targets that are not shipped each have a folder of their own.
 let development: Set = [
     "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker", "EideticFetchProbe",
-    "EideticGTKProbe", "EideticTestSupport",
+    "EideticGTKProbe", "EideticReplay", "EideticTestSupport",
 ]
 for target in package.targets where target.path == nil && target.type != .test {
     if development.contains(target.name) {

@@ -4,49 +4,51 @@ import Eidetic
 import EideticCore
 import EideticStore
 
-/// What the cache takes, and the button that clears it.
+/// The size of the cache, and the button that clears it.
 @MainActor
 final class CacheView {
     private unowned let gallery: Gallery
-    private var shown: [ByteCount] = []
-    /// How many more looks are taken: pictures are stored after they are shown.
-    private var looks = 0
+    private var shownSizes: [ByteCount] = []
+    /// The number of further checks; images are stored after they are shown.
+    private var remainingChecks = 0
 
-    init(_ gallery: Gallery) { self.gallery = gallery }
+    init(gallery: Gallery) { self.gallery = gallery }
 
-    /// Shows the sizes as they are now, and as they become until they stay as they are.
+    /// Shows the current sizes, and updates them until they stop changing.
     func update() {
-        let isIdle = looks == 0
-        looks = 8
+        let isIdle = remainingChecks == 0
+        remainingChecks = 8
         guard isIdle else { return }
         Task {
-            while looks > 0 {
-                looks = await look() ? 8 : looks - 1
+            while remainingChecks > 0 {
+                remainingChecks = await updateSizes() ? 8 : remainingChecks - 1
                 try? await Task.sleep(for: .milliseconds(250))
             }
         }
     }
 
-    /// Forgets all pictures; those that are seen stay.
+    /// Removes all images from the cache; visible ones stay.
     func clear() {
         Task {
             gallery.pipeline.removeAllFromMemory()
-            try? await gallery.disk?.removeAllValues()
-            if let usage = try? await gallery.disk?.currentUsage() { gallery.say("cleared to \(usage.logicalSize)") }
+            try? await gallery.disk?.removeAll()
+            if let usage = try? await gallery.disk?.usage { gallery.report("cleared to \(usage.logicalSize)") }
             update()
         }
     }
 
-    /// Shows the sizes; gives whether they have changed.
-    private func look() async -> Bool {
-        let usage = (try? await gallery.disk?.currentUsage()) ?? DiskCache.Usage()
+    /// Shows the current sizes.
+    ///
+    /// - Returns: `true` if they have changed; otherwise, `false`.
+    private func updateSizes() async -> Bool {
+        let usage = (try? await gallery.disk?.usage) ?? DiskCache.Usage()
         let memory = gallery.pipeline.memoryUsage
-        guard shown != [usage.logicalSize, memory] else { return false }
-        shown = [usage.logicalSize, memory]
+        guard shownSizes != [usage.logicalSize, memory] else { return false }
+        shownSizes = [usage.logicalSize, memory]
         gtk_menu_button_set_label(gallery.interface.opaque("cache"), "\(usage.logicalSize)")
         gallery.setText(
-            "cache-facts",
-            "\(usage.logicalSize) in \(usage.entryCount) entries on disk\n\(memory) decoded in memory"
+            of: "cache-facts",
+            to: "\(usage.logicalSize) in \(usage.entryCount) entries on disk\n\(memory) decoded in memory"
         )
         return true
     }

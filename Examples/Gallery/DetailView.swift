@@ -4,56 +4,58 @@ import Eidetic
 import EideticCore
 import EideticGTK
 
-/// One picture large: it starts from the grid's, and goes on to its neighbours.
+/// The view of one large image, which starts from the grid's image and leads to its neighbours.
 @MainActor
 final class DetailView {
     private unowned let gallery: Gallery
     private(set) var position: Int?
     private var neighbours: PrefetchGroup?
 
-    init(_ gallery: Gallery) {
+    init(gallery: Gallery) {
         self.gallery = gallery
         let interface = gallery.interface
-        Signal.connect(interface.object("earlier"), "clicked") { [unowned self] _ in move(by: -1) }
-        Signal.connect(interface.object("later"), "clicked") { [unowned self] _ in move(by: 1) }
+        Signal.connect(interface.object("earlier"), signal: "clicked") { [unowned self] _ in move(by: -1) }
+        Signal.connect(interface.object("later"), signal: "clicked") { [unowned self] _ in move(by: 1) }
         guard let swipe = gtk_gesture_swipe_new() else { return }
         gtk_gesture_single_set_touch_only(swipe, 1)
-        Signal.connectPair(UnsafeMutableRawPointer(swipe), "swipe") { [unowned self] across, down in
+        Signal.connectPair(UnsafeMutableRawPointer(swipe), signal: "swipe") { [unowned self] across, down in
             if abs(across) > abs(down), abs(across) > 300 { move(by: across < 0 ? 1 : -1) }
         }
         gtk_widget_add_controller(interface.widget("stage"), swipe)
     }
 
-    /// Shows the picture at a place in the list.
-    func show(_ position: Int) {
+    /// Shows the image at a position in the list.
+    func show(at position: Int) {
         guard gallery.grid.urls.indices.contains(position) else { return }
         self.position = position
-        let url = gallery.grid.urls[position], name = url.pictureName
-        gallery.setText("title", name)
-        gallery.setText("name", name)
-        gallery.setText("fact", "\(position + 1) of \(gallery.grid.urls.count)")
+        let url = gallery.grid.urls[position], name = url.imageName
+        gallery.setText(of: "title", to: name)
+        gallery.setText(of: "name", to: name)
+        gallery.setText(of: "fact", to: "\(position + 1) of \(gallery.grid.urls.count)")
         gtk_picture_set_alternative_text(gallery.interface.opaque("detail"), name)
         eidetic_set_accessible_name(gallery.interface.object("detail"), name)
         gtk_widget_set_sensitive(gallery.interface.widget("earlier"), position > 0 ? 1 : 0)
         gtk_widget_set_sensitive(gallery.interface.widget("later"), position + 1 < gallery.grid.urls.count ? 1 : 0)
-        load(url, [])
+        load(url, options: [])
     }
 
-    /// Goes to a neighbour; gives whether one picture is shown at all.
+    /// Moves to a neighbour.
+    ///
+    /// - Returns: `true` if the view is open; otherwise, `false`.
     @discardableResult
     func move(by step: Int) -> Bool {
         guard let position else { return false }
-        show(position + step)
+        show(at: position + step)
         return true
     }
 
-    /// Asks the server whether the picture has changed.
+    /// Revalidates the image.
     func refresh() {
         guard let position else { return }
-        load(gallery.grid.urls[position], [.refreshCached, .keepCurrentImage, .retryFailed])
+        load(gallery.grid.urls[position], options: [.refreshCached, .keepCurrentImage, .retryFailed])
     }
 
-    func leave() {
+    func close() {
         position = nil
         neighbours?.cancel()
         view.cancel()
@@ -61,46 +63,46 @@ final class DetailView {
 
     private var view: ImageWidget { ImageWidget(gallery.interface.opaque("detail"), pipeline: gallery.pipeline) }
 
-    private func load(_ url: String, _ options: ImageOptions) {
-        // The grid's picture is there at once, and becomes sharp.
+    private func load(_ url: String, options: ImageOptions) {
+        // The grid's image is shown at once, until the large one is loaded.
         let presentation = ImageSlot.Presentation(
             failureImage: nil,
             indicator: .progress,
             transition: .crossFade(.milliseconds(180)),
-            startsFromCache: true
+            usesCachedPreview: true
         )
         let position = position
         view.setImage(url, options: options.union([.highPriority]), presentation: presentation) { [weak self] result in
             guard let self, self.position == position else { return }
-            end(url, result)
+            loadEnded(url: url, result: result)
         }
     }
 
-    private func end(_ url: String, _ result: Result<ImageResponse, EideticError>) {
+    private func loadEnded(url: String, result: Result<ImageResponse, EideticError>) {
         guard let request = try? ImageRequest(url) else { return }
         switch result {
         case .success(let response):
             let size = response.image.sourceSize
             gallery.setText(
-                "fact",
-                "\(size.width) × \(size.height) · \(response.image.format.rawValue.uppercased()) · "
+                of: "fact",
+                to: "\(size.width) × \(size.height) · \(response.image.format.rawValue.uppercased()) · "
                     + "\(response.byteCount) · from \(response.source.rawValue)"
             )
-            gallery.note(request, .shown(response))
-            gallery.say("detail shown: \(url.pictureName)")
-            fetchNeighbours()
+            gallery.loadEnded(request, change: .shown(response))
+            gallery.report("detail shown: \(url.imageName)")
+            prefetchNeighbours()
         case .failure(let error):
             guard error.code != .cancelled else { return }
             gallery.setText(
-                "fact",
-                error.isUnreachable ? "not in the cache, and the server cannot be reached" : error.message
+                of: "fact",
+                to: error.isUnreachable ? "not in the cache, and the server cannot be reached" : error.message
             )
-            gallery.note(request, .failed(error))
+            gallery.loadEnded(request, change: .failed(error))
         }
     }
 
-    /// Brings the neighbours' bytes to disk, so that the next step takes no download.
-    private func fetchNeighbours() {
+    /// Prefetches the neighbours' encoded images to disk, so that the next step needs no download.
+    private func prefetchNeighbours() {
         guard let position else { return }
         neighbours?.cancel()
         let requests = [position + 1, position - 1].filter(gallery.grid.urls.indices.contains)

@@ -6,35 +6,37 @@ import EideticGTK
 import EideticStore
 import Glibc
 
-/// The window: a grid of pictures, one of them large, and the cache.
+/// The window: a grid of images, a view of one large image, and the size of the cache.
 @MainActor
 final class Gallery {
     let interface = Interface()
     let pipeline: ImagePipeline
     let disk: DiskCache?
-    let grid: PictureGrid
+    let grid: ImageGrid
     private let options: GalleryOptions
     private let window: UnsafeMutablePointer<GtkWindow>
-    private lazy var detail = DetailView(self)
-    private lazy var cacheView = CacheView(self)
+    private lazy var detail = DetailView(gallery: self)
+    private lazy var cacheView = CacheView(gallery: self)
     private var unreachable: Set<String> = []
-    private var isIndexOld = false
+    private var isIndexCached = false
 
-    init(_ application: UnsafeMutablePointer<GtkApplication>, _ options: GalleryOptions) {
+    init(application: UnsafeMutablePointer<GtkApplication>, options: GalleryOptions) {
         self.options = options
         var configuration = DiskCache.Configuration(directory: options.cacheDirectory)
         configuration.maximumAge = .seconds(30 * 24 * 3_600)
         disk = try? DiskCache(configuration)
         pipeline = ImagePipeline(ImagePipeline.Configuration(diskCache: disk))
-        grid = PictureGrid(interface, pipeline)
-        guard let window = gtk_application_window_new(application) else { preconditionFailure("GTK makes windows") }
+        grid = ImageGrid(interface, pipeline)
+        guard let window = gtk_application_window_new(application) else {
+            preconditionFailure("GTK cannot create the window")
+        }
         self.window = UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self)
         Self.addStyle()
         setUp()
         connect()
         isDark = options.isDark
         gtk_toggle_button_set_active(interface.pointer("dark", as: GtkToggleButton.self), options.isDark ? 1 : 0)
-        Task { await find() }
+        Task { await findImages() }
     }
 
     func present() { gtk_window_present(window) }
@@ -55,46 +57,49 @@ final class Gallery {
         gtk_style_context_add_provider_for_display(display, OpaquePointer(provider), 600)
     }
 
-    // MARK: The list
+    // MARK: Images
 
-    private func find() async {
-        let list = PictureList(downloader: pipeline.configuration.downloader, cache: disk)
+    private func findImages() async {
+        let list = ImageURLFinder(downloader: pipeline.configuration.downloader, cache: disk)
         do throws(EideticError) {
             let found = try await list.urls(of: options.sources)
-            isIndexOld = found.isOffline
+            isIndexCached = found.isOffline
             grid.show(found.urls)
-            setText("subtitle", found.urls.count == 1 ? "1 picture" : "\(found.urls.count) pictures")
+            setText(of: "subtitle", to: found.urls.count == 1 ? "1 image" : "\(found.urls.count) images")
             showPage(found.urls.isEmpty ? "empty" : "grid")
-            // The arrows move among the pictures from the beginning.
+            // The arrow keys move among the images from the start.
             gtk_widget_grab_focus(interface.widget("grid"))
-            setText("message", "There are no pictures here.")
+            setText(of: "message", to: "There are no images here.")
         } catch {
-            isIndexOld = error.isUnreachable
-            setText("message", error.message)
+            isIndexCached = error.isUnreachable
+            setText(of: "message", to: error.message)
             showPage("empty")
         }
         showOffline()
     }
 
-    // MARK: What the user does
+    // MARK: Actions
 
     private func connect() {
-        Signal.connect(interface.object("back"), "clicked") { [unowned self] _ in leaveDetail() }
-        Signal.connect(interface.object("refresh"), "clicked") { [unowned self] _ in refresh() }
-        Signal.connect(interface.object("clear"), "clicked") { [unowned self] _ in cacheView.clear() }
-        Signal.connect(interface.object("dark"), "toggled") { [unowned self] _ in
+        Signal.connect(interface.object("back"), signal: "clicked") { [unowned self] _ in closeDetail() }
+        Signal.connect(interface.object("refresh"), signal: "clicked") { [unowned self] _ in refresh() }
+        Signal.connect(interface.object("clear"), signal: "clicked") { [unowned self] _ in cacheView.clear() }
+        Signal.connect(interface.object("dark"), signal: "toggled") { [unowned self] _ in
             isDark = gtk_toggle_button_get_active(interface.pointer("dark", as: GtkToggleButton.self)) != 0
         }
-        Signal.connectNumber(interface.object("grid"), "activate") { [unowned self] in open(Int($0)) }
-        grid.cells.onChange = { [unowned self] in note($0, $1) }
+        Signal.connectInteger(interface.object("grid"), signal: "activate") { [unowned self] in openDetail(at: Int($0))
+        }
+        grid.cells.onChange = { [unowned self] in loadEnded($0, change: $1) }
         guard let keys = gtk_event_controller_key_new() else { return }
         gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
-        Signal.connectKey(UnsafeMutableRawPointer(keys)) { [unowned self] in press(Int($0), $1) }
+        Signal.connectKeyPress(UnsafeMutableRawPointer(keys)) { [unowned self] in handleKey(Int($0), modifiers: $1) }
         gtk_widget_add_controller(UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWidget.self), keys)
     }
 
-    /// Gives whether the key meant something here.
-    private func press(_ key: Int, _ modifiers: UInt32) -> Bool {
+    /// Handles a key press.
+    ///
+    /// - Returns: `true` if the key has a meaning; otherwise, `false`.
+    private func handleKey(_ key: Int, modifiers: UInt32) -> Bool {
         let control = modifiers & GDK_CONTROL_MASK.rawValue != 0
         switch key {
         case Int(GDK_KEY_F5): refresh()
@@ -106,7 +111,7 @@ final class Gallery {
             gtk_window_is_fullscreen(window) != 0 ? gtk_window_unfullscreen(window) : gtk_window_fullscreen(window)
         case Int(GDK_KEY_Escape), Int(GDK_KEY_BackSpace):
             guard detail.position != nil else { return false }
-            leaveDetail()
+            closeDetail()
         case Int(GDK_KEY_Left): return detail.move(by: -1)
         case Int(GDK_KEY_Right), Int(GDK_KEY_space): return detail.move(by: 1)
         default: return false
@@ -114,19 +119,19 @@ final class Gallery {
         return true
     }
 
-    private func open(_ position: Int) {
-        detail.show(position)
+    private func openDetail(at position: Int) {
+        detail.show(at: position)
         showPage("detail")
         gtk_widget_set_visible(interface.widget("back"), 1)
         gtk_widget_grab_focus(interface.widget("later"))
     }
 
-    private func leaveDetail() {
+    private func closeDetail() {
         guard let position = detail.position else { return }
-        detail.leave()
+        detail.close()
         showPage("grid")
         gtk_widget_set_visible(interface.widget("back"), 0)
-        setText("title", "Gallery")
+        setText(of: "title", to: "Gallery")
         gtk_widget_grab_focus(interface.widget("grid"))
         grid.scroll(to: position)
     }
@@ -134,7 +139,7 @@ final class Gallery {
     private func refresh() {
         unreachable = []
         detail.position == nil ? grid.cells.refresh() : detail.refresh()
-        if isIndexOld { Task { await find() } }
+        if isIndexCached { Task { await findImages() } }
         showOffline()
     }
 
@@ -145,17 +150,17 @@ final class Gallery {
         }
     }
 
-    // MARK: What is told
+    // MARK: Reports
 
-    /// A load came to its end.
-    func note(_ request: ImageRequest, _ change: ImageCells.Change) {
+    /// Updates the offline badge and the cache view after a load.
+    func loadEnded(_ request: ImageRequest, change: ImageCells.Change) {
         switch change {
         case .shown(let response):
             if case .failed(let error)? = response.revalidation, error.isUnreachable {
                 unreachable.insert(request.name)
             } else if response.source == .network || response.revalidation != nil {
                 unreachable = []
-                isIndexOld = false
+                isIndexCached = false
             }
         case .failed(let error):
             say("failed: \(error.message)")
@@ -163,27 +168,27 @@ final class Gallery {
         }
         showOffline()
         cacheView.update()
-        report()
+        reportCompletion()
     }
 
     private func showOffline() {
-        let isOffline = !unreachable.isEmpty || isIndexOld
+        let isOffline = !unreachable.isEmpty || isIndexCached
         gtk_widget_set_visible(interface.widget("offline"), isOffline ? 1 : 0)
-        if isOffline { say("offline") }
+        if isOffline { report("offline") }
     }
 
-    func setText(_ name: String, _ text: String) { gtk_label_set_text(interface.opaque(name), text) }
+    func setText(of name: String, to text: String) { gtk_label_set_text(interface.opaque(name), text) }
 
     private func showPage(_ name: String) { gtk_stack_set_visible_child_name(interface.opaque("stack"), name) }
 
-    private func report() {
-        guard detail.position == nil, grid.cells.missingCount == 0, grid.cells.loadingCount == 0 else { return }
-        say("all shown")
+    private func reportCompletion() {
+        guard detail.position == nil, grid.cells.pendingCount == 0, grid.cells.loadingCount == 0 else { return }
+        report("all shown")
     }
 
-    /// Tells who started the program to take pictures of it, or to test it.
-    func say(_ line: String) {
-        guard options.reports else { return }
+    /// Prints a line for tests and screenshots, with the option `--report`.
+    func report(_ line: String) {
+        guard options.reportsProgress else { return }
         print(line)
         fflush(nil)
     }

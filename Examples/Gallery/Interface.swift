@@ -1,7 +1,7 @@
 #if GTK
 import CGTK
 
-/// The window's widgets by their names.
+/// The widgets of the window, by name.
 @MainActor
 struct Interface {
     private let builder: OpaquePointer
@@ -13,13 +13,13 @@ struct Interface {
         self.builder = builder
     }
 
-    /// A widget as GTK's functions for widgets want it.
+    /// Returns a widget for GTK's functions that take any widget.
     func widget(_ name: String) -> UnsafeMutablePointer<GtkWidget> { eidetic_widget(object(name)) }
 
-    /// A widget of a type that is opaque.
+    /// Returns a widget of a type that Swift imports as opaque.
     func opaque(_ name: String) -> OpaquePointer { OpaquePointer(object(name)) }
 
-    /// A widget of a type that is a structure.
+    /// Returns a widget of a type that Swift imports as a structure.
     func pointer<Type>(_ name: String, as type: Type.Type) -> UnsafeMutablePointer<Type> {
         object(name).assumingMemoryBound(to: type)
     }
@@ -67,7 +67,7 @@ struct Interface {
                 </object></child>
                 <child><object class="GtkButton" id="clear">
                   <property name="label">Clear cache</property>
-                  <property name="tooltip-text">Forget all pictures, in memory and on disk</property>
+                  <property name="tooltip-text">Remove all images from memory and disk</property>
                   <style><class name="destructive-action"/></style>
                 </object></child>
               </object>
@@ -93,7 +93,7 @@ struct Interface {
             </object></child>
             <child type="start"><object class="GtkButton" id="refresh">
               <property name="icon-name">view-refresh-symbolic</property>
-              <property name="tooltip-text">Ask for newer pictures (F5)</property>
+              <property name="tooltip-text">Check for newer images (F5)</property>
               <accessibility><property name="label">Refresh</property></accessibility>
             </object></child>
             <child type="start"><object class="GtkLabel" id="offline">
@@ -104,7 +104,7 @@ struct Interface {
             </object></child>
             <child type="end"><object class="GtkMenuButton" id="cache">
               <property name="popover">cache-popover</property><property name="label">Cache</property>
-              <property name="tooltip-text">What the pictures take</property>
+              <property name="tooltip-text">Size of the cached images</property>
               <style><class name="amount"/></style>
               <accessibility><property name="label">Size of the cache</property></accessibility>
             </object></child>
@@ -119,12 +119,12 @@ struct Interface {
             <child><object class="GtkStackPage"><property name="name">grid</property><property name="child">
               <object class="GtkScrolledWindow" id="scrolled">
                 <property name="hscrollbar-policy">never</property><property name="vexpand">1</property>
-                <accessibility><property name="label">Grid of pictures</property></accessibility>
+                <accessibility><property name="label">Grid of images</property></accessibility>
                 <property name="child"><object class="GtkGridView" id="grid">
                   <property name="single-click-activate">1</property>
                   <property name="min-columns">1</property><property name="max-columns">12</property>
                   <style><class name="gallery-grid"/></style>
-                  <accessibility><property name="label">Pictures</property></accessibility>
+                  <accessibility><property name="label">Images</property></accessibility>
                 </object></property>
               </object></property></object></child>
             <child><object class="GtkStackPage"><property name="name">detail</property><property name="child">
@@ -137,16 +137,16 @@ struct Interface {
                 <child type="overlay"><object class="GtkButton" id="earlier">
                   <property name="icon-name">go-previous-symbolic</property>
                   <property name="halign">start</property><property name="valign">center</property>
-                  <property name="tooltip-text">Previous picture (Left)</property>
+                  <property name="tooltip-text">Previous image (Left)</property>
                   <style><class name="circular"/></style>
-                  <accessibility><property name="label">Previous picture</property></accessibility>
+                  <accessibility><property name="label">Previous image</property></accessibility>
                 </object></child>
                 <child type="overlay"><object class="GtkButton" id="later">
                   <property name="icon-name">go-next-symbolic</property>
                   <property name="halign">end</property><property name="valign">center</property>
-                  <property name="tooltip-text">Next picture (Right)</property>
+                  <property name="tooltip-text">Next image (Right)</property>
                   <style><class name="circular"/></style>
-                  <accessibility><property name="label">Next picture</property></accessibility>
+                  <accessibility><property name="label">Next image</property></accessibility>
                 </object></child>
                 <child type="overlay"><object class="GtkBox">
                   <property name="halign">center</property><property name="valign">end</property>

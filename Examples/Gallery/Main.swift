@@ -1,4 +1,4 @@
-// A gallery of pictures from the network: a scrolling grid, and each picture large.
+// A gallery of images from the network: a scrolling grid, and a view of each large image.
 #if GTK
 import CGTK
 import Eidetic
@@ -7,18 +7,18 @@ import Glibc
 
 @main
 struct Main {
-    /// Synchronous: GLib owns the main thread.
+    /// Runs the program; synchronous, because GLib owns the main thread.
     @MainActor
     static func main() {
-        guard let options = GalleryOptions(CommandLine.arguments.dropFirst()) else {
+        guard let options = GalleryOptions(arguments: CommandLine.arguments.dropFirst()) else {
             print(GalleryOptions.usage)
             exit(2)
         }
         MainLoop.attach()
         guard let application = gtk_application_new("org.eidetic.Gallery", G_APPLICATION_NON_UNIQUE) else { exit(1) }
         var gallery: Gallery?
-        Signal.connect(application, "activate") { _ in
-            gallery = gallery ?? Gallery(application, options)
+        Signal.connect(application, signal: "activate") { _ in
+            gallery = gallery ?? Gallery(application: application, options: options)
             gallery?.present()
         }
         let status = application.withMemoryRebound(to: GApplication.self, capacity: 1) {

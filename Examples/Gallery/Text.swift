@@ -3,15 +3,15 @@ import EideticCore
 import Glibc
 
 extension String {
-    /// The last part of a URL without its ending, for people.
-    var pictureName: String {
+    /// The last part of a URL's path without its file extension, for display.
+    var imageName: String {
         let path = prefix { $0 != "?" && $0 != "#" }
         let name = path.split(separator: "/").last.map(String.init) ?? self
         let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
         return stem.decoded.replacing("_", with: " ").replacing("-", with: " ")
     }
 
-    /// With all that a URL's path cannot hold as percent signs and digits.
+    /// The path with percent-encoding of all characters that a URL's path cannot contain.
     var encodedPath: String {
         utf8.reduce(into: "") { text, byte in
             let isPlain =
@@ -26,13 +26,13 @@ extension String {
 
     private var decoded: String {
         var bytes: [UInt8] = []
-        var rest = Array(utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+        var remaining = Array(utf8)[...]
+        while let byte = remaining.popFirst() {
+            if byte == UInt8(ascii: "%"), remaining.count >= 2,
+                let value = UInt8(String(decoding: remaining.prefix(2), as: UTF8.self), radix: 16)
             {
                 bytes.append(value)
-                rest = rest.dropFirst(2)
+                remaining = remaining.dropFirst(2)
             } else {
                 bytes.append(byte)
             }
@@ -41,7 +41,7 @@ extension String {
     }
 }
 
-/// Where the program was started.
+/// The current working directory.
 var currentDirectory: String {
     guard let path = getcwd(nil, 0) else { return "." }
     defer { free(path) }
@@ -49,7 +49,7 @@ var currentDirectory: String {
 }
 
 extension EideticError {
-    /// Whether the server could not be reached, rather than having said no.
+    /// A Boolean value indicating whether the server is unreachable, in contrast to an error response.
     var isUnreachable: Bool {
         [.offline, .hostNotFound, .connectionRefused, .connectionLost, .timedOut].contains(code)
     }

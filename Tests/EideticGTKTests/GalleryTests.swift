@@ -4,83 +4,99 @@ import EideticGTK
 import EideticTestSupport
 import Testing
 
-@Suite("Gallery", .timeLimit(.minutes(3)), .enabled(if: RunningGallery.canRun, "needs what Scene needs, and D-Bus"))
+@Suite(
+    "Gallery",
+    .timeLimit(.minutes(3)),
+    .enabled(if: RunningGallery.canRun, "needs the programs of Scene, and D-Bus")
+)
 struct GalleryTests {
-    @Test("L01 the Gallery's grid shows the server's pictures, each in its cell, and all of it has names for people")
+    @Test("L01 the Gallery's grid shows the server's images, each in its cell, and all widgets have accessible names")
     func grid() async throws {
-        let gallery = try await RunningGallery(pictures: 10)
+        let gallery = try await RunningGallery(imageCount: 10)
         let reader = try await gallery.start()
         let items = try await reader.items()
         let unnamed = items.filter { $0.isFocusable && ($0.name.isEmpty || $0.name.hasPrefix("Gtk")) }
         #expect(unnamed.isEmpty, "\(unnamed)")
         let names = Set(items.map(\.name))
-        let wanted = ["Pictures", "Refresh", "Dark colours", "Size of the cache", "Next picture", "10 pictures"]
-        #expect(names.isSuperset(of: wanted), "\(names)")
-        // The transition to each picture may still be under way.
+        let expected = ["Images", "Refresh", "Dark colours", "Size of the cache", "Next image", "10 images"]
+        #expect(names.isSuperset(of: expected), "\(names)")
+        // The transition to each image may still be running.
         for number in 0..<10 {
             let item = try #require(items.last { $0.name == "\(number)" })
-            let place = try await gallery.middle(item, reader)
-            try await gallery.until("picture \(number)") {
-                try await gallery.look().shows(RunningGallery.colour(number), place)
+            let point = try await gallery.middle(of: item, reader: reader)
+            try await gallery.wait(for: "image \(number)") {
+                try await gallery.capture().shows(RunningGallery.colour(ofImage: number), at: point)
             }
         }
-        // Light, then dark.
-        let ground = (x: 15, y: 700), light = try await gallery.look()[ground.x, ground.y]
+        // First light, then dark.
+        let background = (x: 15, y: 700), light = try await gallery.capture()[background.x, background.y]
         try await gallery.press("ctrl+d")
-        try await gallery.until("dark") { try await gallery.look()[ground.x, ground.y].x < light.x / 2 }
-        // The server is asked for each picture whether it has changed, and says no.
+        try await gallery.wait(for: "dark") { try await gallery.capture()[background.x, background.y].x < light.x / 2 }
+        // Each image is revalidated, and the server responds that it has not changed.
         try await gallery.press("F5")
-        try await gallery.until("revalidation") { try await gallery.server.requests().count { $0.status == 304 } >= 10 }
+        try await gallery.wait(for: "revalidation") {
+            try await gallery.server.requests().count { $0.status == 304 } >= 10
+        }
         try await gallery.quit()
     }
 
-    @Test("L01 the Gallery by keys, mouse and screen reader: to a picture, its neighbours, and back")
+    @Test("L01 the Gallery by keys, mouse and screen reader: to an image, its neighbours, and back")
     func detail() async throws {
-        let gallery = try await RunningGallery(pictures: 10)
+        let gallery = try await RunningGallery(imageCount: 10)
         let reader = try await gallery.start()
         try await gallery.press("Right", "Down", "Return")
-        await gallery.waits(for: "detail shown: 5")
-        try await gallery.until("the large picture") {
-            try await gallery.look().shows(RunningGallery.colour(5), (560, 420))
+        await gallery.waitForOutput("detail shown: 5")
+        try await gallery.wait(for: "the large image") {
+            try await gallery.capture().shows(RunningGallery.colour(ofImage: 5), at: (560, 420))
         }
         try await gallery.press("Right")
-        await gallery.waits(for: "detail shown: 6")
+        await gallery.waitForOutput("detail shown: 6")
         try await gallery.press("Left")
-        await gallery.waits(for: "detail shown: 5", times: 2)
+        await gallery.waitForOutput("detail shown: 5", times: 2)
         try await gallery.press("Escape")
-        let second = try #require(try await reader.items("2").last)
-        let place = try await gallery.middle(second, reader)
-        try await gallery.until("the grid") { try await gallery.look().shows(RunningGallery.colour(2), place) }
-        try await gallery.click(place)
-        await gallery.waits(for: "detail shown: 2")
-        try await reader.press("Next picture")
-        await gallery.waits(for: "detail shown: 3")
+        let second = try #require(try await reader.items(named: "2").last)
+        let point = try await gallery.middle(of: second, reader: reader)
+        try await gallery.wait(for: "the grid") {
+            try await gallery.capture().shows(RunningGallery.colour(ofImage: 2), at: point)
+        }
+        try await gallery.click(at: point)
+        await gallery.waitForOutput("detail shown: 2")
+        try await reader.press("Next image")
+        await gallery.waitForOutput("detail shown: 3")
         try await reader.press("Back to the grid")
-        // Not the one under the mouse, which is brighter.
-        let other = try await gallery.middle(try #require(try await reader.items("7").last), reader)
-        try await gallery.until("the grid again") { try await gallery.look().shows(RunningGallery.colour(7), other) }
+        // The image under the mouse is brighter, so another one is compared.
+        let seventh = try await gallery.middle(
+            of: try #require(try await reader.items(named: "7").last),
+            reader: reader
+        )
+        try await gallery.wait(for: "the grid again") {
+            try await gallery.capture().shows(RunningGallery.colour(ofImage: 7), at: seventh)
+        }
         try await gallery.quit()
     }
 
     @Test(
-        "L01 the Gallery by touch: to a picture and its neighbours",
+        "L01 the Gallery by touch: to an image and its neighbours",
         .enabled(if: TouchScreen.isInstalled, "needs root, and Xorg with its drivers dummy and inputtest")
     )
     func touch() async throws {
-        let gallery = try await RunningGallery(pictures: 10, hasTouch: true)
+        let gallery = try await RunningGallery(imageCount: 10, hasTouch: true)
         let reader = try await gallery.start()
-        let (finger, origin) = try await gallery.finger()
-        func place(_ name: String) async throws -> (x: Int, y: Int) {
-            let place = try await gallery.middle(try #require(try await reader.items(name).last), reader)
-            return (origin.x + place.x, origin.y + place.y)
+        let (finger, origin) = try await gallery.touchScreen()
+        func point(of name: String) async throws -> (x: Int, y: Int) {
+            let point = try await gallery.middle(
+                of: try #require(try await reader.items(named: name).last),
+                reader: reader
+            )
+            return (origin.x + point.x, origin.y + point.y)
         }
-        try await finger.tap(try await place("2"))
-        await gallery.waits(for: "detail shown: 2")
+        try await finger.tap(at: try await point(of: "2"))
+        await gallery.waitForOutput("detail shown: 2")
         let middle = (x: origin.x + 560, y: origin.y + 420)
         try await finger.drag(from: middle, to: (middle.x - 300, middle.y), steps: 8)
-        await gallery.waits(for: "detail shown: 3")
+        await gallery.waitForOutput("detail shown: 3")
         try await finger.drag(from: middle, to: (middle.x + 300, middle.y), steps: 8)
-        await gallery.waits(for: "detail shown: 2", times: 2)
+        await gallery.waitForOutput("detail shown: 2", times: 2)
         try await gallery.quit()
     }
 
@@ -89,75 +105,86 @@ struct GalleryTests {
         .enabled(if: TouchScreen.isInstalled, "needs root, and Xorg with its drivers dummy and inputtest")
     )
     func scroll() async throws {
-        let gallery = try await RunningGallery(pictures: 10, hasTouch: true)
+        let gallery = try await RunningGallery(imageCount: 10, hasTouch: true)
         _ = try await gallery.start()
-        let (finger, origin) = try await gallery.finger()
-        // One picture in a row.
-        try await gallery.resize(500, 500)
+        let (finger, origin) = try await gallery.touchScreen()
+        // One image in a row.
+        try await gallery.resize(width: 500, height: 500)
         let top = (x: 250, y: 150)
-        try await gallery.until("the first picture") { try await gallery.look().shows(RunningGallery.colour(0), top) }
+        try await gallery.wait(for: "the first image") {
+            try await gallery.capture().shows(RunningGallery.colour(ofImage: 0), at: top)
+        }
         let low = (x: origin.x + top.x, y: origin.y + 450)
         try await finger.drag(from: low, to: (low.x, low.y - 250), steps: 30)
-        try await gallery.until("another") { try await !gallery.look().shows(RunningGallery.colour(0), top) }
+        try await gallery.wait(for: "another image") {
+            try await !gallery.capture().shows(RunningGallery.colour(ofImage: 0), at: top)
+        }
         try await gallery.quit()
     }
 
-    @Test("C12 the Gallery tells the size of its cache in KB and MB, and its button clears it")
+    @Test("C12 the Gallery shows the size of its cache in KB and MB, and its button clears it")
     func cache() async throws {
-        let gallery = try await RunningGallery(pictures: 3)
+        let gallery = try await RunningGallery(imageCount: 3)
         var reader = try await gallery.start()
         let small = try await gallery.usage()
         #expect(small.entryCount >= 3 && small.logicalSize.description.hasSuffix(" KB"), "\(small)")
-        try await gallery.until("\(small.logicalSize)") { try await !reader.items("\(small.logicalSize)").isEmpty }
+        try await gallery.wait(for: "\(small.logicalSize)") {
+            try await !reader.items(named: "\(small.logicalSize)").isEmpty
+        }
         try await gallery.quit()
-        try gallery.putLarge("large.png")
+        try gallery.serveLarge("large.png")
         reader = try await gallery.start()
         let large = try await gallery.usage()
         #expect(large.logicalSize.description.hasSuffix(" MB"), "\(large)")
-        try await gallery.until("\(large.logicalSize)") { try await !reader.items("\(large.logicalSize)").isEmpty }
-        let figure = try #require(try await reader.items("\(large.logicalSize)").first(where: \.isFocusable))
+        try await gallery.wait(for: "\(large.logicalSize)") {
+            try await !reader.items(named: "\(large.logicalSize)").isEmpty
+        }
+        let figure = try #require(try await reader.items(named: "\(large.logicalSize)").first(where: \.isFocusable))
         try await reader.press("\(large.logicalSize)")
-        try await gallery.until("the button") { try await !reader.items("Clear cache").isEmpty }
+        try await gallery.wait(for: "the button") { try await !reader.items(named: "Clear cache").isEmpty }
         try await reader.press("Clear cache")
-        try await gallery.until("nothing") { try await reader.name(of: figure) == "0 bytes" }
+        try await gallery.wait(for: "an empty cache") { try await reader.name(of: figure) == "0 bytes" }
         #expect(try await gallery.usage().entryCount == 0)
-        // What is seen stays; when it is asked for again, it is loaded again, and counted.
+        // Visible images stay; after a refresh they are loaded again, and counted.
         try await gallery.press("Escape", "F5")
-        try await gallery.until("pictures again") { try await reader.name(of: figure).hasSuffix(" MB") }
+        try await gallery.wait(for: "the images again") { try await reader.name(of: figure).hasSuffix(" MB") }
         try await gallery.quit()
     }
 
-    @Test("L23 a picture that the Gallery shows large starts from the grid's")
+    @Test("L23 an image that the Gallery shows large starts from the grid's")
     func start() async throws {
-        let gallery = try await RunningGallery(pictures: 3)
+        let gallery = try await RunningGallery(imageCount: 3)
         let reader = try await gallery.start()
-        // Nothing but the grid's picture in memory is left of it.
+        // Only the grid's image in memory is left.
         await gallery.server.stop()
         _ = try await Subprocess.run("rm", arguments: ["-rf", gallery.directory.path(of: "cache")])
-        let item = try #require(try await reader.items("1").last)
-        try await gallery.click(try await gallery.middle(item, reader))
-        try await gallery.until("the failure") {
-            try await !reader.items("not in the cache, and the server cannot be reached").isEmpty
+        let item = try #require(try await reader.items(named: "1").last)
+        try await gallery.click(at: try await gallery.middle(of: item, reader: reader))
+        try await gallery.wait(for: "the failure") {
+            try await !reader.items(named: "not in the cache, and the server cannot be reached").isEmpty
         }
-        try await gallery.until("the grid's picture") {
-            try await gallery.look().shows(RunningGallery.colour(1), (560, 420))
+        try await gallery.wait(for: "the grid's image") {
+            try await gallery.capture().shows(RunningGallery.colour(ofImage: 1), at: (560, 420))
         }
         try await gallery.quit()
     }
 
-    @Test("L07, L09 the Gallery shows its list and its pictures from the cache when there is no server")
+    @Test("L07, L09 the Gallery shows its list and its images from the cache when there is no server")
     func offline() async throws {
-        let gallery = try await RunningGallery(pictures: 4)
+        let gallery = try await RunningGallery(imageCount: 4)
         _ = try await gallery.start()
         try await gallery.quit()
         await gallery.server.stop()
         let reader = try await gallery.start()
-        await gallery.waits(for: "offline")
-        #expect(!gallery.says("failed"))
+        await gallery.waitForOutput("offline")
+        #expect(!gallery.hasOutput("failed"))
         for number in 0..<4 {
-            let place = try await gallery.middle(try #require(try await reader.items("\(number)").last), reader)
-            try await gallery.until("picture \(number)") {
-                try await gallery.look().shows(RunningGallery.colour(number), place)
+            let point = try await gallery.middle(
+                of: try #require(try await reader.items(named: "\(number)").last),
+                reader: reader
+            )
+            try await gallery.wait(for: "image \(number)") {
+                try await gallery.capture().shows(RunningGallery.colour(ofImage: number), at: point)
             }
         }
         try await gallery.quit()

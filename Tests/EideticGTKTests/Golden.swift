@@ -4,15 +4,15 @@ import EideticGTK
 import Glibc
 import Testing
 
-/// What a scene is to look like: `Goldens/NAME.png`.
+/// The expected screenshot of a scene: `Goldens/NAME.png`.
 ///
-/// With `EIDETIC_RENEW_GOLDENS=1` what is seen now becomes the golden; look at it before it is committed.
+/// With `EIDETIC_RENEW_GOLDENS=1` the current screenshot becomes the golden; look at it before you commit it.
 struct Golden {
-    /// How far a channel may be off: rounding on the way to the screen.
+    /// The largest difference of a channel, due to rounding on the way to the screen.
     static let tolerance = 6
 
-    /// How many of all pixels may be off further: edges that another version of a library smooths in another way.
-    static let share = 0.001
+    /// The largest fraction of pixels that may differ more: edges that versions of a library smooth differently.
+    static let allowedDifference = 0.001
 
     let name: String
     private let files = FileSystem()
@@ -24,33 +24,38 @@ struct Golden {
         return "\(here.prefix(here.count - "Golden.swift".count))Goldens/\(name).png"
     }
 
-    /// The golden's pixels.
+    /// Returns the golden's pixels.
     func pixels() throws -> PixelBuffer { try Self.decode(try files.contents(of: path)) }
 
-    /// Compares what is seen, a PNG, with the golden; what differs is kept for the eye.
-    func expect(_ screen: [UInt8], _ location: SourceLocation = #_sourceLocation) throws {
+    /// Compares a screenshot, a PNG, with the golden; a screenshot that differs is saved for inspection.
+    func expect(_ screen: [UInt8], location: SourceLocation = #_sourceLocation) throws {
         if getenv("EIDETIC_RENEW_GOLDENS") != nil { return try write(screen, to: path) }
-        let seen = try Self.decode(screen), wanted = try pixels()
-        #expect(seen.size == wanted.size, sourceLocation: location)
-        guard seen.size == wanted.size else { return }
-        let share = Self.difference(seen, wanted)
-        guard share > Self.share else { return }
-        let kept = "\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/eidetic-golden-\(name).png"
-        try write(screen, to: kept)
-        Issue.record("\(share * 100) % of \(name) differ; what was seen is in \(kept)", sourceLocation: location)
+        let actual = try Self.decode(screen), expected = try pixels()
+        #expect(actual.size == expected.size, sourceLocation: location)
+        guard actual.size == expected.size else { return }
+        let difference = Self.difference(between: actual, and: expected)
+        guard difference > Self.allowedDifference else { return }
+        let outputPath = "\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/eidetic-golden-\(name).png"
+        try write(screen, to: outputPath)
+        Issue.record(
+            "\(difference * 100) % of \(name) differ; the screenshot is in \(outputPath)",
+            sourceLocation: location
+        )
     }
 
-    /// The share of pixels of `seen` that are not as in `wanted`, where `wanted` is moved by so many pixels.
-    static func difference(_ seen: PixelBuffer, _ wanted: PixelBuffer, moved: (x: Int, y: Int) = (0, 0)) -> Double {
+    /// Returns the fraction of pixels that differ by more than the tolerance, with `expected` shifted by some pixels.
+    static func difference(between actual: PixelBuffer, and expected: PixelBuffer, shiftedBy: (x: Int, y: Int) = (0, 0))
+        -> Double
+    {
         var count = 0
-        for y in moved.y..<seen.size.height {
-            for x in moved.x..<seen.size.width {
-                let one = seen[x, y], other = wanted[x - moved.x, y - moved.y]
-                let isAlike = (0..<4).allSatisfy { abs(Int(one[$0]) - Int(other[$0])) <= tolerance }
+        for y in shiftedBy.y..<actual.size.height {
+            for x in shiftedBy.x..<actual.size.width {
+                let actualPixel = actual[x, y], expectedPixel = expected[x - shiftedBy.x, y - shiftedBy.y]
+                let isAlike = (0..<4).allSatisfy { abs(Int(actualPixel[$0]) - Int(expectedPixel[$0])) <= tolerance }
                 if !isAlike { count += 1 }
             }
         }
-        return Double(count) / Double(seen.size.pixelCount)
+        return Double(count) / Double(actual.size.pixelCount)
     }
 
     private func write(_ bytes: [UInt8], to path: String) throws {

@@ -4,19 +4,19 @@ import Testing
 
 @Suite("GTK lives", .timeLimit(.minutes(3)), .enabled(if: Scene.canPlay, "needs Xvfb, openbox, imagemagick, nginx"))
 struct LifeTests {
-    @Test("L14 a widget's death in whatever order cancels its loads, and nothing holds the widget")
+    @Test("L14 a widget's death cancels its loads in every order of events, and the widget is released")
     func deaths() async throws { try await Scene.play("deaths") }
 
     @Test("L14 a widget may die in its own completion and in a transition")
     func deathsWithin() async throws { try await Scene.play("deaths-within") }
 
-    @Test("L14 nothing is left of a thousand widgets")
+    @Test("L14 a thousand widgets leave no memory behind")
     func leaks() async throws { try await Scene.play("leaks") }
 
     @Test("L17 the main actor is the thread of GLib's main loop")
     func mainActor() async throws { try await Scene.play("main-actor") }
 
-    @Test("L17 jobs of the main actor that never end do not keep the window black")
+    @Test("L17 jobs of the main actor that never end do not prevent drawing")
     func flood() async throws { try await Scene.play("flood") }
 }
 #endif

@@ -4,7 +4,7 @@ import EideticGTK
 import EideticTestSupport
 import Testing
 
-/// The Gallery as its users have it: a program with a display, a server, a cache, keys, a mouse and a screen reader.
+/// A running Gallery with a display, a server, a cache, keys, a mouse and a screen reader.
 final class RunningGallery {
     let server: Nginx
     let directory: TemporaryDirectory
@@ -13,111 +13,110 @@ final class RunningGallery {
     private var process: Subprocess?
     private var window = ""
 
-    /// Whether all is there that it takes.
+    /// A Boolean value indicating whether all required programs are installed.
     static var canRun: Bool {
-        Scene.canPlay
-            && ["xdotool", "dbus-daemon", "busctl", "jq"].allSatisfy { Subprocess.executablePath(for: $0) != nil }
-            && Subprocess.executablePath(for: "/usr/libexec/at-spi-bus-launcher") != nil
+        Scene.canPlay && ["xdotool", "dbus-daemon", "busctl", "jq"].allSatisfy { Subprocess.find($0) != nil }
+            && Subprocess.find("/usr/libexec/at-spi-bus-launcher") != nil
     }
 
-    init(pictures count: Int, hasTouch: Bool = false) async throws {
+    init(imageCount count: Int, hasTouch: Bool = false) async throws {
         server = try await Nginx(.init(server: "autoindex on;"))
         directory = try TemporaryDirectory(named: "gallery")
         screen = try await Screen(hasTouch: hasTouch)
         bus = try await screen.startBus()
-        for number in 0..<count { try server.addFile(try Self.picture(number), at: "\(number).png") }
+        for number in 0..<count { try server.addFile(try Self.encodedImage(number: number), at: "\(number).png") }
     }
 
-    /// The colour of a picture.
-    static func colour(_ number: Int) -> [Int] { [250 - 20 * number, 60 + 15 * number, 20 * number] }
+    /// Returns the colour of an image.
+    static func colour(ofImage number: Int) -> [Int] { [250 - 20 * number, 60 + 15 * number, 20 * number] }
 
-    private static func picture(_ number: Int) throws -> [UInt8] {
-        let size = PixelSize(width: 640, height: 480), colour = colour(number)
+    private static func encodedImage(number: Int) throws -> [UInt8] {
+        let size = PixelSize(width: 640, height: 480), colour = colour(ofImage: number)
         let pixels = try PixelBuffer(size: size, alpha: .opaque) { pixels, _ in
-            for place in pixels.indices { pixels[place] = place % 4 == 3 ? 255 : UInt8(colour[place % 4]) }
+            for offset in pixels.indices { pixels[offset] = offset % 4 == 3 ? 255 : UInt8(colour[offset % 4]) }
         }
         return try ImageEncoder.encode(Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size), as: .png)
     }
 
-    /// Puts a picture of about a megabyte on the server, which nothing can make smaller.
-    func putLarge(_ name: String) throws {
+    /// Adds an incompressible image of about a megabyte to the server.
+    func serveLarge(_ name: String) throws {
         let size = PixelSize(width: 700, height: 500)
         let pixels = try PixelBuffer(size: size, alpha: .opaque) { pixels, _ in
-            for place in pixels.indices { pixels[place] = place % 4 == 3 ? 255 : UInt8.random(in: 0...255) }
+            for offset in pixels.indices { pixels[offset] = offset % 4 == 3 ? 255 : UInt8.random(in: 0...255) }
         }
         let image = Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size)
         try server.addFile(try ImageEncoder.encode(image, as: .png), at: name)
     }
 
-    // MARK: The program
+    // MARK: Program
 
-    /// Starts it and waits until all pictures that can be seen are shown.
+    /// Starts the program, and waits until all visible images are shown.
     func start() async throws -> ScreenReader {
         let arguments = ["--report", "--cache", directory.path(of: "cache"), server.url + "/"]
-        // Its theme is the desktop's, which has a light and a dark form; the bus makes it known to screen readers.
+        // It uses the desktop's theme, which has a light and a dark variant; screen readers find it over the bus.
         let changes = ["GTK_THEME": nil, "GTK_A11Y": nil, "DBUS_SESSION_BUS_ADDRESS": screen.busAddress]
         process = try Subprocess(
-            Scene.program("Gallery"),
+            Scene.executablePath(of: "Gallery"),
             arguments: arguments,
-            environment: screen.environment(changes)
+            environment: screen.environment(changes: changes)
         )
-        await waits(for: "all shown")
+        await waitForOutput("all shown")
         let found = try await xdotool("search", "--onlyvisible", "--name", "^Gallery$")
         window = found.split(separator: "\n").first.map(String.init) ?? ""
-        return try await ScreenReader(screen.busAddress)
+        return try await ScreenReader(sessionBus: screen.busAddress)
     }
 
-    func waits(for text: String, times: Int = 1, _ location: SourceLocation = #_sourceLocation) async {
+    func waitForOutput(_ text: String, times: Int = 1, location: SourceLocation = #_sourceLocation) async {
         guard let process else { return }
-        let came = await withTaskCancellationHandler {
+        let didAppear = await withTaskCancellationHandler {
             await process.waitForOutput(text, times: times)
         } onCancel: {
             process.kill()
         }
-        let said = "\(process.outputSoFar) \(process.errorsSoFar)"
-        #expect(came, "\"\(text)\" did not come, but: \(said)", sourceLocation: location)
+        let output = "\(process.outputSoFar) \(process.errorsSoFar)"
+        #expect(didAppear, "no \"\(text)\" in the output: \(output)", sourceLocation: location)
     }
 
-    func says(_ text: String) -> Bool { process?.outputSoFar.contains(text) ?? false }
+    func hasOutput(_ text: String) -> Bool { process?.outputSoFar.contains(text) ?? false }
 
-    /// Asks the display or the bus again and again until a condition holds; gives up after 20 seconds.
-    func until(
-        _ what: String,
-        _ location: SourceLocation = #_sourceLocation,
-        _ condition: () async throws -> Bool
+    /// Evaluates a condition again and again until it holds; records an issue after 20 seconds.
+    func wait(
+        for event: String,
+        location: SourceLocation = #_sourceLocation,
+        until condition: () async throws -> Bool
     ) async rethrows {
         let end = ContinuousClock.now + .seconds(20)
         while !(try await condition()) {
             guard ContinuousClock.now < end else {
-                return _ = Issue.record("waited in vain for \(what)", sourceLocation: location)
+                return _ = Issue.record("timed out waiting for \(event)", sourceLocation: location)
             }
         }
     }
 
     func quit() async throws {
         try await press("ctrl+q")
-        let result = await process?.waitUntilExit()
+        let result = await process?.finish()
         #expect(result?.status == .exited(0), "\(result?.errorText ?? "")")
     }
 
-    /// What its cache holds, as another program finds it.
+    /// Returns the usage of the program's cache, as another program reads it.
     func usage() async throws -> DiskCache.Usage {
         try await DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache"))).currentUsage()
     }
 
-    // MARK: Keys, mouse and eyes
+    // MARK: Input and screen
 
     func press(_ keys: String...) async throws {
         _ = try await xdotool("windowfocus", "--sync", window)
         for key in keys { _ = try await xdotool("key", key) }
     }
 
-    func click(_ place: (x: Int, y: Int)) async throws {
-        _ = try await xdotool("mousemove", "--window", window, "\(place.x)", "\(place.y)", "click", "1")
+    func click(at point: (x: Int, y: Int)) async throws {
+        _ = try await xdotool("mousemove", "--window", window, "\(point.x)", "\(point.y)", "click", "1")
     }
 
-    /// A finger, and where the window begins on the screen that it touches.
-    func finger() async throws -> (finger: Finger, origin: (x: Int, y: Int)) {
+    /// Returns a finger, and the origin of the window on the touch screen.
+    func touchScreen() async throws -> (finger: Finger, origin: (x: Int, y: Int)) {
         let lines = try await xdotool("getwindowgeometry", "--shell", window).split(separator: "\n")
         func value(_ name: String) throws -> Int {
             try #require(lines.first { $0.hasPrefix(name) }.flatMap { Int($0.dropFirst(name.count)) }, "\(lines)")
@@ -125,8 +124,8 @@ final class RunningGallery {
         return (try screen.finger(), (try value("X="), try value("Y=")))
     }
 
-    /// Makes the window smaller or larger.
-    func resize(_ width: Int, _ height: Int) async throws {
+    /// Resizes the window.
+    func resize(width: Int, height: Int) async throws {
         _ = try await xdotool("windowsize", "--sync", window, "\(width)", "\(height)")
     }
 
@@ -134,28 +133,28 @@ final class RunningGallery {
         try await Subprocess.run("xdotool", arguments: arguments, environment: screen.environment()).outputText
     }
 
-    /// The window as it is on the screen.
-    func look() async throws -> PixelBuffer {
+    /// Returns a screenshot of the window.
+    func capture() async throws -> PixelBuffer {
         let result = try await Subprocess.run(
             "import",
-            arguments: ["-window", window, "png:-"],
+            ["-window", window, "png:-"],
             environment: screen.environment()
         )
         return try ImageDecoder.decode(result.output).pixels
     }
 
-    /// The middle of a widget, in the window with the border that casts its shadow.
-    func middle(_ item: ScreenReader.Item, _ reader: ScreenReader) async throws -> (x: Int, y: Int) {
-        let area = try await reader.area(of: item), whole = try await reader.area(of: try await reader.window())
-        let border = (try await look().size.width - whole.width) / 2
+    /// Returns the centre of a widget, in the window including the border of its shadow.
+    func middle(of item: ScreenReader.Item, reader: ScreenReader) async throws -> (x: Int, y: Int) {
+        let area = try await reader.area(of: item), windowArea = try await reader.area(of: try await reader.window())
+        let border = (try await capture().size.width - windowArea.width) / 2
         return (area.x + area.width / 2 + border, area.y + area.height / 2 + border)
     }
 }
 
 extension PixelBuffer {
-    /// Whether a pixel has a colour, but for rounding on its way.
-    func shows(_ colour: [Int], _ place: (x: Int, y: Int)) -> Bool {
-        let pixel = self[place.x, place.y]
+    /// Returns `true` if the pixel at a point has a colour, apart from rounding.
+    func shows(_ colour: [Int], at point: (x: Int, y: Int)) -> Bool {
+        let pixel = self[point.x, point.y]
         return (0..<3).allSatisfy { abs(Int(pixel[$0]) - colour[$0]) <= 4 }
     }
 }

@@ -4,30 +4,28 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-/// Plays scenes of the probe, each in a display server with a window manager of its own.
+/// The scenes of the probe, each of which runs in a display server with a window manager of its own.
 enum Scene {
-    static var canPlay: Bool {
-        ["Xvfb", "openbox", "import", "nginx"].allSatisfy { Subprocess.executablePath(for: $0) != nil }
-    }
+    static var canPlay: Bool { ["Xvfb", "openbox", "import", "nginx"].allSatisfy { Subprocess.find($0) != nil } }
 
-    /// Whether the library of maps is there.
+    /// A Boolean value indicating whether libshumate is installed.
     static var hasShumate: Bool { dlopen("libshumate-1.0.so.1", RTLD_NOW) != nil }
 
-    /// Plays a scene to its end; what it missed is an issue of the test.
+    /// Plays a scene to its end, and returns its output; a failed expectation is an issue of the test.
     @discardableResult
     static func play(
         _ name: String,
         environment: [String: String?] = [:],
-        _ location: SourceLocation = #_sourceLocation
+        location: SourceLocation = #_sourceLocation
     ) async throws -> [String] {
         let screen = try await Screen()
         let probe = try Subprocess(
-            program("EideticGTKProbe"),
+            executablePath(of: "EideticGTKProbe"),
             arguments: [name],
-            environment: screen.environment(environment)
+            environment: screen.environment(changes: environment)
         )
         let result = await withTaskCancellationHandler {
-            await probe.waitUntilExit()
+            await probe.finish()
         } onCancel: {
             probe.kill()
         }
@@ -36,84 +34,86 @@ enum Scene {
         return result.outputText.split(separator: "\n").map(String.init)
     }
 
-    /// An executable beside this test bundle.
-    static func program(_ name: String) -> String {
+    /// Returns the path of an executable beside this test bundle.
+    static func executablePath(of name: String) -> String {
         let program = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]
         let directory = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
         return "\(directory)/\(name)"
     }
 }
 
-/// A display server without a screen, and a window manager in it.
+/// A headless display server with a window manager.
 final class Screen: Sendable {
     let name: String
     private let server: Subprocess
     private let manager: Subprocess
     private let home: TemporaryDirectory
 
-    /// Starts both; one with a touch screen is 1280 by 1024 pixels large.
-    init(_ size: String = "1280x900x24", hasTouch: Bool = false) async throws {
+    /// Starts both; a display with a touch screen has 1280 by 1024 pixels.
+    init(size: String = "1280x900x24", hasTouch: Bool = false) async throws {
         home = try TemporaryDirectory(named: "screen")
-        if hasTouch { try home.write(Array(TouchScreen.configuration(home.path(of: "finger")).utf8), to: "xorg.conf") }
+        if hasTouch {
+            try home.write(Array(TouchScreen.configuration(socket: home.path(of: "finger")).utf8), to: "xorg.conf")
+        }
         let command =
             hasTouch
-            ? TouchScreen.command(home.path(of: "xorg.conf"), log: home.path(of: "xorg.log"))
+            ? TouchScreen.command(configuration: home.path(of: "xorg.conf"), log: home.path(of: "xorg.log"))
             : ["Xvfb", "-screen", "0", size]
-        var started: Parts?
-        // A number that another server is just giving up may not answer: the next one does.
-        for _ in 0..<10 where started == nil { started = try await Self.start(command, home.path) }
-        let parts = try #require(started, "no display server, or no window manager")
-        name = parts.name
-        server = parts.server
-        manager = parts.manager
+        var processes: Processes?
+        // A display number that another server is just releasing may not respond; the next one does.
+        for _ in 0..<10 where processes == nil { processes = try await Self.start(command: command, home: home.path) }
+        let startedProcesses = try #require(processes, "no display server, or no window manager")
+        name = startedProcesses.name
+        server = startedProcesses.server
+        manager = startedProcesses.manager
     }
 
-    private struct Parts {
+    private struct Processes {
         let name: String
         let server: Subprocess
         let manager: Subprocess
     }
 
-    private static func start(_ command: [String], _ home: String) async throws -> Parts? {
+    private static func start(command: [String], home: String) async throws -> Processes? {
         let arguments = command.dropFirst() + ["-displayfd", "1", "-nolisten", "tcp", "-dpi", "96"]
         let server = try Subprocess(command[0], arguments: Array(arguments))
-        // It writes its number when clients can connect.
+        // The server writes its number when clients can connect.
         guard await server.waitForOutput("\n") else { return nil }
         let name = ":" + server.outputSoFar.filter(\.isNumber)
         let manager = try Subprocess(
             "openbox",
-            arguments: ["--startup", "echo started"],
+            ["--startup", "echo started"],
             environment: ["DISPLAY": name, "HOME": home, "XDG_RUNTIME_DIR": home]
         )
-        return await manager.waitForOutput("started") ? Parts(name: name, server: server, manager: manager) : nil
+        return await manager.waitForOutput("started") ? Processes(name: name, server: server, manager: manager) : nil
     }
 
-    /// What a screen reader needs besides: a bus of its own, as that of a session.
+    /// Starts a session bus, which a screen reader needs.
     func startBus() async throws -> Subprocess {
         let arguments = ["--session", "--nofork", "--print-address", "--address=\(busAddress)"]
         let bus = try Subprocess(
             "dbus-daemon",
             arguments: arguments,
-            environment: environment(["DBUS_SESSION_BUS_ADDRESS": nil])
+            environment: environment(changes: ["DBUS_SESSION_BUS_ADDRESS": nil])
         )
         #expect(await bus.waitForOutput("unix:"), "no bus: \(bus.errorsSoFar)")
         return bus
     }
 
-    /// A finger on the touch screen.
-    func finger() throws -> Finger { try Finger(home.path(of: "finger")) }
+    /// Returns a finger on the touch screen.
+    func finger() throws -> Finger { try Finger(socketPath: home.path(of: "finger")) }
 
     var busAddress: String { "unix:path=\(home.path(of: "bus"))" }
 
-    /// What a GTK program needs, and nothing of this machine's desktop.
-    func environment(_ changes: [String: String?] = [:]) -> [String: String?] {
-        let own: [String: String?] = [
+    /// Returns the environment of a GTK program, without anything of this machine's desktop.
+    func environment(changes: [String: String?] = [:]) -> [String: String?] {
+        let defaults: [String: String?] = [
             "DISPLAY": name, "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GTK_A11Y": "none", "HOME": home.path,
             "XDG_RUNTIME_DIR": home.path, "XDG_CONFIG_HOME": home.path, "XDG_CACHE_HOME": home.path(of: "cache"),
             "GSETTINGS_BACKEND": "memory", "GIO_USE_VFS": "local", "DBUS_SESSION_BUS_ADDRESS": "disabled:",
             "GTK_THEME": "Adwaita", "WAYLAND_DISPLAY": nil,
         ]
-        return own.merging(changes) { $1 }
+        return defaults.merging(changes) { $1 }
     }
 }
 #endif

@@ -9,8 +9,8 @@ static GParamSpec *child_property(void *object) {
 
 EideticWidgetKind eidetic_widget_kind(void *object) {
     if (!GTK_IS_WIDGET(object)) return EIDETIC_WIDGET_UNKNOWN;
-    if (GTK_IS_PICTURE(object)) return EIDETIC_WIDGET_PICTURE;
-    if (GTK_IS_IMAGE(object)) return EIDETIC_WIDGET_IMAGE;
+    if (GTK_IS_PICTURE(object)) return EIDETIC_WIDGET_GTK_PICTURE;
+    if (GTK_IS_IMAGE(object)) return EIDETIC_WIDGET_GTK_IMAGE;
     if (GTK_IS_BUTTON(object)) return EIDETIC_WIDGET_BUTTON;
     return child_property(object) ? EIDETIC_WIDGET_PARENT : EIDETIC_WIDGET_UNKNOWN;
 }
@@ -19,7 +19,7 @@ GtkWidget *eidetic_widget_child(void *parent) {
     GtkWidget *child = NULL;
     if (!child_property(parent)) return NULL;
     g_object_get(parent, "child", &child, NULL);
-    // The parent keeps it.
+    // The parent retains the child.
     if (child) g_object_unref(child);
     return child;
 }

@@ -5,9 +5,9 @@
 
 struct _EideticPaintable {
     GObject parent;
-    GdkPaintable *picture;
+    GdkPaintable *image;
     double scale;
-    /// What fades away; `NULL` where nothing does.
+    /// The image that fades out; `NULL` without a transition.
     GdkPaintable *previous;
     double fade;
     gboolean covers;
@@ -23,7 +23,7 @@ G_DEFINE_TYPE_WITH_CODE(EideticPaintable, eidetic_paintable, G_TYPE_OBJECT,
 
 // MARK: Drawing
 
-/// Draws `previous` in its own proportions in the middle of an area.
+/// Draws the previous image in its own proportions at the centre of an area.
 static void draw_previous(EideticPaintable *self, GtkSnapshot *snapshot, double width, double height) {
     double inner_width = gdk_paintable_get_intrinsic_width(self->previous);
     double inner_height = gdk_paintable_get_intrinsic_height(self->previous);
@@ -46,7 +46,7 @@ static void stroke(cairo_t *cairo, double radius, double from, double to, double
     cairo_stroke(cairo);
 }
 
-/// A ring in the middle of the area, seen on light and on dark.
+/// Draws a ring at the centre of the area, which is visible on light and on dark.
 static void draw_indicator(EideticPaintable *self, GtkSnapshot *snapshot, double width, double height) {
     double radius = fmin(16, fmin(width, height) / 4);
     if (self->indicator == EIDETIC_INDICATOR_NONE || radius < 2) return;
@@ -75,7 +75,7 @@ static void snapshot(GdkPaintable *paintable, GdkSnapshot *target, double width,
         draw_previous(self, snapshot, width, height);
         gtk_snapshot_pop(snapshot);
     }
-    if (self->picture) gdk_paintable_snapshot(self->picture, target, width, height);
+    if (self->image) gdk_paintable_snapshot(self->image, target, width, height);
     if (self->previous) gtk_snapshot_pop(snapshot);
     draw_indicator(self, snapshot, width, height);
 }
@@ -86,29 +86,29 @@ static int scaled(EideticPaintable *self, int pixels) { return pixels > 0 ? MAX(
 
 static int intrinsic_width(GdkPaintable *paintable) {
     EideticPaintable *self = (EideticPaintable *)paintable;
-    return self->picture ? scaled(self, gdk_paintable_get_intrinsic_width(self->picture)) : 0;
+    return self->image ? scaled(self, gdk_paintable_get_intrinsic_width(self->image)) : 0;
 }
 
 static int intrinsic_height(GdkPaintable *paintable) {
     EideticPaintable *self = (EideticPaintable *)paintable;
-    return self->picture ? scaled(self, gdk_paintable_get_intrinsic_height(self->picture)) : 0;
+    return self->image ? scaled(self, gdk_paintable_get_intrinsic_height(self->image)) : 0;
 }
 
 static double aspect_ratio(GdkPaintable *paintable) {
     EideticPaintable *self = (EideticPaintable *)paintable;
-    return self->picture ? gdk_paintable_get_intrinsic_aspect_ratio(self->picture) : 0;
+    return self->image ? gdk_paintable_get_intrinsic_aspect_ratio(self->image) : 0;
 }
 
 static GdkPaintable *current_image(GdkPaintable *paintable) {
     EideticPaintable *self = (EideticPaintable *)paintable;
-    return self->picture ? gdk_paintable_get_current_image(self->picture) : gdk_paintable_new_empty(0, 0);
+    return self->image ? gdk_paintable_get_current_image(self->image) : gdk_paintable_new_empty(0, 0);
 }
 
 // MARK: Class
 
 static void dispose(GObject *object) {
     EideticPaintable *self = (EideticPaintable *)object;
-    g_clear_object(&self->picture);
+    g_clear_object(&self->image);
     g_clear_object(&self->previous);
     G_OBJECT_CLASS(eidetic_paintable_parent_class)->dispose(object);
 }
@@ -129,40 +129,40 @@ GdkPaintable *eidetic_paintable_new(void) { return g_object_new(eidetic_paintabl
 
 // MARK: Changes
 
-static void set_picture(EideticPaintable *self, void *picture, double scale) {
+static void set_image(EideticPaintable *self, void *image, double scale) {
     GdkPaintable *paintable = GDK_PAINTABLE(self);
     int width = intrinsic_width(paintable), height = intrinsic_height(paintable);
-    g_set_object(&self->picture, picture);
+    g_set_object(&self->image, image);
     self->scale = scale > 0 ? scale : 1;
     gboolean fits = width == intrinsic_width(paintable) && height == intrinsic_height(paintable);
     fits ? gdk_paintable_invalidate_contents(paintable) : gdk_paintable_invalidate_size(paintable);
-    // A change of size does not say by itself that something else is to be drawn.
+    // A change of size alone does not redraw the contents.
     if (!fits) gdk_paintable_invalidate_contents(paintable);
 }
 
-void eidetic_paintable_show(void *object, void *picture, double scale) {
+void eidetic_paintable_show(void *object, void *image, double scale) {
     EideticPaintable *self = object;
     g_clear_object(&self->previous);
-    set_picture(self, picture, scale);
+    set_image(self, image, scale);
 }
 
-GdkPaintable *eidetic_paintable_picture(void *object) { return ((EideticPaintable *)object)->picture; }
+GdkPaintable *eidetic_paintable_image(void *object) { return ((EideticPaintable *)object)->image; }
 
-void eidetic_paintable_begin_fade(void *object, void *picture, double scale, gboolean covers) {
+void eidetic_paintable_begin_fade(void *object, void *image, double scale, gboolean covers) {
     EideticPaintable *self = object;
-    GdkPaintable *previous = self->picture ? g_object_ref(self->picture) : gdk_paintable_new_empty(0, 0);
+    GdkPaintable *previous = self->image ? g_object_ref(self->image) : gdk_paintable_new_empty(0, 0);
     g_set_object(&self->previous, previous);
     g_object_unref(previous);
     self->fade = 0;
     self->covers = covers;
-    set_picture(self, picture, scale);
+    set_image(self, image, scale);
 }
 
-void eidetic_paintable_set_fade(void *object, double part) {
+void eidetic_paintable_set_fade(void *object, double opacity) {
     EideticPaintable *self = object;
     if (!self->previous) return;
-    self->fade = CLAMP(part, 0, 1);
-    if (part >= 1) g_clear_object(&self->previous);
+    self->fade = CLAMP(opacity, 0, 1);
+    if (opacity >= 1) g_clear_object(&self->previous);
     gdk_paintable_invalidate_contents(GDK_PAINTABLE(self));
 }
 

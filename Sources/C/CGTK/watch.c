@@ -6,23 +6,23 @@
 #include <time.h>
 
 typedef struct {
-    gint64 clock, own;
-} Moment;
+    gint64 elapsed, processor;
+} Times;
 
-// All of this is used on the main thread only.
+// All variables are used on the main thread only.
 static gboolean is_watching = FALSE;
 static int depth = 0;
-static Moment longest, began, excluded, exclusion;
+static Times longest, start, excluded, exclusion_start;
 static long switches = 0;
 
-/// The time by the clock, and the processor time of this thread, in microseconds.
-static Moment now(void) {
+/// Returns the monotonic time and the processor time of this thread, in microseconds.
+static Times now(void) {
     struct timespec time;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (Moment){g_get_monotonic_time(), (gint64)time.tv_sec * 1000000 + time.tv_nsec / 1000};
+    return (Times){g_get_monotonic_time(), (gint64)time.tv_sec * 1000000 + time.tv_nsec / 1000};
 }
 
-/// How often the processor was taken from this thread.
+/// Returns the number of times that the processor was taken from this thread.
 static long involuntary_switches(void) {
     struct rusage usage;
     getrusage(RUSAGE_THREAD, &usage);
@@ -33,32 +33,33 @@ void eidetic_watch_start(void) { is_watching = TRUE; }
 
 void eidetic_watch_begin(void) {
     if (!is_watching || depth++ > 0) return;
-    excluded = (Moment){0, 0};
+    excluded = (Times){0, 0};
     switches = involuntary_switches();
-    began = now();
+    start = now();
 }
 
 void eidetic_watch_end(void) {
     if (!is_watching || depth == 0 || --depth > 0) return;
-    Moment end = now();
-    gint64 own = end.own - began.own - excluded.own;
-    gint64 held = involuntary_switches() == switches ? end.clock - began.clock - excluded.clock : own;
-    longest.own = MAX(longest.own, own);
-    longest.clock = MAX(longest.clock, held);
+    Times end = now();
+    gint64 processor = end.processor - start.processor - excluded.processor;
+    gint64 elapsed = end.elapsed - start.elapsed - excluded.elapsed;
+    if (involuntary_switches() != switches) elapsed = processor;
+    longest.processor = MAX(longest.processor, processor);
+    longest.elapsed = MAX(longest.elapsed, elapsed);
 }
 
-void eidetic_watch_begin_exclusion(void) { exclusion = now(); }
+void eidetic_watch_begin_exclusion(void) { exclusion_start = now(); }
 
 void eidetic_watch_end_exclusion(void) {
-    Moment end = now();
-    excluded.clock += end.clock - exclusion.clock;
-    excluded.own += end.own - exclusion.own;
+    Times end = now();
+    excluded.elapsed += end.elapsed - exclusion_start.elapsed;
+    excluded.processor += end.processor - exclusion_start.processor;
 }
 
-gint64 eidetic_watch_take_longest(gint64 *own) {
-    Moment taken = longest;
-    longest = (Moment){0, 0};
-    *own = taken.own;
-    return taken.clock;
+gint64 eidetic_watch_take_longest(gint64 *processor) {
+    Times result = longest;
+    longest = (Times){0, 0};
+    *processor = result.processor;
+    return result.elapsed;
 }
 #endif

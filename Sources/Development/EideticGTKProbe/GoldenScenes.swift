@@ -6,88 +6,94 @@ import EideticGTK
 import EideticTestSupport
 import Glibc
 
-/// What stands still and is compared with goldens: all of it is drawn here, and no letter is among it.
+/// Still scenes that are compared with goldens; they contain no text, whose drawing differs between systems.
 extension Scenes {
-    /// A wide and a tall picture, as each content fit of `GtkPicture` shows them.
+    /// A wide and a tall image with each content fit of `GtkPicture`.
     static func goldenFit(_ stage: Stage) async throws {
         let fits = [GTK_CONTENT_FIT_CONTAIN, GTK_CONTENT_FIT_COVER, GTK_CONTENT_FIT_FILL, GTK_CONTENT_FIT_SCALE_DOWN]
-        setGround("#f2f2f2")
-        let wide = try stage.put("wide.png", .pattern(160, 90)), tall = try stage.put("tall.png", .pattern(48, 80))
+        setBackground("#f2f2f2")
+        let wide = try stage.serve("wide.png", image: .pattern(width: 160, height: 90)),
+            tall = try stage.serve("tall.png", image: .pattern(width: 48, height: 80))
         let widgets = fits.flatMap { fit in
             [wide, tall].map { url in
-                let picture = stage.add(gtk_picture_new(), 50, 150)
-                gtk_picture_set_content_fit(OpaquePointer(picture), fit)
-                return (picture, url)
+                let widget = stage.add(gtk_picture_new(), width: 50, height: 150)
+                gtk_picture_set_content_fit(OpaquePointer(widget), fit)
+                return (widget, url)
             }
         }
         await stage.present()
-        for (picture, url) in widgets { try await ImageWidget(picture, pipeline: stage.pipeline).show(url) }
+        for (widget, url) in widgets { try await ImageWidget(widget, pipeline: stage.pipeline).show(url) }
         try await stage.saveScreenshot()
     }
 
-    /// A placeholder, the failure's picture, what is kept, an image, and an animation that is not to move.
+    /// A placeholder, a failure image, an image that is kept, a `GtkImage`, and a paused animation.
     static func goldenStates(_ stage: Stage) async throws {
-        setGround("#f2f2f2")
-        let pictures = (0..<4).map { _ in stage.add(gtk_picture_new(), 80, 100) }
-        let image = stage.add(gtk_image_new(), 80, 100)
+        setBackground("#f2f2f2")
+        let widgets = (0..<4).map { _ in stage.add(gtk_picture_new(), width: 80, height: 100) }
+        let image = stage.add(gtk_image_new(), width: 80, height: 100)
         gtk_image_set_pixel_size(OpaquePointer(image), 60)
         Motion.isAllowed = false
         await stage.present()
-        let views = pictures.map { ImageWidget($0, pipeline: stage.pipeline) }
-        let url = try stage.put("a.png", .pattern(80, 60)), slow = try stage.putSlow()
+        let views = widgets.map { ImageWidget($0, pipeline: stage.pipeline) }
+        let url = try stage.serve("a.png", image: .pattern(width: 80, height: 60)), slow = try stage.serveSlow()
         views[0].setImage(slow, placeholder: try .plain(.blue, width: 40, height: 20))
-        let failure = ImageSlot.Presentation(failureImage: try .pattern(30, 60))
-        _ = try? await views[1].show(stage.missing, presentation: failure)
+        let failure = ImageSlot.Presentation(failureImage: try .pattern(width: 30, height: 60))
+        _ = try? await views[1].show(stage.missingURL, presentation: failure)
         try await views[2].show(url)
         views[2].setImage(slow, placeholder: try .plain(.blue), options: .keepCurrentImage)
-        try await views[3].show(try stage.put("a.gif", [.yellow, .green], each: .milliseconds(20)))
+        try await views[3].show(try stage.serve("a.gif", colours: [.yellow, .green], frameDuration: .milliseconds(20)))
         try await ImageWidget(image, pipeline: stage.pipeline).show(url)
-        await stage.frames(10)
+        await stage.waitForFrames(10)
         try await stage.saveScreenshot()
     }
 
-    /// Pictures that let the window's colour through, on a light one.
-    static func goldenLight(_ stage: Stage) async throws { try await transparent(stage, on: "#f2f2f2") }
+    /// Transparent images on a light window.
+    static func goldenLight(_ stage: Stage) async throws { try await transparentScene(stage, on: "#f2f2f2") }
 
-    /// The same on a dark one.
-    static func goldenDark(_ stage: Stage) async throws { try await transparent(stage, on: "#202224") }
+    /// Transparent images on a dark window.
+    static func goldenDark(_ stage: Stage) async throws { try await transparentScene(stage, on: "#202224") }
 
-    /// Gives the window a colour that is not the theme's, which changes from one version to the next.
-    private static func setGround(_ colour: String) {
+    /// Sets the window's colour; the theme's own differs between versions.
+    private static func setBackground(_ colour: String) {
         let provider = gtk_css_provider_new()
         gtk_css_provider_load_from_data(provider, "window { background: \(colour); }", -1)
         gtk_style_context_add_provider_for_display(gdk_display_get_default(), OpaquePointer(provider), 800)
     }
 
-    private static func transparent(_ stage: Stage, on colour: String) async throws {
-        setGround(colour)
-        let picture = stage.add(gtk_picture_new(), 100, 100), image = stage.add(gtk_image_new(), 100, 100)
-        let held = stage.add(gtk_picture_new(), 100, 100), faint = stage.add(gtk_picture_new(), 100, 100)
+    private static func transparentScene(_ stage: Stage, on colour: String) async throws {
+        setBackground(colour)
+        let plain = stage.add(gtk_picture_new(), width: 100, height: 100),
+            image = stage.add(gtk_image_new(), width: 100, height: 100)
+        let placeholderWidget = stage.add(gtk_picture_new(), width: 100, height: 100),
+            faint = stage.add(gtk_picture_new(), width: 100, height: 100)
         gtk_image_set_pixel_size(OpaquePointer(image), 80)
         gtk_widget_set_opacity(faint, 0.5)
         await stage.present()
-        let url = try stage.put("a.png", .pattern(100, 100, isTransparent: true))
-        for widget in [picture, image, faint] { try await ImageWidget(widget, pipeline: stage.pipeline).show(url) }
-        let placeholder = try Image.pattern(70, 40, isTransparent: true)
-        ImageWidget(held, pipeline: stage.pipeline).setImage(try stage.putSlow(), placeholder: placeholder)
+        let url = try stage.serve("a.png", image: .pattern(width: 100, height: 100, isTransparent: true))
+        for widget in [plain, image, faint] { try await ImageWidget(widget, pipeline: stage.pipeline).show(url) }
+        let placeholder = try Image.pattern(width: 70, height: 40, isTransparent: true)
+        ImageWidget(placeholderWidget, pipeline: stage.pipeline).setImage(
+            try stage.serveSlow(),
+            placeholder: placeholder
+        )
         try await stage.saveScreenshot()
     }
 }
 
 extension Image {
-    /// Squares whose colours go from red at the left to green at the bottom, so that no part looks like another.
-    static func pattern(_ width: Int, _ height: Int, isTransparent: Bool = false) throws(EideticError) -> Image {
+    /// Returns an image of squares with a gradient from red at the left to green at the bottom, so all parts differ.
+    static func pattern(width: Int, height: Int, isTransparent: Bool = false) throws(EideticError) -> Image {
         let size = PixelSize(width: width, height: height)
         let alpha: PixelBuffer.Alpha = isTransparent ? .straight : .opaque
         let pixels = try PixelBuffer(size: size, alpha: alpha) { pixels, bytesPerRow in
             for y in 0..<height {
                 for x in 0..<width {
-                    let place = y * bytesPerRow + 4 * x
+                    let offset = y * bytesPerRow + 4 * x
                     let isLight = (x / 5 + y / 5) % 2 == 0
-                    pixels[place] = UInt8(255 - 255 * x / width)
-                    pixels[place + 1] = UInt8(255 * y / height)
-                    pixels[place + 2] = isLight ? 230 : 40
-                    pixels[place + 3] = isTransparent ? UInt8(255 * (x + y) / (width + height)) : 255
+                    pixels[offset] = UInt8(255 - 255 * x / width)
+                    pixels[offset + 1] = UInt8(255 * y / height)
+                    pixels[offset + 2] = isLight ? 230 : 40
+                    pixels[offset + 3] = isTransparent ? UInt8(255 * (x + y) / (width + height)) : 255
                 }
             }
         }
@@ -96,26 +102,28 @@ extension Image {
 }
 
 extension Stage {
-    /// Puts a picture on the server.
-    func put(_ name: String, _ image: Image) throws -> String {
+    /// Adds an image to the server, and returns its URL.
+    func serve(_ name: String, image: Image) throws -> String {
         try server.addFile(try ImageEncoder.encode(image, as: .png), at: name)
     }
 
-    /// Saves what the display server shows where the test asked for it.
+    /// Saves a screenshot in the file that the environment variable `EIDETIC_SCREENSHOT` names.
     func saveScreenshot() async throws {
-        await frames(3)
+        await waitForFrames(3)
         let screen = try await screenshot()
         let size = PixelSize(width: screen.width, height: screen.height)
         let pixels = try PixelBuffer(size: size, alpha: .opaque) { pixels, bytesPerRow in
             for y in 0..<size.height {
                 for x in 0..<size.width {
-                    let colour = screen[x, y], place = y * bytesPerRow + 4 * x
-                    (pixels[place], pixels[place + 1]) = (colour.red, colour.green)
-                    (pixels[place + 2], pixels[place + 3]) = (colour.blue, 255)
+                    let colour = screen[x, y], offset = y * bytesPerRow + 4 * x
+                    (pixels[offset], pixels[offset + 1]) = (colour.red, colour.green)
+                    (pixels[offset + 2], pixels[offset + 3]) = (colour.blue, 255)
                 }
             }
         }
-        guard let path = getenv("EIDETIC_SCREENSHOT") else { return expect(false, "EIDETIC_SCREENSHOT says where to") }
+        guard let path = getenv("EIDETIC_SCREENSHOT") else {
+            return expect(false, otherwise: "EIDETIC_SCREENSHOT is not set")
+        }
         let image = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: size)
         try ImageEncoder.encode(image, as: .png).withUnsafeBytes {
             try FileSystem().replaceContents(of: String(cString: path), with: $0)

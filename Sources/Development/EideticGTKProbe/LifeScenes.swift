@@ -5,155 +5,166 @@ import EideticCore
 import EideticGTK
 
 extension Scenes {
-    /// The ways in which a widget goes while something is going on for it.
+    /// The ways in which a widget dies during a load.
     private enum Death: CaseIterable {
         case removed, removedWhileHeld, windowDestroyed, disposedWhileHeld, replacedByCompletion
     }
 
-    /// Loads end as cancelled when their widget dies, in every order, and nothing is left of the widget.
+    /// Destroys widgets in every order: their loads end as cancelled, and nothing remains of the widgets.
     static func deaths(_ stage: Stage) async throws {
-        let slow = try stage.putSlow()
+        let slow = try stage.serveSlow()
         await stage.present()
         for death in Death.allCases {
-            for isSized in [true, false] { await die(stage, death, slow, isSized: isSized) }
+            for isSized in [true, false] { await destroyWidget(on: stage, death: death, url: slow, isSized: isSized) }
         }
     }
 
-    private static func die(_ stage: Stage, _ death: Death, _ url: String, isSized: Bool) async {
+    private static func destroyWidget(on stage: Stage, death: Death, url: String, isSized: Bool) async {
         var results: [String] = []
-        var again: Result<ImageResponse, EideticError>?
-        // Disposed twice, which a GtkPicture of GTK 4.8 does not survive by itself.
-        let picture = Widget(death == .disposedWhileHeld ? gtk_image_new() : gtk_picture_new())
-        let window = death == .windowDestroyed ? picture.inWindowOfItsOwn() : nil
-        if window == nil { stage.add(picture.pointer) }
-        let view = ImageWidget(picture.pointer, pipeline: stage.pipeline)
+        var secondResult: Result<ImageResponse, EideticError>?
+        // A GtkPicture of GTK 4.8 does not survive a second dispose.
+        let widget = Widget(death == .disposedWhileHeld ? gtk_image_new() : gtk_picture_new())
+        let window = death == .windowDestroyed ? widget.presentInOwnWindow() : nil
+        if window == nil { stage.add(widget.pointer) }
+        let view = ImageWidget(widget.pointer, pipeline: stage.pipeline)
         let presentation = ImageSlot.Presentation(indicator: .spinner, transition: .crossFade())
         view.setImage(url, size: isSized ? PixelSize(width: 50, height: 50) : nil, presentation: presentation) {
             if case .failure(let error) = $0 { results.append("\(error.code)") } else { results.append("shown") }
-            if death == .replacedByCompletion { view.setImage(url) { again = $0 } }
+            if death == .replacedByCompletion { view.setImage(url) { secondResult = $0 } }
         }
-        await stage.frames(3)
-        stage.expect(results.isEmpty, "\(death): ended before: \(results)")
+        await stage.waitForFrames(3)
+        stage.expect(results.isEmpty, otherwise: "\(death): ended too early: \(results)")
         switch death {
-        case .removed, .replacedByCompletion: stage.remove(picture.pointer)
+        case .removed, .replacedByCompletion: stage.remove(widget.pointer)
         case .removedWhileHeld:
-            g_object_ref(picture.raw)
-            stage.remove(picture.pointer)
-            stage.expect(results.isEmpty, "a widget that is only taken away goes on: \(results)")
-            g_object_unref(picture.raw)
+            g_object_ref(widget.raw)
+            stage.remove(widget.pointer)
+            stage.expect(
+                results.isEmpty,
+                otherwise: "a removed widget that is still referenced must go on loading: \(results)"
+            )
+            g_object_unref(widget.raw)
         case .windowDestroyed: if let window { gtk_window_destroy(window) }
         case .disposedWhileHeld:
-            g_object_ref(picture.raw)
-            stage.remove(picture.pointer)
-            g_object_run_dispose(picture.object)
-            stage.expect(results == ["cancelled"], "\(death): \(results)")
-            view.setImage(url) { again = $0 }
-            g_object_unref(picture.raw)
+            g_object_ref(widget.raw)
+            stage.remove(widget.pointer)
+            g_object_run_dispose(widget.object)
+            stage.expect(results == ["cancelled"], otherwise: "\(death): \(results)")
+            view.setImage(url) { secondResult = $0 }
+            g_object_unref(widget.raw)
         }
-        stage.expect(results == ["cancelled"], "\(death), sized \(isSized): \(results)")
+        stage.expect(results == ["cancelled"], otherwise: "\(death), sized \(isSized): \(results)")
         if death == .replacedByCompletion || death == .disposedWhileHeld {
-            guard case .failure(let error)? = again, error.code == .cancelled else {
-                return stage.expect(false, "a dead widget took a picture: \(again == nil)")
+            guard case .failure(let error)? = secondResult, error.code == .cancelled else {
+                return stage.expect(false, otherwise: "a dead widget accepted an image: \(secondResult == nil)")
             }
         }
-        await stage.frames(2)
-        stage.expect(picture.isGone, "\(death), sized \(isSized): something holds the widget")
+        await stage.waitForFrames(2)
+        stage.expect(widget.isReleased, otherwise: "\(death), sized \(isSized): the widget is leaked")
     }
 
-    /// A view whose widget goes while its completion, transition or animation runs.
+    /// Destroys widgets during their own completion and during a transition.
     static func deathsWithin(_ stage: Stage) async throws {
-        let url = try stage.put("red.png", .red)
+        let url = try stage.serve("red.png", colour: .red)
         await stage.present()
-        let picture = Widget(gtk_picture_new())
-        stage.add(picture.pointer)
-        var ends = 0
-        // Within its own completion.
+        let widget = Widget(gtk_picture_new())
+        stage.add(widget.pointer)
+        var completionCount = 0
+        // During its own completion.
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            ImageWidget(picture.pointer, pipeline: stage.pipeline).setImage(url) { _ in
-                ends += 1
-                stage.remove(picture.pointer)
+            ImageWidget(widget.pointer, pipeline: stage.pipeline).setImage(url) { _ in
+                completionCount += 1
+                stage.remove(widget.pointer)
                 continuation.resume()
             }
         }
-        // In the middle of a transition that the completion waits for.
-        let fading = Widget(gtk_picture_new())
-        stage.add(fading.pointer)
-        var faded: Bool?
+        // In the middle of a transition, for which the completion waits.
+        let fadingWidget = Widget(gtk_picture_new())
+        stage.add(fadingWidget.pointer)
+        var didFade: Bool?
         let options: ImageOptions = [.forceTransition, .waitTransition]
         let presentation = ImageSlot.Presentation(transition: .crossFade(.seconds(60)))
         let size = PixelSize(width: 40, height: 40)
-        ImageWidget(fading.pointer, pipeline: stage.pipeline)
-            .setImage(url, options: options, size: size, presentation: presentation) { faded = (try? $0.get()) != nil }
-        await stage.until("the transition begins") { fading.shows }
-        await stage.frames(3)
-        stage.expect(faded == nil, "the completion did not wait")
-        stage.remove(fading.pointer)
-        stage.expect(faded == true, "the transition's completion was lost")
-        await stage.frames(2)
-        stage.expect(ends == 1 && picture.isGone && fading.isGone, "\(ends) \(picture.isGone) \(fading.isGone)")
+        ImageWidget(fadingWidget.pointer, pipeline: stage.pipeline)
+            .setImage(url, options: options, size: size, presentation: presentation) {
+                didFade = (try? $0.get()) != nil
+            }
+        await stage.wait(for: "the start of the transition") { fadingWidget.showsImage }
+        await stage.waitForFrames(3)
+        stage.expect(didFade == nil, otherwise: "the completion did not wait")
+        stage.remove(fadingWidget.pointer)
+        stage.expect(didFade == true, otherwise: "the transition's completion was lost")
+        await stage.waitForFrames(2)
+        stage.expect(
+            completionCount == 1 && widget.isReleased && fadingWidget.isReleased,
+            otherwise: "\(completionCount) \(widget.isReleased) \(fadingWidget.isReleased)"
+        )
     }
 
-    /// Widgets, slots and textures: what is made for ten thousand widgets is gone with them.
+    /// Destroys a thousand widgets: their slots and textures are released with them.
     static func leaks(_ stage: Stage) async throws {
-        let request = try stage.request(try stage.put("red.png", .red))
+        let request = try stage.request(for: try stage.serve("red.png", colour: .red))
         _ = try await stage.pipeline.image(for: request)
         await stage.present()
         var widgets: [Widget] = []
         for _ in 0..<1_000 {
             let widget = Widget(gtk_picture_new())
-            stage.add(widget.pointer, 1, 1)
+            stage.add(widget.pointer, width: 1, height: 1)
             ImageWidget(widget.pointer, pipeline: stage.pipeline)
                 .setImage(request, presentation: .init(indicator: .spinner, transition: .crossFade()))
             widgets.append(widget)
         }
-        await stage.frames(2)
+        await stage.waitForFrames(2)
         let paintable = widgets[0].paintable
         for widget in widgets { stage.remove(widget.pointer) }
-        await stage.frames(2)
-        stage.expect(widgets.allSatisfy(\.isGone), "\(widgets.count { !$0.isGone }) widgets are left")
-        stage.expect(paintable?.isGone == true, "what was drawn is left")
+        await stage.waitForFrames(2)
+        stage.expect(
+            widgets.allSatisfy(\.isReleased),
+            otherwise: "\(widgets.count { !$0.isReleased }) widgets are leaked"
+        )
+        stage.expect(paintable?.isReleased == true, otherwise: "the paintable is leaked")
     }
 }
 
-/// A widget that a scene looks at without keeping it.
+/// A weak reference to a widget of a scene.
 @MainActor
 final class Widget {
     let pointer: UnsafeMutablePointer<GtkWidget>
-    private let cell = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
+    private let reference = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
 
-    init(_ made: UnsafeMutablePointer<GtkWidget>?) {
-        guard let made else { preconditionFailure("GTK makes widgets") }
-        pointer = made
-        g_weak_ref_init(cell, made)
+    init(_ widget: UnsafeMutablePointer<GtkWidget>?) {
+        guard let widget else { preconditionFailure("GTK cannot create the widget") }
+        pointer = widget
+        g_weak_ref_init(reference, widget)
     }
 
     isolated deinit {
-        g_weak_ref_clear(cell)
-        cell.deallocate()
+        g_weak_ref_clear(reference)
+        reference.deallocate()
     }
 
     var raw: UnsafeMutableRawPointer { UnsafeMutableRawPointer(pointer) }
     var object: UnsafeMutablePointer<GObject> { raw.assumingMemoryBound(to: GObject.self) }
 
-    var isGone: Bool {
-        guard let strong = g_weak_ref_get(cell) else { return true }
+    var isReleased: Bool {
+        guard let strong = g_weak_ref_get(reference) else { return true }
         g_object_unref(strong)
         return false
     }
 
-    /// What a picture draws.
-    var paintable: Watched? {
-        gtk_picture_get_paintable(OpaquePointer(pointer)).map { Watched(UnsafeMutableRawPointer($0)) }
+    /// A weak reference to the paintable of a `GtkPicture`.
+    var paintable: WeakReference? {
+        gtk_picture_get_paintable(OpaquePointer(pointer)).map { WeakReference(UnsafeMutableRawPointer($0)) }
     }
 
-    /// Whether a picture shows something.
-    var shows: Bool {
+    /// A Boolean value indicating whether a `GtkPicture` shows an image.
+    var showsImage: Bool {
         guard let paintable = gtk_picture_get_paintable(OpaquePointer(pointer)) else { return false }
-        return eidetic_paintable_picture(UnsafeMutableRawPointer(paintable)) != nil
+        return eidetic_paintable_image(UnsafeMutableRawPointer(paintable)) != nil
     }
 
-    /// Puts it into a window that is shown; gives the window.
-    func inWindowOfItsOwn() -> UnsafeMutablePointer<GtkWindow>? {
+    /// Shows the widget in a window of its own, and returns the window.
+    func presentInOwnWindow() -> UnsafeMutablePointer<GtkWindow>? {
         guard let window = gtk_window_new() else { return nil }
         let top = UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self)
         gtk_window_set_default_size(top, 300, 200)
@@ -164,20 +175,20 @@ final class Widget {
     }
 }
 
-/// An object that is watched until it is gone.
+/// A weak reference to a GObject.
 @MainActor
-final class Watched {
-    private let cell = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
+final class WeakReference {
+    private let reference = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
 
-    init(_ object: UnsafeMutableRawPointer) { g_weak_ref_init(cell, object) }
+    init(_ object: UnsafeMutableRawPointer) { g_weak_ref_init(reference, object) }
 
     isolated deinit {
-        g_weak_ref_clear(cell)
-        cell.deallocate()
+        g_weak_ref_clear(reference)
+        reference.deallocate()
     }
 
-    var isGone: Bool {
-        guard let strong = g_weak_ref_get(cell) else { return true }
+    var isReleased: Bool {
+        guard let strong = g_weak_ref_get(reference) else { return true }
         g_object_unref(strong)
         return false
     }

@@ -6,53 +6,57 @@ import EideticGTK
 import Glibc
 
 extension Scenes {
-    /// A picture for each state of a button, and the normal one where a state has none.
+    /// Shows an image for each state of a button; a state without an image shows the normal one.
     static func buttons(_ stage: Stage) async throws {
-        let button = stage.add(gtk_button_new(), 120, 120), plain = stage.add(gtk_button_new(), 120, 120)
+        let button = stage.add(gtk_button_new(), width: 120, height: 120),
+            plain = stage.add(gtk_button_new(), width: 120, height: 120)
         await stage.present()
         let view = ImageWidget(button, pipeline: stage.pipeline)
-        try await view.show(try stage.put("red.png", .red))
-        try await view.show(try stage.put("green.png", .green), for: .pressed)
-        try await view.show(try stage.put("blue.png", .blue), for: .insensitive)
-        try await ImageWidget(plain, pipeline: stage.pipeline).show(try stage.put("yellow.png", .yellow))
-        func seen(_ x: Int) async throws -> Colour {
-            await stage.frames(2)
-            // Transitions of the theme are over after that.
-            await stage.frames(20)
+        try await view.show(try stage.serve("red.png", colour: .red))
+        try await view.show(try stage.serve("green.png", colour: .green), for: .pressed)
+        try await view.show(try stage.serve("blue.png", colour: .blue), for: .insensitive)
+        try await ImageWidget(plain, pipeline: stage.pipeline).show(try stage.serve("yellow.png", colour: .yellow))
+        func shownColour(x: Int) async throws -> Colour {
+            await stage.waitForFrames(2)
+            // The theme's own transitions have finished after these frames.
+            await stage.waitForFrames(20)
             return try await stage.screenshot()[x, 60]
         }
-        stage.expect(try await seen(60).looks(like: .red), "normal")
+        stage.expect(try await shownColour(x: 60).looks(like: .red), otherwise: "normal")
         gtk_widget_set_state_flags(button, GTK_STATE_FLAG_ACTIVE, 0)
         gtk_widget_set_state_flags(plain, GTK_STATE_FLAG_ACTIVE, 0)
-        stage.expect(try await seen(60).looks(like: .green), "pressed")
-        stage.expect(try await seen(180).looks(like: .yellow), "pressed, without a picture of its own")
+        stage.expect(try await shownColour(x: 60).looks(like: .green), otherwise: "pressed")
+        stage.expect(
+            try await shownColour(x: 180).looks(like: .yellow),
+            otherwise: "pressed, without an image of its own"
+        )
         gtk_widget_unset_state_flags(button, GTK_STATE_FLAG_ACTIVE)
         gtk_widget_set_sensitive(button, 0)
-        // Themes draw what is insensitive paler.
-        let pale = try await seen(60)
-        stage.expect(pale.blue > pale.red && pale.blue > pale.green, "insensitive: \(pale)")
+        // Themes draw insensitive widgets paler.
+        let pale = try await shownColour(x: 60)
+        stage.expect(pale.blue > pale.red && pale.blue > pale.green, otherwise: "insensitive: \(pale)")
         gtk_widget_set_sensitive(button, 1)
-        stage.expect(try await seen(60).looks(like: .red), "normal again")
+        stage.expect(try await shownColour(x: 60).looks(like: .red), otherwise: "normal again")
     }
 
-    /// A marker on a map of libshumate shows the picture.
+    /// Shows an image in a marker on a map of libshumate.
     static func marker(_ stage: Stage) async throws {
-        guard let shumate = Shumate() else { return stage.expect(false, "no libshumate") }
-        let map = stage.add(shumate.map(), 300, 300)
+        guard let shumate = Shumate() else { return stage.expect(false, otherwise: "no libshumate") }
+        let map = stage.add(shumate.map(), width: 300, height: 300)
         let marker = shumate.marker(on: map)
         await stage.present()
-        let url = try stage.put("red.png", .red)
+        let url = try stage.serve("red.png", colour: .red)
         let response = try await ImageWidget(marker, pipeline: stage.pipeline)
             .show(url, size: PixelSize(width: 40, height: 40))
-        await stage.frames(3)
+        await stage.waitForFrames(3)
         let screen = try await stage.screenshot()
-        stage.expect(response.image.size.width == 40, "\(response.image.size)")
-        stage.expect(screen[150, 150].looks(like: .red), "\(screen[150, 150])")
-        stage.expect(!screen[150, 180].looks(like: .red), "larger than it was decoded")
+        stage.expect(response.image.size.width == 40, otherwise: "\(response.image.size)")
+        stage.expect(screen[150, 150].looks(like: .red), otherwise: "\(screen[150, 150])")
+        stage.expect(!screen[150, 180].looks(like: .red), otherwise: "larger than it was decoded")
     }
 }
 
-/// What the scene needs of libshumate, without linking it.
+/// The functions of libshumate that the scene needs, without linking it.
 @MainActor
 private struct Shumate {
     private typealias Maker = @convention(c) () -> UnsafeMutablePointer<GtkWidget>?
@@ -68,29 +72,29 @@ private struct Shumate {
         self.library = library
     }
 
-    private func symbol<Function>(_ name: String, _ type: Function.Type) -> Function {
+    private func symbol<Function>(_ name: String, as type: Function.Type) -> Function {
         guard let symbol = dlsym(library, name) else { preconditionFailure("no \(name)") }
         return unsafeBitCast(symbol, to: type)
     }
 
-    func map() -> UnsafeMutablePointer<GtkWidget>? { symbol("shumate_map_new", Maker.self)() }
+    func map() -> UnsafeMutablePointer<GtkWidget>? { symbol("shumate_map_new", as: Maker.self)() }
 
-    /// A marker in the middle of the map.
+    /// Returns a marker at the centre of the map.
     func marker(on map: UnsafeMutablePointer<GtkWidget>) -> UnsafeMutableRawPointer {
-        guard let marker = symbol("shumate_marker_new", Maker.self)(),
-            let viewport = symbol("shumate_map_get_viewport", Getter.self)(map),
-            let layer = symbol("shumate_marker_layer_new", Getter.self)(viewport)
-        else { preconditionFailure("libshumate makes maps") }
+        guard let marker = symbol("shumate_marker_new", as: Maker.self)(),
+            let viewport = symbol("shumate_map_get_viewport", as: Getter.self)(map),
+            let layer = symbol("shumate_marker_layer_new", as: Getter.self)(viewport)
+        else { preconditionFailure("libshumate cannot create the map") }
         // A projection without tiles: no map is loaded.
-        let registry = symbol("shumate_map_source_registry_new_with_defaults", Maker.self)()
-        let named = symbol("shumate_map_source_registry_get_by_id", Finder.self)
+        let registry = symbol("shumate_map_source_registry_new_with_defaults", as: Maker.self)()
+        let named = symbol("shumate_map_source_registry_get_by_id", as: Finder.self)
         let source = registry.flatMap { named($0, "osm-mapnik") }
-        symbol("shumate_viewport_set_reference_map_source", Setter.self)(viewport, source)
-        let place = symbol("shumate_location_set_location", Placer.self)
+        symbol("shumate_viewport_set_reference_map_source", as: Setter.self)(viewport, source)
+        let place = symbol("shumate_location_set_location", as: Placer.self)
         place(marker, 0, 0)
         place(viewport, 0, 0)
-        symbol("shumate_map_add_layer", Setter.self)(map, layer)
-        symbol("shumate_marker_layer_add_marker", Setter.self)(layer, marker)
+        symbol("shumate_map_add_layer", as: Setter.self)(map, layer)
+        symbol("shumate_marker_layer_add_marker", as: Setter.self)(layer, marker)
         return UnsafeMutableRawPointer(marker)
     }
 }

@@ -1,4 +1,4 @@
-// A GTK program that plays one scene, for the tests: they start it in a display server of its own.
+// A GTK program that plays one scene; the tests start it in a display server of its own.
 #if GTK
 import CGTK
 import EideticCore
@@ -7,7 +7,7 @@ import Glibc
 
 @main
 struct Probe {
-    /// Synchronous, because GLib owns the main thread.
+    /// Runs the scene; synchronous, because GLib owns the main thread.
     @MainActor
     static func main() {
         guard gtk_init_check() != 0 else { fail("no display") }
@@ -16,20 +16,20 @@ struct Probe {
         }
         MainLoop.attach()
         let loop = g_main_loop_new(nil, 0)
-        var isGood = false
+        var hasPassed = false
         Task {
             do {
                 let stage = try await Stage()
                 try await scene(stage)
-                isGood = stage.isGood
+                hasPassed = stage.hasPassed
             } catch {
                 print("FAILED \(error)")
             }
             g_main_loop_quit(loop)
         }
         g_main_loop_run(loop)
-        print(isGood ? "scene over" : "scene failed")
-        exit(isGood ? 0 : 1)
+        print(hasPassed ? "scene over" : "scene failed")
+        exit(hasPassed ? 0 : 1)
     }
 
     private static func fail(_ text: String) -> Never {

@@ -6,63 +6,63 @@ import EideticGTK
 import EideticTestSupport
 
 extension Scenes {
-    /// One thousand widgets are each given A, then B, and A is slower: B is seen, and A was cancelled before B came.
+    /// Loads A, then B into each of a thousand widgets; A is slower: B is shown, and A is cancelled before B arrives.
     ///
-    /// In between they are cancelled, die and are given A again, in every order.
+    /// In between, the loads are cancelled, the widgets die, and A is loaded again, in every order.
     static func reuse(_ stage: Stage) async throws {
-        _ = try stage.putSlow("a.png")
-        _ = try stage.put("b.png", .blue, width: 20, height: 20)
+        _ = try stage.serveSlow("a.png")
+        _ = try stage.serve("b.png", colour: .blue, width: 20, height: 20)
         await stage.present()
-        let cells = (0..<1_000).map { ReusedCell(stage, $0) }
-        for cell in cells { cell.set("a") }
+        let cells = (0..<1_000).map { ReusedCell(stage: stage, number: $0) }
+        for cell in cells { cell.setImage(named: "a") }
         for (index, cell) in cells.enumerated() {
-            if index % 11 == 0 { await stage.frames(1) }
+            if index % 11 == 0 { await stage.waitForFrames(1) }
             cell.disturb()
-            cell.set("b")
+            cell.setImage(named: "b")
         }
-        await stage.until("all ends") { cells.allSatisfy(\.isOver) }
+        await stage.wait(for: "the end of all loads") { cells.allSatisfy(\.isFinished) }
         for cell in cells { cell.check() }
-        let wrong = cells.filter { !$0.isRight }
-        stage.expect(wrong.isEmpty, "\(wrong.count) wrong, as \(wrong.first?.report ?? "")")
-        let reds = cells.reduce(0) { $0 + $1.reds }
-        stage.expect(reds == 0, "A was seen \(reds) times after B was asked for")
+        let failed = cells.filter { !$0.isCorrect }
+        stage.expect(failed.isEmpty, otherwise: "\(failed.count) wrong, for example \(failed.first?.report ?? "")")
+        let staleCount = cells.reduce(0) { $0 + $1.staleCount }
+        stage.expect(staleCount == 0, otherwise: "A was shown \(staleCount) times after B was requested")
     }
 }
 
-/// A widget that is used again.
+/// A widget that loads several images one after the other.
 @MainActor
 private final class ReusedCell {
     private let stage: Stage
     private let number: Int
     private var widget: Widget
-    private var asked: [String] = []
-    private var ends: [String] = []
-    private var wanted: String?
-    private(set) var reds = 0
+    private var loads: [String] = []
+    private var results: [String] = []
+    private var latestName: String?
+    private(set) var staleCount = 0
 
-    init(_ stage: Stage, _ number: Int) {
+    init(stage: Stage, number: Int) {
         self.stage = stage
         self.number = number
         widget = Widget(gtk_picture_new())
-        stage.add(widget.pointer, 20, 20)
+        stage.add(widget.pointer, width: 20, height: 20)
     }
 
-    func set(_ name: String) {
-        let load = "\(name)\(asked.count)"
-        asked.append(load)
-        wanted = name
+    func setImage(named name: String) {
+        let load = "\(name)\(loads.count)"
+        loads.append(load)
+        latestName = name
         ImageWidget(widget.pointer, pipeline: stage.pipeline)
             .setImage("\(stage.server.url)/\(name)/\(number).png", size: PixelSize(width: 40, height: 40)) { [self] in
                 switch $0 {
                 case .success:
-                    ends.append("\(load) shown")
-                    if wanted == "b", name == "a" { reds += 1 }
-                case .failure(let error): ends.append("\(load) \(error.code)")
+                    results.append("\(load) shown")
+                    if latestName == "b", name == "a" { staleCount += 1 }
+                case .failure(let error): results.append("\(load) \(error.code)")
                 }
             }
     }
 
-    /// What happens between A and B.
+    /// Performs the disturbances between A and B.
     func disturb() {
         for disturbance in Disturbance.orders[number % Disturbance.orders.count] {
             switch disturbance {
@@ -70,29 +70,29 @@ private final class ReusedCell {
             case .death:
                 stage.remove(widget.pointer)
                 widget = Widget(gtk_picture_new())
-                stage.add(widget.pointer, 20, 20)
-            case .reuse: set("a")
+                stage.add(widget.pointer, width: 20, height: 20)
+            case .reuse: setImage(named: "a")
             }
         }
     }
 
-    var isOver: Bool { ends.count == asked.count }
+    var isFinished: Bool { results.count == loads.count }
 
     func check() {
-        let expected = asked.dropLast().map { "\($0) cancelled" } + [asked.last.map { "\($0) shown" } ?? ""]
+        let expected = loads.dropLast().map { "\($0) cancelled" } + [loads.last.map { "\($0) shown" } ?? ""]
         let paintable = gtk_picture_get_paintable(OpaquePointer(widget.pointer))
-        isRight = ends == expected && gdk_paintable_get_intrinsic_width(paintable) == 20
+        isCorrect = results == expected && gdk_paintable_get_intrinsic_width(paintable) == 20
     }
 
-    private(set) var isRight = false
-    var report: String { "\(number): \(asked) ended \(ends)" }
+    private(set) var isCorrect = false
+    var report: String { "\(number): \(loads) ended \(results)" }
 }
 
-/// What may happen to a widget while it loads.
+/// A disturbance of a widget during its load.
 private enum Disturbance: CaseIterable {
     case cancel, death, reuse
 
-    /// Every choice of them in every order: 16, from none to all three.
+    /// The 16 orders of every subset of the disturbances.
     static let orders: [[Disturbance]] = {
         var orders: [[Disturbance]] = [[]]
         var next = 0

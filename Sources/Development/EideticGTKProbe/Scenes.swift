@@ -1,5 +1,5 @@
 #if GTK
-/// The scenes by their names.
+/// The scenes by name.
 @MainActor
 enum Scenes {
     typealias Scene = @MainActor (Stage) async throws -> Void
@@ -17,17 +17,17 @@ enum Scenes {
         "golden-states": goldenStates,
         "grid": grid,
         "hidden": hidden,
+        "images": images,
         "indicators": indicators,
         "leaks": leaks,
         "main-actor": mainActor,
         "marker": marker,
+        "memory-hit": memoryHit,
         "motion": motion,
         "not-sized": notSized,
         "options": options,
         "own-display": ownDisplay,
-        "pictures": pictures,
         "preview": preview,
-        "memory-hit": memoryHit,
         "reuse": reuse,
         "scrolling": scrolling,
         "sizes": sizes,

@@ -2,7 +2,7 @@
 import EideticCore
 import EideticTestSupport
 
-/// A colour as it is on the screen.
+/// The colour of a pixel on the screen.
 struct Colour: Equatable, CustomStringConvertible {
     let red, green, blue: UInt8
 
@@ -11,7 +11,7 @@ struct Colour: Equatable, CustomStringConvertible {
     static let blue = Colour(red: 30, green: 60, blue: 210)
     static let yellow = Colour(red: 240, green: 220, blue: 40)
 
-    /// Whether they look the same: rounding on the way to the screen is allowed for.
+    /// Returns `true` if both colours are the same, apart from rounding on the way to the screen.
     func looks(like other: Colour, within tolerance: Int = 6) -> Bool {
         zip([red, green, blue], [other.red, other.green, other.blue]).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }
     }
@@ -19,21 +19,21 @@ struct Colour: Equatable, CustomStringConvertible {
     var description: String { "(\(red), \(green), \(blue))" }
 }
 
-/// What the display server shows.
+/// A screenshot of the scene's window.
 struct Screenshot {
     let width, height: Int
     private let bytes: [UInt8]
 
-    /// The title of the window that is taken.
+    /// The title of the captured window.
     static let windowName = "Eidetic scene"
 
-    /// Takes the window, as the display server shows it.
-    static func take() async throws -> Screenshot {
+    /// Captures the window from the display server.
+    static func capture() async throws -> Screenshot {
         let result = try await Subprocess.run("import", arguments: ["-window", windowName, "-depth", "8", "ppm:-"])
-        guard let picture = Screenshot(ppm: result.output) else {
+        guard let screenshot = Screenshot(ppm: result.output) else {
             throw EideticError(.corrupt, message: "no screenshot: \(result.errorText)")
         }
-        return picture
+        return screenshot
     }
 
     /// Reads a binary portable pixmap: "P6", width, height, 255, then the pixels.
@@ -55,8 +55,8 @@ struct Screenshot {
     }
 
     subscript(x: Int, y: Int) -> Colour {
-        let place = 3 * (y * width + x)
-        return Colour(red: bytes[place], green: bytes[place + 1], blue: bytes[place + 2])
+        let offset = 3 * (y * width + x)
+        return Colour(red: bytes[offset], green: bytes[offset + 1], blue: bytes[offset + 2])
     }
 }
 #endif

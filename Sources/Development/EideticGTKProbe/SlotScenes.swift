@@ -5,109 +5,116 @@ import EideticCore
 import EideticGTK
 
 extension Scenes {
-    /// What is seen until the picture is there, as options and presentation say.
+    /// Shows placeholders, failure images and kept images, as the options and the presentation require.
     static func options(_ stage: Stage) async throws {
         let widget = stage.add(gtk_picture_new())
         await stage.present()
         let view = ImageWidget(widget, pipeline: stage.pipeline)
-        let red = try stage.put("red.png", .red), slow = try stage.putSlow()
+        let red = try stage.serve("red.png", colour: .red), slow = try stage.serveSlow()
         let placeholder = try Image.plain(.blue), failure = try Image.plain(.yellow)
-        func seen() async throws -> Colour {
-            await stage.frames(2)
+        func shownColour() async throws -> Colour {
+            await stage.waitForFrames(2)
             return try await stage.screenshot()[50, 50]
         }
         view.setImage(slow, placeholder: placeholder)
-        stage.expect(try await seen().looks(like: .blue), "the placeholder")
+        stage.expect(try await shownColour().looks(like: .blue), otherwise: "the placeholder")
         try await view.show(red)
         view.setImage(slow, placeholder: placeholder, options: .keepCurrentImage)
-        stage.expect(try await seen().looks(like: .red), "keepCurrentImage")
+        stage.expect(try await shownColour().looks(like: .red), otherwise: "keepCurrentImage")
         view.setImage(slow, placeholder: placeholder, options: .delayPlaceholder)
-        stage.expect(try await seen().looks(like: .red), "delayPlaceholder, while it loads")
-        let missing = stage.missing
+        stage.expect(try await shownColour().looks(like: .red), otherwise: "delayPlaceholder, while it loads")
+        let missing = stage.missingURL
         _ = try? await view.show(missing, placeholder: placeholder, options: .delayPlaceholder)
-        stage.expect(try await seen().looks(like: .blue), "delayPlaceholder, after it failed")
+        stage.expect(try await shownColour().looks(like: .blue), otherwise: "delayPlaceholder, after it failed")
         _ = try? await view.show(missing, presentation: .init(failureImage: failure))
-        stage.expect(try await seen().looks(like: .yellow), "the failure's picture")
-        let answer = try await view.show(red, options: [.avoidAutoSetImage, .keepCurrentImage])
-        stage.expect(try await seen().looks(like: .yellow) && answer.image.size.width == 64, "avoidAutoSetImage")
+        stage.expect(try await shownColour().looks(like: .yellow), otherwise: "the failure image")
+        let response = try await view.show(red, options: [.avoidAutoSetImage, .keepCurrentImage])
+        stage.expect(
+            try await shownColour().looks(like: .yellow) && response.image.size.width == 64,
+            otherwise: "avoidAutoSetImage"
+        )
         view.setImage(nil as String?, placeholder: placeholder)
-        stage.expect(try await seen().looks(like: .blue), "no URL: the placeholder")
+        stage.expect(try await shownColour().looks(like: .blue), otherwise: "no URL: the placeholder")
         do throws(EideticError) {
             try await view.show("no url", presentation: .init(failureImage: failure))
-            stage.expect(false, "that is no URL")
+            stage.expect(false, otherwise: "an invalid URL was accepted")
         } catch {
-            stage.expect(error.code == .invalidURL, "\(error)")
+            stage.expect(error.code == .invalidURL, otherwise: "\(error)")
         }
-        stage.expect(try await seen().looks(like: .yellow), "the failure's picture for what is no URL")
+        stage.expect(try await shownColour().looks(like: .yellow), otherwise: "the failure image for an invalid URL")
         let task = Task { try await view.show(slow) }
-        await stage.frames(3)
+        await stage.waitForFrames(3)
         task.cancel()
         let result = await task.result
-        stage.expect(isFailure(result, .cancelled), "a cancelled task: \(result)")
+        stage.expect(isFailure(result, code: .cancelled), otherwise: "a cancelled task: \(result)")
     }
 
-    private static func isFailure(_ result: Result<ImageResponse, any Error>, _ code: EideticError.Code) -> Bool {
+    private static func isFailure(_ result: Result<ImageResponse, any Error>, code: EideticError.Code) -> Bool {
         if case .failure(let error as EideticError) = result { return error.code == code }
         return false
     }
 
-    /// A view starts from the picture that is in memory in another size, also while it waits for its own size.
+    /// Starts from the image in another size in memory, also while the widget waits for its own size.
     static func preview(_ stage: Stage) async throws {
-        let small = stage.add(gtk_picture_new(), 40, 40), large = stage.add(gtk_picture_new(), 200, 200)
+        let small = stage.add(gtk_picture_new(), width: 40, height: 40),
+            large = stage.add(gtk_picture_new(), width: 200, height: 200)
         await stage.present()
-        let url = try stage.put("red.png", .red, width: 400, height: 400)
+        let url = try stage.serve("red.png", colour: .red, width: 400, height: 400)
         try await ImageWidget(small, pipeline: stage.pipeline).show(url)
-        let presentation = ImageSlot.Presentation(placeholder: try .plain(.blue), startsFromCache: true)
-        func width(_ widget: UnsafeMutablePointer<GtkWidget>) -> Int32 {
+        let presentation = ImageSlot.Presentation(placeholder: try .plain(.blue), usesCachedPreview: true)
+        func width(of widget: UnsafeMutablePointer<GtkWidget>) -> Int32 {
             gdk_paintable_get_intrinsic_width(gtk_picture_get_paintable(OpaquePointer(widget)))
         }
         ImageWidget(large, pipeline: stage.pipeline).setImage(url, presentation: presentation)
-        stage.expect(width(large) == 40, "not from the small one: \(width(large))")
-        await stage.until("the large one") { width(large) == 200 }
+        stage.expect(width(of: large) == 40, otherwise: "the small image is not shown first: \(width(of: large))")
+        await stage.wait(for: "the large image") { width(of: large) == 200 }
         let unsized = Widget(gtk_picture_new())
         ImageWidget(unsized.pointer, pipeline: stage.pipeline).setImage(url, presentation: presentation)
-        stage.expect(width(unsized.pointer) >= 40 && width(unsized.pointer) <= 200, "while it waits for its size")
+        stage.expect(
+            width(of: unsized.pointer) >= 40 && width(of: unsized.pointer) <= 200,
+            otherwise: "no preview while the widget waits for its size"
+        )
         g_object_ref_sink(unsized.raw)
         g_object_unref(unsized.raw)
     }
 
-    /// In the background nothing is drawn; on return the last state is.
+    /// Draws nothing in the background, and the last state on return.
     static func background(_ stage: Stage) async throws {
         let widget = stage.add(gtk_picture_new())
         await stage.present()
         let view = ImageWidget(widget, pipeline: stage.pipeline)
-        try await view.show(try stage.put("red.png", .red))
+        try await view.show(try stage.serve("red.png", colour: .red))
         DisplayGate.shared.hold()
-        try await view.show(try stage.put("green.png", .green))
-        try await view.show(try stage.put("blue.png", .blue))
-        await stage.frames(2)
-        stage.expect(try await stage.screenshot()[50, 50].looks(like: .red), "drawn in the background")
+        try await view.show(try stage.serve("green.png", colour: .green))
+        try await view.show(try stage.serve("blue.png", colour: .blue))
+        await stage.waitForFrames(2)
+        stage.expect(try await stage.screenshot()[50, 50].looks(like: .red), otherwise: "drawn in the background")
         DisplayGate.shared.release()
-        await stage.frames(2)
-        stage.expect(try await stage.screenshot()[50, 50].looks(like: .blue), "not the last state")
+        await stage.waitForFrames(2)
+        stage.expect(try await stage.screenshot()[50, 50].looks(like: .blue), otherwise: "not the last state")
     }
 
-    /// A thing that is no widget of GTK shows pictures through a slot and a display of its own.
+    /// Shows an image through a slot in a display that is not a GTK widget.
     static func ownDisplay(_ stage: Stage) async throws {
-        let title = TitleDisplay(stage)
+        let title = TitleDisplay(stage: stage)
         let slot = ImageSlot(display: title, pipeline: stage.pipeline)
         await stage.present()
-        let request = try ImageRequest(try stage.put("red.png", .red))
+        let request = try ImageRequest(try stage.serve("red.png", colour: .red))
         _ = await withCheckedContinuation { continuation in slot.load(request) { continuation.resume(returning: $0) } }
-        stage.expect(title.shown == "64x64", "\(title.shown)")
+        stage.expect(title.shownSize == "64x64", otherwise: "\(title.shownSize)")
     }
 }
 
-/// A window's title that tells the size of a picture.
+/// A display that stores the size of its image.
 @MainActor
 private final class TitleDisplay: ImageDisplay {
     private let stage: Stage
-    private(set) var shown = ""
+    private(set) var shownSize = ""
 
-    init(_ stage: Stage) { self.stage = stage }
+    init(stage: Stage) { self.stage = stage }
 
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
-        shown = image.map { "\($0.size)" } ?? ""
+        shownSize = image.map { "\($0.size)" } ?? ""
         completion()
     }
 }

@@ -4,7 +4,7 @@ import Eidetic
 import EideticCore
 import EideticTestSupport
 
-/// What a scene plays on: a window, a web server, and a pipeline of its own.
+/// The environment of a scene: a window, a web server, and a pipeline of its own.
 @MainActor
 final class Stage {
     let server: Nginx
@@ -12,13 +12,13 @@ final class Stage {
     let pipeline: ImagePipeline
     let window: OpaquePointer
     let area: UnsafeMutablePointer<GtkWidget>
-    private(set) var isGood = true
-    private var right = 0.0
+    private(set) var hasPassed = true
+    private var nextX = 0.0
 
-    init(_ configuration: Nginx.Configuration = .init(server: Stage.slowPlaces)) async throws {
+    init(configuration: Nginx.Configuration = .init(server: Stage.serverConfiguration)) async throws {
         server = try await Nginx(configuration)
         directory = try TemporaryDirectory(named: "gtk")
-        pipeline = try Self.pipeline(directory)
+        pipeline = try Self.makePipeline(directory: directory)
         guard let window = gtk_window_new(), let area = gtk_fixed_new() else {
             throw EideticError(.outOfMemory, message: "no window")
         }
@@ -31,38 +31,39 @@ final class Stage {
         gtk_window_set_child(top, area)
     }
 
-    /// Below /slow/ everything comes slowly; below /a/ and /b/ each name is a picture, slow and fast.
-    static let slowPlaces = """
+    /// The server's rules: files below /slow/ are slow; each name below /a/ and /b/ is the same slow or fast image.
+    static let serverConfiguration = """
         location /slow/ { limit_rate 2k; }
         location /a/ { limit_rate 500; try_files /a.png =404; }
         location /b/ { try_files /b.png =404; }
         """
 
-    static func pipeline(_ directory: TemporaryDirectory) throws -> ImagePipeline {
+    /// Returns a pipeline with a disk cache in `directory`.
+    static func makePipeline(directory: TemporaryDirectory) throws -> ImagePipeline {
         let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         return ImagePipeline(ImagePipeline.Configuration(diskCache: disk))
     }
 
-    /// Notes what was expected and did not come.
-    func expect(_ condition: Bool, _ what: @autoclosure () -> String, line: Int = #line) {
+    /// Checks an expectation; a failure is printed, and the scene fails.
+    func expect(_ condition: Bool, otherwise message: @autoclosure () -> String, line: Int = #line) {
         guard !condition else { return }
-        isGood = false
-        print("FAILED line \(line): \(what())")
+        hasPassed = false
+        print("FAILED line \(line): \(message())")
     }
 
     // MARK: Widgets
 
-    /// Puts a widget of a size into the window, to the right of the earlier ones.
+    /// Adds a widget to the window, to the right of the earlier ones.
     @discardableResult
     func add(
         _ widget: UnsafeMutablePointer<GtkWidget>?,
-        _ width: Int32 = 100,
-        _ height: Int32 = 100
+        width: Int32 = 100,
+        height: Int32 = 100
     ) -> UnsafeMutablePointer<GtkWidget> {
-        guard let widget else { preconditionFailure("GTK makes widgets") }
+        guard let widget else { preconditionFailure("GTK cannot create the widget") }
         gtk_widget_set_size_request(widget, width, height)
-        gtk_fixed_put(fixed, widget, right, 0)
-        right += Double(width)
+        gtk_fixed_put(fixed, widget, nextX, 0)
+        nextX += Double(width)
         return widget
     }
 
@@ -72,45 +73,48 @@ final class Stage {
         UnsafeMutableRawPointer(area).assumingMemoryBound(to: GtkFixed.self)
     }
 
-    /// Shows the window and waits until it was drawn.
+    /// Shows the window, and waits until it is drawn.
     func present() async {
         gtk_window_present(UnsafeMutableRawPointer(window).assumingMemoryBound(to: GtkWindow.self))
-        await frames(3)
+        await waitForFrames(3)
     }
 
-    /// Waits until so many frames of the window were drawn.
-    func frames(_ count: Int) async {
-        for _ in 0..<count { await Frame.next(of: area) }
+    /// Waits until `count` frames of the window were drawn.
+    func waitForFrames(_ count: Int) async {
+        for _ in 0..<count { await FrameClock.waitForFrame(of: area) }
     }
 
-    /// Waits until a condition holds, a frame at a time; gives up after 20 seconds.
-    func until(_ what: String, line: Int = #line, _ condition: () -> Bool) async {
+    /// Waits until a condition holds, which is evaluated each frame; the scene fails after 20 seconds.
+    func wait(for event: String, line: Int = #line, until condition: () -> Bool) async {
         let end = ContinuousClock.now + .seconds(20)
         while !condition() {
-            guard ContinuousClock.now < end else { return expect(false, "waited in vain: \(what)", line: line) }
-            await Frame.next(of: area)
+            guard ContinuousClock.now < end else {
+                return expect(false, otherwise: "timed out waiting for \(event)", line: line)
+            }
+            await FrameClock.waitForFrame(of: area)
         }
     }
 
-    // MARK: Pictures
+    // MARK: Images
 
-    /// Puts a picture of one colour on the server.
-    func put(_ name: String, _ colour: Colour, width: Int = 64, height: Int = 64) throws -> String {
+    /// Adds an image of one colour to the server, and returns its URL.
+    func serve(_ name: String, colour: Colour, width: Int = 64, height: Int = 64) throws -> String {
         try server.addFile(try ImageEncoder.encode(.plain(colour, width: width, height: height), as: .png), at: name)
     }
 
-    /// Puts a picture on the server that takes many seconds to come: its pixels cannot be compressed.
-    func putSlow(_ name: String = "slow/a.png") throws -> String {
+    /// Adds an image to the server whose download takes many seconds, since its pixels cannot be compressed.
+    func serveSlow(_ name: String = "slow/a.png") throws -> String {
         let size = PixelSize(width: 120, height: 120)
         let noise = try PixelBuffer(size: size, alpha: .opaque) { pixels, _ in
-            for place in pixels.indices { pixels[place] = place % 4 == 3 ? 255 : UInt8.random(in: 0...255) }
+            for offset in pixels.indices { pixels[offset] = offset % 4 == 3 ? 255 : UInt8.random(in: 0...255) }
         }
         let image = Image(frames: [Image.Frame(pixels: noise)], format: .png, sourceSize: size)
         return try server.addFile(try ImageEncoder.encode(image, as: .png), at: name)
     }
 
-    /// Puts an animation on the server, a frame for each colour.
-    func put(_ name: String, _ colours: [Colour], each duration: Duration, loops: Int? = nil) throws -> String {
+    /// Adds an animation with a frame for each colour to the server, and returns its URL.
+    func serve(_ name: String, colours: [Colour], frameDuration duration: Duration, loops: Int? = nil) throws -> String
+    {
         var frames: [Image.Frame] = []
         for colour in colours {
             frames.append(Image.Frame(pixels: try .plain(colour, width: 64, height: 64), duration: duration))
@@ -119,34 +123,35 @@ final class Stage {
         return try server.addFile(try ImageEncoder.encode(image, as: .gif), at: name)
     }
 
-    func request(_ url: String, side: Int = 64, options: ImageOptions = []) throws -> ImageRequest {
+    /// Returns a request for a square size.
+    func request(for url: String, side: Int = 64, options: ImageOptions = []) throws -> ImageRequest {
         try ImageRequest(url, size: PixelSize(width: side, height: side), options: options)
     }
 
-    /// The URL of a picture that the server has not.
-    var missing: String { server.url + "/missing.png" }
+    /// A URL for which the server has no image.
+    var missingURL: String { server.url + "/missing.png" }
 
-    /// What the display server shows.
-    func screenshot() async throws -> Screenshot { try await Screenshot.take() }
+    /// Returns a screenshot of the window.
+    func screenshot() async throws -> Screenshot { try await Screenshot.capture() }
 }
 
-/// Waits for the frame clock.
+/// The frame clock of a widget.
 @MainActor
-enum Frame {
-    static func next(of widget: UnsafeMutablePointer<GtkWidget>) async {
+enum FrameClock {
+    static func waitForFrame(of widget: UnsafeMutablePointer<GtkWidget>) async {
         await withCheckedContinuation { continuation in
-            let area = Unmanaged.passRetained(Waiter(continuation)).toOpaque()
+            let waiter = Unmanaged.passRetained(Waiter(continuation)).toOpaque()
             gtk_widget_add_tick_callback(
                 widget,
                 { _, _, waiter in
-                    if let waiter { Unmanaged<Waiter>.fromOpaque(waiter).takeUnretainedValue().goOn() }
+                    if let waiter { Unmanaged<Waiter>.fromOpaque(waiter).takeUnretainedValue().resume() }
                     return 0
                 },
-                area,
+                waiter,
                 { waiter in
                     guard let waiter else { return }
-                    // A widget that goes has no further frames.
-                    Unmanaged<Waiter>.fromOpaque(waiter).takeRetainedValue().goOn()
+                    // A destroyed widget has no further frames.
+                    Unmanaged<Waiter>.fromOpaque(waiter).takeRetainedValue().resume()
                 }
             )
         }
@@ -155,7 +160,7 @@ enum Frame {
     private final class Waiter {
         private var continuation: CheckedContinuation<Void, Never>?
         init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
-        func goOn() {
+        func resume() {
             continuation?.resume()
             continuation = nil
         }

@@ -2,17 +2,19 @@
 import Eidetic
 import EideticCore
 
-/// One cell and the picture that it is to show.
+/// The load of one cell's image.
 @MainActor
 final class ImageCell {
-    /// Where a cell is.
-    enum Zone { case seen, near, far }
+    /// A position of a cell in relation to the visible area.
+    enum Zone { case visible, near, far }
+
+    typealias Completion = @MainActor (ImageRequest, Result<ImageResponse, EideticError>) -> Void
 
     private enum State { case idle, loading, shown, failed }
 
     var zone = Zone.far
-    /// Whether the server is to be asked again.
-    var isStale = false
+    /// A Boolean value indicating whether the image must be revalidated.
+    var needsRefresh = false
     let key: UnsafeMutableRawPointer
     let position: Int
     private let view: ImageWidget
@@ -20,7 +22,7 @@ final class ImageCell {
     private var state = State.idle
     private var priority = LoadPriority.normal
 
-    init(_ key: UnsafeMutableRawPointer, _ position: Int, _ view: ImageWidget, _ request: ImageRequest) {
+    init(key: UnsafeMutableRawPointer, position: Int, view: ImageWidget, request: ImageRequest) {
         self.key = key
         self.position = position
         self.view = view
@@ -28,46 +30,44 @@ final class ImageCell {
     }
 
     var isLoading: Bool { state == .loading }
-    var isMissing: Bool { state == .idle || state == .loading }
+    var isPending: Bool { state == .idle || state == .loading }
 
-    /// Whether the load does not fit the place.
-    var needsAction: Bool {
+    /// A Boolean value indicating whether the state of the load does not match the zone.
+    var needsUpdate: Bool {
         switch zone {
-        case .seen: state == .idle || isStale || (state == .loading && priority == .low)
+        case .visible: state == .idle || needsRefresh || (state == .loading && priority == .low)
         case .near: state == .idle || (state == .loading && priority != .low)
         case .far: state == .loading
         }
     }
 
-    func start(
-        _ priority: LoadPriority,
-        _ presentation: ImageSlot.Presentation,
-        _ end: @escaping @MainActor (ImageRequest, Result<ImageResponse, EideticError>) -> Void
-    ) {
+    /// Starts the load, or changes the priority of the running one.
+    func start(priority: LoadPriority, presentation: ImageSlot.Presentation, completion: @escaping Completion) {
         self.priority = priority
-        let refreshes = isStale && zone == .seen
-        if state == .loading, !refreshes { return _ = view.load().map { $0.priority = priority } }
-        var wanted = priority == request.priority ? request : request.with(priority: priority)
-        if refreshes {
-            isStale = false
-            wanted = wanted.with(options: request.options.union([.refreshCached, .keepCurrentImage, .retryFailed]))
+        let shouldRefresh = needsRefresh && zone == .visible
+        if state == .loading, !shouldRefresh { return _ = view.task().map { $0.priority = priority } }
+        var effectiveRequest = priority == request.priority ? request : request.with(priority: priority)
+        if shouldRefresh {
+            needsRefresh = false
+            let options = request.options.union([.refreshCached, .keepCurrentImage, .retryFailed])
+            effectiveRequest = effectiveRequest.with(options: options)
         }
         state = .loading
-        view.setImage(wanted, presentation: presentation) { [weak self, request] result in
-            self?.finish(result)
-            end(request, result)
+        view.setImage(effectiveRequest, presentation: presentation) { [weak self, request] result in
+            self?.finish(with: result)
+            completion(request, result)
         }
     }
 
-    private func finish(_ result: Result<ImageResponse, EideticError>) {
+    private func finish(with result: Result<ImageResponse, EideticError>) {
         switch result {
         case .success: state = .shown
         case .failure(let error): state = error.code == .cancelled ? .idle : .failed
         }
     }
 
-    /// Shows that nothing is there yet.
-    func clear(_ presentation: ImageSlot.Presentation) {
+    /// Shows the placeholder.
+    func showPlaceholder(presentation: ImageSlot.Presentation) {
         view.setImage(nil as ImageRequest?, presentation: presentation)
     }
 

@@ -3,103 +3,116 @@ internal import CGTK
 public import Eidetic
 import EideticCore
 
-/// Pictures in the cells of a scrolling list or grid.
+/// Images in the cells of a scrolling list or grid.
 ///
-/// What is seen is loaded first; then, at low priority, the next screen in the direction of scrolling; what has left both
-/// is cancelled. A picture in memory is there when its cell is bound. GTK binds many more cells than can be seen, so binding
-/// alone says little.
+/// Visible cells load first. Then the next screen in the direction of scrolling loads at low priority. Loads of all
+/// other cells are cancelled. An image in memory is shown when its cell is bound. GTK binds many more cells than are
+/// visible, so a bound cell does not load by itself.
 ///
 /// ```swift
 /// // In the factory's signals:
-/// cells.bind(picture, request, at: position)
-/// cells.unbind(picture)
+/// cells.bind(widget, to: request, at: position)
+/// cells.unbind(widget)
 /// ```
 @MainActor
 public final class ImageCells {
-    /// What a cell's picture is doing, as told to ``onChange``.
+    /// The result of a cell's load.
     public enum Change: Sendable {
-        /// The picture is seen.
+        /// The image is shown.
         case shown(ImageResponse)
-        /// It could not be loaded.
+        /// The image could not be loaded.
         case failed(EideticError)
     }
 
-    /// How pictures are shown; a placeholder, an indicator and a transition are set here.
+    /// The presentation of the images: placeholder, indicator and transition.
     public var presentation: ImageSlot.Presentation
 
-    /// Told of each load that came to its end, but for cancelled ones.
+    /// The function that is called at the end of each load, except for cancelled ones.
     public var onChange: (@MainActor (ImageRequest, Change) -> Void)?
 
-    /// The longest time that this spends on starting and cancelling loads in one frame: 3 milliseconds.
-    private static let budget = 3_000
+    /// The longest time for starting and cancelling loads in one frame.
+    private static let timeBudget = Duration.milliseconds(3)
 
     private let pipeline: ImagePipeline
-    private let scrolled: WeakObject
+    private let weakScrolledWindow: WeakObjectReference
     private var cells: [UnsafeMutableRawPointer: ImageCell] = [:]
-    private var tick: UInt32 = 0
-    private var idleFrames = 0
-    private var position = 0.0
-    private var isForward = true
+    private var tickCallback: UInt32 = 0
+    private var framesSinceChange = 0
+    private var scrollPosition = 0.0
+    private var isScrollingForward = true
 
-    /// Creates cells within a `GtkScrolledWindow`, which it follows and does not keep alive.
+    /// Creates cells within a scrolled window.
+    ///
+    /// - Parameters:
+    ///   - scrolledWindow: A `GtkScrolledWindow`, which is observed and not retained.
+    ///   - pipeline: The pipeline that loads the images.
+    ///   - presentation: The presentation of the images.
     public init(
-        _ scrolledWindow: OpaquePointer,
+        in scrolledWindow: OpaquePointer,
         pipeline: ImagePipeline = .shared,
         presentation: ImageSlot.Presentation = .init()
     ) {
         self.pipeline = pipeline
         self.presentation = presentation
-        scrolled = WeakObject(UnsafeMutableRawPointer(scrolledWindow))
-        ScrollFollower.follow(scrolledWindow, pipeline: pipeline)
+        weakScrolledWindow = WeakObjectReference(UnsafeMutableRawPointer(scrolledWindow))
+        ScrollObserver.observe(scrolledWindow, pipeline: pipeline)
         guard let adjustment = gtk_scrolled_window_get_vadjustment(scrolledWindow) else { return }
         for signal in ["value-changed", "changed"] {
-            Signal.connect(UnsafeMutableRawPointer(adjustment), signal) { [weak self] _ in self?.arrangeSoon() }
-        }
-    }
-
-    /// Gives a widget the picture that it is to show from now on; `position` is its place in the list.
-    public func bind(_ widget: UnsafeMutableRawPointer, _ request: ImageRequest, at position: Int) {
-        MainThreadWatch.measure {
-            let cell = ImageCell(widget, position, ImageWidget(widget, pipeline: pipeline), request)
-            cells[widget] = cell
-            if pipeline.cachedImage(for: request) != nil {
-                start(cell, .normal)
-            } else {
-                cell.clear(presentation)
-                arrangeSoon()
+            Signal.connect(UnsafeMutableRawPointer(adjustment), signal: signal) { [weak self] _ in
+                self?.scheduleUpdate()
             }
         }
     }
 
-    /// Takes a widget's picture away; its load is cancelled.
+    /// Binds a widget to an image.
+    ///
+    /// - Parameters:
+    ///   - widget: The widget that shows the image.
+    ///   - request: The request for the image.
+    ///   - position: The image's position in the list.
+    public func bind(_ widget: UnsafeMutableRawPointer, to request: ImageRequest, at position: Int) {
+        MainThreadWatch.measure {
+            let view = ImageWidget(widget, pipeline: pipeline)
+            let cell = ImageCell(key: widget, position: position, view: view, request: request)
+            cells[widget] = cell
+            if pipeline.cachedImage(for: request) != nil {
+                start(cell, priority: .normal)
+            } else {
+                cell.showPlaceholder(presentation: presentation)
+                scheduleUpdate()
+            }
+        }
+    }
+
+    /// Unbinds a widget from its image, and cancels the load.
     public func unbind(_ widget: UnsafeMutableRawPointer) { cells.removeValue(forKey: widget)?.cancel() }
 
-    /// How many of the pictures on the screen are still to come.
-    public var missingCount: Int { cells.values.count { $0.zone == .seen && $0.isMissing } }
+    /// The number of visible cells whose load has not ended.
+    public var pendingCount: Int { cells.values.count { $0.zone == .visible && $0.isPending } }
 
-    /// How many cells load now.
+    /// The number of cells that are loading.
     public var loadingCount: Int { cells.values.count(where: \.isLoading) }
 
-    /// Asks the server whether the pictures that are bound have changed; what is seen stays until a new one is there.
+    /// Revalidates the images of all bound cells; each stays visible until a newer one is loaded.
     public func refresh() {
-        for cell in cells.values { cell.isStale = true }
-        arrangeSoon()
+        for cell in cells.values { cell.needsRefresh = true }
+        scheduleUpdate()
     }
 }
 
-// MARK: What is loaded
+// MARK: Loading
 extension ImageCells {
-    /// Looks at all cells with the next frames, when they have their places.
-    private func arrangeSoon() {
-        idleFrames = 0
-        guard tick == 0, let widget = scrolled.strong else { return }
-        tick = gtk_widget_add_tick_callback(
-            eidetic_widget(widget.raw),
+    /// Updates all loads with the next frames, when the cells are laid out.
+    private func scheduleUpdate() {
+        framesSinceChange = 0
+        guard tickCallback == 0, let widget = weakScrolledWindow.strongReference else { return }
+        tickCallback = gtk_widget_add_tick_callback(
+            eidetic_widget(widget.rawPointer),
             { _, _, cells in
-                onMainThread(cells) { cells in
+                MainActor.runCallback(with: cells) { cells in
                     guard let cells else { return 0 }
                     return MainThreadWatch.measure {
-                        Unmanaged<ImageCells>.fromOpaque(cells).takeUnretainedValue().arrange()
+                        Unmanaged<ImageCells>.fromOpaque(cells).takeUnretainedValue().update()
                     }
                 }
             },
@@ -108,72 +121,86 @@ extension ImageCells {
         )
     }
 
-    /// Starts and cancels what has to be; gives whether the next frame is to be looked at too.
-    private func arrange() -> gboolean {
-        guard let widget = scrolled.strong else { return 0 }
-        follow(widget)
-        var seen: ClosedRange<Int>?
-        for (pointer, cell) in cells {
-            cell.zone = isSeen(pointer, in: widget) ? .seen : .far
-            guard cell.zone == .seen else { continue }
-            let range = seen ?? cell.position...cell.position
-            seen = min(range.lowerBound, cell.position)...max(range.upperBound, cell.position)
+    /// Assigns a zone to each cell, and starts and cancels loads.
+    ///
+    /// - Returns: 1 if the next frame needs another update; otherwise, 0.
+    private func update() -> gboolean {
+        guard let widget = weakScrolledWindow.strongReference else { return 0 }
+        updateScrollDirection(of: widget)
+        let upcomingRange = markVisibleCells(in: widget).map(prefetchRange)
+        for cell in cells.values where cell.zone == .far && upcomingRange?.contains(cell.position) == true {
+            cell.zone = .near
         }
-        let next = seen.map(following)
-        for cell in cells.values where cell.zone == .far && next?.contains(cell.position) == true { cell.zone = .near }
-        let isDone = act()
-        idleFrames += 1
-        // New cells have no place before the second frame.
-        if !isDone || idleFrames < 3 { return 1 }
-        tick = 0
+        let isDone = updateLoads()
+        framesSinceChange += 1
+        // New cells are not laid out before the second frame.
+        if !isDone || framesSinceChange < 3 { return 1 }
+        tickCallback = 0
         return 0
     }
 
-    private func follow(_ widget: ObjectReference) {
+    private func updateScrollDirection(of widget: ObjectReference) {
         let value = gtk_adjustment_get_value(gtk_scrolled_window_get_vadjustment(widget.pointer))
-        if value != position { isForward = value > position }
-        position = value
+        if value != scrollPosition { isScrollingForward = value > scrollPosition }
+        scrollPosition = value
     }
 
-    /// Whether a cell is on the screen; GTK unmaps those that are not, and leaves them where they were.
-    private func isSeen(_ cell: UnsafeMutableRawPointer, in widget: ObjectReference) -> Bool {
+    /// Sets the zone of each cell to `visible` or `far`.
+    ///
+    /// - Returns: The positions of the visible cells; `nil` if there is none.
+    private func markVisibleCells(in widget: ObjectReference) -> ClosedRange<Int>? {
+        var visibleRange: ClosedRange<Int>?
+        for (pointer, cell) in cells {
+            cell.zone = isVisible(pointer, in: widget) ? .visible : .far
+            guard cell.zone == .visible else { continue }
+            let range = visibleRange ?? cell.position...cell.position
+            visibleRange = min(range.lowerBound, cell.position)...max(range.upperBound, cell.position)
+        }
+        return visibleRange
+    }
+
+    /// Returns `true` if a cell is on the screen; GTK unmaps other cells, and leaves them at their old places.
+    private func isVisible(_ cell: UnsafeMutableRawPointer, in widget: ObjectReference) -> Bool {
         guard gtk_widget_get_mapped(eidetic_widget(cell)) != 0 else { return false }
         var area = graphene_rect_t()
-        let isPlaced = gtk_widget_compute_bounds(eidetic_widget(cell), eidetic_widget(widget.raw), &area)
-        guard isPlaced != 0, area.size.height > 0 else { return false }
+        let isLaidOut = gtk_widget_compute_bounds(eidetic_widget(cell), eidetic_widget(widget.rawPointer), &area)
+        guard isLaidOut != 0, area.size.height > 0 else { return false }
         return area.origin.y + area.size.height > 0
-            && area.origin.y < Float(gtk_widget_get_height(eidetic_widget(widget.raw)))
+            && area.origin.y < Float(gtk_widget_get_height(eidetic_widget(widget.rawPointer)))
     }
 
-    /// The places of a screen in the direction of scrolling, and of a quarter of one in the other.
-    private func following(_ seen: ClosedRange<Int>) -> ClosedRange<Int> {
-        let quarter = seen.count / 4
-        let (above, below) = isForward ? (quarter, seen.count) : (seen.count, quarter)
-        return seen.lowerBound - above...seen.upperBound + below
+    /// Returns the positions of one screen in the direction of scrolling, and of a quarter of a screen in the other.
+    private func prefetchRange(around visibleRange: ClosedRange<Int>) -> ClosedRange<Int> {
+        let quarter = visibleRange.count / 4
+        let (above, below) =
+            isScrollingForward ? (quarter, visibleRange.count) : (visibleRange.count, quarter)
+        return visibleRange.lowerBound - above...visibleRange.upperBound + below
     }
 
-    /// First what is seen, then what has left, then what comes next; gives whether all was done in the time there is.
-    private func act() -> Bool {
+    /// Updates the loads of visible cells, then of far cells, then of near ones.
+    ///
+    /// - Returns: `true` if all were updated within the time budget; otherwise, `false`.
+    private func updateLoads() -> Bool {
         let start = g_get_monotonic_time()
-        for zone in [ImageCell.Zone.seen, .far, .near] {
-            for cell in cells.values where cell.zone == zone && cell.needsAction {
-                act(on: cell)
-                if g_get_monotonic_time() - start > Self.budget { return false }
+        for zone in [ImageCell.Zone.visible, .far, .near] {
+            for cell in cells.values where cell.zone == zone && cell.needsUpdate {
+                updateLoad(of: cell)
+                if .microseconds(g_get_monotonic_time() - start) > Self.timeBudget { return false }
             }
         }
         return true
     }
 
-    private func act(on cell: ImageCell) {
+    private func updateLoad(of cell: ImageCell) {
         switch cell.zone {
-        case .seen: self.start(cell, .normal)
-        case .near: self.start(cell, .low)
+        case .visible: self.start(cell, priority: .normal)
+        case .near: self.start(cell, priority: .low)
         case .far: cell.cancel()
         }
     }
 
-    private func start(_ cell: ImageCell, _ priority: LoadPriority) {
-        cell.start(priority, presentation) { [weak self, weak cell] request, result in
+    private func start(_ cell: ImageCell, priority: LoadPriority) {
+        cell.start(priority: priority, presentation: presentation) { [weak self, weak cell] request, result in
             guard let self, let cell, cells[cell.key] === cell else { return }
             switch result {
             case .success(let response): onChange?(request, .shown(response))

@@ -1,34 +1,36 @@
 #if GTK
 internal import CGTK
 
-/// How long Eidetic holds the main thread at a time; for tests and measurements.
+/// A measurement of the time for which Eidetic blocks the main thread, for tests and benchmarks.
 @MainActor
 package enum MainThreadWatch {
-    /// Begins to watch; costs some system calls for each callback.
+    /// Starts the measurement, which costs some system calls for each callback.
     package static func start() { eidetic_watch_start() }
 
-    /// Notes how long `body` takes.
+    /// Measures `body`.
     static func measure<Result>(_ body: () throws -> Result) rethrows -> Result {
         eidetic_watch_begin()
         defer { eidetic_watch_end() }
         return try body()
     }
 
-    /// Does what is not to be counted, within what is watched.
+    /// Excludes `body` from the measurement around it.
     package static func exclude<Result>(_ body: () throws -> Result) rethrows -> Result {
         eidetic_watch_begin_exclusion()
         defer { eidetic_watch_end_exclusion() }
         return try body()
     }
 
-    /// The longest time since the last call of one turn of the main actor's jobs, all that were ready together, or of one
-    /// call by the toolkit or the program: by the clock, and of the processor.
+    /// Returns the longest times since the last call, and resets them.
     ///
-    /// They differ where a lock was waited for.
-    package static func takeLongest() -> (held: Duration, own: Duration) {
-        var own: gint64 = 0
-        let held = eidetic_watch_take_longest(&own)
-        return (.microseconds(held), .microseconds(own))
+    /// One measurement is one turn of the main actor's jobs, all that were ready together, or one call by the toolkit
+    /// or the program. The two times differ if the thread waited for a lock.
+    ///
+    /// - Returns: The longest elapsed time, and the longest processor time of the thread.
+    package static func consumeLongest() -> (elapsed: Duration, processor: Duration) {
+        var processor: gint64 = 0
+        let elapsed = eidetic_watch_take_longest(&processor)
+        return (.microseconds(elapsed), .microseconds(processor))
     }
 }
 #endif

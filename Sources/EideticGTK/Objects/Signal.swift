@@ -1,101 +1,112 @@
 #if GTK
 internal import CGTK
 
-/// Handlers of signals that are Swift closures.
+/// Connections of GObject signals to Swift closures.
 @MainActor
 package enum Signal {
-    /// Names a handler, to take it away again.
-    package typealias Handler = UInt
+    /// The identifier of a connected handler.
+    package typealias HandlerID = UInt
 
-    /// Calls `body` on each signal with its first argument, or with the object where the signal has none.
+    /// Connects a handler that is called with the signal's first argument, or with the object if it has none.
     @discardableResult
     package static func connect(
         _ object: UnsafeMutableRawPointer,
-        _ name: String,
-        _ body: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void
-    ) -> Handler {
-        let run: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void = { data, argument in
-            onMainThread((data, argument)) { data, argument in Signal.box(data)?.body(argument) }
+        signal: String,
+        handler: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void
+    ) -> HandlerID {
+        let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void = { data, argument in
+            MainActor.runCallback(with: (data, argument)) { data, argument in Signal.box(data)?.handler(argument) }
         }
-        return connect(object, name, unsafeBitCast(run, to: GCallback.self), Box(body))
+        let box = PointerBox(handler)
+        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), box: box)
     }
 
-    /// Calls `body` on each signal with its first argument, a number.
+    /// Connects a handler that is called with the signal's first argument, an integer.
     @discardableResult
-    package static func connectNumber(
+    package static func connectInteger(
         _ object: UnsafeMutableRawPointer,
-        _ name: String,
-        _ body: @escaping @MainActor (UInt32) -> Void
-    ) -> Handler {
-        let run: @convention(c) (UnsafeMutableRawPointer?, UInt32) -> Void = { data, number in
-            onMainThread(data) { Signal.box($0)?.body(UnsafeMutableRawPointer(bitPattern: UInt(number))) }
+        signal: String,
+        handler: @escaping @MainActor (UInt32) -> Void
+    ) -> HandlerID {
+        let callback: @convention(c) (UnsafeMutableRawPointer?, UInt32) -> Void = { data, number in
+            MainActor.runCallback(with: data) {
+                Signal.box($0)?.handler(UnsafeMutableRawPointer(bitPattern: UInt(number)))
+            }
         }
-        let box = Box { body(UInt32(UInt(bitPattern: $0))) }
-        return connect(object, name, unsafeBitCast(run, to: GCallback.self), box)
+        let box = PointerBox { handler(UInt32(UInt(bitPattern: $0))) }
+        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), box: box)
     }
 
-    /// Calls `body` on each key that a `GtkEventControllerKey` sees, with its modifiers.
+    /// Connects a handler that is called for each key press that a `GtkEventControllerKey` receives.
     ///
-    /// `body` gives whether the key meant something, so that nobody else is asked.
+    /// The handler returns `true` if it handled the key, which ends the propagation of the event.
     @discardableResult
-    package static func connectKey(
+    package static func connectKeyPress(
         _ object: UnsafeMutableRawPointer,
-        _ body: @escaping @MainActor (_ key: UInt32, _ modifiers: UInt32) -> Bool
-    ) -> Handler {
-        let run: @convention(c) (UnsafeMutableRawPointer?, UInt32, UInt32, UInt32) -> Int32 = {
+        handler: @escaping @MainActor (_ key: UInt32, _ modifiers: UInt32) -> Bool
+    ) -> HandlerID {
+        let callback: @convention(c) (UnsafeMutableRawPointer?, UInt32, UInt32, UInt32) -> Int32 = {
             data,
             key,
             _,
             modifiers in
-            onMainThread(data) { Signal.box($0, as: KeyBox.self)?.body(key, modifiers) == true ? 1 : 0 }
+            MainActor.runCallback(with: data) {
+                Signal.box($0, as: KeyBox.self)?.handler(key, modifiers) == true ? 1 : 0
+            }
         }
-        return connect(object, "key-pressed", unsafeBitCast(run, to: GCallback.self), KeyBox(body))
+        let box = KeyBox(handler)
+        return connect(object, signal: "key-pressed", callback: unsafeBitCast(callback, to: GCallback.self), box: box)
     }
 
-    /// Calls `body` on each signal with its two arguments, as the speed of a swipe.
+    /// Connects a handler that is called with the signal's two arguments, for example the velocity of a swipe.
     @discardableResult
     package static func connectPair(
         _ object: UnsafeMutableRawPointer,
-        _ name: String,
-        _ body: @escaping @MainActor (Double, Double) -> Void
-    ) -> Handler {
-        let run: @convention(c) (UnsafeMutableRawPointer?, Double, Double) -> Void = { data, first, second in
-            onMainThread(data) { Signal.box($0, as: PairBox.self)?.body(first, second) }
+        signal: String,
+        handler: @escaping @MainActor (Double, Double) -> Void
+    ) -> HandlerID {
+        let callback: @convention(c) (UnsafeMutableRawPointer?, Double, Double) -> Void = { data, first, second in
+            MainActor.runCallback(with: data) { Signal.box($0, as: PairBox.self)?.handler(first, second) }
         }
-        return connect(object, name, unsafeBitCast(run, to: GCallback.self), PairBox(body))
+        let box = PairBox(handler)
+        return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), box: box)
     }
 
-    package static func disconnect(_ object: UnsafeMutableRawPointer, _ handler: Handler) {
+    /// Disconnects a handler; no effect if it is not connected any more.
+    package static func disconnect(_ object: UnsafeMutableRawPointer, handler: HandlerID) {
         eidetic_disconnect(object, handler)
     }
 
-    private final class Box {
-        let body: @MainActor (UnsafeMutableRawPointer?) -> Void
-        init(_ body: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void) { self.body = body }
+    private final class PointerBox {
+        let handler: @MainActor (UnsafeMutableRawPointer?) -> Void
+        init(_ handler: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void) { self.handler = handler }
     }
 
     private final class KeyBox {
-        let body: @MainActor (UInt32, UInt32) -> Bool
-        init(_ body: @escaping @MainActor (UInt32, UInt32) -> Bool) { self.body = body }
+        let handler: @MainActor (UInt32, UInt32) -> Bool
+        init(_ handler: @escaping @MainActor (UInt32, UInt32) -> Bool) { self.handler = handler }
     }
 
     private final class PairBox {
-        let body: @MainActor (Double, Double) -> Void
-        init(_ body: @escaping @MainActor (Double, Double) -> Void) { self.body = body }
+        let handler: @MainActor (Double, Double) -> Void
+        init(_ handler: @escaping @MainActor (Double, Double) -> Void) { self.handler = handler }
     }
 
-    private static func box<Kept: AnyObject>(_ data: UnsafeMutableRawPointer?, as type: Kept.Type = Box.self) -> Kept? {
-        data.map { Unmanaged<Kept>.fromOpaque($0).takeUnretainedValue() }
+    private static func box<BoxType: AnyObject>(
+        _ data: UnsafeMutableRawPointer?,
+        as type: BoxType.Type = PointerBox.self
+    ) -> BoxType? {
+        data.map { Unmanaged<BoxType>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The handler's box is let go of when the signal is disconnected, at the latest when the object is destroyed.
+    /// Connects a C callback, and releases `box` when it is disconnected, at the latest with the object.
     private static func connect(
         _ object: UnsafeMutableRawPointer,
-        _ name: String,
-        _ run: GCallback,
-        _ box: AnyObject
-    ) -> Handler {
-        eidetic_connect(object, name, run, Unmanaged.passRetained(box).toOpaque()) { data, _ in
+        signal: String,
+        callback: GCallback,
+        box: AnyObject
+    ) -> HandlerID {
+        eidetic_connect(object, signal, callback, Unmanaged.passRetained(box).toOpaque()) { data, _ in
             if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
         }
     }

@@ -4,71 +4,76 @@ public import Eidetic
 public import EideticCore
 public import EideticFetch
 
-/// A widget into which one call puts a picture from a URL.
+/// A GTK widget that shows an image from a URL.
 ///
 /// ```swift
-/// ImageWidget(picture).setImage("https://example.org/a.jpg")
+/// ImageWidget(widget).setImage("https://example.org/a.jpg")
 /// ```
 ///
-/// `GtkPicture` and `GtkImage` show it themselves; a `GtkButton`, and whatever else has a property `child`, as libshumate's
-/// `ShumateMarker` has, gets a `GtkPicture` as its child unless it has one or a `GtkImage`. Other ways to show pictures
-/// conform to `ImageDisplay` and use an `ImageSlot`.
+/// `GtkPicture` and `GtkImage` show the image themselves. A `GtkButton`, and any other widget with a property `child`
+/// such as `ShumateMarker`, gets a `GtkPicture` as its child, unless its child is a `GtkPicture` or a `GtkImage`
+/// already. For other ways to show an image, conform to `ImageDisplay` and use an `ImageSlot`.
 ///
-/// A new picture cancels the load of the earlier one; a picture in memory is there when the call returns. Nothing here keeps
-/// the widget alive, and when it is destroyed its loads are cancelled. Make it as often as you like: what is known of a
-/// widget is kept with the widget.
+/// A new image cancels the load of the earlier one. An image in memory is shown before the call returns. The widget is
+/// not retained, and its loads are cancelled when it is destroyed. The state is stored with the widget, so an
+/// `ImageWidget` can be created for each call.
 @MainActor
 public struct ImageWidget {
-    /// A part of a widget with a picture of its own.
+    /// A part of a widget with an image of its own.
     public enum Part: Sendable, Hashable, CaseIterable {
         /// The widget, or a button that is not pressed.
         case normal
-        /// A button while it is pressed.
+        /// A pressed button.
         case pressed
-        /// A button that cannot be pressed.
+        /// A disabled button.
         case insensitive
     }
 
     let state: WidgetState
     let pipeline: ImagePipeline
 
-    /// Takes a widget of a type that Swift imports as opaque, as `GtkPicture`.
+    /// Wraps a widget of a type that Swift imports as opaque, for example `GtkPicture`.
     ///
-    /// - Precondition: It can show a picture, as said above.
+    /// - Precondition: The widget can show an image; see ``ImageWidget``.
     public init(_ widget: OpaquePointer, pipeline: ImagePipeline = .shared) {
         self.init(UnsafeMutableRawPointer(widget), pipeline: pipeline)
     }
 
-    /// Takes a widget of a type that Swift imports as a structure, as `GtkWidget` and `GtkButton`.
+    /// Wraps a widget of a type that Swift imports as a structure, for example `GtkWidget` or `GtkButton`.
     ///
-    /// - Precondition: It can show a picture, as said above.
+    /// - Precondition: The widget can show an image; see ``ImageWidget``.
     public init<Widget>(_ widget: UnsafeMutablePointer<Widget>, pipeline: ImagePipeline = .shared) {
         self.init(UnsafeMutableRawPointer(widget), pipeline: pipeline)
     }
 
-    /// Takes a widget that is known by its address.
+    /// Wraps a widget by its address.
     ///
-    /// - Precondition: It is a widget, and can show a picture, as said above.
+    /// - Precondition: The object is a widget and can show an image; see ``ImageWidget``.
     public init(_ widget: UnsafeMutableRawPointer, pipeline: ImagePipeline = .shared) {
-        guard let state = WidgetState.of(widget) else {
-            preconditionFailure("a picture can be set into GtkPicture, GtkImage, GtkButton and what has a child")
+        guard let state = WidgetState.attached(to: widget) else {
+            preconditionFailure("the widget is no GtkPicture, GtkImage or GtkButton, and has no property child")
         }
+        self.init(state: state, pipeline: pipeline)
+    }
+
+    init(state: WidgetState, pipeline: ImagePipeline) {
         self.state = state
         self.pipeline = pipeline
     }
 
-    /// Loads the picture at `url` and shows it; with `nil` the placeholder is shown.
+    /// Loads the image at `url` and shows it; with `nil` the placeholder is shown.
     ///
     /// - Parameters:
-    ///   - url: Where the picture is: `http`, `https`, `file` or `data`.
-    ///   - part: For buttons, the state in which it is seen.
-    ///   - placeholder: What is seen until the picture is there.
-    ///   - options: What is to be done differently; animated pictures play unless `firstFrameOnly` says otherwise.
-    ///   - size: The size in pixels of the screen to which the picture is decoded. By default the widget's size, by its
-    ///     scale factor; a widget that is not laid out yet loads when it is, unless it has a size request.
-    ///   - transform: What is done to the decoded picture, on a decoding thread.
-    ///   - presentation: Indicator, transition and what else is seen meanwhile.
-    ///   - completion: Called once where there is a URL; within this call for a picture in memory.
+    ///   - url: The image's URL: `http`, `https`, `file` or `data`.
+    ///   - part: The part that shows the image, for buttons.
+    ///   - placeholder: The image to show until the load has finished.
+    ///   - options: The options of the request; animated images play unless they contain `firstFrameOnly`.
+    ///   - size: The size in pixels of the screen to which the image is decoded. By default it is the widget's size
+    ///     multiplied by its scale factor; a widget that is not laid out yet loads after its layout, unless it has a
+    ///     size request.
+    ///   - transform: The transform of the decoded image, which runs on a decoding thread.
+    ///   - presentation: The indicator, the transition and the other images to show.
+    ///   - completion: The function that is called once if there is a URL; for an image in memory, within this call.
     public func setImage(
         _ url: String?,
         for part: Part = .normal,
@@ -92,9 +97,9 @@ public struct ImageWidget {
         )
     }
 
-    /// Loads the picture at `url`, tells how many bytes are there, and shows it.
+    /// Loads the image at `url`, reports the progress, and shows it.
     ///
-    /// The other parameters are those of the form without `progress`.
+    /// `progress` is called with the number of received bytes. The other parameters are those of the method without it.
     public func setImage(
         _ url: String?,
         for part: Part = .normal,
@@ -106,44 +111,43 @@ public struct ImageWidget {
         progress: (@MainActor (FetchProgress) -> Void)?,
         completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
     ) {
-        var presentation = presentation
-        presentation.placeholder = placeholder ?? presentation.placeholder
-        guard let url else { return set(nil, part, presentation, nil, nil) }
-        let plan = LoadPlan(url: url, options: options, transform: transform, mode: state.contentMode)
-        guard size == nil, state.knownSize == nil else {
-            return set(plan, size ?? state.knownSize, part, presentation, progress, completion)
-        }
-        setWhenSized(plan, part, presentation, progress, completion)
+        var load = WidgetLoad(part: part, presentation: presentation)
+        load.presentation.placeholder = placeholder ?? presentation.placeholder
+        guard let url else { return start(load, for: nil) }
+        (load.progress, load.completion) = (progress, completion)
+        let request = UnsizedRequest(url: url, options: options, transform: transform, mode: state.contentMode)
+        guard let size = size ?? state.knownSize else { return startWhenSized(load, for: request) }
+        start(load, for: request, size: size)
     }
 
-    /// Loads a picture that is described completely, and shows it; with `nil` the placeholder is shown.
+    /// Loads the image of a complete request, and shows it; with `nil` the placeholder is shown.
     ///
-    /// Nothing is added to the request: `preloadAllFrames` is needed for an animated picture to play.
+    /// The request is used as it is, so an animated image plays only with the option `preloadAllFrames`.
     public func setImage(
         _ request: ImageRequest?,
         for part: Part = .normal,
         presentation: ImageSlot.Presentation = .init(),
         completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)? = nil
     ) {
-        set(request, part, presentation, nil, completion)
+        start(WidgetLoad(part: part, presentation: presentation, completion: completion), for: request)
     }
 
-    /// Ends the load of a part; what is shown stays.
-    public func cancel(_ part: Part = .normal) { state.existingSlot(part)?.cancel() }
+    /// Cancels the load of a part; the shown image stays.
+    public func cancel(for part: Part = .normal) { state.existingSlot(for: part)?.cancel() }
 
-    /// What a part does; `loading` also while it waits for the widget's size.
-    public func loadState(_ part: Part = .normal) -> ImageSlot.State {
-        guard let slot = state.existingSlot(part) else { return .empty }
-        return slot.isWaiting ? .loading : slot.slot.state
+    /// Returns the state of a part; `loading` also while the load waits for the widget's size.
+    public func loadState(for part: Part = .normal) -> ImageSlot.State {
+        guard let slot = state.existingSlot(for: part) else { return .empty }
+        return slot.hasPendingLoad ? .loading : slot.imageSlot.state
     }
 
-    /// The load of a part that goes on; its progress can be asked, its priority changed.
-    public func load(_ part: Part = .normal) -> ImageTask? { state.existingSlot(part)?.slot.load }
+    /// Returns the running task of a part, which reports its progress and whose priority can be changed.
+    public func task(for part: Part = .normal) -> ImageTask? { state.existingSlot(for: part)?.imageSlot.task }
 
-    /// How animated pictures play in this widget.
-    public func setAnimation(_ rules: AnimationRules, for part: Part = .normal) {
+    /// Sets the playback of animated images in a part.
+    public func setAnimationPlayback(_ playback: AnimationPlayback, for part: Part = .normal) {
         guard state.widget != nil else { return }
-        state.slot(part, pipeline).rules = rules
+        state.slot(for: part, pipeline: pipeline).playback = playback
     }
 }
 #endif

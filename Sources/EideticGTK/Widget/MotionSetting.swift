@@ -1,15 +1,15 @@
 #if GTK
 internal import CGTK
 
-/// The desktop's setting "reduce motion", `gtk-enable-animations` in GTK's words.
+/// The desktop's setting "reduce motion", which GTK names `gtk-enable-animations`.
 @MainActor
 final class MotionSetting {
     static let shared = MotionSetting()
 
-    private struct Follower { weak var state: WidgetState? }
+    private struct Observer { weak var state: WidgetState? }
 
-    private var followers: [ObjectIdentifier: Follower] = [:]
-    private var sweepCount = 64
+    private var observers: [ObjectIdentifier: Observer] = [:]
+    private var sweepThreshold = 64
     private let settings: UnsafeMutableRawPointer?
     private(set) var allowsMotion = true
 
@@ -18,21 +18,21 @@ final class MotionSetting {
         settings = gtk_settings_get_default().map { UnsafeMutableRawPointer($0) }
         guard let settings else { return }
         allowsMotion = eidetic_get_boolean(settings, "gtk-enable-animations") != 0
-        Signal.connect(settings, "notify::gtk-enable-animations") { [unowned self] _ in change() }
+        Signal.connect(settings, signal: "notify::gtk-enable-animations") { [unowned self] _ in settingChanged() }
     }
 
-    /// Tells `state` of changes as long as it lives.
+    /// Adds an observer of changes, which is not retained.
     func add(_ state: WidgetState) {
-        followers[ObjectIdentifier(state)] = Follower(state: state)
-        guard followers.count > sweepCount else { return }
-        followers = followers.filter { $0.value.state != nil }
-        sweepCount = max(64, 2 * followers.count)
+        observers[ObjectIdentifier(state)] = Observer(state: state)
+        guard observers.count > sweepThreshold else { return }
+        observers = observers.filter { $0.value.state != nil }
+        sweepThreshold = max(64, 2 * observers.count)
     }
 
-    private func change() {
+    private func settingChanged() {
         guard let settings else { return }
         allowsMotion = eidetic_get_boolean(settings, "gtk-enable-animations") != 0
-        for follower in followers.values { follower.state?.motionChanged() }
+        for observer in observers.values { observer.state?.motionChanged() }
     }
 }
 #endif

@@ -3,90 +3,91 @@ internal import CGTK
 import Eidetic
 import EideticCore
 
-/// One place of a widget where a picture is seen: what is drawn there, and how it moves.
+/// The display of one part of a widget: its paintable, its transition and its animation.
 @MainActor
 final class WidgetSlot: ImageDisplay {
     let paintable: ObjectReference
     let pipeline: ImagePipeline
-    var rules = AnimationRules() { didSet { play() } }
-    private(set) lazy var slot = ImageSlot(display: self, pipeline: pipeline)
+    var playback = AnimationPlayback() { didSet { play() } }
+    private(set) lazy var imageSlot = ImageSlot(display: self, pipeline: pipeline)
     private weak var state: WidgetState?
     private var image: Image?
     private var player: FramePlayer?
-    /// The textures of an animation's frames that were shown already.
+    /// The textures of the animation's frames that were shown already.
     private var textures: [Int: ObjectReference] = [:]
     private var fade: Fade?
     private var indicator: ImageIndicator?
-    private var turnOfSpinner = 0.0
-    private var waiting: Waiting?
-    private(set) var turn: UInt64 = 0
+    private var spinnerPhase = 0.0
+    private var pendingLoad: PendingLoad?
+    /// The number of loads that were started here.
+    private(set) var generation: UInt64 = 0
 
-    /// A transition under way.
+    /// A running transition.
     private struct Fade {
         let duration: Duration
         let completion: @MainActor () -> Void
-        var passed = Duration.zero
+        var elapsed = Duration.zero
     }
 
-    /// A load that begins when the widget has a size.
-    private struct Waiting {
-        let begin: @MainActor () -> Void
+    /// A load that starts when the widget has a size.
+    private struct PendingLoad {
+        let start: @MainActor () -> Void
         let cancel: @MainActor () -> Void
         var frames = 0
     }
 
-    init(_ state: WidgetState, _ pipeline: ImagePipeline) {
+    init(state: WidgetState, pipeline: ImagePipeline) {
         self.state = state
         self.pipeline = pipeline
-        guard let paintable = eidetic_paintable_new() else { preconditionFailure("GObject makes objects") }
+        guard let paintable = eidetic_paintable_new() else { preconditionFailure("GObject cannot create a paintable") }
         self.paintable = ObjectReference(adopting: paintable)
     }
 
-    /// Whether something can be seen.
-    var hasPicture: Bool { image != nil }
+    /// A Boolean value indicating whether an image is shown.
+    var hasImage: Bool { image != nil }
 
-    /// Begins a load at once, in the place of the earlier one.
-    func begin(_ body: () -> Void) {
-        turn += 1
-        cancelWaiting()
+    /// Starts a load in place of the earlier one.
+    func startLoad(_ body: () -> Void) {
+        generation += 1
+        cancelPendingLoad()
         body()
     }
 
-    /// Begins a load when the widget has a size, in the place of the earlier one.
-    func wait(begin: @escaping @MainActor () -> Void, cancel: @escaping @MainActor () -> Void) {
-        turn += 1
-        let mine = turn
-        cancelWaiting()
-        guard turn == mine else { return cancel() }
-        waiting = Waiting(begin: begin, cancel: cancel)
+    /// Starts a load in place of the earlier one, when the widget has a size.
+    func deferLoad(start: @escaping @MainActor () -> Void, cancel: @escaping @MainActor () -> Void) {
+        generation += 1
+        let ownGeneration = generation
+        cancelPendingLoad()
+        guard generation == ownGeneration else { return cancel() }
+        pendingLoad = PendingLoad(start: start, cancel: cancel)
         state?.restartTick()
     }
 
-    /// Whether a load waits for the widget's size.
-    var isWaiting: Bool { waiting != nil }
+    /// A Boolean value indicating whether a load waits for the widget's size.
+    var hasPendingLoad: Bool { pendingLoad != nil }
 
-    /// Ends the load; what is shown stays.
+    /// Cancels the load; the shown image stays.
     func cancel() {
-        cancelWaiting()
-        slot.cancel()
+        cancelPendingLoad()
+        imageSlot.cancel()
     }
 
-    /// The widget is gone: ends the load and the transition.
-    func end() {
-        cancelWaiting()
+    /// Cancels the load and ends the transition after the widget was destroyed.
+    func invalidate() {
+        cancelPendingLoad()
         player = nil
         finishFade()
-        slot.cancel()
+        imageSlot.cancel()
     }
 
-    private func cancelWaiting() {
-        let cancelled = waiting
-        waiting = nil
+    private func cancelPendingLoad() {
+        let cancelled = pendingLoad
+        pendingLoad = nil
         cancelled?.cancel()
     }
 }
 
-// MARK: What is drawn
+// MARK: Drawing
 extension WidgetSlot {
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
         MainThreadWatch.measure {
@@ -94,15 +95,15 @@ extension WidgetSlot {
             self.image = image
             player = nil
             textures = [:]
-            let texture = image.map { Textures.texture(of: $0.pixels) }
+            let texture = image.map { TextureCache.texture(for: $0.pixels) }
             if let transition, transition.duration > .zero, let state, state.allowsMotion, state.isMapped {
-                eidetic_paintable_begin_fade(paintable.raw, texture?.raw, scale, covers ? 1 : 0)
+                eidetic_paintable_begin_fade(paintable.rawPointer, texture?.rawPointer, scale, covers ? 1 : 0)
                 fade = Fade(duration: transition.duration, completion: completion)
             } else {
-                eidetic_paintable_show(paintable.raw, texture?.raw, scale)
+                eidetic_paintable_show(paintable.rawPointer, texture?.rawPointer, scale)
             }
             play()
-            state?.showPart()
+            state?.updatePaintable()
         }
         if fade == nil { completion() }
     }
@@ -113,52 +114,54 @@ extension WidgetSlot {
         state?.restartTick()
     }
 
-    /// Pixels of the picture for one of the toolkit's.
+    /// The number of the image's pixels for one pixel of the toolkit.
     private var scale: Double { (image?.scale ?? 1) * Double(state?.scaleFactor ?? 1) }
 
     private var covers: Bool { state?.contentMode == .fill }
 
     private func drawIndicator() {
-        switch indicator {
-        case nil: eidetic_paintable_set_indicator(paintable.raw, EIDETIC_INDICATOR_NONE, 0)
-        case .spinner: eidetic_paintable_set_indicator(paintable.raw, EIDETIC_INDICATOR_SPINNER, turnOfSpinner)
-        case .progress(nil): eidetic_paintable_set_indicator(paintable.raw, EIDETIC_INDICATOR_SPINNER, turnOfSpinner)
-        case .progress(let part?): eidetic_paintable_set_indicator(paintable.raw, EIDETIC_INDICATOR_RING, part)
-        }
+        let (kind, value): (EideticIndicator, Double) =
+            switch indicator {
+            case nil: (EIDETIC_INDICATOR_NONE, 0)
+            case .spinner, .progress(nil): (EIDETIC_INDICATOR_SPINNER, spinnerPhase)
+            case .progress(let fraction?): (EIDETIC_INDICATOR_RING, fraction)
+            }
+        eidetic_paintable_set_indicator(paintable.rawPointer, kind, value)
     }
 
-    private var turns: Bool { indicator == .spinner || indicator == .progress(nil) }
+    private var isSpinning: Bool { indicator == .spinner || indicator == .progress(nil) }
 }
 
-// MARK: Movement
+// MARK: Motion
 extension WidgetSlot {
-    /// Whether something is to change with the next frame.
+    /// A Boolean value indicating whether the next frame may change something.
     var needsTick: Bool {
-        waiting != nil || fade != nil
-            || (state?.allowsMotion == true && (turns || player.map { !$0.isOver && rules.speed > 0 } ?? false))
+        pendingLoad != nil || fade != nil
+            || (state?.allowsMotion == true
+                && (isSpinning || player.map { !$0.isFinished && playback.speed > 0 } ?? false))
     }
 
     func advance(by time: Duration) {
-        advanceWaiting()
-        advanceFade(time)
+        advancePendingLoad()
+        advanceFade(by: time)
         guard state?.allowsMotion == true else { return }
-        advancePlayer(time)
-        if turns {
-            turnOfSpinner = (turnOfSpinner + time / .seconds(1)).truncatingRemainder(dividingBy: 1)
+        advancePlayer(by: time)
+        if isSpinning {
+            spinnerPhase = (spinnerPhase + time / .seconds(1)).truncatingRemainder(dividingBy: 1)
             drawIndicator()
         }
     }
 
-    /// The widget is no longer seen: transitions are over, the rest stands still, and the load is not urgent.
-    func rest() {
+    /// Ends the transition and lowers the priority of the load after the widget was unmapped.
+    func didUnmap() {
         finishFade()
-        slot.load?.priority = .low
+        imageSlot.task?.priority = .low
     }
 
-    /// The widget is seen again.
-    func wake() {
-        guard let load = slot.load else { return }
-        load.priority = load.request.priority
+    /// Restores the priority of the load after the widget was mapped.
+    func didMap() {
+        guard let task = imageSlot.task else { return }
+        task.priority = task.request.priority
     }
 
     func motionChanged() {
@@ -166,52 +169,54 @@ extension WidgetSlot {
         play()
     }
 
-    /// Plays the picture from its beginning where it is animated and may move.
+    /// Plays the image from its start, if it is animated.
     private func play() {
         player = image.flatMap { image in
-            FramePlayer(durations: image.frames.map(\.duration), loops: rules.loopCount(image.loopCount))
+            FramePlayer(durations: image.frames.map(\.duration), loops: playback.loopCount(encoded: image.loopCount))
         }
         if fade == nil { showFrame() }
         state?.restartTick()
     }
 
-    private func advancePlayer(_ time: Duration) {
-        guard fade == nil, rules.speed > 0, player?.advance(by: time * rules.speed) == true else { return }
+    private func advancePlayer(by time: Duration) {
+        guard fade == nil, playback.speed > 0, player?.advance(by: time * playback.speed) == true else { return }
         showFrame()
     }
 
     private func showFrame() {
-        guard let image, image.isAnimated, let player else { return }
-        let texture = textures[player.index] ?? Textures.texture(of: image.frames[player.index].pixels)
-        textures[player.index] = texture
-        eidetic_paintable_show(paintable.raw, texture.raw, scale)
+        guard let image, image.isAnimated, let index = player?.frameIndex else { return }
+        let texture = textures[index] ?? TextureCache.texture(for: image.frames[index].pixels)
+        textures[index] = texture
+        eidetic_paintable_show(paintable.rawPointer, texture.rawPointer, scale)
     }
 
-    private func advanceFade(_ time: Duration) {
+    private func advanceFade(by time: Duration) {
         guard fade != nil else { return }
-        fade?.passed += time
-        guard let fade, fade.passed < fade.duration else { return finishFade() }
-        // Slow at both ends.
-        let part = fade.passed / fade.duration
-        eidetic_paintable_set_fade(paintable.raw, part * part * (3 - 2 * part))
+        fade?.elapsed += time
+        guard let fade, fade.elapsed < fade.duration else { return finishFade() }
+        // The transition is slow at both ends.
+        let fraction = fade.elapsed / fade.duration
+        eidetic_paintable_set_fade(paintable.rawPointer, fraction * fraction * (3 - 2 * fraction))
     }
 
     private func finishFade() {
         let finished = fade
         fade = nil
         guard let finished else { return }
-        eidetic_paintable_set_fade(paintable.raw, 1)
+        eidetic_paintable_set_fade(paintable.rawPointer, 1)
         finished.completion()
     }
 
-    /// A widget that is seen has its size with the second frame, or will have none before it shows something.
-    private func advanceWaiting() {
-        guard waiting != nil, let state else { return }
-        waiting?.frames += 1
-        guard state.knownSize != nil || waiting?.frames ?? 0 > 2 else { return }
-        let begun = waiting
-        waiting = nil
-        begun?.begin()
+    /// Starts the pending load when the widget has a size.
+    ///
+    /// A mapped widget has its size in the second frame. One without a size by then gets none before it shows an image.
+    private func advancePendingLoad() {
+        guard pendingLoad != nil, let state else { return }
+        pendingLoad?.frames += 1
+        guard state.knownSize != nil || pendingLoad?.frames ?? 0 > 2 else { return }
+        let dueLoad = pendingLoad
+        pendingLoad = nil
+        dueLoad?.start()
     }
 }
 

@@ -3,44 +3,50 @@ internal import CGTK
 import EideticCore
 
 extension WidgetState {
-    /// Pixels of the screen for one of the toolkit's.
+    /// The number of pixels of the screen for one pixel of the toolkit.
     var scaleFactor: Int { widget.map { Int(gtk_widget_get_scale_factor($0)) } ?? 1 }
 
-    /// How the widget fits a picture into its area.
+    /// The content mode with which the widget fits an image into its area.
     var contentMode: ContentMode {
-        guard let canvas, eidetic_widget_kind(canvas) == EIDETIC_WIDGET_PICTURE else { return .fit }
+        guard let canvas, eidetic_widget_kind(canvas) == EIDETIC_WIDGET_GTK_PICTURE else { return .fit }
         let fit = gtk_picture_get_content_fit(OpaquePointer(canvas))
         return fit == GTK_CONTENT_FIT_COVER || fit == GTK_CONTENT_FIT_FILL ? .fill : .fit
     }
 
-    /// The size in pixels at which the widget shows a picture; `nil` where it has none yet.
+    /// The size in pixels at which the widget shows an image; `nil` before its layout.
     var knownSize: PixelSize? {
         guard let canvas else { return nil }
-        // A GtkImage fills its area too; its pixel size is only the least that it asks for.
-        let allocated = (Int(gtk_widget_get_width(canvas)), Int(gtk_widget_get_height(canvas)))
-        if allocated.0 > 0, allocated.1 > 0 { return pixels(allocated.0, allocated.1) }
-        if eidetic_widget_kind(canvas) == EIDETIC_WIDGET_IMAGE {
-            let side = Int(gtk_image_get_pixel_size(OpaquePointer(canvas)))
-            if side > 0 { return pixels(side, side) }
-        }
-        var (width, height) = (Int32(0), Int32(0))
-        gtk_widget_get_size_request(canvas, &width, &height)
-        return width > 0 && height > 0 ? pixels(Int(width), Int(height)) : nil
+        // A GtkImage fills its area too; its pixel size is only the minimum that it requests.
+        let (width, height) = (Int(gtk_widget_get_width(canvas)), Int(gtk_widget_get_height(canvas)))
+        if width > 0, height > 0 { return pixelSize(width: width, height: height) }
+        return iconSize(of: canvas) ?? requestedSize(of: canvas)
     }
 
-    /// The size for a widget that has none: a side without length is as long as the screen's.
+    private func iconSize(of canvas: UnsafeMutablePointer<GtkWidget>) -> PixelSize? {
+        guard eidetic_widget_kind(canvas) == EIDETIC_WIDGET_GTK_IMAGE else { return nil }
+        let side = Int(gtk_image_get_pixel_size(OpaquePointer(canvas)))
+        return side > 0 ? pixelSize(width: side, height: side) : nil
+    }
+
+    private func requestedSize(of canvas: UnsafeMutablePointer<GtkWidget>) -> PixelSize? {
+        var (width, height) = (Int32(0), Int32(0))
+        gtk_widget_get_size_request(canvas, &width, &height)
+        return width > 0 && height > 0 ? pixelSize(width: Int(width), height: Int(height)) : nil
+    }
+
+    /// The size for a widget without one: a side without length is as long as the screen's.
     var fallbackSize: PixelSize? {
         if let knownSize { return knownSize }
         guard let canvas, let screen = screenSize else { return nil }
         let (width, height) = (Int(gtk_widget_get_width(canvas)), Int(gtk_widget_get_height(canvas)))
-        return pixels(width > 0 ? width : screen.width, height > 0 ? height : screen.height)
+        return pixelSize(width: width > 0 ? width : screen.width, height: height > 0 ? height : screen.height)
     }
 
-    private func pixels(_ width: Int, _ height: Int) -> PixelSize {
+    private func pixelSize(width: Int, height: Int) -> PixelSize {
         PixelSize(width: width * scaleFactor, height: height * scaleFactor)
     }
 
-    /// The largest monitor's size, in the toolkit's pixels.
+    /// The largest monitor's size, in pixels of the toolkit.
     private var screenSize: PixelSize? {
         guard let widget, let monitors = gdk_display_get_monitors(gtk_widget_get_display(widget)) else { return nil }
         var largest: PixelSize?

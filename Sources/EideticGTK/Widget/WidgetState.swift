@@ -3,105 +3,110 @@ internal import CGTK
 import Eidetic
 import EideticCore
 
-/// What belongs to one widget: a slot for each of its parts, and what makes their pictures move.
+/// The state of one widget: a slot for each of its parts, and the frame clock that moves their images.
 ///
-/// The widget keeps it, and it does not keep the widget: when the widget is destroyed, the loads are cancelled.
+/// The widget owns the state, and the state does not retain the widget. The loads are cancelled when the widget is
+/// destroyed.
 @MainActor
 final class WidgetState {
-    /// The widget; `nil` once it was destroyed.
+    /// The widget; `nil` after its destruction.
     private(set) var widget: UnsafeMutablePointer<GtkWidget>?
     let kind: EideticWidgetKind
     private var slots: [ImageWidget.Part: WidgetSlot] = [:]
-    private var tick: UInt32 = 0
-    private var lastFrame: Int?
+    private var tickCallback: UInt32 = 0
+    private var lastFrameTime: Int?
 
-    /// The state of a widget, made when it is first asked for; `nil` where the object is no widget that shows pictures.
-    static func of(_ object: UnsafeMutableRawPointer) -> WidgetState? {
-        if let known = g_object_get_data(object.assumingMemoryBound(to: GObject.self), name) {
-            return Unmanaged<WidgetState>.fromOpaque(known).takeUnretainedValue()
+    /// Returns the state of a widget, which is created at the first call.
+    ///
+    /// - Returns: The state; `nil` if the object is no widget that can show images.
+    static func attached(to object: UnsafeMutableRawPointer) -> WidgetState? {
+        if let existing = g_object_get_data(object.assumingMemoryBound(to: GObject.self), name) {
+            return Unmanaged<WidgetState>.fromOpaque(existing).takeUnretainedValue()
         }
         let kind = eidetic_widget_kind(object)
-        return kind == EIDETIC_WIDGET_UNKNOWN ? nil : WidgetState(object, kind)
+        return kind == EIDETIC_WIDGET_UNKNOWN ? nil : WidgetState(object: object, kind: kind)
     }
 
     private static let name = "eidetic-images"
 
-    private init(_ object: UnsafeMutableRawPointer, _ kind: EideticWidgetKind) {
+    private init(object: UnsafeMutableRawPointer, kind: EideticWidgetKind) {
         widget = eidetic_widget(object)
         self.kind = kind
-        let kept = Unmanaged.passRetained(self).toOpaque()
-        g_object_set_data_full(object.assumingMemoryBound(to: GObject.self), Self.name, kept) { state in
-            if let state { Unmanaged<WidgetState>.fromOpaque(state).release() }
-        }
-        // Called when the widget is destroyed, whoever still holds a reference to it.
-        g_object_weak_ref(
-            object.assumingMemoryBound(to: GObject.self),
-            { state, _ in
-                onMainThread(state) { state in
-                    if let state { Unmanaged<WidgetState>.fromOpaque(state).takeUnretainedValue().end() }
-                }
-            },
-            kept
-        )
-        Signal.connect(object, "map") { [unowned self] _ in wake() }
-        Signal.connect(object, "unmap") { [unowned self] _ in rest() }
+        attach(to: object.assumingMemoryBound(to: GObject.self))
+        Signal.connect(object, signal: "map") { [unowned self] _ in didMap() }
+        Signal.connect(object, signal: "unmap") { [unowned self] _ in didUnmap() }
         if kind == EIDETIC_WIDGET_BUTTON {
-            Signal.connectNumber(object, "state-flags-changed") { [unowned self] _ in showPart() }
+            Signal.connectInteger(object, signal: "state-flags-changed") { [unowned self] _ in updatePaintable() }
         }
         MotionSetting.shared.add(self)
     }
 
-    /// The slot of a part, whose loads go through `pipeline`.
-    func slot(_ part: ImageWidget.Part, _ pipeline: ImagePipeline) -> WidgetSlot {
+    /// Makes the object the owner of this state.
+    private func attach(to object: UnsafeMutablePointer<GObject>) {
+        let retained = Unmanaged.passRetained(self).toOpaque()
+        g_object_set_data_full(object, Self.name, retained) { state in
+            if let state { Unmanaged<WidgetState>.fromOpaque(state).release() }
+        }
+        // This is called when the widget is destroyed, even if references to it remain.
+        g_object_weak_ref(
+            object,
+            { state, _ in
+                MainActor.runCallback(with: state) { state in
+                    if let state { Unmanaged<WidgetState>.fromOpaque(state).takeUnretainedValue().widgetDestroyed() }
+                }
+            },
+            retained
+        )
+    }
+
+    /// Returns the slot of a part whose loads use `pipeline`.
+    func slot(for part: ImageWidget.Part, pipeline: ImagePipeline) -> WidgetSlot {
         if let slot = slots[part], slot.pipeline === pipeline { return slot }
-        slots[part]?.end()
-        let slot = WidgetSlot(self, pipeline)
+        slots[part]?.invalidate()
+        let slot = WidgetSlot(state: self, pipeline: pipeline)
         slots[part] = slot
-        showPart()
+        updatePaintable()
         return slot
     }
 
-    func existingSlot(_ part: ImageWidget.Part) -> WidgetSlot? { slots[part] }
+    func existingSlot(for part: ImageWidget.Part) -> WidgetSlot? { slots[part] }
 
-    /// The widget was destroyed.
-    private func end() {
+    private func widgetDestroyed() {
         stopTick()
         widget = nil
         let ended = slots.values
         slots = [:]
-        for slot in ended { slot.end() }
+        for slot in ended { slot.invalidate() }
     }
 }
 
-// MARK: What is seen
+// MARK: Visible part
 extension WidgetState {
-    /// The widget that draws: this one, or the child of a button or a marker, which is made where there is none.
+    /// The widget that draws: this widget, or the child of a button or a marker, which is created if there is none.
     var canvas: UnsafeMutablePointer<GtkWidget>? {
         guard let widget else { return nil }
         guard kind == EIDETIC_WIDGET_BUTTON || kind == EIDETIC_WIDGET_PARENT else { return widget }
         if let child = eidetic_widget_child(widget) {
             let kind = eidetic_widget_kind(child)
-            if kind == EIDETIC_WIDGET_PICTURE || kind == EIDETIC_WIDGET_IMAGE { return child }
+            if kind == EIDETIC_WIDGET_GTK_PICTURE || kind == EIDETIC_WIDGET_GTK_IMAGE { return child }
         }
         guard let child = gtk_picture_new() else { return nil }
         eidetic_widget_set_child(widget, child)
         return child
     }
 
-    /// Shows the part that fits the widget's state: a button has up to three.
-    func showPart() {
-        guard let canvas, let slot = visibleSlot else { return }
-        let paintable = slot.paintable.pointer
-        if eidetic_widget_kind(canvas) == EIDETIC_WIDGET_PICTURE {
-            let picture = OpaquePointer(canvas)
-            if gtk_picture_get_paintable(picture) != paintable { gtk_picture_set_paintable(picture, paintable) }
+    /// Shows the part that matches the state of the widget; a button has up to three parts.
+    func updatePaintable() {
+        guard let canvas, let paintable = visibleSlot?.paintable.pointer else { return }
+        let view = OpaquePointer(canvas)
+        if eidetic_widget_kind(canvas) == EIDETIC_WIDGET_GTK_PICTURE {
+            if gtk_picture_get_paintable(view) != paintable { gtk_picture_set_paintable(view, paintable) }
         } else {
-            let image = OpaquePointer(canvas)
-            if gtk_image_get_paintable(image) != paintable { gtk_image_set_from_paintable(image, paintable) }
+            if gtk_image_get_paintable(view) != paintable { gtk_image_set_from_paintable(view, paintable) }
         }
     }
 
-    /// Until a state's own picture is there, the one of the normal state is seen.
+    /// The slot of the widget's state if it has an image; otherwise, the slot of the normal state.
     private var visibleSlot: WidgetSlot? {
         guard let widget else { return nil }
         let flags = gtk_widget_get_state_flags(widget).rawValue
@@ -111,27 +116,26 @@ extension WidgetState {
         } else if flags & GTK_STATE_FLAG_ACTIVE.rawValue != 0 {
             part = .pressed
         }
-        if let slot = slots[part], slot.hasPicture { return slot }
+        if let slot = slots[part], slot.hasImage { return slot }
         return slots[.normal] ?? slots[part]
     }
 }
 
-// MARK: Movement
+// MARK: Motion
 extension WidgetState {
-    /// Whether the widget is to be seen, as far as the toolkit knows.
+    /// A Boolean value indicating whether GTK has mapped the widget.
     var isMapped: Bool { widget.map { gtk_widget_get_mapped($0) != 0 } ?? false }
 
-    /// Whether pictures may move by themselves: the user can forbid it.
+    /// A Boolean value indicating whether the user allows motion.
     var allowsMotion: Bool { MotionSetting.shared.allowsMotion }
 
-    /// Follows the frame clock where something moves and can be seen.
+    /// Starts the frame clock if a slot of a mapped widget needs it.
     func restartTick() {
-        guard tick == 0, let widget, isMapped, slots.values.contains(where: \.needsTick) else { return }
-        tick = gtk_widget_add_tick_callback(
+        guard tickCallback == 0, let widget, isMapped, slots.values.contains(where: \.needsTick) else { return }
+        tickCallback = gtk_widget_add_tick_callback(
             widget,
             { _, clock, state in
-                nonisolated(unsafe) let (clock, state) = (clock, state)
-                return MainActor.assumeIsolated {
+                MainActor.runCallback(with: (clock, state)) { clock, state in
                     guard let state else { return 0 }
                     let time = gdk_frame_clock_get_frame_time(clock)
                     return Unmanaged<WidgetState>.fromOpaque(state).takeUnretainedValue().advance(to: time)
@@ -142,39 +146,41 @@ extension WidgetState {
         )
     }
 
-    /// Lets everything move on; gives whether the clock is still needed.
+    /// Advances all slots.
+    ///
+    /// - Returns: 1 if the frame clock is still needed; otherwise, 0.
     private func advance(to time: Int) -> gboolean {
-        let passed = Duration.microseconds(max(0, time - (lastFrame ?? time)))
-        lastFrame = time
-        MainThreadWatch.measure { for slot in slots.values { slot.advance(by: passed) } }
-        // A callback may have ended it already, or begun another.
-        guard tick != 0 else { return 0 }
+        let elapsed = Duration.microseconds(max(0, time - (lastFrameTime ?? time)))
+        lastFrameTime = time
+        MainThreadWatch.measure { for slot in slots.values { slot.advance(by: elapsed) } }
+        // A completion may have stopped the clock, or started another.
+        guard tickCallback != 0 else { return 0 }
         if slots.values.contains(where: \.needsTick) { return 1 }
-        tick = 0
-        lastFrame = nil
+        tickCallback = 0
+        lastFrameTime = nil
         return 0
     }
 
     private func stopTick() {
-        guard tick != 0, let widget else { return }
-        let id = tick
-        tick = 0
-        lastFrame = nil
-        gtk_widget_remove_tick_callback(widget, id)
+        guard tickCallback != 0, let widget else { return }
+        let identifier = tickCallback
+        tickCallback = 0
+        lastFrameTime = nil
+        gtk_widget_remove_tick_callback(widget, identifier)
     }
 
-    /// Nothing moves in a widget that is not seen.
-    private func rest() {
+    /// Stops all motion after the widget was unmapped.
+    private func didUnmap() {
         stopTick()
-        for slot in slots.values { slot.rest() }
+        for slot in slots.values { slot.didUnmap() }
     }
 
-    private func wake() {
-        for slot in slots.values { slot.wake() }
+    private func didMap() {
+        for slot in slots.values { slot.didMap() }
         restartTick()
     }
 
-    /// The user allowed or forbade motion.
+    /// Applies a change of the user's motion setting.
     func motionChanged() {
         stopTick()
         for slot in slots.values { slot.motionChanged() }

@@ -1,22 +1,25 @@
 package import EideticCore
 
-/// How much memory can still be taken, asked of the kernel at most four times a second.
+/// The memory that is still available, read from the kernel at most four times a second.
 package final class AvailableMemory: Sendable {
     private let time: any TimeSource
     private let read: @Sendable () -> ByteCount
-    private let sample = Guarded<(at: Duration, bytes: Int)?>(nil)
+    private let sample = Guarded<(time: Duration, bytes: Int)?>(nil)
 
-    /// Creates a source that asks `read`, which by default asks the kernel.
+    /// Creates a source.
+    ///
+    /// - Parameters:
+    ///   - time: The source of the time.
+    ///   - read: The function that measures the available memory; the kernel's figures by default.
     package init(time: any TimeSource, read: @escaping @Sendable () -> ByteCount = { MemoryLimits.available() }) {
         self.time = time
         self.read = read
     }
 
-    /// The bytes that could be taken a quarter of a second ago at most.
+    /// The available bytes, at most a quarter of a second old.
     package var bytes: Int {
         let now = time.uptime
-        if let bytes = sample.withLock({ known in known.flatMap { now - $0.at < .milliseconds(250) ? $0.bytes : nil } })
-        {
+        if let bytes = sample.withLock({ $0.flatMap { now - $0.time < .milliseconds(250) ? $0.bytes : nil } }) {
             return bytes
         }
         let bytes = read().bytes

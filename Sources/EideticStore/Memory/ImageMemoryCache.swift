@@ -1,24 +1,25 @@
 public import EideticCore
 
-/// Decoded pictures in memory: found by their own key, by any larger decode, and as long as somebody shows them.
+/// A cache of decoded images in memory.
 ///
-/// A picture is put in under the key of the decode that made it, and under the base key of what it was decoded from:
-/// the identity of its bytes and of all options but the size.
+/// An image is stored under the key of its decode, and under a base key: the identity of the encoded bytes and of all
+/// options but the size. A look-up returns the exact decode or a larger one with the same base key. An image that was
+/// evicted is found as long as its pixels are in use elsewhere, for example on the screen.
 public final class ImageMemoryCache: Sendable {
-    /// What happens when the application goes into the background.
+    /// The behaviour of a cache when its application enters the background.
     public enum BackgroundBehavior: Sendable, Hashable {
-        /// Nothing.
+        /// Nothing is removed.
         case keepAll
-        /// All but a part goes, 0 to 1.
+        /// Images are evicted until this fraction of their bytes is left, 0 to 1.
         case shrink(toFraction: Double)
-        /// Everything goes; what is shown is found again all the same.
+        /// All images are evicted; those in use elsewhere are still found.
         case removeAll
     }
 
-    /// The pictures by the keys of their decodes.
+    /// The images by the keys of their decodes.
     public let images: MemoryCache<Image>
 
-    /// So much memory must stay available when a picture from disk is put in.
+    /// The memory that must stay available when an image from disk is inserted.
     public let watermark: ByteCount
 
     private let decodedSizes = DecodedSizeIndex()
@@ -27,12 +28,12 @@ public final class ImageMemoryCache: Sendable {
     /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - costLimit: The most bytes of pixels; ``MemoryLimits/standard`` by default.
-    ///   - countLimit: The most pictures; no limit by default.
-    ///   - eviction: Which picture goes first when there is no room.
-    ///   - watermark: So much memory must stay available; 64 MiB by default.
-    ///   - hooks: Who is told of what comes and goes.
-    ///   - time: Where entries with a time to live get the time from.
+    ///   - costLimit: The largest number of bytes of pixels; ``MemoryLimits/standard`` by default.
+    ///   - countLimit: The largest number of images; no limit by default.
+    ///   - eviction: The rule that selects the images to evict.
+    ///   - watermark: The memory that must stay available when an image from disk is inserted; 64 MiB by default.
+    ///   - hooks: The functions that are called when images are inserted and removed.
+    ///   - time: The source of the time at which entries expire.
     public convenience init(
         costLimit: ByteCount = MemoryLimits.standard,
         countLimit: Int = .max,
@@ -52,32 +53,32 @@ public final class ImageMemoryCache: Sendable {
         self.init(images: images, watermark: watermark, availableMemory: AvailableMemory(time: time))
     }
 
-    package init(images pictures: MemoryCache<Image>, watermark: ByteCount, availableMemory: AvailableMemory) {
-        self.images = pictures
+    package init(images: MemoryCache<Image>, watermark: ByteCount, availableMemory: AvailableMemory) {
+        self.images = images
         self.watermark = watermark
         self.availableMemory = availableMemory
     }
 
-    /// The picture of exactly this decode.
+    /// Returns the image of exactly this decode.
     ///
     /// - Complexity: O(1); no allocation.
     public func image(for key: CacheKey) -> Image? { images.value(for: key) }
 
-    /// The picture of exactly this decode, unless its pixels are still to be made.
+    /// Returns the image of exactly this decode, if its pixels are decoded already.
     package func decodedImage(for key: CacheKey) -> Image? {
         guard let image = images.value(for: key), image.isDecoded else { return nil }
         return image
     }
 
-    /// The picture of this decode, or of a larger one of the same bytes.
+    /// Returns the image of this decode, or of a larger decode of the same bytes.
     ///
     /// - Parameters:
-    ///   - key: The decode that is wanted.
-    ///   - base: What is decoded.
-    ///   - size: The size that is wanted; `nil` for the picture's own.
-    ///   - mode: How the picture is fitted to the size.
-    /// - Returns: The smallest of those that have all pixels that are wanted; of a vector picture this decode alone, since
-    ///   each size is drawn for itself.
+    ///   - key: The key of the requested decode.
+    ///   - base: The base key of the encoded image.
+    ///   - size: The requested size; `nil` for the image's own.
+    ///   - mode: The content mode with which the image is fitted to the size.
+    /// - Returns: The smallest image that has all requested pixels. A vector image is returned for exactly this decode
+    ///   only, since each size is drawn separately.
     public func image(for key: CacheKey, base: CacheKey, size: PixelSize?, mode: ContentMode = .fit) -> Image? {
         if let image = images.value(for: key) { return image }
         for entry in decodedSizes.entries(for: base) where entry.key != key && entry.covers(size, mode: mode) {
@@ -87,30 +88,33 @@ public final class ImageMemoryCache: Sendable {
         return nil
     }
 
-    /// The largest complete picture that was decoded from `base` and is still there: to be shown until a better comes.
-    public func largestImage(forBase: CacheKey) -> Image? {
-        for entry in decodedSizes.entries(for: forBase).reversed() {
+    /// Returns the largest complete image with this base key, to be shown until a better one is loaded.
+    public func largestImage(forBase base: CacheKey) -> Image? {
+        for entry in decodedSizes.entries(for: base).reversed() {
             if let image = images.value(for: entry.key) { return image }
-            decodedSizes.remove(entry, for: forBase)
+            decodedSizes.remove(entry, for: base)
         }
         return nil
     }
 
-    /// Forgets every picture that was decoded from `base`, as when its bytes have changed.
-    public func removeAll(forBase: CacheKey) { removeAll(forBase: forBase) { _ in true } }
+    /// Removes every image with this base key, for example because the encoded bytes have changed.
+    public func removeAll(forBase base: CacheKey) { removeAll(forBase: base) { _ in true } }
 
-    /// Forgets of the pictures that were decoded from `base` those that `isUnwanted` names; it is given `nil` where a picture
-    /// is in use alone, or gone.
-    package func removeAll(forBase: CacheKey, where shouldRemove: (Image?) -> Bool) {
-        for entry in decodedSizes.entries(for: forBase) where shouldRemove(images.peek(entry.key)) {
+    /// Removes the images with this base key for which `shouldRemove` returns `true`.
+    ///
+    /// - Parameters:
+    ///   - base: The base key of the encoded image.
+    ///   - shouldRemove: The condition. Its argument is `nil` for an image that is not in the cache itself.
+    package func removeAll(forBase base: CacheKey, where shouldRemove: (Image?) -> Bool) {
+        for entry in decodedSizes.entries(for: base) where shouldRemove(images.peek(entry.key)) {
             images.remove(entry.key)
-            decodedSizes.remove(entry, for: forBase)
+            decodedSizes.remove(entry, for: base)
         }
     }
 
-    /// Keeps a picture under the key of its decode, and so that smaller decodes of `base` find it.
+    /// Inserts an image under the key of its decode, and makes it available to smaller decodes with the same base key.
     ///
-    /// A partial picture is found by its own key alone.
+    /// A partial image is found by its own key only.
     public func insert(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
         images.insert(image, for: key, cost: image.cost, timeToLive: timeToLive)
         guard let base, !image.isPartial else { return }
@@ -118,14 +122,15 @@ public final class ImageMemoryCache: Sendable {
             key: key,
             size: image.size,
             sourceSize: image.sourceSize,
-            isDrawing: image.format == .svg
+            isVector: image.format == .svg
         )
         decodedSizes.insert(entry, for: base) { [images] in images.contains($0) }
     }
 
-    /// Keeps a picture that was read from disk; makes room first where less memory than the watermark is available.
+    /// Inserts an image that was read from disk.
     ///
-    /// What goes for it is as large as what comes and what is lacking, so that the process does not grow.
+    /// While less memory than the watermark is available, other images are evicted first: as many bytes as are missing,
+    /// and at least as many as the new image has, so that the process does not grow.
     public func insertFromDisk(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
         let shortfall = watermark.bytes + image.cost.bytes - availableMemory.bytes
         if shortfall > 0 {
@@ -135,9 +140,13 @@ public final class ImageMemoryCache: Sendable {
         insert(image, for: key, base: base, timeToLive: timeToLive)
     }
 
-    /// Does what the application's life asks for, from now on: shrinks under memory pressure and in the background.
+    /// Shrinks the cache from now on when memory is short and when the application enters the background.
     ///
-    /// Ends when the environment's streams end, or with the first event after the cache is gone.
+    /// Observation ends with the environment's streams, or with the first event after the cache was released.
+    ///
+    /// - Parameters:
+    ///   - environment: The application's phases and its memory pressure.
+    ///   - behavior: The behaviour when the application enters the background; all images are evicted by default.
     public func observe(
         _ environment: any ApplicationEnvironment,
         backgroundBehavior behavior: BackgroundBehavior = .removeAll
@@ -157,7 +166,7 @@ public final class ImageMemoryCache: Sendable {
         }
     }
 
-    /// Does what was chosen for the time in the background.
+    /// Evicts images as `behavior` requires when the application enters the background.
     public func enterBackground(behavior: BackgroundBehavior = .removeAll) {
         switch behavior {
         case .keepAll: break

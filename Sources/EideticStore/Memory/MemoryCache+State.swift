@@ -1,37 +1,36 @@
 public import EideticCore
 
 extension MemoryCache {
-    /// The most bytes that all values may cost together; a lower limit takes effect at once.
+    /// The largest total cost of all values; a lower limit takes effect at once.
     public var costLimit: ByteCount {
         get { ledger.withLock { ByteCount($0.costLimit) } }
         set {
             let bytes = max(0, newValue.bytes)
             withLedger { ledger, evicted in
                 ledger.costLimit = bytes
-                ledger.policy.setCapacity(bytes)
-                shrink(&ledger, toCost: bytes, .costLimit, &evicted)
+                shrink(&ledger, toCost: bytes, reason: .costLimit, into: &evicted)
             }
         }
     }
 
-    /// The most values; a lower limit takes effect at once.
+    /// The largest number of values; a lower limit takes effect at once.
     public var countLimit: Int {
         get { ledger.withLock { $0.countLimit } }
         set {
             withLedger { ledger, evicted in
                 ledger.countLimit = max(0, newValue)
-                shrink(&ledger, toCount: ledger.countLimit, .countLimit, &evicted)
+                shrink(&ledger, toCount: ledger.countLimit, reason: .countLimit, into: &evicted)
             }
         }
     }
 
-    /// What all values cost together; never more than ``costLimit``.
+    /// The total cost of all values, at most ``costLimit``.
     public var totalCost: ByteCount { ledger.withLock { ByteCount($0.totalCost) } }
 
-    /// The number of values; never more than ``countLimit``.
+    /// The number of values, at most ``countLimit``.
     public var count: Int { ledger.withLock { $0.count } }
 
-    /// What the cache has done so far.
+    /// The cache's statistics since its creation.
     public var statistics: MemoryStatistics {
         var statistics = ledger.withLock { $0.statistics }
         let lookUps = stripes.total
@@ -40,32 +39,32 @@ extension MemoryCache {
         return statistics
     }
 
-    /// Whether there is a value for `key` that has not expired; counts as no look-up.
+    /// Returns `true` if there is a value for `key` that has not expired; does not count as a look-up.
     public func contains(_ key: CacheKey) -> Bool {
         let now = time.now
         return ledger.withLock { ledger in
             guard let slot = table.pointee.entry(for: key)?.pointee.slot else { return false }
-            return ledger.records[Int(slot)].expires.map { $0 > now } ?? true
+            return ledger.records[Int(slot)].expirationTime.map { $0 > now } ?? true
         }
     }
 
-    /// A value, and what the cache knows of it.
+    /// A value with its key, cost and times.
     public struct Entry: Sendable {
-        /// Its key.
+        /// The value's key.
         public let key: CacheKey
         /// The value.
         public let value: Value
-        /// Its cost.
+        /// The value's cost.
         public let cost: ByteCount
-        /// When it was put in.
-        public let stored: Timestamp
-        /// When it is not found any more; `nil` for never.
-        public let expires: Timestamp?
+        /// The time at which the value was inserted.
+        public let storageTime: Timestamp
+        /// The time at which the value expires; `nil` for never.
+        public let expirationTime: Timestamp?
     }
 
-    /// All values as they are at one moment, in no order; counts as no look-up.
+    /// All values at one moment, in no particular order; does not count as a look-up.
     ///
-    /// - Complexity: O(*n*); writers wait meanwhile, look-ups do not.
+    /// - Complexity: O(*n*). Writers wait meanwhile, look-ups do not.
     public var entries: [Entry] {
         ledger.withLock { ledger in
             ledger.activeRecords.compactMap { record in
@@ -74,8 +73,8 @@ extension MemoryCache {
                         key: record.key,
                         value: value,
                         cost: ByteCount(record.cost),
-                        stored: record.stored,
-                        expires: record.expires
+                        storageTime: record.storageTime,
+                        expirationTime: record.expirationTime
                     )
                 }
             }

@@ -1,15 +1,15 @@
 public import EideticCore
 
 extension MemoryCache {
-    /// In which order values go when a cache is trimmed.
+    /// The order in which values are evicted when a cache is trimmed.
     public enum EvictionOrder: Sendable, Hashable {
-        /// As the eviction rule says.
+        /// The order of the cache's eviction rule.
         case evictionRule
-        /// Those that cost most first.
+        /// The values with the highest cost first.
         case costliestFirst
     }
 
-    /// Lets all values go, also those that somebody else holds.
+    /// Removes all values, and stops tracking those in use elsewhere.
     public func removeAll() {
         withLedger { ledger, evicted in
             liveValues?.removeAll()
@@ -17,9 +17,9 @@ extension MemoryCache {
         }
     }
 
-    /// Lets values go until they cost no more than `cost` together; the limits stay as they are.
+    /// Evicts values until their total cost is at most `cost`; the limits stay as they are.
     ///
-    /// - Complexity: O(log *n*) for each that goes; O(*n* log *n*) with the costliest first.
+    /// - Complexity: O(log *n*) for each evicted value; O(*n* log *n*) with the costliest first.
     public func trim(toCost cost: ByteCount, order: EvictionOrder = .evictionRule) {
         withLedger { ledger, evicted in
             if order == .costliestFirst {
@@ -28,38 +28,40 @@ extension MemoryCache {
                     remove(record.key, reason: .trimmed, from: &ledger, into: &evicted)
                 }
             }
-            shrink(&ledger, toCost: max(0, cost.bytes), .trimmed, &evicted)
+            shrink(&ledger, toCost: max(0, cost.bytes), reason: .trimmed, into: &evicted)
         }
     }
 
-    /// Lets all values go that were put in before a moment.
+    /// Removes every value that was inserted before `date`.
     ///
     /// - Complexity: O(*n*) in the number of all values.
-    public func removeEntries(storedBefore date: Timestamp) { removeAll(reason: .trimmed) { $0.stored < date } }
+    public func removeEntries(storedBefore date: Timestamp) { removeAll(reason: .trimmed) { $0.storageTime < date } }
 
-    /// Lets all values go whose time to live is over; they are not found before either.
+    /// Removes all expired values; they are not found before either.
     ///
     /// - Complexity: O(*n*) in the number of all values.
     public func removeExpired() {
         let now = time.now
-        removeAll(reason: .expired) { record in record.expires.map { $0 <= now } ?? false }
+        removeAll(reason: .expired) { record in record.expirationTime.map { $0 <= now } ?? false }
     }
 
-    /// Lets go what the pressure on memory asks for: the level's part of what is there now stays.
+    /// Evicts values until only the fraction is left that the level of memory pressure allows.
     ///
-    /// What somebody else holds is found again, where the cache tracks what is in use.
+    /// An evicted value in use elsewhere is still found, if the cache tracks such values.
     public func respond(to pressure: MemoryPressure) { shrink(toFraction: pressure.retainedFraction) }
 
-    /// Lets go all but a part of what is there now, 0 to 1; with 0 also what costs nothing.
+    /// Evicts values until a fraction of their current total cost is left.
+    ///
+    /// - Parameter fraction: The fraction to keep, 0 to 1; 0 also evicts values that cost nothing.
     public func shrink(toFraction fraction: Double) {
         withLedger { ledger, evicted in
             let part = min(1, max(0, fraction))
-            shrink(&ledger, toCost: Int(Double(ledger.totalCost) * part), .pressure, &evicted)
-            if part == 0 { shrink(&ledger, toCount: 0, .pressure, &evicted) }
+            shrink(&ledger, toCost: Int(Double(ledger.totalCost) * part), reason: .pressure, into: &evicted)
+            if part == 0 { shrink(&ledger, toCount: 0, reason: .pressure, into: &evicted) }
         }
     }
 
-    /// Makes a change with the ledger locked, and tells the hooks after it.
+    /// Runs `body` with the ledger locked, then calls the hooks for the removed values.
     func withLedger(_ body: (inout MemoryLedger, inout EvictedEntries<Value>) -> Void) {
         var evicted = EvictedEntries<Value>()
         ledger.withLock { ledger in
@@ -69,12 +71,13 @@ extension MemoryCache {
         finishRemoval(of: evicted)
     }
 
+    /// Evicts values until the total cost and the number are within the given limits.
     func shrink(
         _ ledger: inout MemoryLedger,
         toCost cost: Int = .max,
         toCount count: Int = .max,
-        _ reason: MemoryRemovalReason,
-        _ evicted: inout EvictedEntries<Value>
+        reason: MemoryRemovalReason,
+        into evicted: inout EvictedEntries<Value>
     ) {
         while ledger.totalCost > cost || ledger.count > count {
             guard evict(reason: reason, from: &ledger, into: &evicted) else { return }

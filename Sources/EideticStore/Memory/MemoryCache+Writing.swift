@@ -2,13 +2,16 @@ public import EideticCore
 public import Synchronization
 
 extension MemoryCache {
-    /// Keeps `value` for `key`, in place of what was there, and lets others go as far as the limits ask.
+    /// Inserts `value` for `key` in place of an earlier value, and evicts others as the limits require.
     ///
-    /// `cost` is the value's bytes; a negative one counts as none. A value that alone costs more than the limit is not
-    /// kept; what was there for the key goes all the same. After `timeToLive` the value is not found any more; without
-    /// one it does not expire.
+    /// A value that alone costs more than the limit is not stored; an earlier value of the key is removed all the same.
     ///
-    /// - Complexity: O(1) amortised, and O(log *n*) for each value that has to go.
+    /// - Parameters:
+    ///   - value: The value to store.
+    ///   - key: The value's key.
+    ///   - cost: The value's bytes; a negative cost counts as zero.
+    ///   - timeToLive: The time after which the value expires; by default it does not expire.
+    /// - Complexity: O(1) amortised, and O(log *n*) for each evicted value.
     @inlinable
     public func insert(_ value: Value, for key: CacheKey, cost: ByteCount, timeToLive: Duration? = nil) {
         hooks.willInsert?(key, value, cost)
@@ -16,8 +19,8 @@ extension MemoryCache {
         let record = MemoryLedger.Record(
             key: key,
             cost: max(0, cost.bytes),
-            stored: now,
-            expires: timeToLive.map { now + $0 }
+            storageTime: now,
+            expirationTime: timeToLive.map { now + $0 }
         )
         var evicted = EvictedEntries<Value>()
         let isStored = ledger.withLock { ledger in
@@ -28,7 +31,7 @@ extension MemoryCache {
         if isStored { hooks.didInsert?(key, value, cost) }
     }
 
-    /// Lets the value of `key` go; no effect where there is none.
+    /// Removes the value of `key`; no effect if there is none.
     @inlinable
     public func remove(_ key: CacheKey) {
         if let willRemove = hooks.willRemove, let value = peek(key) { willRemove(key, value, .removed) }
@@ -40,7 +43,9 @@ extension MemoryCache {
         finishRemoval(of: evicted)
     }
 
-    /// Puts a value in whose key is free, after room was made for it; gives whether it was taken.
+    /// Stores a value whose key is free, after evicting others to make room.
+    ///
+    /// - Returns: `true` if the value was stored; `false` if it alone exceeds the limits.
     @inlinable
     func store(
         _ value: Value,
@@ -64,12 +69,12 @@ extension MemoryCache {
         if liveValues != nil { trackEvicted(&evicted) }
         stripes.withAllLocked {
             evicted.extractValues(from: table)
-            table.pointee.insert(key: record.key, value: value, slot: slot, canExpire: record.expires != nil)
+            table.pointee.insert(key: record.key, value: value, slot: slot, canExpire: record.expirationTime != nil)
         }
         return true
     }
 
-    /// Takes what was named out of the table.
+    /// Removes the entries from the table.
     @inlinable
     func removeFromTable(_ evicted: inout EvictedEntries<Value>) {
         guard evicted.first != nil else { return }
@@ -77,7 +82,7 @@ extension MemoryCache {
         stripes.withAllLocked { evicted.extractValues(from: table) }
     }
 
-    /// Tells the hooks of what went, and releases it; with no lock held.
+    /// Calls the hooks for the removed entries and releases their values; no lock may be held.
     @inlinable
     func finishRemoval(of evicted: consuming EvictedEntries<Value>) {
         guard hooks.willRemove != nil || hooks.didRemove != nil else { return }
@@ -87,14 +92,16 @@ extension MemoryCache {
         }
     }
 
-    /// Tells hits the policy's time.
+    /// Makes the policy's clock available to look-ups, which store it with each hit.
     @inlinable
     func publishClock(of ledger: MemoryLedger) {
         let clock = ledger.clock.bitPattern
         if policyClock.load(ordering: .relaxed) != clock { policyClock.store(clock, ordering: .relaxed) }
     }
 
-    /// Names the entry that the policy lets go.
+    /// Removes the entry that the policy selects from the ledger, and appends it to `evicted`.
+    ///
+    /// - Returns: `false` if there is no entry.
     @inlinable
     func evict(
         reason: MemoryRemovalReason,
@@ -110,7 +117,9 @@ extension MemoryCache {
         return true
     }
 
-    /// Names the entry of `key`, if there is one; what is tracked for the key is forgotten.
+    /// Removes the entry of `key` from the ledger, if there is one, and appends it to `evicted`.
+    ///
+    /// A tracked value of the key is not tracked any more.
     @inlinable
     func remove(
         _ key: CacheKey,
@@ -124,7 +133,7 @@ extension MemoryCache {
         ledger.statistics.recordRemoval(reason)
     }
 
-    /// The value of `key`, without a trace of the look-up.
+    /// Returns the value of `key` without counting a look-up.
     @inlinable
     package func peek(_ key: CacheKey) -> Value? {
         ledger.withLock { _ in table.pointee.entry(for: key)?.pointee.value }

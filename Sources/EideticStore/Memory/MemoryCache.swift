@@ -2,15 +2,15 @@ public import EideticCore
 internal import Glibc
 public import Synchronization
 
-/// Keeps values in memory, within exact limits on bytes and number.
+/// A cache of values in memory, with exact limits on their bytes and their number.
 ///
 /// A look-up is synchronous and takes tens of nanoseconds: it takes a lock that only look-ups on the same processor
-/// take, finds the key in a few steps, and counts the hit; it allocates nothing and moves nothing. Writers share one
-/// lock, behind which stand the bytes, the limits and the eviction policy; so the limits hold at every instant.
+/// share, finds the key in a few steps and counts the hit. It allocates nothing. Writers share one lock, which also guards
+/// the limits and the eviction policy, so the limits hold at every instant.
 ///
-/// No value is ever released, and nobody is called, with a lock held.
+/// Values are released, and hooks are called, after all locks were released.
 public final class MemoryCache<Value: Sendable>: Sendable {
-    // Safe to share: the pointer never changes; who may do what with the table is said there.
+    // Safe to share: the pointer never changes, and the table's own rules guard its content.
     @usableFromInline nonisolated(unsafe) let table: UnsafeMutablePointer<MemoryTable<Value>>
     @usableFromInline let stripes = MemoryStripes()
     @usableFromInline let ledger: Guarded<MemoryLedger>
@@ -23,13 +23,13 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - costLimit: The most bytes that all values may cost together; ``MemoryLimits/standard`` is a good one.
-    ///   - countLimit: The most values; no limit by default.
-    ///   - eviction: Which value goes first when there is no room.
-    ///   - tracking: How values that went are found again while somebody else holds them; not at all by default.
-    ///   - hooks: Who is told of what comes and goes.
-    ///   - time: Where entries with a time to live get the time from.
-    public init(
+    ///   - costLimit: The largest total cost of all values, in bytes; ``MemoryLimits/standard`` suits most programs.
+    ///   - countLimit: The largest number of values; no limit by default.
+    ///   - eviction: The rule that selects the values to evict.
+    ///   - tracking: The way in which evicted values that are in use elsewhere are found again; not at all by default.
+    ///   - hooks: The functions that are called when values are inserted and removed.
+    ///   - time: The source of the time at which entries expire.
+    public convenience init(
         costLimit: ByteCount,
         countLimit: Int = .max,
         eviction: EvictionRule = .mostBytes,
@@ -37,9 +37,27 @@ public final class MemoryCache<Value: Sendable>: Sendable {
         hooks: MemoryHooks<Value> = MemoryHooks(),
         time: any TimeSource = SystemTime()
     ) {
-        let bytes = max(0, costLimit.bytes)
+        self.init(
+            policy: eviction.makePolicy(),
+            costLimit: costLimit,
+            countLimit: countLimit,
+            tracking: tracking,
+            hooks: hooks,
+            time: time
+        )
+    }
+
+    /// Creates an empty cache with an eviction policy of the caller's own.
+    package init(
+        policy: any EvictionPolicy,
+        costLimit: ByteCount,
+        countLimit: Int = .max,
+        tracking: LiveValueTracking<Value>? = nil,
+        hooks: MemoryHooks<Value> = MemoryHooks(),
+        time: any TimeSource = SystemTime()
+    ) {
         ledger = Guarded(
-            MemoryLedger(policy: eviction.makePolicy(capacity: bytes), costLimit: bytes, countLimit: max(0, countLimit))
+            MemoryLedger(policy: policy, costLimit: max(0, costLimit.bytes), countLimit: max(0, countLimit))
         )
         self.time = time
         isSystemTime = time is SystemTime
@@ -55,7 +73,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
         table.deallocate()
     }
 
-    /// The value of `key`, if it is there and has not expired.
+    /// Returns the value of `key`, if there is one that has not expired.
     ///
     /// - Complexity: O(1); no allocation.
     @inlinable
@@ -74,8 +92,9 @@ public final class MemoryCache<Value: Sendable>: Sendable {
         return canExpire ? unexpired(value, for: key) : value
     }
 
-    /// The time of day to some milliseconds, which is enough to say when something was put in and takes a quarter of the
-    /// time.
+    /// The time of an insertion.
+    ///
+    /// The coarse clock is exact to some milliseconds, which is enough here, and is four times as fast.
     @usableFromInline
     var insertionTime: Timestamp {
         guard isSystemTime else { return time.now }
@@ -84,6 +103,6 @@ public final class MemoryCache<Value: Sendable>: Sendable {
         return Timestamp(nanoseconds: Int64(now.tv_sec) &* 1_000_000_000 &+ Int64(now.tv_nsec))
     }
 
-    /// The value of `key`, if it is there and has not expired.
+    /// The value of `key`, or `nil` if there is none or it has expired.
     public subscript(_ key: CacheKey) -> Value? { value(for: key) }
 }

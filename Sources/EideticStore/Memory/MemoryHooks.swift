@@ -1,27 +1,27 @@
 public import EideticCore
 
-/// Who is told of values that come to a memory cache and go from it.
+/// The functions that a memory cache calls when values are inserted and removed.
 ///
-/// Each is called on the thread that makes the change, with no lock held, and may call the cache. Between what it is
-/// told and what it does, other threads may have gone on. All are `nil` by default.
+/// Each is called on the thread that makes the change, with no lock held, and may call the cache. Other threads may
+/// change the cache meanwhile. All hooks are `nil` by default.
 public struct MemoryHooks<Value: Sendable>: Sendable {
-    /// Told of a value that came or comes, with its cost.
+    /// A function that is called for an inserted value.
     public typealias InsertionHandler = @Sendable (_ key: CacheKey, _ value: Value, _ cost: ByteCount) -> Void
-    /// Told of a value that went or goes, and why.
+    /// A function that is called for a removed value.
     public typealias RemovalHandler = @Sendable (_ key: CacheKey, _ value: Value, _ reason: MemoryRemovalReason) -> Void
 
-    /// Called before a value is put in.
+    /// Called before a value is inserted.
     public var willInsert: InsertionHandler?
-    /// Called after a value was put in; not where it was refused for its cost.
+    /// Called after a value was inserted; not if it was rejected because of its cost.
     public var didInsert: InsertionHandler?
-    /// Called before a value goes.
+    /// Called before a value is removed.
     ///
-    /// Where the caller removes it, it can still be found. Where room is needed for another, it was taken out already,
-    /// since which one goes is chosen at that moment.
+    /// A value that a caller removes can still be found. An evicted value left the cache already, since it is
+    /// selected at the moment of the eviction.
     public var willRemove: RemovalHandler?
-    /// Called after a value went, and before the cache's reference to it is given up.
+    /// Called after a value was removed, and before the cache releases it.
     public var didRemove: RemovalHandler?
 
-    /// Creates hooks that call nobody.
+    /// Creates hooks without functions.
     public init() {}
 }

@@ -1,30 +1,30 @@
 public import EideticCore
 
-/// What the memory cache knows of its entries beside their values: costs, ages, limits and the order of eviction.
+/// The costs, times and limits of a memory cache's entries, and their order of eviction.
 ///
-/// Guarded by one lock, which writers take and hits do not: so limits are exact at every instant over all entries.
+/// One lock guards it, which writers take and hits do not. So the limits are exact at every instant.
 @usableFromInline
 struct MemoryLedger: Sendable {
-    /// One entry.
+    /// The accounting of one entry.
     @usableFromInline
     struct Record: Sendable {
         @usableFromInline var key: CacheKey
         @usableFromInline var cost: Int
-        @usableFromInline var stored: Timestamp
-        // The end of time stands for never: a record is five whole words, which are quick to copy.
+        @usableFromInline var storageTime: Timestamp
+        // `Int64.max` stands for never: a record is five words without padding, which are quick to copy.
         @usableFromInline var expirationNanoseconds: Int64
 
-        /// When the value is not found any more; `nil` for never.
-        @usableFromInline var expires: Timestamp? {
+        /// The time at which the value expires; `nil` for never.
+        @usableFromInline var expirationTime: Timestamp? {
             expirationNanoseconds == .max ? nil : Timestamp(nanoseconds: expirationNanoseconds)
         }
 
         @inlinable
-        init(key: CacheKey, cost: Int, stored: Timestamp, expires: Timestamp?) {
+        init(key: CacheKey, cost: Int, storageTime: Timestamp, expirationTime: Timestamp?) {
             self.key = key
             self.cost = cost
-            self.stored = stored
-            expirationNanoseconds = expires?.nanoseconds ?? .max
+            self.storageTime = storageTime
+            expirationNanoseconds = expirationTime?.nanoseconds ?? .max
         }
     }
 
@@ -44,21 +44,23 @@ struct MemoryLedger: Sendable {
         self.countLimit = countLimit
     }
 
-    /// The policy's time.
+    /// The policy's clock.
     @usableFromInline var clock: Double { policy.clock }
 
     /// The records of all entries.
     var activeRecords: [Record] { records.filter { $0.cost >= 0 } }
 
-    /// Whether an entry of `cost` bytes may ever be held.
+    /// Returns `true` if an entry of `cost` bytes is within the limits by itself.
     @usableFromInline
     func accepts(cost: Int) -> Bool { cost <= costLimit && countLimit > 0 }
 
-    /// Whether an entry of `cost` bytes fits beside the others now.
+    /// Returns `true` if an entry of `cost` bytes fits beside the current entries.
     @usableFromInline
     func hasRoom(forCost cost: Int) -> Bool { totalCost <= costLimit - cost && count < countLimit }
 
-    /// Enters a record, and gives its slot.
+    /// Inserts a record.
+    ///
+    /// - Returns: The record's slot.
     @usableFromInline
     mutating func insert(_ record: Record) -> Int {
         let slot = freeSlots.popLast().map { Int($0) } ?? records.count
@@ -69,14 +71,14 @@ struct MemoryLedger: Sendable {
         return slot
     }
 
-    /// Takes the record of an entry out that goes for another reason than eviction.
+    /// Removes the record of an entry that is removed for another reason than eviction.
     @usableFromInline
     mutating func remove(_ slot: Int) -> Record {
         policy.remove(slot)
         return removeRecord(inSlot: slot)
     }
 
-    /// Takes the record of the entry out that the policy lets go.
+    /// Removes the record of the entry that the policy selects.
     @usableFromInline
     mutating func evict(usage: (_ slot: Int) -> EntryUsage) -> (slot: Int, record: Record)? {
         guard let slot = policy.evict(usage: usage) else { return nil }

@@ -1,55 +1,30 @@
-/// What a memory cache has done since it was made.
+/// Counts of a memory cache's operations since its creation.
 public struct MemoryStatistics: Sendable, Hashable {
-    /// Look-ups that found a value.
+    /// The number of look-ups that found a value.
     public var hits = 0
-    /// Look-ups that found none.
+    /// The number of look-ups that found no value.
     public var misses = 0
-    /// Values put in, those that replaced another included.
+    /// The number of inserted values, including those that replaced another.
     public var insertions = 0
-    /// Values that were not taken because they alone are larger than the limit.
+    /// The number of values that were not stored because they alone exceed the limits.
     public var rejections = 0
-    /// Hits on values that were evicted, but were still in use elsewhere.
+    /// The number of hits on evicted values that were still in use elsewhere.
     public var revivals = 0
-    /// Look-ups that turned out to be hits, less those that turned out to be misses, after they were counted.
+    /// The number of counted misses that became hits, minus the number of counted hits that became misses.
     var hitCorrection = 0
-    // One number for each reason, in the order of `allCases`.
+    // One number for each reason, in the order of `MemoryRemovalReason.allCases`.
     private var removals: SIMD8<Int> = .zero
 
-    /// Creates statistics in which nothing has happened.
+    /// Creates statistics with zero counts.
     public init() {}
 
-    /// The part of all look-ups that found a value; 0 where there were none.
+    /// The fraction of all look-ups that found a value; 0 if there were none.
     public var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
 
-    /// How many values went for one reason.
+    /// Returns the number of values that were removed for `reason`.
     public func removals(for reason: MemoryRemovalReason) -> Int { removals[reason.rawValue] }
 
+    /// Counts a removed value.
     @usableFromInline
     mutating func recordRemoval(_ reason: MemoryRemovalReason) { removals[reason.rawValue] += 1 }
-}
-
-/// Why a value left the memory cache.
-public enum MemoryRemovalReason: Int, Sendable, Hashable, CaseIterable {
-    /// There were more bytes than the limit allows.
-    case costLimit
-    /// There were more entries than the limit allows.
-    case countLimit
-    /// Memory was short, or the application went into the background.
-    case pressure
-    /// Its time to live was over.
-    case expired
-    /// Another value was put in for its key.
-    case replaced
-    /// The caller asked for it.
-    case removed
-    /// The caller asked for fewer bytes, or for nothing older than a date.
-    case trimmed
-
-    /// Whether it went only for want of room.
-    var isEviction: Bool {
-        switch self {
-        case .costLimit, .countLimit, .pressure, .trimmed: true
-        case .expired, .replaced, .removed: false
-        }
-    }
 }

@@ -1,13 +1,13 @@
 public import EideticCore
 internal import Glibc
 
-/// A lock in as many parts as the machine has processors, for what is read much more often than it is changed.
+/// A lock with one stripe for each processor, for data that is read much more often than changed.
 ///
-/// A reader locks the part of the processor that it runs on, so readers on two processors neither wait for each other
-/// nor write to one cache line. A writer locks all parts. Each part counts the hits and misses of its readers.
+/// A reader locks the stripe of its processor, so readers on two processors neither wait for each other nor write to
+/// one cache line. A writer locks all stripes. Each stripe counts the hits and misses of its readers.
 @usableFromInline
 struct MemoryStripes: ~Copyable, Sendable {
-    /// Look-ups by the readers of one stripe.
+    /// The look-ups by the readers of one stripe.
     @usableFromInline
     struct Counters: Sendable {
         @usableFromInline var hits = 0
@@ -16,7 +16,7 @@ struct MemoryStripes: ~Copyable, Sendable {
 
     @usableFromInline typealias Stripe = Guarded<Counters>
 
-    // Safe to share: neither changes after `init`, and what lies behind the pointer is locks.
+    // Safe to share: neither changes after `init`, and the pointer's memory holds locks only.
     @usableFromInline nonisolated(unsafe) let stripes: UnsafeMutablePointer<Stripe>
     @usableFromInline let count: Int
 
@@ -36,7 +36,7 @@ struct MemoryStripes: ~Copyable, Sendable {
         stripes.deallocate()
     }
 
-    /// The stripe of the processor that the calling thread runs on, or ran on just now.
+    /// The stripe of the processor on which the calling thread runs, or ran a moment ago.
     @inlinable
     @inline(__always)
     var current: UnsafeMutablePointer<Stripe> { stripes + (Processor.currentIndex & (count &- 1)) }

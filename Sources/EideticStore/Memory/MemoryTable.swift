@@ -1,27 +1,28 @@
 public import EideticCore
 public import Synchronization
 
-/// Keys and values of the memory cache: open addressing with linear probing, and deletion that shifts entries back.
+/// The hash table of a memory cache: open addressing with linear probing, and deletion that shifts entries back.
 ///
-/// The key is a hash already, so its lower half is the place. At most half of the places are taken. Slots are as many as
-/// there ever were entries at once; where the entry of each stands is known without a search.
+/// A key is a hash already, so its lower half selects the bucket. At most half of the buckets are occupied. Each entry
+/// also has a slot, its index in the ledger, which leads to its bucket without a search.
 ///
-/// Only one thread at a time changes the table, with all of ``MemoryStripes`` locked. Who holds one stripe may look
-/// entries up, and note a hit, for which the entry has atomic fields.
+/// Only one thread at a time changes the table, with all of ``MemoryStripes`` locked. A thread that holds one stripe
+/// may look entries up and record hits, for which the entry has atomic fields.
 @usableFromInline
 struct MemoryTable<Value: Sendable>: ~Copyable {
+    /// A bucket, free or occupied.
     @usableFromInline
     struct Entry: ~Copyable {
         @usableFromInline var low: UInt64 = 0
         @usableFromInline var high: UInt64 = 0
         @usableFromInline var value: Value?
-        /// The policy's clock at the latest hit, as its bits.
+        /// The bit pattern of the policy's clock at the latest hit.
         @usableFromInline let clock = Atomic<UInt64>(0)
-        /// The entry's number in the ledger; -1 marks a free place.
+        /// The entry's slot in the ledger; -1 marks a free bucket.
         @usableFromInline var slot: Int32 = -1
-        /// Hits since the policy last asked.
+        /// The number of hits since the policy last read it.
         @usableFromInline let hits = Atomic<UInt8>(0)
-        /// Whether the ledger knows a time at which it expires.
+        /// A Boolean value indicating whether the entry has an expiration time in the ledger.
         @usableFromInline var canExpire = false
 
         @inlinable
@@ -38,7 +39,7 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
     }
 
     @usableFromInline var entries: UnsafeMutablePointer<Entry>
-    /// The place of each slot's entry; half as many as there are places.
+    /// The bucket of each slot's entry; there are half as many slots as buckets.
     @usableFromInline var bucketIndices: UnsafeMutablePointer<Int32>
     @usableFromInline var mask: Int
     @usableFromInline var count = 0
@@ -58,13 +59,13 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
     }
 
     @inlinable
-    static func allocate(bucketCount places: Int) -> UnsafeMutablePointer<Entry> {
-        let entries = UnsafeMutablePointer<Entry>.allocate(capacity: places)
-        for index in 0..<places { (entries + index).initialize(to: Entry()) }
+    static func allocate(bucketCount: Int) -> UnsafeMutablePointer<Entry> {
+        let entries = UnsafeMutablePointer<Entry>.allocate(capacity: bucketCount)
+        for index in 0..<bucketCount { (entries + index).initialize(to: Entry()) }
         return entries
     }
 
-    /// The entry of `key`; valid until the table changes.
+    /// Returns the entry of `key`; the pointer is valid until the table changes.
     @inlinable
     @inline(__always)
     func entry(for key: CacheKey) -> UnsafeMutablePointer<Entry>? {
@@ -77,12 +78,12 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
         }
     }
 
-    /// The entry of a slot that is taken; valid until the table changes.
+    /// Returns the entry of an occupied slot; the pointer is valid until the table changes.
     @inlinable
     @inline(__always)
     func entry(inSlot slot: Int) -> UnsafeMutablePointer<Entry> { entries + Int(bucketIndices[slot]) }
 
-    /// Puts an entry in whose key is not there.
+    /// Inserts an entry whose key is not in the table.
     @inlinable
     mutating func insert(key: CacheKey, value: Value, slot: Int, canExpire: Bool) {
         if (count + 1) * 2 > mask + 1 { grow() }
@@ -90,7 +91,7 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
         count += 1
     }
 
-    /// Puts an entry at the first free place from where it belongs.
+    /// Stores an entry in the first free bucket from its preferred one.
     @inlinable
     func store(_ entry: consuming Entry) {
         var index = Int(truncatingIfNeeded: entry.low) & mask
@@ -113,7 +114,7 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
         old.deallocate()
     }
 
-    /// Takes the entry of a slot out and gives its value.
+    /// Removes the entry of a slot, and returns its value.
     @inlinable
     mutating func remove(slot: Int) -> Value? {
         let entry = entry(inSlot: slot)
@@ -124,7 +125,7 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
         return value
     }
 
-    /// Shifts the entries after `gap` back that would not be found any more.
+    /// Shifts entries back that would not be found any more because of the gap before them.
     @inlinable
     func closeGap(at gap: Int) {
         var gap = gap
@@ -143,10 +144,10 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
 }
 
 extension MemoryTable.Entry {
-    /// Counts a hit, up to 15, which is all that a policy asks for.
+    /// Counts a hit; counting stops at 15, beyond which policies do not distinguish.
     ///
-    /// What is used often is then only read, and threads that use it do not take its cache line from each other. When
-    /// two count at once, one hit may be lost.
+    /// An entry that is used often is then only read, so threads do not take its cache line from each other. If two
+    /// threads count at once, one hit may be lost.
     @inlinable
     @inline(__always)
     func recordHit(clock now: UInt64) {
@@ -155,9 +156,9 @@ extension MemoryTable.Entry {
         if clock.load(ordering: .relaxed) != now { clock.store(now, ordering: .relaxed) }
     }
 
-    /// The use since the last call.
+    /// Returns the usage since the last call, and resets it.
     ///
-    /// A hit that comes in between may be lost.
+    /// A hit that happens meanwhile may be lost.
     @inlinable
     func consumeUsage() -> EntryUsage {
         let count = hits.load(ordering: .relaxed)

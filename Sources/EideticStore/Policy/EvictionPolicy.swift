@@ -1,50 +1,30 @@
-/// What a cache tells its policy about the use of one entry since the policy last asked.
-@usableFromInline
-package struct EntryUsage: Sendable, Hashable {
-    /// Hits since the policy last asked; counting may stop at 15.
-    package var hits: Int
-    /// The policy's ``EvictionPolicy/clock`` at the latest hit; 0 where there was none.
-    package var clock: Double
-
-    /// Creates a report.
-    @usableFromInline
-    package init(hits: Int, clock: Double) {
-        self.hits = hits
-        self.clock = clock
-    }
-
-    /// No use since the policy last asked.
-    @usableFromInline package static let unused = EntryUsage(hits: 0, clock: 0)
-}
-
-/// Chooses the entry that goes when a cache is full, in terms of bytes.
+/// A policy that selects the entry to evict from a full cache.
 ///
-/// A policy knows entries by their slots: small numbers that the cache hands out, and hands out again after the entry
-/// went. It is never told of a hit, so that a hit stays as cheap as counting it. It asks instead, when it has to
-/// choose: ``evict(use:)`` is given a closure that tells the use of a slot since it last asked.
+/// The policy identifies entries by their slots: small numbers that the cache assigns, and reuses after an entry was
+/// removed. The cache does not report hits, so a hit costs no more than counting it. Instead, ``evict(usage:)`` reads
+/// the usage of the entries that it considers.
 ///
-/// The cache calls it from one thread at a time.
+/// The cache calls the policy from one thread at a time.
 package protocol EvictionPolicy: Sendable {
-    /// The policy's own time, which the cache notes with each hit; 0 where the policy needs none. Never goes back.
+    /// The policy's own time, which the cache stores with each hit.
+    ///
+    /// It never decreases, and stays 0 in a policy that needs no time.
     var clock: Double { get }
 
-    /// Notes that an entry came.
+    /// Adds an entry.
     ///
     /// - Parameters:
-    ///   - slot: A slot that is free; at least 0.
-    ///   - hash: Says which key it is when the key comes back after it was evicted.
-    ///   - cost: Its bytes, at least 0.
+    ///   - slot: A free slot, at least 0.
+    ///   - hash: A hash of the entry's key, by which the policy recognises a key that was evicted before.
+    ///   - cost: The entry's bytes, at least 0.
     mutating func insert(_ slot: Int, hash: UInt64, cost: Int)
 
-    /// Forgets an entry that went for another reason than ``evict(use:)``.
+    /// Removes an entry that leaves the cache for another reason than ``evict(usage:)``.
     mutating func remove(_ slot: Int)
 
-    /// Chooses the entry that goes next, forgets it, and gives its slot.
+    /// Selects the entry to evict, and removes it from the policy.
     ///
-    /// - Parameter use: Tells the use of a slot since it was last asked for; asking clears it.
-    /// - Returns: `nil` where there is no entry.
+    /// - Parameter usage: Returns the usage of a slot since the last call for it, and resets it.
+    /// - Returns: The entry's slot; `nil` if there is no entry.
     mutating func evict(usage: (Int) -> EntryUsage) -> Int?
-
-    /// Notes that the cache now may hold so many bytes.
-    mutating func setCapacity(_ bytes: Int)
 }

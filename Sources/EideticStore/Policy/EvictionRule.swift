@@ -1,9 +1,8 @@
-/// Which entry goes first when a cache is full.
+/// The rule by which a full cache selects the entries to evict.
 public struct EvictionRule: Sendable, Hashable, CustomStringConvertible {
     private enum Kind: Hashable {
-        case lru
-        case s3FIFO
-        case greedyDual(useExponent: Double, sizeExponent: Double, maximumUses: Int, remembersEvicted: Bool)
+        case leastRecentlyUsed
+        case greedyDual(useExponent: Double, sizeExponent: Double)
     }
 
     private let kind: Kind
@@ -11,44 +10,33 @@ public struct EvictionRule: Sendable, Hashable, CustomStringConvertible {
     /// The rule's name.
     public let description: String
 
-    /// What was not used for the longest time, as in most caches; a scan empties such a cache.
-    public static let leastRecentlyUsed = Self(kind: .lru, description: "lru")
+    /// Evicts the entry that was not used for the longest time.
+    ///
+    /// A scan, which uses many entries once, removes everything else from such a cache.
+    public static let leastRecentlyUsed = Self(kind: .leastRecentlyUsed, description: "lru")
 
-    /// S3-FIFO: what came lately and was not used twice, then what was not used lately.
-    public static let s3FIFO = Self(kind: .s3FIFO, description: "s3fifo")
-
-    /// GDSF with the square root of the size: what is seldom used for its size.
-    public static let greedyDualSizeFrequency = Self(
-        kind: .greedyDual(useExponent: 1, sizeExponent: 0.5, maximumUses: 255, remembersEvicted: false),
-        description: "gdsf-sqrt"
-    )
-
-    /// Finds the most bytes: the default of memory caches, since decoding takes time by the byte.
+    /// Maximises the bytes that are found in the cache; the default of memory caches.
+    ///
+    /// Decoding takes time in proportion to bytes.
     public static let mostBytes = Self(
-        kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.15, maximumUses: 15, remembersEvicted: true),
+        kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.15),
         description: "most-bytes"
     )
 
-    /// Finds the most entries, for caches in which each that is missing takes a round trip.
+    /// Maximises the number of entries that are found in the cache, for values each of which costs a round trip.
     ///
-    /// The disk cache follows the same rule in a way of its own, without a memory of what went.
+    /// The disk cache follows the same rule with an implementation of its own, without a history of evicted entries.
     public static let mostEntries = Self(
-        kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.7, maximumUses: 15, remembersEvicted: true),
+        kind: .greedyDual(useExponent: 1.5, sizeExponent: 0.7),
         description: "most-entries"
     )
 
-    /// A policy that follows the rule, for a cache of so many bytes.
-    package func makePolicy(capacity: Int) -> any EvictionPolicy {
+    /// Returns a new policy that follows the rule.
+    package func makePolicy() -> any EvictionPolicy {
         switch kind {
-        case .lru: LRU()
-        case .s3FIFO: S3FIFO(capacity: capacity)
-        case .greedyDual(let useExponent, let sizeExponent, let maximumUses, let remembersEvicted):
-            GreedyDual(
-                useExponent: useExponent,
-                sizeExponent: sizeExponent,
-                maximumUses: maximumUses,
-                remembersEvicted: remembersEvicted
-            )
+        case .leastRecentlyUsed: LRU()
+        case .greedyDual(let useExponent, let sizeExponent):
+            GreedyDual(useExponent: useExponent, sizeExponent: sizeExponent)
         }
     }
 }

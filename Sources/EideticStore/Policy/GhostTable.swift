@@ -1,33 +1,33 @@
-/// Remembers how often what was evicted lately had been used: four bits in a cell of four bytes.
+/// A history of the uses of recently evicted entries: four bits in a cell of four bytes.
 ///
-/// Each hash has one place, and who comes later takes it: so the table forgets by itself, at no cost. A wrong answer,
-/// one in some thousands, does no harm: one entry seems to have been used before.
+/// Each hash has one cell, which a later hash overwrites, so the table forgets without any work. About one look-up in
+/// some thousands finds the wrong entry, which does no harm: an entry then seems to have been used before.
 struct GhostTable: Sendable {
-    /// 28 bits of the hash and 4 bits of uses; no use means that the cell is free.
+    /// The cells: 28 bits of the hash and 4 bits of uses; zero uses mark a free cell.
     private var cells: [UInt32] = []
 
-    /// The most uses that can be remembered.
+    /// The largest number of uses that a cell can hold.
     static let maximumUses = 15
 
-    /// Makes room for two cells for each of `count` entries; keeps what is remembered.
-    mutating func reserve(entryCount count: Int) {
+    /// Makes room for two cells for each of `entryCount` entries; the content stays.
+    mutating func reserve(entryCount: Int) {
         if cells.isEmpty { cells = [UInt32](repeating: 0, count: 64) }
-        while cells.count < 2 * count { cells += cells }
+        while cells.count < 2 * entryCount { cells += cells }
     }
 
-    /// Remembers that an entry goes.
+    /// Records the uses of an evicted entry.
     mutating func insert(_ hash: UInt32, uses: Int) {
         guard !cells.isEmpty else { return }
         cells[index(of: hash)] = hash & ~15 | UInt32(min(uses, Self.maximumUses))
     }
 
-    /// How often an entry that comes had been used when it went, which is then forgotten; 0 where that is not known.
+    /// Returns the uses of an entry at its eviction, and removes them; 0 if they are not known.
     mutating func consumeUses(of hash: UInt32) -> Int {
         guard !cells.isEmpty, (cells[index(of: hash)] ^ hash) & ~15 == 0 else { return 0 }
         defer { cells[index(of: hash)] = 0 }
         return Int(cells[index(of: hash)] & 15)
     }
 
-    /// The lowest bits go with the place, the highest into the cell.
+    /// Returns the cell of a hash, which its lowest bits select; its highest bits are stored in the cell.
     private func index(of hash: UInt32) -> Int { Int(hash) & (cells.count - 1) }
 }

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Greedy-Dual eviction by uses and size: lets go what has the least of *clock* + *uses*ᵃ ⁄ *bytes*ᵇ.
+/// Greedy-Dual eviction by uses and size: evicts the entry with the lowest *clock* + *uses*ᵃ ⁄ *bytes*ᵇ.
 ///
-/// The clock is the value of the entry that went last, so what is not used any more falls behind however often it was
-/// used before. *b* says how much small entries are worth: 0 counts bytes alone, 1 entries alone. With a memory of
-/// what went lately, an entry that comes back has its uses back.
+/// The clock is the value of the entry that was evicted last, so an entry that is not used any more falls behind,
+/// however often it was used before. *b* is the advantage of small entries: with 0 only bytes count, with 1 only the
+/// number of entries. With a history of evicted entries, an entry that is inserted again has its earlier uses.
 ///
-/// With *a* = 1 and no memory this is GDSF.
+/// With *a* = 1 and without a history this is GDSF.
 /// - SeeAlso: Cherkasova, "Improving WWW proxies performance with Greedy-Dual-Size-Frequency caching policy", 1998.
 package struct GreedyDual: EvictionPolicy {
     private struct Node: Sendable {
@@ -19,18 +19,22 @@ package struct GreedyDual: EvictionPolicy {
     private let sizeExponent: Float
     private let remembersEvicted: Bool
     private let maximumUses: Int
-    /// usesᵃ.
+    /// usesᵃ for each number of uses.
     private let usePowers: [Double]
     private var nodes: [Node] = []
     private var heap = PriorityHeap()
     private var ghosts = GhostTable()
 
-    /// The value of the entry that went last.
+    /// The value of the entry that was evicted last.
     package private(set) var clock: Double = 0
 
     /// Creates a policy.
     ///
-    /// `most` is where uses stop to count, at most 255; `remembers` says whether uses outlive eviction.
+    /// - Parameters:
+    ///   - useExponent: The exponent *a* of the uses.
+    ///   - sizeExponent: The exponent *b* of the bytes.
+    ///   - maximumUses: The number of uses beyond which further uses do not count, at most 255; 15 by default.
+    ///   - remembersEvicted: A Boolean value indicating whether an entry's uses outlive its eviction; true by default.
     package init(
         useExponent: Double,
         sizeExponent: Double,
@@ -42,9 +46,6 @@ package struct GreedyDual: EvictionPolicy {
         self.maximumUses = min(maximumUses, 255)
         usePowers = (0...min(maximumUses, 255)).map { pow(Double($0), useExponent) }
     }
-
-    /// Does nothing: the order does not depend on the capacity.
-    package mutating func setCapacity(_ bytes: Int) {}
 
     package mutating func insert(_ slot: Int, hash: UInt64, cost: Int) {
         while nodes.count <= slot { nodes.append(Node()) }

@@ -1,17 +1,14 @@
-/// Lets go what was not used for the longest time.
+/// Eviction of the entry that was not used for the longest time.
 ///
-/// Time passes with each entry that comes; entries used between the same two are of one age.
+/// Time advances with each insertion; entries used between the same two insertions have the same age.
 package struct LRU: EvictionPolicy {
     private var heap = PriorityHeap()
 
-    /// How many entries have come.
+    /// The number of insertions.
     package private(set) var clock: Double = 0
 
     /// Creates a policy.
     package init() {}
-
-    /// Does nothing: the order does not depend on the capacity.
-    package mutating func setCapacity(_ bytes: Int) {}
 
     package mutating func insert(_ slot: Int, hash: UInt64, cost: Int) {
         clock += 1
@@ -23,7 +20,7 @@ package struct LRU: EvictionPolicy {
     package mutating func evict(usage: (Int) -> EntryUsage) -> Int? {
         while let (slot, priority) = heap.minimum {
             let usage = usage(slot)
-            // Half a step: after the entry that came before the use, before the one that comes next.
+            // Half a step: later than the insertion before the use, earlier than the insertion after it.
             guard usage.hits > 0, usage.clock + 0.5 > priority else {
                 heap.remove(slot)
                 return slot

@@ -1,6 +1,6 @@
-/// Slots in the order of a number that each has: the least first.
+/// A priority queue of slots, the lowest priority first.
 ///
-/// A heap with four children a node, which is one level less than half of a binary one's. Twenty bytes a slot.
+/// It is a heap with four children a node, which has half as many levels as a binary one. It takes twenty bytes a slot.
 struct PriorityHeap: Sendable {
     private struct Element: Sendable {
         var priority: Double
@@ -8,10 +8,10 @@ struct PriorityHeap: Sendable {
     }
 
     private var elements: [Element] = []
-    /// Where each slot stands in `elements`; -1 where it does not.
+    /// The index of each slot in `elements`; -1 for a slot that is not in the heap.
     private var positions: [Int32] = []
 
-    /// The slot with the least priority.
+    /// The slot with the lowest priority.
     var minimum: (slot: Int, priority: Double)? {
         elements.first.map { (Int($0.slot), $0.priority) }
     }
@@ -19,19 +19,19 @@ struct PriorityHeap: Sendable {
     /// The number of slots.
     var count: Int { elements.count }
 
-    /// Puts a slot in that is not there.
+    /// Inserts a slot that is not in the heap.
     mutating func insert(_ slot: Int, priority: Double) {
         while positions.count <= slot { positions.append(-1) }
         elements.append(Element(priority: priority, slot: Int32(slot)))
         siftUp(Element(priority: priority, slot: Int32(slot)), from: elements.count - 1)
     }
 
-    /// Gives a slot that is there another priority.
+    /// Changes the priority of a slot that is in the heap.
     mutating func update(_ slot: Int, priority: Double) {
         sift(Element(priority: priority, slot: Int32(slot)), at: Int(positions[slot]))
     }
 
-    /// Takes a slot out that is there.
+    /// Removes a slot that is in the heap.
     mutating func remove(_ slot: Int) {
         let index = Int(positions[slot])
         positions[slot] = -1
@@ -39,6 +39,7 @@ struct PriorityHeap: Sendable {
         if index < elements.count { sift(last, at: index) }
     }
 
+    /// Stores `element`, starting from the free index `index`.
     private mutating func sift(_ element: Element, at index: Int) {
         if index > 0, element.priority < elements[(index - 1) / 4].priority {
             siftUp(element, from: index)
@@ -47,7 +48,7 @@ struct PriorityHeap: Sendable {
         }
     }
 
-    /// Moves a free place up until `element` may stand in it.
+    /// Moves a free index up until `element` belongs there.
     private mutating func siftUp(_ element: Element, from index: Int) {
         withBuffers { elements, positions in
             var index = index
@@ -61,7 +62,7 @@ struct PriorityHeap: Sendable {
         }
     }
 
-    /// Moves a free place down until `element` may stand in it.
+    /// Moves a free index down until `element` belongs there.
     private mutating func siftDown(_ element: Element, from index: Int) {
         withBuffers { elements, positions in
             var index = index
@@ -73,27 +74,28 @@ struct PriorityHeap: Sendable {
         }
     }
 
-    /// Gives `body` the elements and places of both arrays, so that whether they are shared and how many there are is
-    /// asked once and not at each step.
+    /// Calls `body` with the memory of both arrays, so that uniqueness and bounds are checked once, not at each step.
     ///
-    /// Safe: `body` stays below the number of elements, and each element's slot has a place.
+    /// Safe: `body` stays below the number of elements, and each element's slot has a position.
     private mutating func withBuffers(
-        _ body: (_ elements: UnsafeMutableBufferPointer<Element>, _ places: UnsafeMutableBufferPointer<Int32>) -> Void
+        _ body: (
+            _ elements: UnsafeMutableBufferPointer<Element>, _ positions: UnsafeMutableBufferPointer<Int32>
+        ) -> Void
     ) {
         elements.withUnsafeMutableBufferPointer { elements in
-            positions.withUnsafeMutableBufferPointer { places in body(elements, places) }
+            positions.withUnsafeMutableBufferPointer { positions in body(elements, positions) }
         }
     }
 
-    /// Where the child with the least priority stands, and that priority.
+    /// Returns the child of `index` with the lowest priority.
     @inline(__always)
     private static func minimumChild(
         of index: Int,
         in elements: UnsafeMutableBufferPointer<Element>
-    ) -> (place: Int, priority: Double)? {
+    ) -> (index: Int, priority: Double)? {
         let first = index &* 4 &+ 1
         guard first &+ 3 < elements.count else { return minimumChild(from: first, in: elements) }
-        // Four reads and two choices that do not wait for each other, and then one.
+        // Four independent reads, two independent choices, and one that depends on both.
         let (a, b) = (elements[first].priority, elements[first &+ 1].priority)
         let (c, d) = (elements[first &+ 2].priority, elements[first &+ 3].priority)
         let left = b < a ? (first &+ 1, b) : (first, a)
@@ -101,10 +103,11 @@ struct PriorityHeap: Sendable {
         return right.1 < left.1 ? right : left
     }
 
+    /// Returns the minimum of the last children, which are fewer than four.
     private static func minimumChild(
         from first: Int,
         in elements: UnsafeMutableBufferPointer<Element>
-    ) -> (place: Int, priority: Double)? {
+    ) -> (index: Int, priority: Double)? {
         guard first < elements.count else { return nil }
         var minimum = first
         for child in first..<elements.count where elements[child].priority < elements[minimum].priority {
@@ -118,9 +121,9 @@ struct PriorityHeap: Sendable {
         _ element: Element,
         at index: Int,
         elements: UnsafeMutableBufferPointer<Element>,
-        positions places: UnsafeMutableBufferPointer<Int32>
+        positions: UnsafeMutableBufferPointer<Int32>
     ) {
         elements[index] = element
-        places[Int(element.slot)] = Int32(truncatingIfNeeded: index)
+        positions[Int(element.slot)] = Int32(truncatingIfNeeded: index)
     }
 }

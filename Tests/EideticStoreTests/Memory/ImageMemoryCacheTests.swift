@@ -4,7 +4,7 @@ import EideticTestSupport
 import Synchronization
 import Testing
 
-@Suite("Pictures in memory", .timeLimit(.minutes(1)))
+@Suite("Images in memory", .timeLimit(.minutes(1)))
 struct ImageMemoryCacheTests {
     private let base = CacheKey("http://example.org/a.jpg")
 
@@ -20,7 +20,7 @@ struct ImageMemoryCacheTests {
 
     private func key(_ text: String) -> CacheKey { CacheKey("http://example.org/a.jpg|\(text)") }
 
-    @Test("C02 a larger decode of the same picture answers for a smaller one")
+    @Test("C02 a larger decode of the same image serves a request for a smaller one")
     func findsLargerDecode() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
         cache.insert(try image(width: 400, height: 300), for: key("full"), base: base)
@@ -36,7 +36,7 @@ struct ImageMemoryCacheTests {
         #expect(cache.image(for: key("own"), base: CacheKey("b"), size: nil) == nil)
     }
 
-    @Test("C02 a smaller or partial decode does not answer for a larger one")
+    @Test("C02 a smaller or partial decode does not serve a request for a larger one")
     func refusesSmaller() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
         cache.insert(try image(width: 200, height: 150), for: key("200"), base: base)
@@ -48,7 +48,7 @@ struct ImageMemoryCacheTests {
         #expect(cache.largestImage(forBase: base)?.size.width == 200)
     }
 
-    @Test("C02 a drawing in one size answers for no other, and stands in for it")
+    @Test("C02 a vector image in one size serves no other size, and is its placeholder")
     func drawsAnew() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10)), pixels = try image(width: 200, height: 150)
         let drawn = Image(frames: pixels.frames, format: .svg, sourceSize: PixelSize(width: 20, height: 15))
@@ -61,7 +61,7 @@ struct ImageMemoryCacheTests {
         #expect(cache.image(for: key("200")) == nil)
     }
 
-    @Test("L23 any decode of a picture can stand in for it")
+    @Test("L23 any decode of an image can be its placeholder")
     func findsAny() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
         #expect(cache.largestImage(forBase: base) == nil)
@@ -72,7 +72,7 @@ struct ImageMemoryCacheTests {
         #expect(cache.largestImage(forBase: base)?.size.width == 40)
     }
 
-    @Test("C21 what is shown stays findable when the background empties the cache")
+    @Test("C21 a visible image is still found after the background emptied the cache")
     func staysFindable() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
         let shown = try image(width: 40, height: 30)
@@ -85,7 +85,7 @@ struct ImageMemoryCacheTests {
         #expect(cache.images.totalCost == shown.cost)
     }
 
-    @Test("C21 the background shrinks the cache or leaves it alone, as chosen")
+    @Test("C21 the background shrinks the cache or leaves it unchanged, as configured")
     func shrinksInBackground() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))
         for number in 0..<10 { cache.insert(try image(width: 10, height: 10), for: key("\(number)")) }
@@ -95,7 +95,7 @@ struct ImageMemoryCacheTests {
         #expect(cache.images.count == 5)
     }
 
-    @Test("C02 C21 the cache follows the application's life")
+    @Test("C02 C21 the cache observes the application's phases and its memory pressure")
     func followsEnvironment() async throws {
         let environment = TestEnvironment()
         let (stream, reached) = AsyncStream.makeStream(of: MemoryRemovalReason.self)
@@ -113,7 +113,7 @@ struct ImageMemoryCacheTests {
         #expect(cache.images.count == 0)
     }
 
-    @Test("C22 below the watermark a picture from disk makes room first")
+    @Test("C22 below the watermark other images are evicted before one from disk is inserted")
     func makesRoom() throws {
         let available = Mutex(1_000_000)
         let time = ManualTime()
@@ -133,7 +133,7 @@ struct ImageMemoryCacheTests {
     }
 }
 
-/// An application's life, told by a test.
+/// An application environment that a test controls.
 private final class TestEnvironment: ApplicationEnvironment {
     let phases: AsyncStream<ApplicationPhase>
     let phaseContinuation: AsyncStream<ApplicationPhase>.Continuation

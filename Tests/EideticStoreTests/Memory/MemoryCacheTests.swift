@@ -7,7 +7,7 @@ import Testing
 struct MemoryCacheTests {
     private func key(_ number: Int) -> CacheKey { CacheKey("http://example.org/\(number).jpg") }
 
-    @Test("L15 a value that was put in is found at once")
+    @Test("L15 an inserted value is found at once")
     func findsValue() {
         let cache = MemoryCache<String>(costLimit: .mebibytes(1))
         cache.insert("first", for: key(1), cost: 10)
@@ -17,7 +17,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.misses == 1)
     }
 
-    @Test("C01 bytes and number never exceed the limits, whatever is put in")
+    @Test("C01 the total cost and the count never exceed the limits")
     func holdsLimits() {
         let cache = MemoryCache<Int>(costLimit: 1_000, countLimit: 30)
         for number in 0..<2_000 {
@@ -28,7 +28,7 @@ struct MemoryCacheTests {
         }
     }
 
-    @Test("C01 a value larger than the limit is not kept, and what stood in its place is gone")
+    @Test("C01 a value larger than the limit is not stored, and the earlier value of its key is removed")
     func refusesTooLarge() {
         let cache = MemoryCache<Int>(costLimit: 100)
         cache.insert(1, for: key(1), cost: 100)
@@ -52,7 +52,7 @@ struct MemoryCacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("C01 replacing a value charges the new cost only")
+    @Test("C01 only the cost of the new value counts after a replacement")
     func replaces() {
         let cache = MemoryCache<Int>(costLimit: 1_000)
         cache.insert(1, for: key(1), cost: 600)
@@ -63,7 +63,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.removals(for: .replaced) == 1)
     }
 
-    @Test("C16 a value is not found any more when its time to live is over")
+    @Test("C16 a value is not found after its time to live")
     func expires() {
         let time = ManualTime()
         let cache = MemoryCache<Int>(costLimit: 1_000, time: time)
@@ -79,7 +79,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.hits == 2)
     }
 
-    @Test("C02 each level of pressure keeps its part", arguments: MemoryPressure.allCases)
+    @Test("C02 each level of memory pressure keeps its fraction", arguments: MemoryPressure.allCases)
     func shrinks(_ pressure: MemoryPressure) {
         let cache = MemoryCache<Int>(costLimit: 1_000)
         for number in 0..<100 { cache.insert(number, for: key(number), cost: 10) }
@@ -88,7 +88,7 @@ struct MemoryCacheTests {
         #expect(cache.costLimit == 1_000)
     }
 
-    @Test("C02 critical pressure also empties what costs nothing")
+    @Test("C02 critical pressure also evicts values that cost nothing")
     func dropsFreeEntries() {
         let cache = MemoryCache<Int>(costLimit: 1_000)
         cache.insert(1, for: key(1), cost: 0)
@@ -96,7 +96,7 @@ struct MemoryCacheTests {
         #expect(cache.count == 0)
     }
 
-    @Test("C01 removal gives the room back")
+    @Test("C01 a removal frees the cost of the value")
     func removes() {
         let cache = MemoryCache<Int>(costLimit: 1_000)
         for number in 0..<100 { cache.insert(number, for: key(number), cost: 10) }
@@ -111,13 +111,13 @@ struct MemoryCacheTests {
     @Test("C01 no value outlives its cache")
     func releasesValues() {
         final class Counter: Sendable {}
-        weak var kept: Counter?
+        weak var weakCounter: Counter?
         do {
             let cache = MemoryCache<Counter>(costLimit: 1_000)
             let counter = Counter()
-            kept = counter
+            weakCounter = counter
             cache.insert(counter, for: key(1), cost: 1)
         }
-        #expect(kept == nil)
+        #expect(weakCounter == nil)
     }
 }

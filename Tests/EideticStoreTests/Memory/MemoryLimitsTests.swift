@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Memory limits")
 struct MemoryLimitsTests {
-    /// What the process may use, where `files` stand in a directory that takes the root's place.
+    /// Returns the usable memory for the kernel's `files`, which a temporary directory contains.
     private func usable(_ files: [String: String]) throws -> ByteCount {
         let directory = try TemporaryDirectory()
         let fileSystem = FileSystem()
@@ -18,7 +18,7 @@ struct MemoryLimitsTests {
         return MemoryLimits.usable(root: directory.path)
     }
 
-    @Test("C01 the lowest version 2 limit up the tree counts")
+    @Test("C01 the lowest version 2 limit up to the root applies")
     func readsVersion2() throws {
         let usable = try usable([
             "/proc/self/cgroup": "0::/user/app\n",
@@ -29,7 +29,7 @@ struct MemoryLimitsTests {
         #expect(usable == .mebibytes(1))
     }
 
-    @Test("C01 a version 1 limit counts")
+    @Test("C01 a version 1 limit applies")
     func readsVersion1() throws {
         let usable = try usable([
             "/proc/self/cgroup": "9:cpu:/x\n4:memory:/app\n0::/\n",
@@ -39,7 +39,7 @@ struct MemoryLimitsTests {
         #expect(usable == .mebibytes(2))
     }
 
-    @Test("C01 without groups the machine's memory counts, and the default takes 15 % of it up to 512 MiB")
+    @Test("C01 without control groups the machine's memory applies, and the default is 15 % of it, at most 512 MiB")
     func readsMachine() throws {
         let machine = try usable([:])
         #expect(machine > .mebibytes(64))

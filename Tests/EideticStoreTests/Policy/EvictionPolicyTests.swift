@@ -1,8 +1,9 @@
+import EideticReplay
 import EideticStore
 import Glibc
 import Testing
 
-/// What a cache of the tests notes of its entries: the use since the policy last asked.
+/// The usage of entries since the policy last read it.
 private struct UsageRecorder {
     private var uses: [Int: EntryUsage] = [:]
 
@@ -13,7 +14,7 @@ private struct UsageRecorder {
     mutating func consumeUsage(ofSlot slot: Int) -> EntryUsage { uses.removeValue(forKey: slot) ?? .unused }
 }
 
-/// The same rule as ``GreedyDual``, told of each hit and searched from end to end.
+/// The rule of ``GreedyDual``, implemented with a call for each hit and a linear search.
 private struct ReferenceGreedyDual {
     struct Entry {
         var uses: Double
@@ -48,7 +49,10 @@ private struct ReferenceGreedyDual {
 
 @Suite("Eviction policies")
 struct EvictionPolicyTests {
-    @Test("C01 Greedy-Dual that asks for uses chooses as one that is told of each", arguments: [0.0, 0.15, 0.7, 1])
+    @Test(
+        "C01 Greedy-Dual with deferred usage evicts like the reference with immediate usage",
+        arguments: [0.0, 0.15, 0.7, 1]
+    )
     func matchesReference(sizeExponent: Double) {
         var random = SystemRandomNumberGenerator()
         var policy = GreedyDual(useExponent: 1.5, sizeExponent: sizeExponent, maximumUses: 255, remembersEvicted: false)
@@ -89,13 +93,13 @@ struct EvictionPolicyTests {
         }
     }
 
-    @Test("C01 an entry that comes back after eviction has its uses back")
+    @Test("C01 an entry that is inserted again after its eviction has its earlier uses")
     func remembersUses() {
         var policy = GreedyDual(useExponent: 1.5, sizeExponent: 0)
         var uses = UsageRecorder()
         for _ in 0..<5 { uses.recordHit(inSlot: 0, at: 0) }
         policy.insert(0, hash: 7, cost: 1)
-        // The second comes when the clock has passed the first one's value, so the first one goes.
+        // The first entry is evicted when the clock has passed its value.
         for slot in 1..<40 {
             policy.insert(slot, hash: UInt64(100 + slot), cost: 1)
             if policy.evict(usage: { uses.consumeUsage(ofSlot: $0) }) == 0 { break }
@@ -108,7 +112,7 @@ struct EvictionPolicyTests {
         #expect(order.contains(51))
     }
 
-    @Test("C01 LRU lets go in the order of last use")
+    @Test("C01 LRU evicts in the order of last use")
     func orderOfUse() {
         var policy = LRU()
         var uses = UsageRecorder()
@@ -123,11 +127,11 @@ struct EvictionPolicyTests {
     }
 
     @Test(
-        "C01 a scan leaves what is used alone",
-        arguments: [EvictionRule.s3FIFO, .mostBytes, .mostEntries, .greedyDualSizeFrequency]
+        "C01 a scan does not evict entries that are used",
+        arguments: [ReplayPolicy.s3FIFO, .mostBytes, .mostEntries, .greedyDualSizeFrequency]
     )
-    func resistsScan(_ rule: EvictionRule) {
-        var policy = rule.makePolicy(capacity: 100)
+    func resistsScan(_ replayPolicy: ReplayPolicy) {
+        var policy = replayPolicy.makePolicy(capacity: 100)
         var uses = UsageRecorder()
         for slot in 0..<50 { policy.insert(slot, hash: UInt64(slot), cost: 1) }
         for slot in 0..<50 { for _ in 0..<4 { uses.recordHit(inSlot: slot, at: policy.clock) } }
@@ -140,11 +144,11 @@ struct EvictionPolicyTests {
     }
 
     @Test(
-        "C01 every rule lets all entries go, each once",
-        arguments: [EvictionRule.leastRecentlyUsed, .s3FIFO, .mostBytes, .mostEntries, .greedyDualSizeFrequency]
+        "C01 every policy evicts all entries, each once",
+        arguments: [ReplayPolicy.leastRecentlyUsed, .s3FIFO, .mostBytes, .mostEntries, .greedyDualSizeFrequency]
     )
-    func empties(_ rule: EvictionRule) {
-        var policy = rule.makePolicy(capacity: 1_000)
+    func evictsAll(_ replayPolicy: ReplayPolicy) {
+        var policy = replayPolicy.makePolicy(capacity: 1_000)
         var uses = UsageRecorder()
         for slot in 0..<100 { policy.insert(slot, hash: UInt64(slot), cost: slot) }
         for slot in stride(from: 0, to: 100, by: 3) { uses.recordHit(inSlot: slot, at: policy.clock) }

@@ -1,12 +1,12 @@
 import EideticCore
-import EideticStore
+import EideticReplay
 import EideticTestSupport
 import Testing
 
 @Suite("Hit ratios on recorded traces", .needsTraces, .timeLimit(.minutes(3)))
 struct HitRatioTests {
-    /// A trace, and the cache's size as a part of all its objects' bytes.
-    private static let cells: [(trace: String, parts: [Double])] = [
+    /// The traces, and the sizes of the cache as fractions of the bytes of all objects.
+    private static let cells: [(trace: String, fractions: [Double])] = [
         ("nasa-img", [0.01, 0.1]), ("bu98", [0.001, 0.01, 0.1]), ("tencent10k", [0.01, 0.1]),
         ("web12-photo", [0.001, 0.01, 0.1]),
     ]
@@ -14,16 +14,6 @@ struct HitRatioTests {
     private struct Ratio {
         var objects = 0.0
         var bytes = 0.0
-    }
-
-    /// Asks a memory cache for an entry, and puts it in where it is not there.
-    private func memoryLookup(capacity: Int, rule: EvictionRule) -> (CacheKey, Int) -> Bool {
-        let cache = MemoryCache<Bool>(costLimit: ByteCount(capacity), eviction: rule)
-        return { key, size in
-            if cache.value(for: key) != nil { return true }
-            cache.insert(true, for: key, cost: ByteCount(size))
-            return false
-        }
     }
 
     private func replay(_ requests: [Traces.Request], isHit: (CacheKey, Int) -> Bool) -> Ratio {
@@ -38,19 +28,21 @@ struct HitRatioTests {
         )
     }
 
-    /// The memory's default, LRU in memory, and the disk's order, in each cell.
+    /// Returns the ratios of the memory cache's default, of LRU in memory, and of the disk cache, for each cell.
     private func ratios() async throws -> [[Ratio]] {
         var all: [[Ratio]] = []
-        for (trace, parts) in Self.cells {
+        for (trace, fractions) in Self.cells {
             let requests = try await Traces.requests(ofTrace: trace)
             let sizes = Dictionary(requests.map { ($0.key, $0.size) }, uniquingKeysWith: { first, _ in first })
             let footprint = sizes.values.reduce(0, +)
-            for part in parts {
-                let capacity = Int(Double(footprint) * part)
+            for fraction in fractions {
+                let capacity = Int(Double(footprint) * fraction)
+                let memory = MemoryCacheSimulator(capacity: capacity, policy: .mostBytes)
+                let lru = MemoryCacheSimulator(capacity: capacity, policy: .leastRecentlyUsed)
                 var disk = DiskCacheSimulator(capacity: capacity)
                 all.append([
-                    replay(requests, isHit: memoryLookup(capacity: capacity, rule: .mostBytes)),
-                    replay(requests, isHit: memoryLookup(capacity: capacity, rule: .leastRecentlyUsed)),
+                    replay(requests) { memory.request($0, size: $1) },
+                    replay(requests) { lru.request($0, size: $1) },
                     replay(requests) { disk.request($0, size: $1) },
                 ])
             }
@@ -58,11 +50,11 @@ struct HitRatioTests {
         return all
     }
 
-    @Test("C01 C10 the default rules find what they promise, and LRU what others found with it")
+    @Test("C01 C10 the default rules reach their hit ratios, and LRU the published ones")
     func defaultsReachTargets() async throws {
         let cells = try await ratios()
-        func mean(rule: Int, ratio part: KeyPath<Ratio, Double>) -> Double {
-            cells.reduce(0) { $0 + $1[rule][keyPath: part] } / Double(cells.count)
+        func mean(rule: Int, ratio: KeyPath<Ratio, Double>) -> Double {
+            cells.reduce(0) { $0 + $1[rule][keyPath: ratio] } / Double(cells.count)
         }
         #expect(cells.count == 10)
         #expect(mean(rule: 0, ratio: \.bytes) >= 0.279)

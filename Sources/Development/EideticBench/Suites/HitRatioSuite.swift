@@ -1,18 +1,18 @@
 import EideticCore
-import EideticStore
+import EideticReplay
 import EideticTestSupport
 
 extension Suite {
-    /// How often a cache of some size finds what recorded requests ask for.
+    /// The hit ratios of caches on recorded requests.
     static let hitRatio = Suite(
         "hit-ratio",
         summary:
-            "recorded requests replayed in bytes through the caches' own rules and accounting, and through others'",
+            "hit ratios on recorded requests, of the caches' own eviction policies and of others",
         arguments: [
             "trace=TRACE  a file of \"key,size\" lines, also packed by xz, or the name of one in EIDETIC_TRACES (nasa-img, "
                 + "bu98, tencent10k, web12-photo); all ten cells by default",
             "capacity=BYTES  the size of the cache; a hundredth and a tenth of all objects by default; needs a trace",
-            "tier=memory|disk  whose default rule is replayed; both by default",
+            "tier=memory|disk  the cache whose default policy is replayed; both by default",
         ],
         positional: "trace"
     ) { bench in
@@ -20,61 +20,52 @@ extension Suite {
     }
 }
 
-/// One trace and one size of the cache.
+/// A trace and a size of the cache.
 private struct Scenario {
     let trace: String
     let capacity: Int
     let requests: [Traces.Request]
 }
 
-/// Whose default rule is replayed.
+/// The cache whose default policy is replayed.
 private enum Tier: String, CaseIterable {
     case memory, disk
 }
 
-/// What a cell is replayed through.
+/// A cache that replays the requests of a scenario.
 private enum CacheModel {
-    /// A tier's own accounting and default rule.
+    /// A cache with its own accounting and default policy.
     case tier(Tier)
-    /// A memory cache with another rule.
-    case rule(EvictionRule)
+    /// A memory cache with another policy.
+    case policy(ReplayPolicy)
 
     var name: String {
         switch self {
         case .tier(let tier): "\(tier)"
-        case .rule(let rule): "\(rule)"
+        case .policy(let policy): "\(policy)"
         }
     }
 
-    /// Asks for an entry, and puts it in where it is not there.
+    /// Returns a function that looks up an entry, inserts it on a miss, and returns `true` on a hit.
     func makeLookup(capacity: Int) -> (CacheKey, Int) -> Bool {
         switch self {
         case .tier(.disk):
             var replay = DiskCacheSimulator(capacity: capacity)
             return { replay.request($0, size: $1) }
-        case .tier(.memory): return Self.makeMemoryLookup(capacity: capacity, rule: .mostBytes)
-        case .rule(let rule): return Self.makeMemoryLookup(capacity: capacity, rule: rule)
-        }
-    }
-
-    private static func makeMemoryLookup(capacity: Int, rule: EvictionRule) -> (CacheKey, Int) -> Bool {
-        let cache = MemoryCache<Bool>(costLimit: ByteCount(capacity), eviction: rule)
-        return { key, size in
-            if cache.value(for: key) != nil { return true }
-            cache.insert(true, for: key, cost: ByteCount(size))
-            return false
+        case .tier(.memory): return MemoryCacheSimulator(capacity: capacity, policy: .mostBytes).request
+        case .policy(let policy): return MemoryCacheSimulator(capacity: capacity, policy: policy).request
         }
     }
 }
 
-/// Replays cells and reports them.
+/// Replays all scenarios and reports the hit ratios.
 private struct HitRatioMeasurement {
-    /// The traces, and sizes of the cache as parts of the bytes of all objects.
+    /// The traces by name, and cache sizes as fractions of the bytes of all objects.
     private static let knownTraces: [(trace: String, parts: [Double])] = [
         ("nasa-img", [0.01, 0.1]), ("bu98", [0.001, 0.01, 0.1]), ("tencent10k", [0.01, 0.1]),
         ("web12-photo", [0.001, 0.01, 0.1]),
     ]
-    private static let comparedRules: [EvictionRule] = [
+    private static let comparedPolicies: [ReplayPolicy] = [
         .leastRecentlyUsed, .s3FIFO, .greedyDualSizeFrequency, .mostEntries,
     ]
 
@@ -107,7 +98,7 @@ private struct HitRatioMeasurement {
             return printError("hit-ratio: skipped: EIDETIC_TRACES does not name a directory of traces")
         }
         let scenarios = try await loadScenarios()
-        let models = tiers.map { CacheModel.tier($0) } + Self.comparedRules.map { .rule($0) }
+        let models = tiers.map { CacheModel.tier($0) } + Self.comparedPolicies.map { .policy($0) }
         let results = scenarios.map { scenario in
             models.map {
                 ReplayResult(replaying: scenario.requests, through: $0.makeLookup(capacity: scenario.capacity))
@@ -121,7 +112,7 @@ private struct HitRatioMeasurement {
         reportLargestLoss(of: results)
     }
 
-    /// Whether the trace is not one of those that are known by name.
+    /// A Boolean value indicating whether the argument is a file instead of the name of a known trace.
     private var isFile: Bool { trace.map { trace in !Self.knownTraces.contains { $0.trace == trace } } ?? false }
 
     private func loadScenarios() async throws -> [Scenario] {
@@ -176,7 +167,7 @@ private struct HitRatioMeasurement {
             switch player {
             case .tier(.memory): (nil, 0.27)
             case .tier(.disk): (0.4, 0.265)
-            case .rule: (nil, nil)
+            case .policy: (nil, nil)
             }
         let count = Double(replays.count)
         report(
@@ -191,7 +182,7 @@ private struct HitRatioMeasurement {
         )
     }
 
-    /// In which cell the memory rule finds least, compared with LRU.
+    /// Reports the memory cache's smallest gain over LRU among all scenarios.
     private func reportLargestLoss(of cells: [[ReplayResult]]) {
         guard tiers.first == .memory else { return }
         let lru = tiers.count
@@ -209,7 +200,7 @@ private struct HitRatioMeasurement {
     }
 }
 
-/// The requests of a trace, replayed through a cache.
+/// The hits and bytes of a trace that was replayed through a cache.
 private struct ReplayResult {
     private(set) var requests = 0
     private(set) var hits = 0

@@ -1,36 +1,38 @@
 internal import EideticCore
 
-/// Which decodes of one picture there were: a hint, to be asked of the cache.
+/// The sizes in which a memory cache holds each image, by base key.
+///
+/// The index is a hint: an entry may name an image that was evicted meanwhile, so a caller looks each one up.
 final class DecodedSizeIndex: Sendable {
-    /// One decode.
+    /// One decode of an image.
     struct Entry: Sendable, Hashable {
         let key: CacheKey
         let size: PixelSize
-        /// The size of the whole picture.
+        /// The size of the full image.
         let sourceSize: PixelSize
-        /// Whether it was drawn, so that every size is drawn anew: no larger decode stands in for a smaller one.
-        var isDrawing = false
+        /// A Boolean value indicating whether the image is a vector image, each size of which is drawn separately.
+        var isVector = false
 
-        /// Whether it has all pixels that a decode to a size would have; `nil` for the picture's own size.
+        /// Returns `true` if this decode has all pixels of a decode to `target`; `nil` is the image's own size.
         func covers(_ target: PixelSize?, mode: ContentMode) -> Bool {
-            if isDrawing { return false }
+            if isVector { return false }
             let required = target.map { sourceSize.scaled(to: $0, mode: mode) } ?? sourceSize
             return size.width >= required.width && size.height >= required.height
         }
     }
 
     private struct State: Sendable {
-        /// In the order of their sizes.
+        /// The decodes by base key, the smallest first.
         var entries: [CacheKey: [Entry]] = [:]
         var sweepThreshold = 256
     }
 
     private let state = Guarded(State())
 
-    /// All decodes of `base`, the smallest first.
+    /// Returns all decodes with this base key, the smallest first.
     func entries(for base: CacheKey) -> [Entry] { state.withLock { $0.entries[base] ?? [] } }
 
-    /// Notes a decode; asks `isThere` of all now and then, and forgets those that are not.
+    /// Records a decode, and now and then removes the decodes for which `isCached` returns `false`.
     func insert(_ entry: Entry, for base: CacheKey, isCached: (CacheKey) -> Bool) {
         let isFull = state.withLock { state in
             var list = (state.entries[base] ?? []).filter { $0.key != entry.key }
@@ -42,7 +44,7 @@ final class DecodedSizeIndex: Sendable {
         if isFull { removeStaleEntries(isCached: isCached) }
     }
 
-    /// Forgets a decode.
+    /// Removes a decode.
     func remove(_ entry: Entry, for base: CacheKey) {
         state.withLock { state in
             let list = (state.entries[base] ?? []).filter { $0 != entry }
@@ -50,7 +52,9 @@ final class DecodedSizeIndex: Sendable {
         }
     }
 
-    /// Forgets what is not there, and waits until there is twice as much: constant cost a decode.
+    /// Removes the decodes that are not cached any more.
+    ///
+    /// The next sweep happens when the index has doubled, so the cost for each insertion is constant.
     private func removeStaleEntries(isCached isThere: (CacheKey) -> Bool) {
         let entries = state.withLock { $0.entries }
         let stale = entries.mapValues { list in list.filter { !isThere($0.key) } }

@@ -3,7 +3,7 @@ import EideticStore
 import EideticTestSupport
 import Testing
 
-@Suite("Memory cache: what is in use", .timeLimit(.minutes(1)))
+@Suite("Memory cache: values in use elsewhere", .timeLimit(.minutes(1)))
 struct LiveValueTests {
     private final class Object: Sendable {}
 
@@ -13,7 +13,7 @@ struct LiveValueTests {
 
     private let key = CacheKey("shown")
 
-    @Test("C02 what is held elsewhere is found again after critical pressure, and counted once")
+    @Test("C02 a value in use elsewhere is found again after critical pressure, and counted once")
     func findsAgain() {
         let cache = makeCache()
         let shown = Object()
@@ -32,7 +32,7 @@ struct LiveValueTests {
         #expect(cache.statistics.misses == 1)
     }
 
-    @Test("C02 what nobody holds any more is not found, and its memory is free")
+    @Test("C02 a value that is not in use is not found again, and its memory is freed")
     func forgets() {
         let cache = makeCache()
         weak var released: Object?
@@ -48,7 +48,7 @@ struct LiveValueTests {
         #expect(cache.value(for: key) == nil)
     }
 
-    @Test("C02 a value over the limit is found as long as it is held, and never counted")
+    @Test("C02 a value over the limit is found as long as it is in use, and never counted")
     func findsTooLarge() {
         let cache = makeCache()
         let large = Object()
@@ -57,7 +57,7 @@ struct LiveValueTests {
         #expect(cache.totalCost == .zero)
     }
 
-    @Test("C16 what was removed, replaced or has expired is not found again, whoever holds it")
+    @Test("C16 a removed, replaced or expired value is not found again, even while it is in use")
     func doesNotFindRemovedValues() {
         let time = ManualTime()
         let cache = makeCache(time: time)
@@ -84,7 +84,7 @@ struct LiveValueTests {
         #expect(cache.value(for: key) == nil)
     }
 
-    @Test("C02 reviving makes room within the limit")
+    @Test("C02 a revived value evicts others, within the limit")
     func revivesWithinLimit() {
         let cache = makeCache()
         let objects = (0..<10).map { _ in Object() }
@@ -95,7 +95,7 @@ struct LiveValueTests {
         }
     }
 
-    @Test("C02 thousands of dead values are swept away")
+    @Test("C02 thousands of released values are swept")
     func sweeps() {
         let cache = makeCache()
         let shown = Object()

@@ -1,4 +1,4 @@
-/// Doubly linked lists of slots, in arrays: no object for an element, and one store for all lists of a policy.
+/// Doubly linked lists of slots in one array, without an object for each element.
 struct SlotLinks: Sendable {
     private struct Link: Sendable {
         var previous: Int32 = -1
@@ -19,11 +19,11 @@ struct SlotLinks: Sendable {
         /// The bytes of all elements.
         var cost = 0
 
-        /// The element that was put in first.
+        /// The element that was inserted first.
         var oldest: Int? { tail < 0 ? nil : Int(tail) }
     }
 
-    /// Puts `slot` at the young end.
+    /// Inserts `slot` as the newest element.
     mutating func prepend(_ slot: Int, cost: Int, to list: inout List) {
         links[slot] = Link(previous: -1, next: list.head)
         if list.head >= 0 { links[Int(list.head)].previous = Int32(slot) } else { list.tail = Int32(slot) }
@@ -31,7 +31,7 @@ struct SlotLinks: Sendable {
         list.cost += cost
     }
 
-    /// Takes `slot` out of the list it is in.
+    /// Removes `slot` from its list.
     mutating func remove(_ slot: Int, cost: Int, from list: inout List) {
         let link = links[slot]
         if link.previous >= 0 { links[Int(link.previous)].next = link.next } else { list.head = link.next }

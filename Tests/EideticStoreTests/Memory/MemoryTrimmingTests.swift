@@ -3,7 +3,7 @@ import EideticStore
 import EideticTestSupport
 import Testing
 
-@Suite("Memory cache: trims and hooks", .timeLimit(.minutes(1)))
+@Suite("Memory cache: trimming and hooks", .timeLimit(.minutes(1)))
 struct MemoryTrimmingTests {
     private func key(_ number: Int) -> CacheKey { CacheKey("\(number)") }
 
@@ -16,7 +16,7 @@ struct MemoryTrimmingTests {
         return cache
     }
 
-    @Test("C16 trims to a date: what was put in before it goes")
+    @Test("C16 values inserted before a date are removed")
     func removesOldEntries() {
         let time = ManualTime()
         let start = time.now
@@ -26,7 +26,7 @@ struct MemoryTrimmingTests {
         #expect(cache.statistics.removals(for: .trimmed) == 5)
     }
 
-    @Test("C16 trims to a cost, with the costliest first on request")
+    @Test("C16 a cache is trimmed to a cost, with the costliest values first on request")
     func trimsToCost() {
         let cache = filledCache()
         cache.trim(toCost: 300, order: .costliestFirst)
@@ -36,7 +36,7 @@ struct MemoryTrimmingTests {
         #expect(cache.count > 0)
     }
 
-    @Test("C16 removes what has expired")
+    @Test("C16 expired values are removed")
     func removesExpired() {
         let time = ManualTime()
         let cache = filledCache(time: time)
@@ -46,7 +46,7 @@ struct MemoryTrimmingTests {
         #expect(cache.statistics.removals(for: .expired) == 4)
     }
 
-    @Test("C16 enumerates entries with their costs and times, and counts no look-up")
+    @Test("C16 entries are listed with their costs and times, and count no look-up")
     func enumerates() throws {
         let time = ManualTime()
         let start = time.now
@@ -54,15 +54,15 @@ struct MemoryTrimmingTests {
         let entry = try #require(cache.entries.first { $0.key == key(2) })
         #expect(entry.value == 2)
         #expect(entry.cost == 20)
-        #expect(entry.stored == start + .milliseconds(100))
-        #expect(entry.expires == start + .milliseconds(2_100))
+        #expect(entry.storageTime == start + .milliseconds(100))
+        #expect(entry.expirationTime == start + .milliseconds(2_100))
         #expect(cache.contains(key(2)))
         #expect(!cache.contains(key(11)))
         #expect(cache.statistics.hits + cache.statistics.misses == 0)
         #expect(cache[key(2)] == 2)
     }
 
-    @Test("C16 hooks are called before and after, may call the cache, and know the reason")
+    @Test("C16 hooks are called before and after a change, with the reason, and may call the cache")
     func callsHooks() {
         let log = Guarded<[String]>([])
         let cacheBox = Guarded<MemoryCache<Int>?>(nil)

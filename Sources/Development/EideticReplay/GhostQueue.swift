@@ -1,4 +1,4 @@
-/// Remembers what was evicted lately: hashes only, in the order of their going, as many as fit into a number of bytes.
+/// A history of recently evicted entries: their hashes in the order of eviction, up to a total of bytes.
 struct GhostQueue: Sendable {
     private struct Ghost: Sendable {
         let hash: UInt64
@@ -6,18 +6,17 @@ struct GhostQueue: Sendable {
         let number: UInt64
     }
 
+    private let capacity: Int
     private var queue: [Ghost] = []
     private var first = 0
     private var numbers: [UInt64: UInt64] = [:]
     private var cost = 0
     private var lastNumber: UInt64 = 0
 
-    /// The bytes of the entries that are remembered.
-    var capacity: Int
-
+    /// Creates an empty history of entries of up to `capacity` bytes in total.
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Remembers an entry that goes.
+    /// Records an evicted entry.
     mutating func insert(_ hash: UInt64, cost: Int) {
         lastNumber += 1
         queue.append(Ghost(hash: hash, cost: cost, number: lastNumber))
@@ -27,7 +26,9 @@ struct GhostQueue: Sendable {
         compact()
     }
 
-    /// Whether `hash` is remembered; forgets it.
+    /// Removes `hash` from the history.
+    ///
+    /// - Returns: `true` if it was there; otherwise, `false`.
     mutating func remove(_ hash: UInt64) -> Bool { numbers.removeValue(forKey: hash) != nil }
 
     private mutating func dropOldest() {
@@ -37,7 +38,7 @@ struct GhostQueue: Sendable {
         if numbers[oldest.hash] == oldest.number { numbers[oldest.hash] = nil }
     }
 
-    /// Gives the room of what was dropped back when it is half of the queue: constant cost an entry.
+    /// Removes the dropped entries when they are half of the queue, at a constant cost for each entry.
     private mutating func compact() {
         guard first > 64, first * 2 > queue.count else { return }
         queue.removeFirst(first)

@@ -1,6 +1,8 @@
-/// S3-FIFO in bytes: a small queue for what is new, a main queue for what was used again, and ghosts.
+package import EideticStore
+
+/// S3-FIFO in bytes: a small queue of new entries, a main queue of entries that were used again, and a history.
 ///
-/// What comes once and never again (a scan) passes through the small queue and leaves the main one alone.
+/// Entries that are used only once, as in a scan, pass through the small queue and leave the main queue alone.
 /// - SeeAlso: Yang et al., "FIFO queues are all you need for cache eviction", SOSP 2023.
 package struct S3FIFO: EvictionPolicy {
     private struct Node: Sendable {
@@ -10,7 +12,7 @@ package struct S3FIFO: EvictionPolicy {
         var isMain = false
     }
 
-    private var capacity: Int
+    private let capacity: Int
     private var nodes: [Node] = []
     private var links = SlotLinks()
     private var small = SlotLinks.List()
@@ -23,13 +25,8 @@ package struct S3FIFO: EvictionPolicy {
         ghosts = GhostQueue(capacity: capacity - capacity / 10)
     }
 
-    /// 0: the policy needs no time.
+    /// Always 0; the policy needs no time.
     package var clock: Double { 0 }
-
-    package mutating func setCapacity(_ bytes: Int) {
-        capacity = bytes
-        ghosts.capacity = bytes - bytes / 10
-    }
 
     package mutating func insert(_ slot: Int, hash: UInt64, cost: Int) {
         while nodes.count <= slot { nodes.append(Node()) }
@@ -53,11 +50,11 @@ package struct S3FIFO: EvictionPolicy {
         }
     }
 
-    /// Evicts the oldest new entry, or moves it to the main queue where it was hit twice.
-    private mutating func evictFromSmall(_ slot: Int, usage use: EntryUsage) -> Bool {
+    /// Evicts the oldest new entry, or moves it to the main queue if it was hit twice.
+    private mutating func evictFromSmall(_ slot: Int, usage: EntryUsage) -> Bool {
         let node = nodes[slot]
         unlink(slot)
-        guard use.hits > 1 else {
+        guard usage.hits > 1 else {
             ghosts.insert(node.hash, cost: node.cost)
             return true
         }
@@ -67,9 +64,9 @@ package struct S3FIFO: EvictionPolicy {
         return false
     }
 
-    /// Evicts the oldest entry of the main queue, or gives it another round for one of its hits.
-    private mutating func evictFromMain(_ slot: Int, usage use: EntryUsage) -> Bool {
-        let hits = min(3, Int(nodes[slot].hits) + use.hits)
+    /// Evicts the oldest entry of the main queue, or inserts it again at the price of one of its hits.
+    private mutating func evictFromMain(_ slot: Int, usage: EntryUsage) -> Bool {
+        let hits = min(3, Int(nodes[slot].hits) + usage.hits)
         unlink(slot)
         guard hits > 0 else { return true }
         nodes[slot].hits = UInt8(hits - 1)

@@ -1,9 +1,9 @@
 public import EideticCore
 
 extension MemoryCache {
-    /// Tracks what was named for eviction, before it leaves the table: so it can be found at every moment.
+    /// Tracks the evicted values before they leave the table, so that each can be found at every moment.
     ///
-    /// What the caller removed, replaced, or what has expired must not be found again, and is not tracked.
+    /// A value that was removed or replaced by a caller, or has expired, must not be found again and is not tracked.
     @usableFromInline
     func trackEvicted(_ evicted: inout EvictedEntries<Value>) {
         for entry in evicted.all where entry.reason.isEviction {
@@ -12,14 +12,15 @@ extension MemoryCache {
         }
     }
 
-    /// Tracks a value that the cache does not hold.
+    /// Tracks a value that is not in the table.
     @usableFromInline
-    func track(_ value: Value, record: MemoryLedger.Record, evicted gone: inout EvictedEntries<Value>) {
-        if let liveValues { gone.deferRelease(of: liveValues.insert(value, record: record)) }
+    func track(_ value: Value, record: MemoryLedger.Record, evicted: inout EvictedEntries<Value>) {
+        if let liveValues { evicted.deferRelease(of: liveValues.insert(value, record: record)) }
     }
 
-    /// Looks once more for what was not in the table when nothing was tracked: in between somebody else may have found it
-    /// among what is in use, and put it back.
+    /// Repeats a look-up that found neither a value in the table nor any tracked value.
+    ///
+    /// Between the two steps another thread may have moved the value from the tracked ones back into the table.
     @usableFromInline
     func retryLookup(_ key: CacheKey, in liveValues: LiveValueMap<Value>) -> Value? {
         let revivalCount = liveValues.revivalCount
@@ -28,7 +29,7 @@ extension MemoryCache {
         return revive(key)
     }
 
-    /// Finds a value again that was let go while somebody else holds it, and holds it again.
+    /// Returns an evicted value that is in use elsewhere, and stores it again.
     @usableFromInline
     func revive(_ key: CacheKey) -> Value? {
         let now = time.now
@@ -39,20 +40,20 @@ extension MemoryCache {
                 return value
             }
             guard let entry = liveValues?.entry(for: key) else { return nil }
-            guard let value = entry.find() else {
+            guard let value = entry.reference() else {
                 liveValues?.remove(key)
                 return nil
             }
-            // This may be the last reference by now, so whatever happens it ends after the lock.
+            // This may be the last reference by now, so it is released after the lock.
             evicted.deferRelease(of: [value])
-            guard entry.record.expires.map({ $0 > now }) ?? true else {
+            guard entry.record.expirationTime.map({ $0 > now }) ?? true else {
                 liveValues?.remove(key)
                 return nil
             }
             ledger.statistics.revivals += 1
             ledger.statistics.hitCorrection += 1
             if ledger.accepts(cost: entry.record.cost) {
-                // In the table before it is tracked no more: it is found at every moment.
+                // It enters the table before tracking ends, so that it is found at every moment.
                 _ = store(value, record: entry.record, in: &ledger, into: &evicted)
                 liveValues?.markRevived(key)
             }
@@ -62,14 +63,14 @@ extension MemoryCache {
         return value
     }
 
-    /// Gives a value back that was found and can expire, unless it has.
+    /// Returns `value` unless it has expired; an expired value is removed.
     @usableFromInline
     func unexpired(_ value: Value?, for key: CacheKey) -> Value? {
         let now = time.now
         var evicted = EvictedEntries<Value>()
         let isExpired = ledger.withLock { ledger in
             guard let slot = table.pointee.entry(for: key)?.pointee.slot,
-                let expires = ledger.records[Int(slot)].expires, expires <= now
+                let expirationTime = ledger.records[Int(slot)].expirationTime, expirationTime <= now
             else { return false }
             remove(key, reason: .expired, from: &ledger, into: &evicted)
             removeFromTable(&evicted)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Memory cache: many threads", .timeLimit(.minutes(2)))
 struct MemoryConcurrencyTests {
-    /// What was put in: for which key, and how much it costs.
+    /// An inserted value, with its key, version and cost.
     private final class Value: Sendable {
         let key: Int
         let version: Int
@@ -21,10 +21,10 @@ struct MemoryConcurrencyTests {
     private static let threads = 8
     private static let keys = 64
 
-    @Test("C01 C16 random operations from 8 threads give the model's answers, and hold the limits at every instant")
+    @Test("C01 C16 random operations on 8 threads match the model, and the limits hold at every instant")
     func randomOperations() async {
         let cache = MemoryCache<Value>(costLimit: 3_000, countLimit: 40, tracking: .objects)
-        // Each key belongs to one thread, which alone changes it and so knows what may be found.
+        // Only one thread changes each key, so its model is exact.
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<Self.threads {
                 group.addTask { Self.performRandomOperations(on: cache, thread: thread, steps: 4_000) }
@@ -58,14 +58,14 @@ struct MemoryConcurrencyTests {
             case 37: checkLimits(of: cache.entries)
             default:
                 let found = cache.value(for: CacheKey("\(key)"))
-                // Held by the model, so it is found whether it was evicted or not.
+                // The model keeps the value in use, so it is found even after its eviction.
                 #expect(found === latest[key])
             }
             if step % 16 == 0 { checkLookup(in: cache, key: Int.random(in: 0..<keys, using: &random)) }
         }
     }
 
-    /// Looks at a key that another thread may be changing.
+    /// Looks up a key that another thread may be changing.
     private static func checkLookup(in cache: MemoryCache<Value>, key: Int) {
         if let value = cache.value(for: CacheKey("\(key)")) { #expect(value.key == key) }
         #expect(cache.totalCost <= 3_000)
@@ -78,30 +78,30 @@ struct MemoryConcurrencyTests {
         #expect(entries.allSatisfy { $0.cost.bytes == $0.value.cost && $0.key == CacheKey("\($0.value.key)") })
     }
 
-    @Test("C01 a value that is in use is found at every moment, while others let it go and take it back")
+    @Test("C01 a value in use is found at every moment, while other threads evict and revive it")
     func movesUnderReaders() async {
         let cache = MemoryCache<Value>(costLimit: 1_000, countLimit: 1, tracking: .objects)
-        let held = Value(key: 1, version: 0), key = CacheKey("1")
-        cache.insert(held, for: key, cost: 1)
+        let value = Value(key: 1, version: 0), key = CacheKey("1")
+        cache.insert(value, for: key, cost: 1)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for version in 0..<Torture.repetitions(20_000, full: 1_000_000) {
                     cache.insert(Value(key: 2, version: version), for: CacheKey("2"), cost: 1)
-                    #expect(cache.value(for: key) === held)
+                    #expect(cache.value(for: key) === value)
                     cache.remove(CacheKey("2"))
                 }
             }
             for _ in 0..<3 {
                 group.addTask {
                     for _ in 0..<Torture.repetitions(60_000, full: 3_000_000) {
-                        #expect(cache.value(for: key) === held)
+                        #expect(cache.value(for: key) === value)
                     }
                 }
             }
         }
     }
 
-    @Test("C01 many entries are all found while the table grows and shrinks under readers")
+    @Test("C01 all entries are found while the table grows and shrinks under readers")
     func growsUnderReaders() async {
         let cache = MemoryCache<Int>(costLimit: .gibibytes(1))
         await withTaskGroup(of: Void.self) { group in

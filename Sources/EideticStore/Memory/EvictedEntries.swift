@@ -1,37 +1,23 @@
 internal import EideticCore
 
-/// An entry that is to leave the cache.
-@usableFromInline
-struct EvictedEntry: Sendable {
-    @usableFromInline let slot: Int
-    @usableFromInline let record: MemoryLedger.Record
-    @usableFromInline let reason: MemoryRemovalReason
-
-    @inlinable
-    init(slot: Int, record: MemoryLedger.Record, reason: MemoryRemovalReason) {
-        self.slot = slot
-        self.record = record
-        self.reason = reason
-    }
-}
-
-/// Values that leave the cache: named first, then all taken out of the table at once, and released when no lock is
-/// held any more.
+/// The entries that one change removes from a memory cache, and their values.
+///
+/// The entries are collected first. Then all values leave the table at once, and are released after all locks.
 @usableFromInline
 struct EvictedEntries<Value: Sendable>: ~Copyable, Sendable {
-    /// All but the first.
+    /// The entries behind the first.
     @usableFromInline
     struct Overflow: Sendable {
         @usableFromInline var entries: [EvictedEntry] = []
         @usableFromInline var values: [Value] = []
-        /// Other values to be released with them.
+        /// Further values to release with them.
         @usableFromInline var retainedValues: [Value] = []
 
         @inlinable
         init() {}
     }
 
-    // One is the usual number, and needs no array.
+    // One entry is the usual number, and needs no array.
     @usableFromInline var first: EvictedEntry?
     @usableFromInline var firstValue: Value?
     @usableFromInline var overflow: Overflow?
@@ -39,10 +25,10 @@ struct EvictedEntries<Value: Sendable>: ~Copyable, Sendable {
     @inlinable
     init() {}
 
-    /// All, in the order in which they were named.
+    /// All entries, in the order in which they were appended.
     var all: [EvictedEntry] { (first.map { [$0] } ?? []) + (overflow?.entries ?? []) }
 
-    /// Names an entry that is to go.
+    /// Appends an entry.
     @inlinable
     mutating func append(_ entry: EvictedEntry) {
         if first == nil { first = entry } else { appendToOverflow(entry) }
@@ -54,14 +40,14 @@ struct EvictedEntries<Value: Sendable>: ~Copyable, Sendable {
         overflow?.entries.append(entry)
     }
 
-    /// Holds values until no lock is held any more.
+    /// Keeps values alive until all locks are released.
     mutating func deferRelease(of values: [Value]) {
         guard !values.isEmpty else { return }
         if overflow == nil { overflow = Overflow() }
         overflow?.retainedValues += values
     }
 
-    /// Takes what was named out of the table.
+    /// Removes the entries from the table, and keeps their values.
     @inlinable
     mutating func extractValues(from table: UnsafeMutablePointer<MemoryTable<Value>>) {
         guard let first else { return }
@@ -72,7 +58,7 @@ struct EvictedEntries<Value: Sendable>: ~Copyable, Sendable {
         }
     }
 
-    /// Calls `body` with each and its value, after they were taken out.
+    /// Calls `body` with each entry and its value, after `extractValues(from:)`.
     @inlinable
     func forEach(_ body: (EvictedEntry, Value) -> Void) {
         if let first, let firstValue { body(first, firstValue) }

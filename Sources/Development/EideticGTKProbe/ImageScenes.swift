@@ -1,0 +1,45 @@
+#if GTK
+import CGTK
+import Eidetic
+import EideticCore
+import EideticGTK
+
+extension Scenes {
+    /// Shows an image in a `GtkPicture` and a `GtkImage`, with one call each.
+    static func images(_ stage: Stage) async throws {
+        let widget = stage.add(gtk_picture_new())
+        let imageWidget = stage.add(gtk_image_new())
+        gtk_image_set_pixel_size(OpaquePointer(imageWidget), 100)
+        let red = try stage.serve("red.png", colour: .red), green = try stage.serve("green.png", colour: .green)
+        await stage.present()
+        let first = try await ImageWidget(widget, pipeline: stage.pipeline).show(red)
+        let second = try await ImageWidget(imageWidget, pipeline: stage.pipeline).show(green)
+        stage.expect(
+            first.source == .network && second.source == .network,
+            otherwise: "\(first.source), \(second.source)"
+        )
+        await stage.waitForFrames(2)
+        let screen = try await stage.screenshot()
+        stage.expect(screen[50, 50].looks(like: .red), otherwise: "GtkPicture: \(screen[50, 50])")
+        stage.expect(screen[150, 50].looks(like: .green), otherwise: "GtkImage: \(screen[150, 50])")
+    }
+
+    /// Shows an image from memory: it is visible when the call returns.
+    static func memoryHit(_ stage: Stage) async throws {
+        let widget = stage.add(gtk_picture_new())
+        let request = try stage.request(for: try stage.serve("red.png", colour: .red))
+        _ = try await stage.pipeline.image(for: request)
+        await stage.present()
+        var order: [String] = []
+        ImageWidget(widget, pipeline: stage.pipeline).setImage(
+            request,
+            presentation: .init(placeholder: try .plain(.blue), transition: .crossFade())
+        ) { order.append("completed \(((try? $0.get())?.source).map(\.rawValue) ?? "not")") }
+        order.append("returned")
+        stage.expect(order == ["completed memory", "returned"], otherwise: "\(order)")
+        await stage.waitForFrames(2)
+        let screen = try await stage.screenshot()
+        stage.expect(screen[50, 50].looks(like: .red), otherwise: "\(screen[50, 50])")
+    }
+}
+#endif

@@ -1,0 +1,27 @@
+#if GTK
+internal import CGTK
+
+/// A weak reference to a GObject.
+@MainActor
+final class WeakObjectReference {
+    private let reference: UnsafeMutablePointer<GWeakRef>
+
+    init(_ object: UnsafeMutableRawPointer) {
+        reference = .allocate(capacity: 1)
+        g_weak_ref_init(reference, object)
+    }
+
+    isolated deinit {
+        g_weak_ref_clear(reference)
+        reference.deallocate()
+    }
+
+    /// A strong reference to the object; `nil` after its release.
+    var strongReference: ObjectReference? {
+        g_weak_ref_get(reference).map { ObjectReference(adopting: OpaquePointer($0)) }
+    }
+
+    /// A Boolean value indicating whether the object was released.
+    var isReleased: Bool { strongReference == nil }
+}
+#endif

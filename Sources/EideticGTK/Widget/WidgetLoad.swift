@@ -1,0 +1,23 @@
+#if GTK
+import Eidetic
+import EideticCore
+import EideticFetch
+
+/// One load into a part of a widget: its presentation and its callbacks.
+struct WidgetLoad {
+    typealias Progress = @MainActor (FetchProgress) -> Void
+    typealias Completion = @MainActor (Result<ImageResponse, EideticError>) -> Void
+
+    let part: ImageWidget.Part
+    var presentation: ImageSlot.Presentation
+    var progress: Progress?
+    var completion: Completion?
+
+    /// Returns the presentation of a request that could not be created.
+    var failurePresentation: ImageSlot.Presentation {
+        var shown = presentation
+        shown.placeholder = presentation.failureImage ?? presentation.placeholder
+        return shown
+    }
+}
+#endif

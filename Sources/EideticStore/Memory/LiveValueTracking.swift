@@ -1,0 +1,65 @@
+public import EideticCore
+
+/// The way in which a cache keeps track of evicted values that are still in use elsewhere.
+public struct LiveValueTracking<Value: Sendable>: Sendable {
+    /// A function that returns a value as long as it is referenced elsewhere.
+    public typealias WeakReference = @Sendable () -> Value?
+
+    let makeWeakReference: @Sendable (Value) -> WeakReference
+
+    /// Creates tracking with a function that makes a weak reference to a value.
+    ///
+    /// The function and the references are called while the cache holds a lock, so they must not call the cache.
+    public init(makeWeakReference: @escaping @Sendable (Value) -> WeakReference) {
+        self.makeWeakReference = makeWeakReference
+    }
+}
+
+extension LiveValueTracking where Value: AnyObject {
+    /// Tracking of objects by weak references.
+    public static var objects: Self {
+        Self { object in { [weak object] in object } }
+    }
+}
+
+extension LiveValueTracking where Value == Image {
+    /// Tracking of images by their pixels: an image is in use as long as the pixels of all its frames are.
+    public static var images: Self {
+        Self { image in
+            // An image that was never decoded is not on the screen.
+            guard image.isDecoded else { return { nil } }
+            let frames = image.frames.map { frame in WeakFrame(frame) }
+            let (loopCount, format, sourceSize) = (image.loopCount, image.format, image.sourceSize)
+            let (scale, isPartial) = (image.scale, image.isPartial)
+            let (encodedSize, encodedChecksum) = (image.encodedSize, image.encodedChecksum)
+            return {
+                let liveFrames = frames.compactMap(\.frame)
+                guard liveFrames.count == frames.count else { return nil }
+                var image = Image(
+                    frames: liveFrames,
+                    loopCount: loopCount,
+                    format: format,
+                    sourceSize: sourceSize,
+                    scale: scale,
+                    isPartial: isPartial
+                )
+                (image.encodedSize, image.encodedChecksum) = (encodedSize, encodedChecksum)
+                return image
+            }
+        }
+    }
+}
+
+/// A frame with a weak reference to its pixels.
+private struct WeakFrame: Sendable {
+    private let pixels: @Sendable () -> PixelBuffer?
+    private let duration: Duration
+
+    init(_ frame: Image.Frame) {
+        let buffer = frame.pixels
+        pixels = { [weak buffer] in buffer }
+        duration = frame.duration
+    }
+
+    var frame: Image.Frame? { pixels().map { Image.Frame(pixels: $0, duration: duration) } }
+}

@@ -1,0 +1,43 @@
+#if GTK
+import EideticTestSupport
+import Testing
+
+@Suite("GTK widgets", .timeLimit(.minutes(3)), .enabled(if: Scene.canPlay, "needs Xvfb, openbox, imagemagick, nginx"))
+struct ImageWidgetTests {
+    @Test("L01 one call shows an image in a GtkPicture and in a GtkImage")
+    func images() async throws { try await Scene.play("images") }
+
+    @Test("L15 an image in memory is set when the call returns, and on the screen in the next frame")
+    func memoryHit() async throws { try await Scene.play("memory-hit") }
+
+    @Test("L06 placeholders, failure images and kept images are shown as the options require")
+    func options() async throws { try await Scene.play("options") }
+
+    @Test("L23 a widget starts from the image that is in memory in another size")
+    func preview() async throws { try await Scene.play("preview") }
+
+    @Test("L25 nothing is drawn in the background, and the last state on return")
+    func background() async throws { try await Scene.play("background") }
+
+    @Test("L01 a display that is no widget shows images through a slot")
+    func ownDisplay() async throws { try await Scene.play("own-display") }
+
+    @Test("L01 a button shows an image for each of its states")
+    func buttons() async throws { try await Scene.play("buttons") }
+
+    @Test("L01 a marker on a map shows an image", .enabled(if: Scene.hasShumate, "libshumate is not installed"))
+    func marker() async throws { try await Scene.play("marker") }
+
+    @Test("L01 the image is decoded to the widget's size multiplied by its scale factor", arguments: [1, 2])
+    func sizes(scale: Int) async throws {
+        let lines = try await Scene.play("sizes", environment: ["GDK_SCALE": "\(scale)"])
+        #expect(lines.contains("scale \(scale)"))
+    }
+
+    @Test("L01 a widget without a size loads after its layout")
+    func notSized() async throws { try await Scene.play("not-sized") }
+
+    @Test("L14 a thousand widgets load A, then B, with every order of disturbances: B is shown, A was cancelled before")
+    func reuse() async throws { try await Scene.play("reuse") }
+}
+#endif
