@@ -40,7 +40,7 @@ extension Probe {
                 let pipeline = ImagePipeline(configuration)
                 let options: ImageOptions = plan.continuesInBackground ? .continueInBackground : []
                 let request = try ImageRequest(url, options: options)
-                try await show(request, pipeline)
+                try await loadImage(for: request, pipeline: pipeline)
                 for await state in application.states where state == .background {
                     // A consumer that has received a state holds the process until it requests the next one.
                     while pipeline.cachedImage(for: request) != nil { await Task.yield() }
