@@ -20,7 +20,7 @@ struct DeferredDecodingTests {
     @Test("L06 avoidDecode delivers the bytes and the header; the first use decodes once, for the holder of the image")
     func firstUse() async throws {
         let pipeline = ImagePipeline(.init()), png = try TestImage.png(width: 64, height: 48)
-        let request = request(png, .avoidDecode)
+        let request = makeRequest(for: png, options: .avoidDecode)
         let response = try await pipeline.response(for: request)
         #expect(response.encodedBytes == png)
         #expect(response.header?.size == PixelSize(width: 64, height: 48))
@@ -45,7 +45,7 @@ struct DeferredDecodingTests {
     @Test("L06 C01 avoidDecode: the cost of an unused image is that of its pixels and its bytes")
     func cost() async throws {
         let png = try TestImage.png(width: 64, height: 48)
-        let image = try await ImagePipeline(.init()).image(for: request(png, .avoidDecode))
+        let image = try await ImagePipeline(.init()).image(for: makeRequest(for: png, options: .avoidDecode))
         #expect(image.cost == ByteCount(64 * 48 * 4 + png.count))
         let memory = ImageMemoryCache(costLimit: image.cost)
         memory.insert(image, for: CacheKey("made"))
@@ -57,7 +57,9 @@ struct DeferredDecodingTests {
     @Test("L06 avoidDecode: many concurrent uses of one image decode it once", arguments: [false, true])
     func manyUsers(synchronously: Bool) async throws {
         let pipeline = ImagePipeline(.init())
-        let image = try await pipeline.image(for: request(try TestImage.png(width: 300, height: 300), .avoidDecode))
+        let image = try await pipeline.image(
+            for: makeRequest(for: try TestImage.png(width: 300, height: 300), options: .avoidDecode)
+        )
         let found = try await withThrowingTaskGroup(of: ObjectIdentifier.self) { group in
             for index in 0..<50 {
                 group.addTask {
@@ -93,7 +95,7 @@ struct DeferredDecodingTests {
         var configuration = ImagePipeline.Configuration()
         configuration.maximumConcurrentDecodes = 1
         let pipeline = ImagePipeline(configuration), started = Gate(), proceed = Gate()
-        let lazy = request(try TestImage.png(width: 64, height: 48), .avoidDecode)
+        let lazy = makeRequest(for: try TestImage.png(width: 64, height: 48), options: .avoidDecode)
         let image = try await pipeline.image(for: lazy)
         // The only decoding thread is blocked.
         let blockingRendering = ImageRequest.Rendering(transform: BlockingTransform(started: started, proceed: proceed))
@@ -119,8 +121,12 @@ struct DeferredDecodingTests {
     )
     func broken() async throws {
         let directory = try TemporaryDirectory(named: "lazy"), calls = Counter()
-        let png = try TestImage.png(width: 64, height: 48), pipeline = try pipeline(directory)
-        let request = request(Array(png.prefix(png.count / 2)), [.avoidDecode, .waitStoreCache], calls: calls)
+        let png = try TestImage.png(width: 64, height: 48), pipeline = try makePipeline(in: directory)
+        let request = makeRequest(
+            for: Array(png.prefix(png.count / 2)),
+            options: [.avoidDecode, .waitStoreCache],
+            calls: calls
+        )
         let image = try await pipeline.image(for: request)
         #expect(image.size == PixelSize(width: 64, height: 48))
         for _ in 0..<2 {
@@ -141,7 +147,7 @@ struct DeferredDecodingTests {
     func refused() async throws {
         var configuration = ImagePipeline.Configuration()
         configuration.decodeLimits.pixels = 64 * 48 - 1
-        let large = request(try TestImage.png(width: 64, height: 48), .avoidDecode)
+        let large = makeRequest(for: try TestImage.png(width: 64, height: 48), options: .avoidDecode)
         let pipeline = ImagePipeline(configuration)
         let tooLarge = await #expect(throws: EideticError.self) { try await pipeline.image(for: large) }
         #expect(tooLarge?.code == .limitExceeded)
@@ -194,7 +200,7 @@ struct DeferredDecodingTests {
     func slot() async throws {
         let display = DecodingDisplay()
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
-        slot.load(request(try TestImage.png(width: 8, height: 6), .avoidDecode))
+        slot.load(makeRequest(for: try TestImage.png(width: 8, height: 6), options: .avoidDecode))
         await waitUntil { display.wasDecoded != nil }
         #expect(display.wasDecoded == true)
         // Also if a request processor restores the option.
@@ -202,7 +208,7 @@ struct DeferredDecodingTests {
         configuration.requestProcessors = [{ request in request.with(options: .avoidDecode) }]
         display.wasDecoded = nil
         let secondSlot = ImageSlot(display: display, pipeline: ImagePipeline(configuration), gate: DisplayGate())
-        secondSlot.load(request(try TestImage.png(width: 9, height: 6), []))
+        secondSlot.load(makeRequest(for: try TestImage.png(width: 9, height: 6), options: []))
         await waitUntil { display.wasDecoded != nil }
         #expect(display.wasDecoded == true)
     }
@@ -211,11 +217,14 @@ struct DeferredDecodingTests {
     @MainActor
     func fromDiskSynchronously() async throws {
         let directory = try TemporaryDirectory(named: "lazy")
-        let request = request(try TestImage.png(width: 8, height: 6), [.avoidDecode, .waitStoreCache])
-        _ = try await pipeline(directory).image(for: request)
+        let request = makeRequest(
+            for: try TestImage.png(width: 8, height: 6),
+            options: [.avoidDecode, .waitStoreCache]
+        )
+        _ = try await makePipeline(in: directory).image(for: request)
         var found: ImageResponse?
         let again = request.with(options: [.avoidDecode, .queryDiskDataSync])
-        try pipeline(directory).load(again) { found = try? $0.get() }
+        try makePipeline(in: directory).load(again) { found = try? $0.get() }
         let response = try #require(found)
         #expect(response.source == .disk && !response.image.isDecoded)
         #expect(response.image.pixels.size == PixelSize(width: 8, height: 6))
@@ -238,14 +247,16 @@ struct DeferredDecodingTests {
 
     @Test("L19 a prefetch to memory decodes, whatever the options say")
     func prefetched() async throws {
-        let pipeline = ImagePipeline(.init()), request = request(try TestImage.png(width: 8, height: 6), .avoidDecode)
+        let pipeline = ImagePipeline(.init()),
+            request = makeRequest(for: try TestImage.png(width: 8, height: 6), options: .avoidDecode)
         _ = await ImagePrefetcher(pipeline: pipeline).prefetch([request]).finish()
         #expect(pipeline.cachedImage(for: request)?.size.width == 8)
     }
 
     @Test("L06 avoidDecode: an undecoded image that the application inserted into memory is not delivered")
     func undecodedInMemory() async throws {
-        let pipeline = ImagePipeline(.init()), request = request(try TestImage.png(width: 8, height: 6), .avoidDecode)
+        let pipeline = ImagePipeline(.init()),
+            request = makeRequest(for: try TestImage.png(width: 8, height: 6), options: .avoidDecode)
         let lazy = try await pipeline.image(for: request), entries = pipeline.cache.memory.images
         _ = try await pipeline.image(for: request.with(options: []))
         let key = try #require(entries.entries.first?.key)

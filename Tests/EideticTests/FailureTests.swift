@@ -2,12 +2,12 @@ import Eidetic
 import EideticTestSupport
 import Testing
 
-@Suite("What goes wrong", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+@Suite("Failures", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct FailureTests {
     /// Loads and expects a failure; afterwards nothing may be on disk.
     private func failure(
-        of fixture: PipelineFixture,
-        in request: ImageRequest,
+        of request: ImageRequest,
+        in fixture: PipelineFixture,
         location: SourceLocation = #_sourceLocation
     ) async throws -> EideticError? {
         let error = await #expect(throws: EideticError.self, sourceLocation: location) {
@@ -24,37 +24,37 @@ struct FailureTests {
     @Test("L07 each failure of the network has its own code, and nothing of it is cached")
     func network() async throws {
         let fixture = try await PipelineFixture(.init(server: "location /broken { return 500; }"))
-        let missing = try await failure(fixture, try ImageRequest(fixture.server.url + "/missing.png"))
+        let missing = try await failure(of: try ImageRequest(fixture.server.url + "/missing.png"), in: fixture)
         #expect(missing?.code == .httpStatus)
         #expect(missing?.httpStatus == 404)
-        let broken = try await failure(fixture, try ImageRequest(fixture.server.url + "/broken"))
+        let broken = try await failure(of: try ImageRequest(fixture.server.url + "/broken"), in: fixture)
         #expect(broken?.httpStatus == 500)
         let port = try LoopbackPort.unused()
-        let refused = try await failure(fixture, try ImageRequest("http://127.0.0.1:\(port)/a.png"))
+        let refused = try await failure(of: try ImageRequest("http://127.0.0.1:\(port)/a.png"), in: fixture)
         #expect(refused?.code == .connectionRefused)
-        let unknown = try await failure(fixture, try ImageRequest("http://nobody.invalid/a.png"))
+        let unknown = try await failure(of: try ImageRequest("http://nobody.invalid/a.png"), in: fixture)
         #expect(unknown?.code == .hostNotFound)
     }
 
-    @Test("F01 a web page with status 200 is no picture, and is not cached")
+    @Test("F01 a web page with status 200 is not an image, and is not cached")
     func html() async throws {
         let fixture = try await PipelineFixture()
         let url = try fixture.server.addFile(
-            Array("<!DOCTYPE html><html><body>Not a picture</body></html>".utf8),
+            Array("<!DOCTYPE html><html><body>Not an image</body></html>".utf8),
             at: "a.png"
         )
-        #expect(try await failure(fixture, try ImageRequest(url))?.code == .notAnImage)
+        #expect(try await failure(of: try ImageRequest(url), in: fixture)?.code == .notAnImage)
     }
 
-    @Test("F07 a truncated picture is an error, and is not cached", arguments: [20, 40, 60, 80, 99])
+    @Test("F07 a truncated image is an error, and is not cached", arguments: [20, 40, 60, 80, 99])
     func truncated(_ percent: Int) async throws {
         let fixture = try await PipelineFixture()
         let bytes = try TestImage.png(width: 200, height: 200)
         let url = try fixture.server.addFile(Array(bytes.prefix(bytes.count * percent / 100)), at: "a.png")
-        #expect(try await failure(fixture, try ImageRequest(url))?.code == .truncated)
+        #expect(try await failure(of: try ImageRequest(url), in: fixture)?.code == .truncated)
     }
 
-    @Test("F07 a picture of 50,000 × 50,000 pixels is refused before memory is taken")
+    @Test("F07 an image of 50,000 × 50,000 pixels is refused before memory is allocated")
     func bomb() async throws {
         let fixture = try await PipelineFixture()
         // Width and height in the header chunk, behind the signature of 8 bytes.
@@ -62,13 +62,13 @@ struct FailureTests {
         let onePixel = try TestImage.png(width: 1, height: 1)
         let bytes = onePixel.prefix(8) + TestImage.chunk(named: "IHDR", data: header) + onePixel.dropFirst(33)
         let url = try fixture.server.addFile(Array(bytes), at: "bomb.png")
-        let error = try await failure(fixture, try ImageRequest(url))
+        let error = try await failure(of: try ImageRequest(url), in: fixture)
         #expect(error?.code == .limitExceeded)
         #expect(error?.message.contains("50000") == true)
     }
 
     @Test(
-        "L07 what is no URL of a picture is refused with its reason",
+        "L07 text that is not a URL of an image is refused with the reason",
         arguments: ["", "not a url", "http://", "ftp://example.org/a.png", "javascript:alert(1)", "http://a b/"]
     )
     func badURLs(_ text: String) {

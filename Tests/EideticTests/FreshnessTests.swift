@@ -2,21 +2,21 @@ import Eidetic
 import EideticTestSupport
 import Testing
 
-@Suite("As fresh as the server says", .timeLimit(.minutes(2)))
+@Suite("HTTP freshness", .timeLimit(.minutes(2)))
 struct FreshnessTests {
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory(named: "freshness") }
 
-    /// A pipeline over the same directory, which asks the server as RFC 9111 says.
-    private func pipeline() throws -> ImagePipeline {
+    /// A pipeline over the same directory, with HTTP freshness.
+    private func makePipeline() throws -> ImagePipeline {
         let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         var configuration = ImagePipeline.Configuration(diskCache: disk)
         configuration.freshness = .http()
         return ImagePipeline(configuration)
     }
 
-    /// A server that gives an old picture with these fields, and confirms what it gave.
+    /// A server that sends an old image with these fields, and confirms it.
     private func makeServer(cacheControl control: String, vary: String = "Accept") throws -> ScriptedOrigin {
         let png = try TestImage.png(width: 8, height: 6)
         let fields: KeyValuePairs = [
@@ -28,8 +28,8 @@ struct FreshnessTests {
         }
     }
 
-    /// What a load told, in short.
-    private func events(of pipeline: ImagePipeline, in request: ImageRequest) async -> [String] {
+    /// The events of a load as short texts.
+    private func events(of request: ImageRequest, in pipeline: ImagePipeline) async -> [String] {
         var events: [String] = []
         for await event in pipeline.events(for: request) {
             switch event {
@@ -48,46 +48,46 @@ struct FreshnessTests {
     }
 
     @Test(
-        "L11 C20 refreshCached delivers what the disk has also where that is stale, and keeps it where nobody answers"
+        "L11 C20 refreshCached delivers a stale image from disk, and keeps it if the server cannot be reached"
     )
     func refresh() async throws {
         let request: ImageRequest
         do {
             let server = try makeServer(cacheControl: "no-cache")
             request = try ImageRequest(server.url + "/a", options: [.refreshCached, .waitStoreCache])
-            #expect(await events(try pipeline(), request) == ["finished"])
-            #expect(await events(try pipeline(), request) == ["cached", "unchanged"])
+            #expect(await events(of: request, in: try makePipeline()) == ["finished"])
+            #expect(await events(of: request, in: try makePipeline()) == ["cached", "unchanged"])
             #expect(server.requests.count == 2)
         }
-        #expect(await events(try pipeline(), request) == ["cached", "kept, connectionRefused"])
+        #expect(await events(of: request, in: try makePipeline()) == ["cached", "kept, connectionRefused"])
     }
 
-    @Test("L06 C20 fromCacheOnly gives what is fresh, and asks no server about what is stale")
+    @Test("L06 C20 fromCacheOnly delivers fresh images, and does not revalidate stale ones")
     func fromCacheOnly() async throws {
         for (control, outcome) in [("max-age=3600", "finished"), ("no-cache", "cacheMiss")] {
             let server = try makeServer(cacheControl: control)
             let request = try ImageRequest(server.url + "/a", options: .waitStoreCache)
-            _ = try await pipeline().image(for: request)
+            _ = try await makePipeline().image(for: request)
             for options in [ImageOptions.fromCacheOnly, [.fromCacheOnly, .refreshCached]] {
-                #expect(await events(try pipeline(), request.with(options: options)) == [outcome])
+                #expect(await events(of: request.with(options: options), in: try makePipeline()) == [outcome])
             }
             #expect(server.requests.count == 1)
         }
     }
 
-    @Test("C20 no-store: nothing is kept, in memory neither, however old the picture says it is")
+    @Test("C20 no-store: the image is kept neither on disk nor in memory, whatever its Last-Modified date")
     func noStore() async throws {
         let server = try makeServer(cacheControl: "no-store")
-        let request = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
+        let request = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
         for _ in 0..<3 { #expect(try await pipeline.response(for: request).source == .network) }
         #expect(server.requests.count == 3)
-        #expect(pipeline.configuration.diskCache?.usage.entryCount == 0)
+        #expect(pipeline.configuration.diskCache?.blocking.usage.entryCount == 0)
     }
 
-    @Test("C20 no-cache holds also for what the cache itself has brought to memory")
+    @Test("C20 no-cache holds also for an image that the cache has inserted into memory")
     func noCache() async throws {
         let server = try makeServer(cacheControl: "no-cache")
-        let request = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
+        let request = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
         _ = try await pipeline.image(for: request)
         #expect(try await pipeline.cache.image(for: ImageCache.Key(request)) != nil)
         _ = try await pipeline.image(for: request)
@@ -95,12 +95,12 @@ struct FreshnessTests {
     }
 
     @Test(
-        "C20 L06 a picture that was asked for with cookies goes to no request without, and Vary: Cookie to nobody else"
+        "C20 L06 an image loaded with cookies is not used without them, and with Vary: Cookie not stored"
     )
     func cookies() async throws {
         for (vary, count) in [("Accept", 1), ("Accept, cookie", 2)] {
             let server = try makeServer(cacheControl: "max-age=3600", vary: vary)
-            let plain = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try pipeline()
+            let plain = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
             let personal = plain.with(options: [.handleCookies, .waitStoreCache])
             for _ in 0..<2 { _ = try await pipeline.image(for: personal) }
             #expect(server.requests.count == count)

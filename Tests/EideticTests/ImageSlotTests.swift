@@ -2,7 +2,7 @@ import Eidetic
 import EideticTestSupport
 import Testing
 
-/// A view that remembers what it was told to show.
+/// A display that records what it shows.
 @MainActor
 final class RecordingDisplay: ImageDisplay {
     enum Shown: Equatable {
@@ -15,17 +15,17 @@ final class RecordingDisplay: ImageDisplay {
     private var transitions: [@MainActor () -> Void] = []
 
     var images: [Shown] {
-        seen.filter { if case .indicator = $0 { false } else { true } }
+        history.filter { if case .indicator = $0 { false } else { true } }
     }
 
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
-        seen.append(image.map { .image($0.size, hasTransition: transition != nil) } ?? .nothing)
+        history.append(image.map { .image($0.size, hasTransition: transition != nil) } ?? .nothing)
         transition == nil ? completion() : transitions.append(completion)
     }
 
-    func displayIndicator(_ indicator: ImageIndicator?) { seen.append(.indicator(indicator)) }
+    func displayIndicator(_ indicator: ImageIndicator?) { history.append(.indicator(indicator)) }
 
-    /// Lets the transitions that were begun come to their end.
+    /// Finishes the transitions that were started.
     func finishTransitions() {
         let ending = transitions
         transitions = []
@@ -33,13 +33,13 @@ final class RecordingDisplay: ImageDisplay {
     }
 }
 
-/// A view that remembers whether what it was to show was decoded.
+/// A display that records whether its images were decoded.
 @MainActor
 private final class DecodingRecordingDisplay: ImageDisplay {
     private(set) var decodedStates: [Bool] = []
 
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
-        if let image { isDecoded.append(image.isDecoded) }
+        if let image { decodedStates.append(image.isDecoded) }
         completion()
     }
 }
@@ -55,10 +55,10 @@ struct ImageSlotTests {
         return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
     }
 
-    /// Sets the slot and waits for its completion.
+    /// Loads an image in the slot, and waits for the completion.
     private func load(
-        _ slot: ImageSlot,
-        in request: ImageRequest,
+        _ request: ImageRequest,
+        in slot: ImageSlot,
         presentation: ImageSlot.Presentation = .init()
     ) async -> Result<ImageResponse, EideticError> {
         await withCheckedContinuation { continuation in
@@ -66,19 +66,19 @@ struct ImageSlotTests {
         }
     }
 
-    @Test("L01 the placeholder is seen, then the picture with its transition")
+    @Test("L01 the placeholder is shown, then the image with its transition")
     func shows() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.put()
+        let fixture = try await PipelineFixture(), request = try fixture.serve()
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await set(slot, request, .init(placeholder: try placeholder(), transition: .crossFade()))
+        _ = await load(request, in: slot, presentation: .init(placeholder: try placeholder(), transition: .crossFade()))
         let one = PixelSize(width: 1, height: 1)
         #expect(display.images == [.image(one, hasTransition: false), .image(small, hasTransition: true)])
         guard case .shown(.network) = slot.state else { Issue.record("\(slot.state)"); return }
     }
 
-    @Test("L15 a picture in memory is seen before the call returns, without placeholder or transition")
+    @Test("L15 an image in memory is shown before the call returns, without placeholder or transition")
     func memoryHit() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.put()
+        let fixture = try await PipelineFixture(), request = try fixture.serve()
         _ = try await fixture.pipeline.image(for: request)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         var completions = 0
@@ -92,10 +92,10 @@ struct ImageSlotTests {
         #expect(display.images.last == .image(small, hasTransition: true))
     }
 
-    @Test("L14 a new load cancels the earlier one: its completion comes first, its picture never")
+    @Test("L14 a new load cancels the earlier one: its completion is called first, its image is never shown")
     func reuse() async throws {
         let fixture = try await PipelineFixture(.init(server: "location /slow/ { limit_rate 2k; }"))
-        let slow = try fixture.put("slow/a.png", width: 300, height: 300), fast = try fixture.put()
+        let slow = try fixture.serve("slow/a.png", width: 300, height: 300), fast = try fixture.serve()
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         var order: [String] = []
         slot.load(slow) { result in order.append((try? result.get()) == nil ? "slow cancelled" : "slow shown") }
@@ -109,7 +109,7 @@ struct ImageSlotTests {
         #expect(display.images == [.nothing, .nothing, .image(small, hasTransition: false)])
     }
 
-    @Test("L14 the same request again goes on also where memory has a picture that the request does not ask for")
+    @Test("L14 an equal request continues the load, also if memory has an image that the request must not use")
     func repeatedWithoutCache() async throws {
         let png = try TestImage.png(width: 64, height: 48), gate = Gate(), count = Counter()
         let server = try ScriptedOrigin { _ in
@@ -122,29 +122,29 @@ struct ImageSlotTests {
         slot.load(request)
         await server.waitForRequests(count: 2)
         slot.load(request)
-        async let end = set(slot, request)
+        async let end = load(request, in: slot)
         gate.open()
         #expect(try await end.get().source == .network)
         #expect(server.requests.count == 2)
     }
 
-    @Test("L06 L15 what a slot shows is decoded before, also the cached picture of a refresh")
+    @Test("L06 L15 a slot shows decoded images only, also the cached one before a revalidation")
     func showsDecoded() async throws {
         let fixture = try await PipelineFixture(),
-            request = try fixture.put(options: [.refreshCached, .waitStoreCache])
+            request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
         configuration.requestProcessors = [{ $0.with(options: $0.options.union(.avoidDecode)) }]
         let display = DecodingRecordingDisplay()
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(configuration), gate: DisplayGate())
-        _ = await set(slot, request)
+        _ = await load(request, in: slot)
         #expect(display.decodedStates == [true])
     }
 
-    @Test("L14 the same request again goes on: one download, nothing flickers, the earlier completion says cancelled")
+    @Test("L14 an equal request continues the load: one download, no flicker, the earlier completion has cancelled")
     func repeated() async throws {
         let fixture = try await PipelineFixture(.init(server: "location /slow/ { limit_rate 50k; }"))
-        let request = try fixture.put("slow/a.png", width: 150, height: 150)
+        let request = try fixture.serve("slow/a.png", width: 150, height: 150)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         let presentation = ImageSlot.Presentation(placeholder: try placeholder(), indicator: .progress)
         var order: [String] = []
@@ -162,29 +162,29 @@ struct ImageSlotTests {
         }
         #expect(display.images == [.image(PixelSize(width: 1, height: 1), hasTransition: false)])
         #expect(
-            !display.seen.dropFirst(historyBefore.count).contains(.indicator(.progress(nil))),
-            "the ring began anew"
+            !display.history.dropFirst(historyBefore.count).contains(.indicator(.progress(nil))),
+            "the indicator was restarted"
         )
         let transitionOnly = ImageSlot.Presentation(failureImage: nil, transition: .crossFade())
-        let result = await set(slot, request, transitionOnly)
+        let result = await load(request, in: slot, presentation: transitionOnly)
         #expect(order == ["first cancelled"] + (0..<100).map { "\($0) cancelled" })
         #expect(try result.get().source == .network)
-        // The last one's presentation counts: no placeholder, and a transition.
+        // The last presentation counts: no placeholder, and a transition.
         let imageSize = PixelSize(width: 150, height: 150)
         #expect(display.images.dropFirst() == [.nothing, .image(imageSize, hasTransition: true)])
         #expect(try await fixture.server.requests().count == 1)
         #expect(fixture.pipeline.statistics.cancelled == 0)
     }
 
-    @Test("L14 a load that was taken over ends by the last of its callers alone")
+    @Test("L14 a load that was taken over can be cancelled by its last owner only")
     func takenOver() async throws {
         let fixture = try await PipelineFixture(.init(server: "location /slow/ { limit_rate 500; }"))
-        let request = try fixture.put("slow/a.png", width: 300, height: 300), next = try fixture.put()
+        let request = try fixture.serve("slow/a.png", width: 300, height: 300), next = try fixture.serve()
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         var order: [String] = []
         slot.load(request) { order.append("1 \($0.code)") }
-        let firstTask = try #require(slot.load)
-        // The completion gives the slot another request, in place of the one that is being set.
+        let firstTask = try #require(slot.task)
+        // The completion handler starts another load, which replaces the one being started.
         slot.load(request) { _ in
             order.append("2")
             slot.load(next) { order.append("3 \($0.code)") }
@@ -192,21 +192,24 @@ struct ImageSlotTests {
         #expect(order == ["1 cancelled"])
         firstTask.cancel()
         firstTask.priority = .high
-        #expect(slot.load?.result == nil && slot.load?.priority == .normal)
+        #expect(slot.task?.result == nil && slot.task?.priority == .normal)
         slot.load(request) { order.append("4 \($0.code)") }
         await waitUntil { order.count == 4 }
         #expect(order == ["1 cancelled", "2", "4 cancelled", "3 shown"])
         #expect(display.images.last == .image(small, hasTransition: false))
     }
 
-    @Test("L14 a fresh signature is loaded in place of the expired one that is under way")
+    @Test("L14 a new signature replaces the active load of the expired one")
     func freshSignature() async throws {
         let gate = Gate(), png = try TestImage.png(width: 64, height: 48)
         let server = try ScriptedOrigin { request in
             [.wait(gate), request.path.hasSuffix("old") ? .response(403) : .response(200, headers: [:], body: png)]
         }
         let requests = try ["old", "new"].map { signature in
-            ImageRequest(try ImageResource(url: "\(server.url)/a.png?sig=\(signature)"), ignoredQueryItems: ["sig"])
+            ImageRequest(
+                try ImageRequest.Resource(url: "\(server.url)/a.png?sig=\(signature)"),
+                ignoredQueryItems: ["sig"]
+            )
         }
         #expect(requests[0] == requests[1])
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
@@ -220,13 +223,13 @@ struct ImageSlotTests {
         #expect(server.requests.map(\.path) == ["/a.png?sig=old", "/a.png?sig=new"])
     }
 
-    @Test("L14 an equal request with another time-out, other mirrors or files begins anew")
+    @Test("L14 an equal request with another time-out, other servers or candidates starts a new load")
     func otherOrigins() throws {
         let gate = Gate(), server = try ScriptedOrigin { _ in [.wait(gate)] }
         let files = try ["a", "b", "c"].map { try FetchRequest(url: "\(server.url)/\($0).png") }
         var slowRequest = files[0]
         slowRequest.timeout = .seconds(60)
-        let resources: [ImageResource] = [
+        let resources: [ImageRequest.Resource] = [
             .remote(files[0]), .remote(slowRequest), .firstOf([files[0], files[1]]), .firstOf([files[0], files[2]]),
             .candidates([ImageCandidate(files[0], size: small)]),
             .candidates([ImageCandidate(files[0], size: PixelSize(width: 8, height: 6))]), .remote(files[0]),
@@ -237,43 +240,47 @@ struct ImageSlotTests {
             #expect(request == requests[0])
             slot.load(request)
             slot.load(request)
-            // The place is made empty at each beginning, and only then.
+            // The display is cleared at each new load, and only then.
             #expect(display.images.count == index + 1)
         }
     }
 
-    @Test("L14 a load that goes on is as urgent as its last caller wants")
+    @Test("L14 a continued load has the priority of its last request")
     func urgency() throws {
         let gate = Gate(), origin = try ScriptedOrigin { _ in [.wait(gate)] }
         let request = try ImageRequest(origin.url + "/a.png")
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         for priority in [LoadPriority.low, .high, .normal] {
             slot.load(request.with(priority: priority))
-            #expect(slot.load?.priority == priority)
-            #expect(slot.load?.request.priority == priority)
+            #expect(slot.task?.priority == priority)
+            #expect(slot.task?.request.priority == priority)
             #expect(slot.request?.priority == priority)
         }
         #expect(display.images == [.nothing])
     }
 
-    @Test("L11 L14 a cached picture that is seen stays for the next caller, whatever its placeholder")
+    @Test("L11 L14 a cached image that is shown stays for the next equal request, whatever its placeholder")
     func cachedStays() async throws {
         let fixture = try await PipelineFixture(),
-            request = try fixture.put(options: [.refreshCached, .waitStoreCache])
+            request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         slot.load(request)
         fixture.pipeline.removeAllFromMemory()
-        let result = await set(slot, request, .init(placeholder: try placeholder(), indicator: .spinner))
+        let result = await load(
+            request,
+            in: slot,
+            presentation: .init(placeholder: try placeholder(), indicator: .spinner)
+        )
         guard case .unchanged? = try result.get().revalidation else { Issue.record("\(result)"); return }
         #expect(display.images == [.image(small, hasTransition: false)])
-        #expect(display.seen.suffix(2) == [.indicator(.spinner), .indicator(nil)])
+        #expect(display.history.suffix(2) == [.indicator(.spinner), .indicator(nil)])
     }
 
-    @Test("L14 one thousand reuses with cancels and deaths in between: only the last picture is seen")
+    @Test("L14 one thousand reuses with cancelled loads and released slots: only the last image is shown")
     func storm() async throws {
         let fixture = try await PipelineFixture()
-        let requests = try (0..<10).map { try fixture.put("\($0).png", width: 40 + $0, height: 40) }
+        let requests = try (0..<10).map { try fixture.serve("\($0).png", width: 40 + $0, height: 40) }
         var slot: ImageSlot? = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         var completions = 0
         for turn in 0..<1_000 {
@@ -283,38 +290,46 @@ struct ImageSlotTests {
             if turn % 5 == 0 { await Task.yield() }
         }
         let last = try #require(slot)
-        _ = await set(last, requests[9])
+        _ = await load(requests[9], in: last)
         await waitUntil { completions == 1_000 }
         #expect(display.images.last == .image(PixelSize(width: 49, height: 40), hasTransition: false))
     }
 
-    @Test("L06 keepCurrentImage, delayPlaceholder and the failure's picture")
+    @Test("L06 keepCurrentImage, delayPlaceholder and the failure image")
     func placeholders() async throws {
-        let fixture = try await PipelineFixture(), good = try fixture.put()
+        let fixture = try await PipelineFixture(), good = try fixture.serve()
         let bad = try ImageRequest(fixture.server.url + "/missing.png")
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await set(slot, good.with(options: .keepCurrentImage), .init(placeholder: try placeholder()))
+        _ = await load(
+            good.with(options: .keepCurrentImage),
+            in: slot,
+            presentation: .init(placeholder: try placeholder())
+        )
         #expect(display.images == [.image(small, hasTransition: false)])
-        _ = await set(slot, bad.with(options: .delayPlaceholder), .init(placeholder: try placeholder()))
+        _ = await load(
+            bad.with(options: .delayPlaceholder),
+            in: slot,
+            presentation: .init(placeholder: try placeholder())
+        )
         let one = PixelSize(width: 1, height: 1)
         #expect(display.images.dropFirst() == [.image(one, hasTransition: false)])
         guard case .failed(let error) = slot.state else { Issue.record("\(slot.state)"); return }
         #expect(error.httpStatus == 404)
     }
 
-    @Test("L06 avoidAutoSetImage leaves showing to the completion")
+    @Test("L06 avoidAutoSetImage leaves it to the completion to show the image")
     func avoidAutoSet() async throws {
         let fixture = try await PipelineFixture(),
-            request = try fixture.put(options: [.avoidAutoSetImage, .keepCurrentImage])
+            request = try fixture.serve(options: [.avoidAutoSetImage, .keepCurrentImage])
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        let result = await set(slot, request)
+        let result = await load(request, in: slot)
         #expect(try result.get().image.size == small)
         #expect(display.images.isEmpty)
     }
 
     @Test("L06 waitTransition: the completion comes after the transition")
     func waitTransition() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.put(options: .waitTransition)
+        let fixture = try await PipelineFixture(), request = try fixture.serve(options: .waitTransition)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         var completions = 0
         slot.load(request, presentation: .init(transition: .crossFade())) { _ in completions += 1 }
@@ -324,24 +339,24 @@ struct ImageSlotTests {
         #expect(completions == 1)
     }
 
-    @Test("L16 the indicator begins, fills and goes")
+    @Test("L16 the indicator is shown, filled and hidden")
     func indicator() async throws {
-        let fixture = try await PipelineFixture(), request = try fixture.put(width: 300, height: 300)
+        let fixture = try await PipelineFixture(), request = try fixture.serve(width: 300, height: 300)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await set(slot, request, .init(indicator: .progress))
-        let indicators = display.seen.filter { if case .indicator = $0 { true } else { false } }
+        _ = await load(request, in: slot, presentation: .init(indicator: .progress))
+        let indicators = display.history.filter { if case .indicator = $0 { true } else { false } }
         #expect(indicators.first == .indicator(.progress(nil)))
         #expect(indicators.contains(.indicator(.progress(1))))
         #expect(indicators.last == .indicator(nil))
     }
 
-    @Test("L23 a slot starts from the picture that is in memory in another size")
+    @Test("L23 a slot shows the image in memory of another size first")
     func preview() async throws {
-        let fixture = try await PipelineFixture(), full = try fixture.put()
+        let fixture = try await PipelineFixture(), full = try fixture.serve()
         let thumbnail = full.with(rendering: .init(size: PixelSize(width: 16, height: 16)))
         _ = try await fixture.pipeline.image(for: thumbnail)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        _ = await set(slot, full, .init(placeholder: try placeholder(), startsFromCache: true))
+        _ = await load(full, in: slot, presentation: .init(placeholder: try placeholder(), usesCachedPreview: true))
         let preview = PixelSize(width: 16, height: 12)
         #expect(display.images == [.image(preview, hasTransition: false), .image(small, hasTransition: false)])
     }
@@ -349,20 +364,22 @@ struct ImageSlotTests {
     @Test("L25 in the background nothing is drawn, and on return the last state once")
     func background() async throws {
         let fixture = try await PipelineFixture(), gate = DisplayGate()
-        let one = try fixture.put("1.png", width: 10, height: 10), two = try fixture.put("2.png", width: 20, height: 20)
+        let one = try fixture.serve("1.png", width: 10, height: 10),
+            two = try fixture.serve("2.png", width: 20, height: 20)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: gate)
         gate.hold()
-        _ = await set(slot, one, .init(transition: .crossFade()))
-        _ = await set(slot, two, .init(transition: .crossFade()))
+        _ = await load(one, in: slot, presentation: .init(transition: .crossFade()))
+        _ = await load(two, in: slot, presentation: .init(transition: .crossFade()))
         #expect(display.history.isEmpty)
         gate.release()
         #expect(display.images == [.image(PixelSize(width: 20, height: 20), hasTransition: false)])
     }
 
-    @Test("L17 callbacks may call back: a completion that gives its slot the next request")
+    @Test("L17 callbacks may call back: a completion that starts its slot's next load")
     func reentrancy() async throws {
         let fixture = try await PipelineFixture()
-        let one = try fixture.put("1.png", width: 10, height: 10), two = try fixture.put("2.png", width: 20, height: 20)
+        let one = try fixture.serve("1.png", width: 10, height: 10),
+            two = try fixture.serve("2.png", width: 20, height: 20)
         _ = try await (fixture.pipeline.image(for: one), fixture.pipeline.image(for: two))
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         var completions: [Int] = []

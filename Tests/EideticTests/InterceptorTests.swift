@@ -2,10 +2,10 @@ import Eidetic
 import EideticTestSupport
 import Testing
 
-/// What processors and interceptors may do, and what of it holds for prefetches.
+/// Request processors and interceptors, for loads and prefetches.
 @Suite("Processors and interceptors", .timeLimit(.minutes(2)))
 struct InterceptorTests {
-    /// A server that notes what it is asked, and a pipeline with a disk cache of its own.
+    /// A server that records its requests, and a pipeline with a disk cache.
     private struct InterceptorFixture {
         let directory: TemporaryDirectory
         let server: ScriptedOrigin
@@ -23,16 +23,16 @@ struct InterceptorTests {
         }
     }
 
-    @Test("L19 L20 a prefetch goes through the interceptors, is found by loads, and is counted")
+    @Test("L19 L20 a prefetch is intercepted, found by loads, and counted")
     func prefetch() async throws {
         for destination in [ImagePrefetcher.Destination.disk, .memory] {
             let fixture = try InterceptorFixture { $0.interceptors = [SigningInterceptor()] },
                 pipeline = fixture.pipeline
-            let requests = try ["a", "forbidden"].map { try ImageRequest("\(fixture.origin.url)/\($0)") }
+            let requests = try ["a", "forbidden"].map { try ImageRequest("\(fixture.server.url)/\($0)") }
             let group = ImagePrefetcher(pipeline: pipeline, destination: destination).prefetch(requests)
             #expect(await group.finish().skipped == 1)
-            #expect(fixture.origin.requests.map(\.path) == ["/a"])
-            #expect(fixture.origin.requests.first?.headers["authorization"] == "Bearer 42")
+            #expect(fixture.server.requests.map(\.path) == ["/a"])
+            #expect(fixture.server.requests.first?.headers["authorization"] == "Bearer 42")
             let statistics = pipeline.statistics
             #expect(statistics.loads == 2 && statistics.networkLoads == 1 && statistics.failures == 1)
             await waitUntil { pipeline.isIdle }
@@ -41,23 +41,23 @@ struct InterceptorTests {
         }
     }
 
-    @Test("L19 L22 a prefetch stays at low priority, whatever processors say")
+    @Test("L19 L22 a prefetch stays at low priority, whatever processors set")
     func prefetchPriority() async throws {
         for destination in [ImagePrefetcher.Destination.disk, .memory] {
             let fixture = try InterceptorFixture { $0.requestProcessors = [{ ImageRequest($0.resource) }] },
                 pipeline = fixture.pipeline
             pipeline.isUserInteracting = true
             let group = ImagePrefetcher(pipeline: pipeline, destination: destination)
-                .prefetch([try ImageRequest(fixture.origin.url + "/later")])
+                .prefetch([try ImageRequest(fixture.server.url + "/later")])
             await waitUntil { pipeline.statistics.loads == 1 }
-            _ = try await pipeline.image(for: ImageRequest(fixture.origin.url + "/now"))
-            #expect(fixture.origin.requests.map(\.path) == ["/now"])
+            _ = try await pipeline.image(for: ImageRequest(fixture.server.url + "/now"))
+            #expect(fixture.server.requests.map(\.path) == ["/now"])
             pipeline.isUserInteracting = false
             #expect(await group.finish().skipped == 0)
         }
     }
 
-    @Test("L05 L22 the priority that a processor or an interceptor gives is the load's", arguments: [true, false])
+    @Test("L05 L22 a load has the priority that a processor or an interceptor sets", arguments: [true, false])
     func priority(byProcessor: Bool) async throws {
         let fixture = try InterceptorFixture { configuration in
             if byProcessor {
@@ -68,21 +68,21 @@ struct InterceptorTests {
         }
         let pipeline = fixture.pipeline
         pipeline.isUserInteracting = true
-        let later = Task { try await pipeline.image(for: ImageRequest(fixture.origin.url + "/later")) }
+        let later = Task { try await pipeline.image(for: ImageRequest(fixture.server.url + "/later")) }
         await waitUntil { pipeline.statistics.loads == 1 }
-        _ = try await pipeline.image(for: ImageRequest(fixture.origin.url + "/now"))
-        #expect(fixture.origin.requests.map(\.path) == ["/now"])
+        _ = try await pipeline.image(for: ImageRequest(fixture.server.url + "/now"))
+        #expect(fixture.server.requests.map(\.path) == ["/now"])
         pipeline.isUserInteracting = false
         #expect(try await later.value.size.width == 8)
     }
 
-    @Test("L20 an interceptor answers itself, and nothing else is asked")
+    @Test("L20 an interceptor can respond itself, without a request")
     func answersItself() async throws {
         let image = try TestImage.image(),
             fixture = try InterceptorFixture { $0.interceptors = [RespondingInterceptor(image: image)] }
-        let response = try await fixture.pipeline.response(for: ImageRequest(fixture.origin.url + "/a"))
+        let response = try await fixture.pipeline.response(for: ImageRequest(fixture.server.url + "/a"))
         #expect(response.image.size == image.size && response.source == .memory && response.byteCount.bytes == 3)
-        #expect(fixture.origin.requests.isEmpty)
+        #expect(fixture.server.requests.isEmpty)
     }
 }
 
@@ -100,7 +100,7 @@ private struct LoweringInterceptor: ImageInterceptor {
     }
 }
 
-/// Puts a key into each request, and refuses some.
+/// An interceptor that adds a credential to each request, and refuses some.
 private struct SigningInterceptor: ImageInterceptor {
     func intercept(
         _ request: ImageRequest,

@@ -4,42 +4,42 @@ import Testing
 
 @Suite("Options", .timeLimit(.minutes(2)))
 struct OptionTests {
-    @Test("L06 continueInBackground: a background task stands around the load; at its expiry the load ends cancelled")
+    @Test("L06 continueInBackground: a background task is open during the load; at its expiry the load is cancelled")
     func background() async throws {
         let environment = BackgroundTaskEnvironment(), png = try TestImage.png(width: 8, height: 6)
-        // One that never opens: a load that is to be cancelled must not come to its end before.
+        // The second gate never opens: a load to be cancelled must not finish before.
         let gate = Gate(), closed = Gate()
         var configuration = ImagePipeline.Configuration()
         configuration.environment = environment
         let pipeline = ImagePipeline(configuration)
         func makeRequest(named name: String, waitingFor gate: Gate) -> ImageRequest {
-            let origin = ImageResource.provider(name: name) { () throws(EideticError) in
+            let origin = ImageRequest.Resource.provider(name: name) { () throws(EideticError) in
                 await gate.wait()
                 return png
             }
             return ImageRequest(origin, options: .continueInBackground)
         }
         let expired = Task { try await pipeline.image(for: makeRequest(named: "one", waitingFor: closed)) }
-        await waitUntil { environment.open.count == 1 }
+        await waitUntil { environment.openTasks.count == 1 }
         environment.expire()
         let error = await #expect(throws: EideticError.self) { try await expired.value }
         #expect(error?.code == .cancelled)
-        #expect(environment.open.isEmpty)
+        #expect(environment.openTasks.isEmpty)
         gate.open()
         #expect(try await pipeline.image(for: makeRequest(named: "two", waitingFor: gate)).size.width == 8)
-        #expect(environment.open.isEmpty)
+        #expect(environment.openTasks.isEmpty)
         environment.refusesTasks = true
         let refused = await #expect(throws: EideticError.self) {
             try await pipeline.image(for: makeRequest(named: "three", waitingFor: closed))
         }
         #expect(refused?.code == .cancelled)
-        // Without the option no task is asked for.
+        // Without the option there is no background task.
         let plain = makeRequest(named: "four", waitingFor: gate).with(options: [])
         #expect(try await pipeline.image(for: plain).size.width == 8)
         #expect(environment.startedNames == ["one", "two", "three"].map { "load \($0)" })
     }
 
-    @Test("L06 L14 avoidAutoCancel: the slot's earlier load goes on and says how it ended, and is not seen")
+    @Test("L06 L14 avoidAutoCancel: the slot's earlier load continues and completes, and is not shown")
     @MainActor
     func avoidAutoCancel() async throws {
         let gate = Gate(), png = try TestImage.png(width: 8, height: 6), display = RecordingDisplay()
@@ -84,7 +84,7 @@ struct OptionTests {
         #expect(server.requests.map(\.path) == ["/first", "/high", "/normal", "/low"])
     }
 
-    @Test("L06 handleCookies sends what was set before; without it nothing is kept or sent")
+    @Test("L06 handleCookies sends and stores cookies; without it there are none")
     func cookies() async throws {
         let png = try TestImage.png(width: 8, height: 6)
         let server = try ScriptedOrigin { _ in [.response(200, headers: ["Set-Cookie": "a=1; Path=/"], body: png)] }
@@ -96,7 +96,7 @@ struct OptionTests {
     }
 }
 
-/// An environment whose background tasks a test sees, and brings to their expiry.
+/// An environment whose background tasks a test can inspect and expire.
 private final class BackgroundTaskEnvironment: ApplicationEnvironment {
     private struct State {
         var lastIdentifier: UInt64 = 0
@@ -107,16 +107,16 @@ private final class BackgroundTaskEnvironment: ApplicationEnvironment {
 
     private let state = Guarded(State())
 
-    var openTasks: [BackgroundTaskIdentifier] { state.withLock { Array($0.open.keys) } }
-    var startedNames: [String] { state.withLock { $0.begun } }
+    var openTasks: [BackgroundTaskIdentifier] { state.withLock { Array($0.openTasks.keys) } }
+    var startedNames: [String] { state.withLock { $0.startedNames } }
 
     var refusesTasks: Bool {
-        get { state.withLock { $0.refuses } }
-        set { state.withLock { $0.refuses = newValue } }
+        get { state.withLock { $0.refusesTasks } }
+        set { state.withLock { $0.refusesTasks = newValue } }
     }
 
     func expire() {
-        for handler in state.withLock({ Array($0.open.values) }) { handler() }
+        for handler in state.withLock({ Array($0.openTasks.values) }) { handler() }
     }
 
     func beginBackgroundTask(
@@ -124,17 +124,17 @@ private final class BackgroundTaskEnvironment: ApplicationEnvironment {
         expirationHandler: @escaping @Sendable () -> Void
     ) -> BackgroundTaskIdentifier {
         state.withLock { state in
-            state.begun.append(name)
-            if state.refuses { return .invalid }
-            state.last += 1
-            let identifier = BackgroundTaskIdentifier(rawValue: state.last)
-            state.open[identifier] = expirationHandler
+            state.startedNames.append(name)
+            if state.refusesTasks { return .invalid }
+            state.lastIdentifier += 1
+            let identifier = BackgroundTaskIdentifier(rawValue: state.lastIdentifier)
+            state.openTasks[identifier] = expirationHandler
             return identifier
         }
     }
 
     func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {
-        _ = state.withLock { $0.open.removeValue(forKey: identifier) }
+        _ = state.withLock { $0.openTasks.removeValue(forKey: identifier) }
     }
 
     let phases = AsyncStream<ApplicationPhase> { $0.finish() }

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Pipeline", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct PipelineTests {
-    @Test("L09 the first answer comes from the network, the next from memory, and the next run's from disk")
+    @Test("L09 the first response is from the network, the next from memory, and the next run's from disk")
     func sources() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         let first = try await fixture.pipeline.response(for: request)
         #expect(first.source == .network)
         #expect(first.storeError == nil)
-        // That it was looked at when the disk had it is no use that anybody made of it.
+        // The look-up after the write to disk is not counted as a hit.
         #expect(fixture.pipeline.cache.memory.images.statistics.hits == 0)
         #expect(first.image.size == PixelSize(width: 64, height: 48))
         #expect(first.image.pixels[63, 47] == SIMD4(63, 47, 7, 255))
@@ -22,10 +22,10 @@ struct PipelineTests {
         #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
-    @Test("L02 one hundred callers of one URL: one request, one hundred pictures")
+    @Test("L02 one hundred callers of one URL: one request, one hundred images")
     func oneHundredCallers() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(), pipeline = fixture.pipeline
+        let request = try fixture.serve(), pipeline = fixture.pipeline
         let sizes = try await withThrowingTaskGroup(of: PixelSize.self) { group in
             for _ in 0..<100 { group.addTask { try await pipeline.image(for: request).size } }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -37,7 +37,7 @@ struct PipelineTests {
     @Test("L02 one URL in ten sizes at once: one request, ten right sizes")
     func tenSizes() async throws {
         let fixture = try await PipelineFixture()
-        let original = try fixture.put(width: 640, height: 480), pipeline = fixture.pipeline
+        let original = try fixture.serve(width: 640, height: 480), pipeline = fixture.pipeline
         let widths = try await withThrowingTaskGroup(of: Int.self) { group in
             for width in 1...10 {
                 let size = PixelSize(width: width * 10, height: 1_000)
@@ -50,13 +50,13 @@ struct PipelineTests {
         #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
-    @Test("C02 a smaller size is made from a larger picture in memory, without disk or network")
+    @Test("C02 a smaller size is made from a larger image in memory, without disk or network")
     func largerDecode() async throws {
         let fixture = try await PipelineFixture()
-        let full = try fixture.put(width: 640, height: 480), pipeline = fixture.pipeline
+        let full = try fixture.serve(width: 640, height: 480), pipeline = fixture.pipeline
         _ = try await pipeline.image(for: full)
         let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache")))
-        try disk.removeAll()
+        try disk.blocking.removeAll()
         let response = try await pipeline.response(for: full.with(rendering: .init(size: .init(width: 64, height: 64))))
         #expect(response.source == .memory)
         #expect(response.image.size == PixelSize(width: 64, height: 48))
@@ -65,7 +65,7 @@ struct PipelineTests {
         #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
-    @Test("C21 going into the background empties the memory cache")
+    @Test("C21 entering the background empties the memory cache")
     func background() async throws {
         let request = ImageRequest(.bytes(try TestImage.png(width: 4, height: 4)))
         let environment = PressureEnvironment()
@@ -73,17 +73,17 @@ struct PipelineTests {
         configuration.environment = environment
         let pipeline = ImagePipeline(configuration)
         _ = try await pipeline.image(for: request)
-        // A look that comes while the load still holds the picture brings it back: so once more, until it is gone.
+        // A look-up while the load still holds the image restores it, so it is repeated.
         await waitUntil {
             environment.enterBackground()
             return pipeline.cachedImage(for: request) == nil
         }
     }
 
-    @Test("L02 two users with different headers never share a picture")
+    @Test("L02 two users with different headers never share an image")
     func headersAreIdentity() async throws {
         let fixture = try await PipelineFixture()
-        let url = try fixture.put().name
+        let url = try fixture.serve().name
         func makeRequest(for user: String) throws -> ImageRequest {
             var source = try FetchRequest(url: url)
             source.headers = ["Authorization": "Bearer \(user)"]
@@ -100,10 +100,10 @@ struct PipelineTests {
         #expect(try await fixture.server.requestCount(for: "/a.png") == 2)
     }
 
-    @Test("L15 a picture in memory is delivered synchronously")
+    @Test("L15 an image in memory is delivered synchronously")
     func synchronousHit() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put()
+        let request = try fixture.serve()
         #expect(fixture.pipeline.cachedImage(for: request) == nil)
         _ = try await fixture.pipeline.image(for: request)
         #expect(fixture.pipeline.cachedImage(for: request)?.size == PixelSize(width: 64, height: 48))
@@ -114,12 +114,12 @@ struct PipelineTests {
     @Test("L21 events end with exactly one terminal event, after progress")
     func events() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(width: 300, height: 300)
+        let request = try fixture.serve(width: 300, height: 300)
         var terminal = 0, received = 0
         for await event in fixture.pipeline.events(for: request) {
             switch event {
             case .progress(let progress): received = progress.received
-            case .cached, .preview: Issue.record("nothing was cached, and no preview wanted")
+            case .cached, .preview: Issue.record("neither a cached image nor a preview was requested")
             case .finished(let response):
                 terminal += 1
                 #expect(response.byteCount.bytes == received)
@@ -132,7 +132,7 @@ struct PipelineTests {
     @Test("L21 a task that is cancelled while it waits for events gets one terminal event: cancelled")
     func cancelledEvents() async throws {
         let fixture = try await PipelineFixture(.init(server: "limit_rate 1k;"))
-        let request = try fixture.put(width: 300, height: 300), pipeline = fixture.pipeline
+        let request = try fixture.serve(width: 300, height: 300), pipeline = fixture.pipeline
         let task = Task {
             var codes: [EideticError.Code] = []
             for await event in pipeline.events(for: request) {
@@ -145,10 +145,10 @@ struct PipelineTests {
         await waitUntil { pipeline.statistics.cancelled == 1 }
     }
 
-    @Test("L06 fromCacheOnly never asks the network: a miss is cacheMiss")
+    @Test("L06 fromCacheOnly never uses the network: a miss is cacheMiss")
     func fromCacheOnly() async throws {
         let fixture = try await PipelineFixture()
-        let online = try fixture.put(options: .waitStoreCache)
+        let online = try fixture.serve(options: .waitStoreCache)
         let offline = online.with(options: .fromCacheOnly)
         let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: offline) }
         #expect(error?.code == .cacheMiss)
@@ -157,10 +157,10 @@ struct PipelineTests {
         #expect(try await fixture.server.requestCount(for: "/a.png") == 1)
     }
 
-    @Test("L06 fromLoaderOnly asks no cache but stores")
+    @Test("L06 fromLoaderOnly ignores the caches, but stores")
     func fromLoaderOnly() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: [.fromLoaderOnly, .waitStoreCache])
+        let request = try fixture.serve(options: [.fromLoaderOnly, .waitStoreCache])
         for _ in 0..<2 { #expect(try await fixture.pipeline.response(for: request).source == .network) }
         #expect(try await fixture.nextRun().response(for: request.with(options: [])).source == .disk)
         #expect(try await fixture.server.requestCount(for: "/a.png") == 2)
@@ -169,7 +169,7 @@ struct PipelineTests {
     @Test("L06 cacheMemoryOnly stores nothing on disk")
     func cacheMemoryOnly() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: [.cacheMemoryOnly, .waitStoreCache])
+        let request = try fixture.serve(options: [.cacheMemoryOnly, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
         #expect(try await fixture.pipeline.response(for: request).source == .memory)
         #expect(try await fixture.nextRun().response(for: request).source == .network)
@@ -178,7 +178,7 @@ struct PipelineTests {
     @Test("L06 scaleDownLargeImages limits the decoded bytes and is part of the identity")
     func scaleDown() async throws {
         let fixture = try await PipelineFixture()
-        let full = try fixture.put(width: 400, height: 300)
+        let full = try fixture.serve(width: 400, height: 300)
         var configuration = ImagePipeline.Configuration()
         configuration.scaleDownLimit = ByteCount(200 * 150 * 4)
         let pipeline = ImagePipeline(configuration)
@@ -189,10 +189,10 @@ struct PipelineTests {
         #expect(try await pipeline.image(for: full).size == PixelSize(width: 400, height: 300))
     }
 
-    @Test("C18 an entry on disk that cannot be decoded goes, and the network is asked once")
+    @Test("C18 an entry on disk that cannot be decoded is removed, and loaded once from the network")
     func brokenEntry() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache")))
         let good = try TestImage.png(width: 64, height: 48)
         try await disk.insert(Array(good.prefix(good.count / 2)), for: request.name)
@@ -209,19 +209,19 @@ struct PipelineTests {
         configuration.environment = environment
         let pipeline = ImagePipeline(configuration)
         let fixture = try await PipelineFixture()
-        let request = try fixture.put()
+        let request = try fixture.serve()
         _ = try await pipeline.image(for: request)
-        // A look that comes while the load still holds the picture brings it back: so once more, until it is gone.
+        // A look-up while the load still holds the image restores it, so it is repeated.
         await waitUntil {
             environment.send(.critical)
             return pipeline.cachedImage(for: request) == nil
         }
     }
 
-    @Test("L26 statistics count every answer once")
+    @Test("L26 statistics count every load once")
     func statistics() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put()
+        let request = try fixture.serve()
         _ = try await fixture.pipeline.image(for: request)
         _ = try await fixture.pipeline.image(for: request)
         _ = try? await fixture.pipeline.image(for: try ImageRequest(fixture.server.url + "/missing.png"))

@@ -4,15 +4,15 @@ import Testing
 
 @Suite("Prefetcher", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct PrefetcherTests {
-    @Test("L19 a list is prefetched: progress counts, failures are skipped, the end always comes")
+    @Test("L19 a list is prefetched: progress counts, failures are skipped, the group always ends")
     func prefetches() async throws {
         let fixture = try await PipelineFixture()
-        var requests = try (0..<20).map { try fixture.put("\($0).png") }
+        var requests = try (0..<20).map { try fixture.serve("\($0).png") }
         requests.append(try ImageRequest(fixture.server.url + "/missing.png"))
         let group = ImagePrefetcher(pipeline: fixture.pipeline).prefetch(requests)
-        var last: PrefetchProgress?
+        var last: ImagePrefetcher.Progress?
         for await progress in group.progress { last = progress }
-        #expect(last == PrefetchProgress(finished: 21, skipped: 1, total: 21))
+        #expect(last == ImagePrefetcher.Progress(finished: 21, skipped: 1, total: 21))
         #expect(await group.finish() == last)
         for request in requests.dropLast() { #expect(fixture.pipeline.cachedImage(for: request) != nil) }
     }
@@ -20,28 +20,28 @@ struct PrefetcherTests {
     @Test("L19 to disk only: nothing is decoded into memory, and the next run needs no network")
     func toDisk() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put()
+        let request = try fixture.serve()
         let result = await ImagePrefetcher(pipeline: fixture.pipeline, destination: .disk).prefetch([request]).finish()
-        #expect(result == PrefetchProgress(finished: 1, skipped: 0, total: 1))
+        #expect(result == ImagePrefetcher.Progress(finished: 1, skipped: 0, total: 1))
         #expect(fixture.pipeline.cachedImage(for: request) == nil)
         #expect(try await fixture.nextRun().response(for: request).source == .disk)
     }
 
-    @Test("L19 a cancelled group ends, and its pictures count as skipped")
+    @Test("L19 a cancelled group ends, and its images count as skipped")
     func cancels() async throws {
         let fixture = try await PipelineFixture(.init(server: "limit_rate 1k;"))
-        let requests = try (0..<9).map { try fixture.put("\($0).png", width: 200, height: 200) }
+        let requests = try (0..<9).map { try fixture.serve("\($0).png", width: 200, height: 200) }
         let group = ImagePrefetcher(pipeline: fixture.pipeline).prefetch(requests)
         group.cancel()
-        #expect(await group.finish() == PrefetchProgress(finished: 9, skipped: 9, total: 9))
+        #expect(await group.finish() == ImagePrefetcher.Progress(finished: 9, skipped: 9, total: 9))
     }
 
-    @Test("L19 a paused prefetcher begins nothing until it goes on")
+    @Test("L19 a paused prefetcher starts nothing until it is resumed")
     func pauses() async throws {
         let fixture = try await PipelineFixture()
         let prefetcher = ImagePrefetcher(pipeline: fixture.pipeline)
         prefetcher.isPaused = true
-        let request = try fixture.put()
+        let request = try fixture.serve()
         let group = prefetcher.prefetch([request])
         for _ in 0..<1_000 { await Task.yield() }
         #expect(try await fixture.server.requestCount(for: "/a.png") == 0)
@@ -49,7 +49,7 @@ struct PrefetcherTests {
         #expect(await group.finish().skipped == 0)
     }
 
-    @Test("L19 pictures are brought in the order of the list")
+    @Test("L19 images are loaded in the order of the list")
     func order() async throws {
         let png = try TestImage.png(width: 4, height: 3),
             server = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
@@ -59,39 +59,42 @@ struct PrefetcherTests {
         #expect(server.requests.map(\.path) == (0..<100).map { "/\($0)" })
     }
 
-    @Test("L19 to disk only: what its server forbids to store is no success")
+    @Test("L19 to disk only: an image that must not be stored counts as skipped")
     func forbidden() async throws {
         let png = try TestImage.png(width: 4, height: 3)
         let server = try ScriptedOrigin { _ in [.response(200, headers: ["Cache-Control": "no-store"], body: png)] }
         let fixture = try await PipelineFixture(), codes = Guarded<[EideticError.Code?]>([])
         let prefetcher = ImagePrefetcher(pipeline: fixture.pipeline, destination: .disk)
-        let group = prefetcher.prefetch([try ImageRequest(server.url + "/a"), try fixture.put()]) { _, result in
+        let group = prefetcher.prefetch([try ImageRequest(server.url + "/a"), try fixture.serve()]) { _, result in
             if case .failure(let error) = result { codes.withLock { $0.append(error.code) } }
         }
         #expect(await group.finish().skipped == 1)
         #expect(codes.withLock { $0 } == [.refused])
     }
 
-    @Test("L19 to disk only: what is stored nowhere is no success, and what is local is one")
+    @Test("L19 to disk only: an image that is not stored counts as skipped, a local one does not")
     func nowhere() async throws {
         let png = try TestImage.png(width: 4, height: 3), fixture = try await PipelineFixture()
-        func skippedCount(_ pipeline: ImagePipeline, in origin: ImageResource, options: ImageOptions = []) async -> Int
-        {
-            let request = ImageRequest(origin, options: options)
+        func skippedCount(
+            of resource: ImageRequest.Resource,
+            in pipeline: ImagePipeline,
+            options: ImageOptions = []
+        ) async -> Int {
+            let request = ImageRequest(resource, options: options)
             return await ImagePrefetcher(pipeline: pipeline, destination: .disk).prefetch([request]).finish().skipped
         }
-        let provided = ImageResource.provider(name: "made") { () throws(EideticError) in png }
-        #expect(await skippedCount(ImagePipeline(.init()), in: provided) == 1)
-        #expect(await skippedCount(fixture.pipeline, in: provided, options: .cacheMemoryOnly) == 1)
-        #expect(await skippedCount(fixture.pipeline, in: provided) == 0)
-        #expect(await skippedCount(fixture.pipeline, in: provided) == 0)
-        #expect(await skippedCount(fixture.pipeline, in: .bytes(png)) == 0)
-        // Only the second prefetch found something in a cache.
+        let provided = ImageRequest.Resource.provider(name: "made") { () throws(EideticError) in png }
+        #expect(await skippedCount(of: provided, in: ImagePipeline(.init())) == 1)
+        #expect(await skippedCount(of: provided, in: fixture.pipeline, options: .cacheMemoryOnly) == 1)
+        #expect(await skippedCount(of: provided, in: fixture.pipeline) == 0)
+        #expect(await skippedCount(of: provided, in: fixture.pipeline) == 0)
+        #expect(await skippedCount(of: .bytes(png), in: fixture.pipeline) == 0)
+        // Only one of the prefetches found its image in a cache.
         let statistics = fixture.pipeline.statistics
         #expect(statistics.diskHits == 1 && statistics.savedBytes == png.count)
     }
 
-    @Test("L19 nothing to do ends at once")
+    @Test("L19 an empty group ends at once")
     func empty() async throws {
         let fixture = try await PipelineFixture()
         #expect(await ImagePrefetcher(pipeline: fixture.pipeline).prefetch([]).finish().total == 0)
@@ -100,10 +103,10 @@ struct PrefetcherTests {
 
 @Suite("Scrolling", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct InteractionTests {
-    @Test("L22 while the user scrolls, loads of low priority wait; a visible one goes on, and takes its twin along")
+    @Test("L22 while the user scrolls, loads of low priority wait; a visible one continues, with those that it joined")
     func waits() async throws {
         let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
-        let one = try fixture.put("1.png").with(priority: .low), two = try fixture.put("2.png").with(priority: .low)
+        let one = try fixture.serve("1.png").with(priority: .low), two = try fixture.serve("2.png").with(priority: .low)
         pipeline.isUserInteracting = true
         let first = Task { try await pipeline.response(for: one) }
         let second = Task { try await pipeline.response(for: two) }
@@ -115,27 +118,27 @@ struct InteractionTests {
         #expect(try await first.value.source == .network)
     }
 
-    @Test("L22 while the user scrolls, what is on disk is not read for loads of low priority")
+    @Test("L22 while the user scrolls, the disk is not read for loads of low priority")
     func disk() async throws {
         let fixture = try await PipelineFixture(), next = try fixture.nextRun()
-        let one = try fixture.put("1.png", options: .waitStoreCache)
-        let two = try fixture.put("2.png", options: .waitStoreCache)
+        let one = try fixture.serve("1.png", options: .waitStoreCache)
+        let two = try fixture.serve("2.png", options: .waitStoreCache)
         for request in [one, two] { _ = try await fixture.pipeline.image(for: request) }
         next.isUserInteracting = true
         let low = Task { try await next.response(for: one.with(priority: .low)) }
         await waitUntil { next.statistics.loads == 1 }
         #expect(try await next.response(for: two).source == .disk)
-        // What had been read by now would be shown all the same.
+        // An entry that was read before its removal would be delivered all the same.
         let disk = try #require(next.configuration.diskCache)
-        #expect(try await disk.removeValue(for: one.name))
+        #expect(try await disk.remove(one.name))
         next.isUserInteracting = false
         #expect(try await low.value.source == .network)
     }
 
-    @Test("L22 who waits can be cancelled")
+    @Test("L22 a waiting load can be cancelled")
     func cancels() async throws {
         let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
-        let request = try fixture.put().with(priority: .low)
+        let request = try fixture.serve().with(priority: .low)
         pipeline.isUserInteracting = true
         let task = Task { try await pipeline.response(for: request) }
         await waitUntil { pipeline.statistics.loads == 1 }
@@ -145,12 +148,12 @@ struct InteractionTests {
 }
 
 extension InteractionTests {
-    @Test("L22 a caller's function is not called while its load is held back; one that becomes urgent goes on")
+    @Test("L22 a provider is not called while its load is held back; a load that becomes urgent continues")
     @MainActor
     func becomesUrgent() async throws {
         let calls = Counter(), completions = Counter(), png = try TestImage.png(width: 4, height: 3)
         let pipeline = ImagePipeline(.init())
-        let resource = ImageResource.provider(name: "made") { () throws(EideticError) in
+        let resource = ImageRequest.Resource.provider(name: "made") { () throws(EideticError) in
             calls.increment()
             return png
         }
@@ -163,7 +166,7 @@ extension InteractionTests {
         #expect(calls.value == 1)
     }
 
-    @Test("L22 the end of a scroll resumes neither what the application suspended nor what another's scroll holds")
+    @Test("L22 the end of a scroll resumes neither application's suspensions nor those of another pipeline's scroll")
     func reasons() async throws {
         let png = try TestImage.png(width: 4, height: 3),
             server = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
@@ -182,13 +185,13 @@ extension InteractionTests {
         one.isUserInteracting = false
         let low = Task { try await downloader.fetch(FetchRequest(url: server.url + "/b"), priority: .low) }
         await waitUntil { downloader.counts == (waiting: 1, running: 0) }
-        // A pipeline that goes away scrolls no more.
+        // A released pipeline ends its interaction.
         two = nil
         #expect(try await low.value.status == 200)
         #expect(server.requests.map(\.path) == ["/a", "/b"])
     }
 
-    @Test("L22 the engine hears of suspensions in their order: at the end of many at once a download goes on")
+    @Test("L22 the engine handles suspensions in their order: after many concurrent ones a download continues")
     func order() async throws {
         let gates = (0..<200).map { _ in Gate() }, chunk = Array(try TestImage.png(width: 4, height: 3).prefix(40))
         let server = try ScriptedOrigin { _ in
@@ -211,12 +214,12 @@ extension InteractionTests {
                 }
             }
             gate.open()
-            // Where the engine took an old message for the newest, nothing comes any more.
+            // If the engine took an old message for the newest, no chunk would follow.
             #expect(try await chunks.next()?.count == chunk.count)
         }
     }
 
-    @Test("L22 while the user scrolls, a low-priority download that runs takes no bytes; it goes on afterwards")
+    @Test("L22 while the user scrolls, an active low-priority download receives no bytes; it continues afterwards")
     func pauses() async throws {
         let png = try TestImage.png(width: 300, height: 300), sent = Gate(), proceed = Gate()
         let first = Array(png.prefix(10_000)), remaining = Array(png.dropFirst(10_000))
@@ -236,10 +239,10 @@ extension InteractionTests {
         }
         await waitUntil { received.withLock { $0 } == 10_000 }
         pipeline.isUserInteracting = true
-        // The engine takes its commands in their order: when another download is done, it has paused this one.
+        // The engine runs its commands in their order: after another download, this one is paused.
         _ = try await pipeline.image(for: ImageRequest("\(server.url)/first"))
         proceed.open()
-        // Others go on: the engine has looked at its connections many times meanwhile.
+        // Other downloads continue, so the engine has polled its connections many times meanwhile.
         for index in 0..<20 { _ = try await pipeline.image(for: ImageRequest("\(server.url)/\(index)")) }
         #expect(received.withLock { $0 } == 10_000)
         pipeline.isUserInteracting = false

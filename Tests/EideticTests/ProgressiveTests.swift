@@ -2,9 +2,9 @@ import Eidetic
 import EideticTestSupport
 import Testing
 
-@Suite("While the bytes come", .timeLimit(.minutes(2)))
+@Suite("Progressive loads", .timeLimit(.minutes(2)))
 struct ProgressiveTests {
-    /// A server that sends the first part of a picture, and the rest when the gate is open.
+    /// A server that sends the first part of an image, and the remaining bytes when the gate is open.
     private func makeServer(sending bytes: [UInt8], part: Double, gate: Gate, hasLength: Bool = true) throws
         -> ScriptedOrigin
     {
@@ -29,10 +29,14 @@ struct ProgressiveTests {
         return try ImageEncoder.encode(image, as: format)
     }
 
-    @Test("L10 L06 progressive: a partial picture is seen while the rest is still to come", arguments: [true, false])
+    @Test(
+        "L10 L06 progressive: a partial image is delivered before the remaining bytes are received",
+        arguments: [true, false]
+    )
     func previews(hasLength: Bool) async throws {
         for format in [ImageFormat.png, .jpeg, .gif, .webp] {
-            let gate = Gate(), server = try origin(try picture(format), part: 0.7, gate, hasLength: hasLength)
+            let gate = Gate(),
+                server = try makeServer(sending: try encodedImage(format), part: 0.7, gate: gate, hasLength: hasLength)
             let request = try ImageRequest(server.url + "/a", options: .progressive)
             var events: [String] = []
             for await event in ImagePipeline(.init()).events(for: request) {
@@ -53,9 +57,10 @@ struct ProgressiveTests {
         }
     }
 
-    @Test("L10 L02 each who waits sees previews of the size they want, from one download; who wants none sees none")
+    @Test("L10 L02 each load gets previews of its own size, from one download; a load without the option gets none")
     func sizes() async throws {
-        let gate = Gate(), server = try origin(try picture(.png), part: 0.7, gate), pipeline = ImagePipeline(.init())
+        let gate = Gate(), server = try makeServer(sending: try encodedImage(.png), part: 0.7, gate: gate),
+            pipeline = ImagePipeline(.init())
         let full = try ImageRequest(server.url + "/a", options: .progressive)
         let small = full.with(rendering: .init(size: PixelSize(width: 20, height: 20)))
         func previewSizes(of request: ImageRequest, opening: Gate) -> Task<Set<PixelSize>, Never> {
@@ -85,7 +90,8 @@ struct ProgressiveTests {
 
     @Test("L10 a transform changes previews too, and no preview is kept")
     func transformed() async throws {
-        let gate = Gate(), server = try origin(try picture(.png), part: 0.7, gate), pipeline = ImagePipeline(.init())
+        let gate = Gate(), server = try makeServer(sending: try encodedImage(.png), part: 0.7, gate: gate),
+            pipeline = ImagePipeline(.init())
         let calls = Counter()
         let request = try ImageRequest(server.url + "/a", options: .progressive)
             .with(rendering: .init(transform: CountingTransform(count: calls)))
@@ -102,10 +108,11 @@ struct ProgressiveTests {
         #expect(pipeline.cachedImage(for: request) == nil)
     }
 
-    @Test("L10 a slot shows previews, and then the picture")
+    @Test("L10 a slot shows previews, then the image")
     @MainActor
     func slot() async throws {
-        let gate = Gate(), server = try origin(try picture(.png), part: 0.7, gate), display = RecordingDisplay()
+        let gate = Gate(), server = try makeServer(sending: try encodedImage(.png), part: 0.7, gate: gate),
+            display = RecordingDisplay()
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         let completions = Counter()
         slot.load(try ImageRequest(server.url + "/a", options: .progressive)) { _ in completions.increment() }
@@ -118,10 +125,10 @@ struct ProgressiveTests {
         #expect(display.images.dropFirst().allSatisfy { $0 == preview })
     }
 
-    @Test("L10 a load that fails after previews leaves what was seen before, and no part of a picture")
+    @Test("L10 a load that fails after previews shows the previous image again")
     @MainActor
     func slotFailure() async throws {
-        let png = try picture(.png), gate = Gate(), display = RecordingDisplay()
+        let png = try encodedImage(.png), gate = Gate(), display = RecordingDisplay()
         let server = try ScriptedOrigin { _ in
             let head = ScriptedOrigin.Step.head(200, headers: ["Content-Length": "\(png.count)"])
             return [head, .send(Array(png.prefix(png.count / 2))), .wait(gate), .reset]
@@ -139,9 +146,9 @@ struct ProgressiveTests {
         #expect(display.images.last == .image(pixels.size, hasTransition: false))
     }
 
-    @Test("L10 L07 a connection that breaks while previews are shown: with retryFailed the download begins anew")
+    @Test("L10 L07 if the connection breaks during previews, retryFailed restarts the download")
     func broken() async throws {
-        let png = try picture(.png), tries = Counter()
+        let png = try encodedImage(.png), tries = Counter()
         let server = try ScriptedOrigin { _ in
             tries.increment()
             guard tries.value == 1 else { return [.response(200, headers: [:], body: png)] }
@@ -152,9 +159,9 @@ struct ProgressiveTests {
         #expect(tries.value == 2)
     }
 
-    @Test("L07 L10 a downloader that always retries does so also where partial pictures are shown")
+    @Test("L07 L10 a downloader that always retries does so also for progressive loads")
     func retries() async throws {
-        let png = try picture(.png), tries = Counter()
+        let png = try encodedImage(.png), tries = Counter()
         let server = try ScriptedOrigin { _ in
             tries.increment()
             return [tries.value == 1 ? .response(503) : .response(200, headers: [:], body: png)]
@@ -167,9 +174,9 @@ struct ProgressiveTests {
         #expect(tries.value == 2)
     }
 
-    @Test("L07 L10 a download that is shown while it comes is told at its end, and leaves the list of failures")
+    @Test("L07 L10 the end of a progressive download is reported, and its URL leaves the list of failures")
     func reportsEnd() async throws {
-        let png = try picture(.png), tries = Counter(), outcomes = Guarded<[Int?]>([])
+        let png = try encodedImage(.png), tries = Counter(), outcomes = Guarded<[Int?]>([])
         let server = try ScriptedOrigin { _ in
             tries.increment()
             return [tries.value == 1 ? .response(404) : .response(200, headers: [:], body: png)]
@@ -185,9 +192,10 @@ struct ProgressiveTests {
         #expect(outcomes.withLock { $0 } == [nil, png.count])
     }
 
-    @Test("L08 L10 progress comes no more often than the minimum interval, also with partial pictures")
+    @Test("L08 L10 progress is reported no more often than the minimum interval, also in progressive loads")
     func throttled() async throws {
-        let gate = Gate(), bytes = try picture(.png), server = try origin(bytes, part: 0.7, gate)
+        let gate = Gate(), bytes = try encodedImage(.png),
+            server = try makeServer(sending: bytes, part: 0.7, gate: gate)
         var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
         downloads.minimumProgressInterval = .seconds(1)
         downloads.time = ManualTime()
@@ -201,9 +209,9 @@ struct ProgressiveTests {
         #expect(received.last == bytes.count)
     }
 
-    @Test("L10 where the first of two servers breaks off, the next one's previews are made by another decoder")
+    @Test("L10 if the first of two servers fails, the next one's previews are made by another decoder")
     func anotherServer() async throws {
-        let jpeg = try picture(.jpeg), pixels = try TestImage.pixels(width: 200, height: 160)
+        let jpeg = try encodedImage(.jpeg), pixels = try TestImage.pixels(width: 200, height: 160)
         let inverted = try PixelBuffer(size: pixels.size, alpha: .opaque) { target, _ in
             pixels.withUnsafeBytes { source in
                 for index in source.indices { target[index] = index % 4 == 3 ? 255 : 255 - source[index] }
@@ -215,7 +223,7 @@ struct ProgressiveTests {
             let head = ScriptedOrigin.Step.head(200, headers: ["Content-Length": "\(jpeg.count)"])
             return [head, .send(Array(jpeg.dropLast(jpeg.count / 4))), .wait(seen), .reset]
         }
-        let second = try origin(try ImageEncoder.encode(invertedImage, as: .jpeg), part: 0.9, gate)
+        let second = try makeServer(sending: try ImageEncoder.encode(invertedImage, as: .jpeg), part: 0.9, gate: gate)
         let urls = [try FetchRequest(url: first.url + "/a"), try FetchRequest(url: second.url + "/a")]
         let request = ImageRequest(.firstOf(urls), options: .progressive)
         var isBright: [Bool] = []

@@ -2,39 +2,39 @@ import Eidetic
 import EideticTestSupport
 import Testing
 
-/// What happens at once, and what comes of it.
+/// Concurrent events of loads, their outcomes, and the tests that show them.
 ///
-/// | situation | outcome | shown by |
+/// | situation | outcome | test |
 /// |---|---|---|
-/// | a cell is used again | the first load's completion comes first, its picture never | `ImageSlotTests.reuse`, `storm` |
-/// | two callers, the first cancels | the second has its picture | `firstLeaves` |
-/// | cancelled, and asked again at once | a new download | `askedAgain` |
-/// | 200 requests at once | no answer is lost | `twoHundred` |
-/// | cancelled during the read from disk | one answer, `cancelled` | `duringDisk` |
-/// | cancelled during decode or transform | one answer, `cancelled`; nobody waits for the work | `duringTransform` |
-/// | cancelled during the store | one answer, `cancelled`; the picture is stored | `duringStore` |
-/// | `cancel` on the main actor | the completion comes within, and may call everything | `cancelCallsBack` |
+/// | a cell is reused | the first load completes first, its image is never shown | `ImageSlotTests.reuse`, `storm` |
+/// | one of two callers is cancelled | the other one gets its image | `firstLeaves` |
+/// | cancelled, and requested again at once | a new download | `askedAgain` |
+/// | 200 requests at once | every one completes | `twoHundred` |
+/// | cancelled during the read from disk | one completion, `cancelled` | `duringDisk` |
+/// | cancelled during decode or transform | one completion, `cancelled`, before the work ends | `duringTransform` |
+/// | cancelled during the store | one completion, `cancelled`; the image is stored | `duringStore` |
+/// | `cancel` on the main actor | the completion is called before it returns | `cancelCallsBack` |
 /// | cancelled after the end | nothing | `cancelCallsBack` |
-/// | `refreshCached` | one terminal event, however often the picture changes | `RefreshTests` |
-/// | one URL in several sizes | one download, each their size | `PipelineTests.tenSizes` |
-/// | one URL with other headers | another picture | `PipelineTests.headersAreIdentity` |
-/// | previews for two sizes | each their own | `ProgressiveTests.sizes` |
-/// | bytes come while a preview is decoded | it is decoded from a copy | `ProgressiveTests`, under the thread sanitizer |
-/// | the picture is replaced while the old one is decoded | the old one is delivered, and not kept | `replaced` |
-/// | the old bytes are read while the new ones are written | what is made of them does not stay | `replacedLater` |
-/// | the bytes are on disk, and a slow transform holds them still | the disk answers, as fresh as it is | `heldByTransform` |
+/// | `refreshCached` | one terminal event, however often the image changes | `RevalidationTests` |
+/// | one URL in several sizes | one download, an image of each size | `PipelineTests.tenSizes` |
+/// | one URL with other header fields | another image | `PipelineTests.headersAreIdentity` |
+/// | previews for two sizes | previews of each size | `ProgressiveTests.sizes` |
+/// | bytes are received during the decode of a preview | it is decoded from a copy | `ProgressiveTests` (TSan) |
+/// | the bytes are replaced while the old ones are decoded | the old image is delivered, and not cached | `replaced` |
+/// | the old bytes are read while new ones are written | their image is removed afterwards | `replacedLater` |
+/// | a slow transform holds bytes that are on disk | a new load uses the disk, and its freshness | `heldByTransform` |
 /// | a cancelled load ends late | its successor is still joined | `lateEnd` |
 @Suite("Races", .timeLimit(.minutes(2)))
 struct RaceTests {
     private func png() throws -> [UInt8] { try TestImage.png(width: 8, height: 6) }
 
-    /// A server whose answers wait for a gate; it has seen a request when `waitForRequests` returns.
+    /// A server whose responses wait for a gate; it has received a request when `waitForRequests` returns.
     private func makeServer(gate: Gate) throws -> ScriptedOrigin {
         let png = try png()
         return try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: png)] }
     }
 
-    @Test("L02 of two callers of one URL the first cancels, and the second has its picture")
+    @Test("L02 of two callers of one URL the first is cancelled, and the second gets its image")
     func firstLeaves() async throws {
         let gate = Gate(), server = try makeServer(gate: gate), pipeline = ImagePipeline(.init())
         let request = try ImageRequest(server.url + "/a.png")
@@ -50,7 +50,7 @@ struct RaceTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test("L02 cancelled and asked again at once: a new download, and a picture")
+    @Test("L02 cancelled and requested again at once: a new download, and an image")
     func askedAgain() async throws {
         let gate = Gate(), server = try makeServer(gate: gate), pipeline = ImagePipeline(.init())
         let request = try ImageRequest(server.url + "/a.png")
@@ -64,10 +64,10 @@ struct RaceTests {
         await #expect(throws: EideticError.self) { try await first.value }
     }
 
-    @Test("L21 two hundred loads at once: two hundred answers", .needsNginx)
+    @Test("L21 two hundred loads at once: two hundred completions", .needsNginx)
     func twoHundred() async throws {
         let fixture = try await PipelineFixture()
-        let requests = try (0..<20).map { try fixture.put("\($0).png") }
+        let requests = try (0..<20).map { try fixture.serve("\($0).png") }
         let completions = Counter(), images = Counter()
         await MainActor.run {
             for index in 0..<200 {
@@ -82,10 +82,10 @@ struct RaceTests {
         for index in 0..<20 { #expect(try await fixture.server.requestCount(for: "/\(index).png") == 1) }
     }
 
-    @Test("L21 cancelled during the read from disk: one answer, and it is cancelled", .needsNginx)
+    @Test("L21 cancelled during the read from disk: one completion, with cancelled", .needsNginx)
     func duringDisk() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         let next = try fixture.nextRun(), completions = Counter(), cancellations = Counter()
         for _ in 0..<50 {
@@ -103,7 +103,7 @@ struct RaceTests {
         #expect(cancellations.value > 0)
     }
 
-    @Test("L21 L02 cancelled during decode or transform: answered at once, once; the next caller is served")
+    @Test("L21 L02 cancelled during decode or transform: completed at once, once; the next load succeeds")
     func duringTransform() async throws {
         let started = Gate(), proceed = Gate(), pipeline = ImagePipeline(.init())
         let rendering = ImageRequest.Rendering(transform: BlockingTransform(started: started, proceed: proceed))
@@ -118,14 +118,14 @@ struct RaceTests {
         }
         await started.wait()
         task.cancel()
-        // The transform still runs, and nobody waits for it.
+        // The transform still runs, and no task waits for it.
         #expect(await task.value == ["\(EideticError.Code.cancelled)"])
         #expect(pipeline.cachedImage(for: request) == nil)
         proceed.open()
         #expect(try await pipeline.image(for: request).size.width == 8)
     }
 
-    @Test("L02 bytes that a slow transform still holds serve who asks meanwhile, without another request")
+    @Test("L02 bytes that a slow transform holds are used by concurrent loads, without another request")
     func heldBytes() async throws {
         let started = Gate(), proceed = Gate(), isOpen = Gate()
         isOpen.open()
@@ -142,20 +142,23 @@ struct RaceTests {
         #expect(server.requests.count == 1)
     }
 
-    @Test("L21 L06 cancelled while it waits for the store: one answer, cancelled; the picture is stored", .needsNginx)
+    @Test(
+        "L21 L06 cancelled while it waits for the store: one completion, with cancelled; the image is stored",
+        .needsNginx
+    )
     func duringStore() async throws {
         let fixture = try await PipelineFixture(), completions = Counter()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         let load = await MainActor.run { fixture.pipeline.load(request) { _ in completions.increment() } }
         await waitUntil { fixture.pipeline.cachedImage(for: request) != nil }
         await MainActor.run { load.cancel() }
         #expect(completions.value == 1)
         let disk = try DiskCache(.init(directory: fixture.directory.path(of: "cache")))
-        while try !disk.contains(request.name) { await Task.yield() }
+        while try !disk.blocking.contains(request.name) { await Task.yield() }
         #expect(completions.value == 1)
     }
 
-    @Test("L17 L21 cancel on the main actor calls back within, where all may be called; later it does nothing")
+    @Test("L17 L21 cancel on the main actor calls back before it returns; a second cancel does nothing")
     @MainActor
     func cancelCallsBack() async throws {
         let gate = Gate(), server = try makeServer(gate: gate), pipeline = ImagePipeline(.init())
@@ -182,7 +185,7 @@ struct RaceTests {
     }
 
     @Test(
-        "L11 replaced while the old picture is decoded: that one is delivered, and not kept",
+        "L11 bytes replaced while the old ones are decoded: the old image is delivered, and not cached",
         .needsNginx,
         arguments: [ImageOptions.refreshCached, .fromLoaderOnly]
     )
@@ -191,7 +194,7 @@ struct RaceTests {
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
         configuration.maximumConcurrentDecodes = 4
         let pipeline = ImagePipeline(configuration)
-        let request = try fixture.put(options: [how, .waitStoreCache])
+        let request = try fixture.serve(options: [how, .waitStoreCache])
         _ = try await pipeline.image(for: request)
         let rendering = ImageRequest.Rendering(transform: BlockingTransform(started: started, proceed: proceed))
         let slow = request.with(rendering: rendering, options: [])
@@ -206,14 +209,14 @@ struct RaceTests {
     }
 
     @Test(
-        "L11 what is made of the old bytes while the new ones are written goes from memory when these are",
+        "L11 an image made from the old bytes while the new ones are written is removed from memory afterwards",
         .needsNginx
     )
     func replacedLater() async throws {
         let fixture = try await PipelineFixture(), plan = FaultPlan(), writing = Gate(), proceed = Gate()
         let directory = DiskCache.Configuration(directory: fixture.directory.path(of: "cache"))
         let disk = try DiskCache(directory, fileSystem: FileSystem(observer: plan))
-        let pipeline = ImagePipeline(.init(diskCache: disk)), request = try fixture.put(options: .waitStoreCache)
+        let pipeline = ImagePipeline(.init(diskCache: disk)), request = try fixture.serve(options: .waitStoreCache)
         _ = try await pipeline.image(for: request)
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
         plan.before(.rename) {
@@ -222,7 +225,7 @@ struct RaceTests {
         }
         let new = try await pipeline.image(for: request.with(options: .refreshCached))
         await writing.wait()
-        // Brought in another way, so that the bytes that are written are not found.
+        // Another data key, so that the bytes being written are not found.
         let otherKey = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)), options: .retryFailed)
         pipeline.removeAllFromMemory()
         #expect(try await pipeline.image(for: otherKey).sourceSize != new.sourceSize)
@@ -233,7 +236,7 @@ struct RaceTests {
     }
 
     @Test(
-        "C20 bytes that a slow transform still holds are not given once they are on disk: the server is asked",
+        "C20 bytes that a slow transform holds are not used once they are on disk: the server is queried",
         .needsNginx
     )
     func heldByTransform() async throws {
@@ -241,7 +244,7 @@ struct RaceTests {
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
         (configuration.maximumConcurrentDecodes, configuration.freshness) = (4, .http())
         let pipeline = ImagePipeline(configuration), started = Gate(), proceed = Gate()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         let slow = request.with(
             rendering: .init(transform: BlockingTransform(started: started, proceed: proceed)),
             options: []
@@ -257,10 +260,10 @@ struct RaceTests {
         #expect(try await task.value == PixelSize(width: 64, height: 48))
     }
 
-    @Test("L02 a cancelled load that ends late does not take its successor's place: a third one joins that")
+    @Test("L02 a cancelled load that ends late does not replace its successor: a third load joins the second")
     func lateEnd() async throws {
         let calls = Counter(), first = Gate(), second = Gate(), png = try png()
-        let resource = ImageResource.provider(name: "late") { () throws(EideticError) in
+        let resource = ImageRequest.Resource.provider(name: "late") { () throws(EideticError) in
             calls.increment()
             await (calls.value == 1 ? first : second).wait()
             return png
@@ -281,7 +284,7 @@ struct RaceTests {
         #expect(calls.value == 2)
     }
 
-    @Test("L02 L19 ten priorities are changed live: the downloads follow, and a prefetch that is promoted overtakes")
+    @Test("L02 L19 ten priorities are changed during the loads: the downloads follow, a promoted prefetch first")
     @MainActor
     func priority() async throws {
         let gate = Gate(), server = try makeServer(gate: gate)
@@ -299,7 +302,7 @@ struct RaceTests {
         for (name, priority) in [(7, LoadPriority.high), (3, .normal), (5, .high), (5, .normal)] {
             loads[name].priority = priority
         }
-        // What is prefetched, and now becomes visible.
+        // A prefetched image that becomes visible.
         let visible = pipeline.load(try request(9).with(priority: .high)) { _ in completions.increment() }
         await waitUntil { pipeline.statistics.joined == 1 }
         gate.open()

@@ -6,7 +6,7 @@ import Testing
 struct RequestTests {
     private let url = "https://example.org/a.png"
 
-    @Test("L02 what changes a pixel is part of the identity, what does not is not")
+    @Test("L02 settings that change a pixel are part of the identity, others are not")
     func identity() throws {
         let plain = try ImageRequest(url)
         #expect(try plain == ImageRequest(url, priority: .high))
@@ -17,7 +17,7 @@ struct RequestTests {
         #expect(plain != plain.with(rendering: .init(transform: InvertingTransform())))
     }
 
-    @Test("L02 C02 options that change no pixel where they are given leave the picture's key as it is")
+    @Test("L02 C02 options that change no pixel of a request do not change the image's key")
     func sameKeys() throws {
         let plain = try ImageRequest(url)
         func key(options: ImageOptions, rendering: ImageRequest.Rendering = .init()) -> ImageCache.Key {
@@ -34,7 +34,7 @@ struct RequestTests {
         )
     }
 
-    @Test("L05 a request made of another is as urgent, unless new options or a priority say otherwise")
+    @Test("L05 a request made from another keeps its priority, unless new options or a priority change it")
     func keepsPriority() throws {
         var request = try ImageRequest(url, options: .highPriority)
         request.priority = .low
@@ -46,7 +46,7 @@ struct RequestTests {
     }
 
     @Test(
-        "L06 C07 what comes with any certificate or with cookies is found by such requests alone, however they say so"
+        "L06 C07 images loaded with any certificate or with cookies are shared only with requests that allow the same"
     )
     func apart() throws {
         let plain = try ImageRequest(url), remote = try FetchRequest(url: url)
@@ -71,13 +71,15 @@ struct RequestTests {
     )
     func signedURLs(first one: String, second two: String) throws {
         let ignored: Set = ["X-Amz-*", "sig"]
-        let requests = try [one, two].map { ImageRequest(try ImageResource(url: $0), ignoredQueryItems: ignored) }
+        let requests = try [one, two].map {
+            ImageRequest(try ImageRequest.Resource(url: $0), ignoredQueryItems: ignored)
+        }
         #expect(requests[0] == requests[1])
         #expect(requests.map(\.name) == [one, two])
         #expect(try ImageRequest(one) != ImageRequest(two))
     }
 
-    @Test("L18 a data URL's picture is decoded, in base64 and in percent signs")
+    @Test("L18 the image in a data URL is decoded, from base64 and from percent encoding")
     func dataURLs() async throws {
         let png = try TestImage.png(width: 3, height: 2)
         let pipeline = ImagePipeline(.init())
@@ -93,7 +95,7 @@ struct RequestTests {
         #expect(error?.code == .invalidURL)
     }
 
-    @Test("L18 a file's picture is loaded, and a changed file is another picture")
+    @Test("L18 the image in a file is loaded, and a changed file is another image")
     func files() async throws {
         let directory = try TemporaryDirectory(named: "files"), pipeline = ImagePipeline(.init())
         try directory.write(try TestImage.png(width: 3, height: 2), to: "a b.png")
@@ -108,7 +110,7 @@ struct RequestTests {
         #expect(missing?.code == .notFound)
     }
 
-    @Test("L18 a caller's function is asked once for all who want its picture")
+    @Test("L18 a provider is called once for concurrent loads")
     func providers() async throws {
         let calls = Guarded(0), png = try TestImage.png(width: 3, height: 2), pipeline = ImagePipeline(.init())
         let request = ImageRequest(
@@ -138,7 +140,7 @@ struct RequestTests {
         #expect(pipeline.cachedImage(for: changed)?.pixels[2, 1] == SIMD4(253, 254, 248, 255))
     }
 
-    @Test("C15 a picture has the scale that its name says")
+    @Test("C15 an image has the scale in its name")
     func scale() async throws {
         let directory = try TemporaryDirectory(named: "files"), pipeline = ImagePipeline(.init())
         for (name, scale) in [("a.png", 1.0), ("a@2x.png", 2), ("a%403x.png", 3)] {
@@ -148,7 +150,7 @@ struct RequestTests {
         }
     }
 
-    @Test("L20 a request processor changes what is loaded, or refuses")
+    @Test("L20 a request processor can refuse a request")
     func processors() async throws {
         var configuration = ImagePipeline.Configuration()
         configuration.requestProcessors = [requireHTTPS]
@@ -159,7 +161,7 @@ struct RequestTests {
         #expect(error?.code == .refused)
     }
 
-    @Test("L18 a load explains its steps")
+    @Test("L18 a response has the trace of its load")
     func explains() async throws {
         let directory = try TemporaryDirectory(named: "files"), pipeline = ImagePipeline(.init())
         try directory.write(try TestImage.png(width: 3, height: 2), to: "a.png")
@@ -177,7 +179,7 @@ private func requireHTTPS(_ request: ImageRequest) throws(EideticError) -> Image
     return request
 }
 
-/// Turns every colour into its opposite.
+/// A transform that inverts all colours.
 private struct InvertingTransform: ImageTransform {
     let key = "negative"
 

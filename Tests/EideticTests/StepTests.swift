@@ -3,31 +3,35 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-/// The steps of a load in the tradition of SDWebImage, and what each comes to here.
+/// The steps of a load, in the tradition of SDWebImage: the outcome of each, and the test that shows it.
 ///
-/// | step | outcome | shown by |
+/// | step | outcome | test |
 /// |---|---|---|
-/// | 1 a view cancels its slot's earlier load | its completion comes first, its picture never | `ImageSlotTests.reuse` |
-/// | 2 no URL, or a URL on the list of failures | `invalidURL`; the failure of before, without a request | `FailureTests.badURLs`, `listed` |
-/// | 3 a memory hit | in the same turn, on the caller's thread | `ImageSlotTests.memoryHit` |
-/// | 4 a disk hit | read off the caller's thread, fills memory | `diskHit` |
-/// | 5 a twin filled memory meanwhile | no second read, no second decode | `twins` |
-/// | 6 a derived picture is missed | made of the cached original without network | `derived` |
+/// | 1 a view cancels its slot's earlier load | it completes first, its image is never shown | `ImageSlotTests.reuse` |
+/// | 2a text that is not a URL | `invalidURL` | `FailureTests.badURLs` |
+/// | 2b a URL on the list of failures | the earlier error, without a request | `listed` |
+/// | 3 a hit in memory | delivered before the call returns, on the caller's thread | `ImageSlotTests.memoryHit` |
+/// | 4 a hit on disk | read on another thread, inserted into memory | `diskHit` |
+/// | 5 two equal loads miss at the same time | one read, one decode | `simultaneousMisses` |
+/// | 6 a rendition is not in memory | made from the cached bytes, without the network | `derived` |
 /// | 7 `fromCacheOnly` | never the network; a miss is `cacheMiss` | `PipelineTests.fromCacheOnly` |
-/// | 8 `refreshCached`, unchanged | the cached picture; no second one | `RefreshTests.unchanged` |
-/// | 9 `refreshCached`, changed | the cached picture, then the new one | `RefreshTests.changed` |
-/// | 10 `refreshCached`, no answer | the cached picture stays, and the answer says why | `RefreshTests.unreachable` |
-/// | 11 a download of the same is under way | joined, and made as urgent as its callers | `PipelineTests.oneHundredCallers`, `priority` |
-/// | 12 progress | unknown length at first, then bytes of bytes | `progress` |
-/// | 13 the status is no success | the error, nothing kept | `FailureTests.network` |
-/// | 14 the body is empty or no picture | `notAPicture`, `truncated`; nothing kept | `FailureTests.html`, `truncated` |
-/// | 15 decode per distinct options | one download, each their own size | `PipelineTests.tenSizes` |
-/// | 16 transform | animated pictures are left alone unless asked | `animated` |
-/// | 17 store | after the answer; before it with `waitStoreCache` | `storeAfterAnswer`, `PipelineTests.sources` |
-/// | 18 the view shows it | transition only for what came late | `ImageSlotTests.shows`, `memoryHit` |
+/// | 8 `refreshCached`, unchanged | the cached image, and no second one | `RevalidationTests.unchanged` |
+/// | 9 `refreshCached`, changed | the cached image, then the new one | `RevalidationTests.changed` |
+/// | 10 `refreshCached`, no response | the cached image, and the error | `RevalidationTests.unreachable` |
+/// | 11 an equal download is active | joined, with its callers' highest priority | `PipelineTests.oneHundredCallers` |
+/// | 12 progress | the received bytes and, if it is known, the expected number | `progress` |
+/// | 13 the status is an error | the error; nothing is cached | `FailureTests.network` |
+/// | 14a the body is not an image | `notAnImage`; nothing is cached | `FailureTests.html` |
+/// | 14b the body ends early | `truncated`; nothing is cached | `FailureTests.truncated` |
+/// | 15 several sizes of one URL | one download, a decode for each size | `PipelineTests.tenSizes` |
+/// | 16 a transform | animations are left unchanged without `transformAnimatedImage` | `animated` |
+/// | 17 the store | after the response; before it with `waitStoreCache` | `storeAfterAnswer`, `PipelineTests.sources` |
+/// | 18 the view shows the image | with a transition only if it was not in memory | `ImageSlotTests.shows` |
 @Suite("Steps of a load", .timeLimit(.minutes(2)), .needsNginx)
 struct StepTests {
-    @Test("L18 L07 step 2: a URL on the list of failures fails as before, without a request, until retryFailed")
+    @Test(
+        "L18 L07 step 2: a URL on the list of failures fails with the same error, without a request, until retryFailed"
+    )
     func listed() async throws {
         let fixture = try await PipelineFixture()
         let request = try ImageRequest(fixture.server.url + "/late.png")
@@ -36,7 +40,7 @@ struct StepTests {
             #expect(error?.httpStatus == 404)
         }
         #expect(try await fixture.server.requestCount(for: "/late.png") == 1)
-        _ = try fixture.put("late.png")
+        _ = try fixture.serve("late.png")
         let retrying = request.with(options: .retryFailed)
         #expect(try await fixture.pipeline.response(for: retrying).source == .network)
     }
@@ -44,7 +48,7 @@ struct StepTests {
     @Test("L18 C07 step 4: a disk hit fills memory")
     func diskHit() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         let next = try fixture.nextRun()
         let response = try await next.response(for: request)
@@ -53,10 +57,10 @@ struct StepTests {
         #expect(next.cachedImage(for: request) != nil)
     }
 
-    @Test("L18 step 5: twins that miss at the same time read and decode once")
+    @Test("L18 step 5: equal loads that miss at the same time read and decode once")
     func simultaneousMisses() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         let next = try fixture.nextRun(), decodes = Counter()
         let counted = request.with(rendering: .init(transform: CountingTransform(count: decodes)))
@@ -66,10 +70,10 @@ struct StepTests {
         #expect(decodes.value == 1)
     }
 
-    @Test("L18 L13 step 6: what is derived is made of the cached original, without network")
+    @Test("L18 L13 step 6: renditions are made from the cached bytes, without the network")
     func derived() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         await fixture.server.stop()
         let transformed = request.with(rendering: .init(transform: CountingTransform(count: Counter())))
@@ -78,7 +82,7 @@ struct StepTests {
         #expect(try await fixture.nextRun().response(for: small).image.size == PixelSize(width: 8, height: 6))
     }
 
-    @Test("L08 step 12: progress counts the bytes of what is expected, and where that is unknown it says so")
+    @Test("L08 step 12: progress has the received and the expected bytes; an unknown length is nil")
     func progress() async throws {
         let png = try TestImage.png(width: 100, height: 100)
         let server = try ScriptedOrigin { request in
@@ -96,7 +100,7 @@ struct StepTests {
         }
     }
 
-    @Test("L13 L06 step 16: a transform leaves animated pictures alone, unless transformAnimatedImage is given")
+    @Test("L13 L06 step 16: a transform leaves animations unchanged, unless transformAnimatedImage is set")
     func animated() async throws {
         let gif = TestImage.animatedGIF
         for (options, count) in [(ImageOptions(), 0), (.transformAnimatedImage, 2)] {
@@ -113,7 +117,7 @@ struct StepTests {
 
     @Test("L06 firstFrameOnly, preloadAllFrames and matchAnimatedImage")
     func frames() async throws {
-        let pipeline = ImagePipeline(.init()), gif = ImageResource.bytes(TestImage.animatedGIF)
+        let pipeline = ImagePipeline(.init()), gif = ImageRequest.Resource.bytes(TestImage.animatedGIF)
         func count(_ options: ImageOptions) async throws -> Int {
             try await pipeline.image(for: ImageRequest(gif, options: options)).frames.count
         }
@@ -129,39 +133,39 @@ struct StepTests {
         }
     }
 
-    @Test("L18 step 17: memory is filled and the caller has the answer while the disk still writes")
+    @Test("L18 step 17: memory is filled and the response delivered before the write to disk ends")
     func storeAfterAnswer() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put()
+        let request = try fixture.serve()
         let response = try await fixture.pipeline.response(for: request)
         #expect(!response.trace.steps.contains { $0.stage == .store })
         #expect(fixture.pipeline.cachedImage(for: request) != nil)
-        let waiting = try fixture.put("b.png", options: .waitStoreCache)
+        let waiting = try fixture.serve("b.png", options: .waitStoreCache)
         let stored = try await fixture.pipeline.response(for: waiting)
         #expect(stored.trace.steps.map(\.stage) == [.memory, .disk, .network, .decode, .store])
-        #expect(try DiskCache(.init(directory: fixture.directory.path(of: "cache"))).contains(waiting.name))
+        #expect(try await DiskCache(.init(directory: fixture.directory.path(of: "cache"))).contains(waiting.name))
     }
 
-    @Test("L26 a miss on disk says whether there was nothing, or something too old or damaged")
+    @Test("L26 the trace of a miss on disk says whether the entry was absent, expired or damaged")
     func diskMissReasons() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         let disk = try DiskCache(.init(directory: fixture.directory.path(of: "cache")))
         func missNote() async throws -> String? {
-            let record = try await fixture.nextRun().response(for: request).trace
-            return record.steps.first { $0.stage == .disk }?.detail
+            let trace = try await fixture.nextRun().response(for: request).trace
+            return trace.steps.first { $0.stage == .disk }?.detail
         }
         #expect(try await missNote() == "miss")
-        try disk.write([1], for: request.name, metadata: .init(expirationTime: Timestamp(nanoseconds: 1)))
+        try disk.blocking.insert([1], for: request.name, metadata: .init(expirationTime: Timestamp(nanoseconds: 1)))
         #expect(try await missNote() == "miss: expired")
         #expect(truncate(disk.path(for: request.name), 20) == 0)
         #expect(try await missNote()?.hasPrefix("miss: damaged, 20 bytes are too few") == true)
     }
 
-    @Test("L26 a miss says why the picture is not there any more, and the statistics count hits by tier")
+    @Test("L26 the trace of a miss has the reason of the removal, and the statistics count hits by tier")
     func missReasons() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache), pipeline = fixture.pipeline
+        let request = try fixture.serve(options: .waitStoreCache), pipeline = fixture.pipeline
         #expect(try await pipeline.response(for: request).trace.steps.first?.detail == "miss")
         #expect(try await pipeline.response(for: request).trace.steps.first?.detail == "hit")
         pipeline.removeAllFromMemory()
@@ -178,17 +182,17 @@ struct StepTests {
         #expect(firstFlaw(inExposition: statistics.prometheusText) == nil)
     }
 
-    @Test("L20 an interceptor stands around the load: changes it, answers itself, tries again")
+    @Test("L20 an interceptor may replace a failed request")
     func interceptors() async throws {
         let fixture = try await PipelineFixture()
-        let good = try fixture.put(), bad = try ImageRequest(fixture.server.url + "/missing.png")
+        let good = try fixture.serve(), bad = try ImageRequest(fixture.server.url + "/missing.png")
         var configuration = ImagePipeline.Configuration()
-        configuration.interceptors = [FallbackInterceptor(instead: good)]
+        configuration.interceptors = [FallbackInterceptor(fallback: good)]
         #expect(try await ImagePipeline(configuration).response(for: bad).source == .network)
         #expect(try await fixture.server.requests().map(\.path) == ["/missing.png", "/a.png"])
     }
 
-    @Test("L15 L20 with request processors a memory hit is synchronous all the same, under the processed identity")
+    @Test("L15 L20 with request processors a memory hit is still synchronous, under the processed identity")
     func processedHit() async throws {
         var configuration = ImagePipeline.Configuration()
         configuration.requestProcessors = [thumbnail]
@@ -200,7 +204,7 @@ struct StepTests {
         #expect(isDone)
     }
 
-    @Test("C15 L13 the scale that a name says is that of the picture, also of one made smaller or transformed")
+    @Test("C15 L13 the scale in a name is that of the image, also if it is downscaled or transformed")
     func scale() async throws {
         let directory = try TemporaryDirectory(named: "scale"), pipeline = ImagePipeline(.init())
         try directory.write(try TestImage.png(width: 64, height: 48), to: "a@2x.png")
@@ -212,10 +216,10 @@ struct StepTests {
         #expect(try await pipeline.image(for: transformed).scale == 2)
     }
 
-    @Test("L06 queryMemoryData brings the bytes with a memory hit; queryMemoryDataSync in the same turn")
+    @Test("L06 queryMemoryData delivers the bytes with a memory hit; queryMemoryDataSync before the call returns")
     func memoryData() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         let bytes = try await fixture.pipeline.response(for: request).encodedBytes
         #expect(try await fixture.pipeline.response(for: request).encodedBytes == nil)
         let withBytes = request.with(options: .queryMemoryData)
@@ -226,13 +230,13 @@ struct StepTests {
         #expect(result?.encodedBytes == bytes)
     }
 
-    @Test("L06 waitStoreCache waits also where memory has the picture while its original is still written")
+    @Test("L06 waitStoreCache waits also if memory has the image while its bytes are still being written")
     func waitsForWrites() async throws {
         let directory = try TemporaryDirectory(named: "waits"), plan = FaultPlan(), proceed = Gate(), started = Gate()
         let settings = DiskCache.Configuration(directory: directory.path(of: "cache"))
         let disk = try DiskCache(settings, fileSystem: FileSystem(observer: plan))
         let pipeline = ImagePipeline(.init(diskCache: disk)), png = try TestImage.png(width: 8, height: 6)
-        let resource = ImageResource.provider(name: "made") { () throws(EideticError) in png }
+        let resource = ImageRequest.Resource.provider(name: "made") { () throws(EideticError) in png }
         plan.before(.write) {
             started.open()
             proceed.block()
@@ -250,17 +254,17 @@ struct StepTests {
         #expect(response.storeError != nil)
     }
 
-    @Test("L26 the record names the servers that failed before another one answered")
+    @Test("L26 the trace names the servers that failed before another one responded")
     func failedServers() async throws {
         let png = try TestImage.png(width: 8, height: 6)
         let server = try ScriptedOrigin { [$0.path == "/c" ? .response(200, headers: [:], body: png) : .response(404)] }
         let urls = try ["a", "b", "c"].map { try FetchRequest(url: "\(server.url)/\($0)") }
-        let record = try await ImagePipeline(.init()).response(for: ImageRequest(.firstOf(urls))).trace
-        let note = try #require(record.steps.first { $0.stage == .network }?.detail)
+        let trace = try await ImagePipeline(.init()).response(for: ImageRequest(.firstOf(urls))).trace
+        let note = try #require(trace.steps.first { $0.stage == .network }?.detail)
         #expect(note.hasPrefix("200, ") && note.contains("\(urls[0].url): ") && note.contains("\(urls[1].url): "))
     }
 
-    @Test("L13 L21 a transform of many frames ends between two of them when nobody waits for it")
+    @Test("L13 L21 a transform of many frames ends between two of them when its last caller is cancelled")
     func cancelledFrames() async throws {
         var configuration = ImagePipeline.Configuration()
         configuration.maximumConcurrentDecodes = 1
@@ -278,15 +282,15 @@ struct StepTests {
         task.cancel()
         _ = await task.result
         proceed.open()
-        // The thread of the decoder is free again.
+        // The decoding thread is free again.
         _ = try await pipeline.image(for: ImageRequest(.bytes(try TestImage.png(width: 2, height: 2))))
         #expect(calls.value == 1)
     }
 
-    @Test("L06 queryDiskDataSync delivers a picture on disk before the call returns")
+    @Test("L06 queryDiskDataSync delivers an image on disk before the call returns")
     func diskDataSync() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         let next = try fixture.nextRun(), synchronous = request.with(options: .queryDiskDataSync)
         let later = await MainActor.run { next.load(request.with(options: .fromCacheOnly)) { _ in }.result == nil }
@@ -299,10 +303,10 @@ struct StepTests {
         #expect(next.cachedImage(for: request) != nil)
     }
 
-    @Test("L06 L02 what came over an unverified connection is not given to who wants it verified")
+    @Test("L06 L02 an image from an unverified connection is not used for a request that verifies")
     func unverified() async throws {
         let fixture = try await PipelineFixture(.init(usesTLS: true))
-        _ = try fixture.put()
+        _ = try fixture.serve()
         let url = try #require(fixture.server.secureURL) + "/a.png"
         let unverified = try ImageRequest(url, options: [.allowInvalidCertificates, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: unverified)
@@ -319,7 +323,7 @@ private func thumbnail(of request: ImageRequest) throws(EideticError) -> ImageRe
     request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
 }
 
-/// Loads something else where the first thing fails.
+/// An interceptor that loads another request if the first one fails.
 private struct FallbackInterceptor: ImageInterceptor {
     let fallback: ImageRequest
 
@@ -327,11 +331,11 @@ private struct FallbackInterceptor: ImageInterceptor {
         _ request: ImageRequest,
         next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
     ) async throws(EideticError) -> ImageResponse {
-        do throws(EideticError) { return try await next(request) } catch { return try await next(instead) }
+        do throws(EideticError) { return try await next(request) } catch { return try await next(fallback) }
     }
 }
 
-/// What breaks the text format of Prometheus: each family has its help, then its type, then its samples, once.
+/// Returns the first violation of the Prometheus text format: each family has its help, its type, then its samples, once.
 private func firstFlaw(inExposition text: String) -> String? {
     guard text.hasSuffix("\n") else { return "the last line has no end" }
     var families: [String] = [], kind: Substring = "", helped: Substring = "", seen: Set<Substring> = []

@@ -18,22 +18,22 @@ struct StormTests {
                 group.addTask {
                     var ends = Outcomes()
                     for index in stride(from: worker, to: count, by: width) {
-                        ends.add(await loads[index].run(pipeline, png))
+                        ends.add(await loads[index].run(in: pipeline, png: png))
                     }
                     return ends
                 }
             }
             return try await group.reduce(into: Outcomes()) { $0.merge($1) }
         }
-        #expect(outcomes.wrong == 0)
+        #expect(outcomes.invalid == 0)
         #expect(outcomes.finished + outcomes.failed + outcomes.cancelled == count)
         #expect(outcomes.finished > 0 && outcomes.failed > 0 && outcomes.cancelled > 0)
-        // A caller who is cancelled has its answer before the load itself has noticed.
+        // A cancelled caller gets its event before the load itself ends.
         await waitUntil { pipeline.isIdle && pipeline.statistics.loads == count }
         #expect(pipeline.statistics.joined > 0)
     }
 
-    @Test("L21 L04 L07 the same over nginx, with time-outs, broken pictures and all kinds of options", .needsNginx)
+    @Test("L21 L04 L07 the same with nginx, with time-outs, broken images and all kinds of options", .needsNginx)
     func overNginx() async throws {
         let fixture = try await PipelineFixture(.init(server: "location /hang/ { limit_rate 1; }"))
         let bytes = try TestImage.png(width: 40, height: 30)
@@ -52,24 +52,24 @@ struct StormTests {
                     var ends = Outcomes()
                     for index in stride(from: worker, to: count, by: width) {
                         if index % 50 == 0 { pipeline.removeAllFromMemory() }
-                        ends.add(try await loads[index].run(pipeline, url))
+                        ends.add(try await loads[index].run(in: pipeline, baseURL: url))
                     }
                     return ends
                 }
             }
             return try await group.reduce(into: Outcomes()) { $0.merge($1) }
         }
-        #expect(outcomes.wrong == 0)
+        #expect(outcomes.invalid == 0)
         #expect(outcomes.finished + outcomes.failed + outcomes.cancelled == count)
         #expect(outcomes.finished > 0 && outcomes.failed > 0 && outcomes.cancelled > 0)
         await waitUntil { pipeline.isIdle && pipeline.configuration.downloader.counts == (waiting: 0, running: 0) }
-        // Whatever happened before, what can be loaded is loaded now.
+        // A plain load succeeds afterwards.
         let plain = ImageRequest(.remote(try FetchRequest(url: "\(url)/0.png")), options: .retryFailed)
         #expect(try await pipeline.image(for: plain).size == PixelSize(width: 40, height: 30))
     }
 }
 
-/// What becomes of one load.
+/// One random load.
 private struct RandomLoad: Sendable {
     let number: Int
     let fails: Bool
@@ -85,10 +85,10 @@ private struct RandomLoad: Sendable {
         priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
     }
 
-    /// Runs the load; gives its terminal events.
-    func run(in pipeline: ImagePipeline, png: [UInt8]) async -> [ImageTaskEvent] {
+    /// Runs the load, and returns its terminal events.
+    func run(in pipeline: ImagePipeline, png: [UInt8]) async -> [ImageTask.Event] {
         let (fails, yields) = (fails, yields)
-        let resource = ImageResource.provider(name: "\(picture)") { () throws(EideticError) in
+        let resource = ImageRequest.Resource.provider(name: "\(number)") { () throws(EideticError) in
             for _ in 0..<yields { await Task.yield() }
             if fails { throw EideticError(.connectionLost, message: "as planned") }
             return png
@@ -101,7 +101,7 @@ private struct RandomLoad: Sendable {
     }
 }
 
-/// What becomes of one load from the server.
+/// One random load from a server.
 private struct RandomServerLoad: Sendable {
     let path: String
     let options: ImageOptions
@@ -127,8 +127,8 @@ private struct RandomServerLoad: Sendable {
         priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
     }
 
-    /// Runs the load; gives its terminal events.
-    func run(in pipeline: ImagePipeline, baseURL url: String) async throws -> [ImageTaskEvent] {
+    /// Runs the load, and returns its terminal events.
+    func run(in pipeline: ImagePipeline, baseURL url: String) async throws -> [ImageTask.Event] {
         var remote = try FetchRequest(url: "\(url)/\(path)")
         if path.hasPrefix("hang") { remote.timeout = .milliseconds(150) }
         let request = ImageRequest(
@@ -141,14 +141,14 @@ private struct RandomServerLoad: Sendable {
     }
 }
 
-/// The terminal events of a load that is cancelled after so many turns, or left alone.
+/// Returns the terminal events of a load that is cancelled after `turns` yields, if it is.
 private func terminalEvents(
     of request: ImageRequest,
     in pipeline: ImagePipeline,
     cancelledAfter turns: Int?
-) async -> [ImageTaskEvent] {
+) async -> [ImageTask.Event] {
     let task = Task {
-        var events: [ImageTaskEvent] = []
+        var events: [ImageTask.Event] = []
         for await event in pipeline.events(for: request) where event.isTerminal { events.append(event) }
         return events
     }
@@ -159,14 +159,14 @@ private func terminalEvents(
     return await task.value
 }
 
-/// How the loads ended.
+/// The numbers of loads by their outcome.
 private struct Outcomes: Sendable {
     var finished = 0
     var failed = 0
     var cancelled = 0
     var invalid = 0
 
-    mutating func add(_ events: [ImageTaskEvent]) {
+    mutating func add(_ events: [ImageTask.Event]) {
         guard events.count == 1 else {
             invalid += 1
             return
@@ -186,7 +186,7 @@ private struct Outcomes: Sendable {
     }
 }
 
-/// Numbers that are the same in every run (SplitMix64).
+/// A generator whose numbers are the same in every run (SplitMix64).
 private struct Seeded: RandomNumberGenerator {
     private var state: UInt64
 

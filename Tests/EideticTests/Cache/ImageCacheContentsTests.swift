@@ -5,19 +5,19 @@ import Testing
 
 @Suite("Image cache: contents", .timeLimit(.minutes(2)))
 struct ImageCacheContentsTests {
-    @Test("C03 C12 namespaces are apart, begin empty, and survive their objects")
+    @Test("C03 C12 namespaces are separate, empty at first, and survive their objects")
     func namespaces() async throws {
         let directory = try TemporaryDirectory(named: "namespaces")
         let one = try ImageCache(namespace: "one", in: directory.path)
         let two = try ImageCache(namespace: "../two", in: directory.path)
-        #expect(one.diskUsage == DiskCache.Usage())
+        #expect(one.blocking.diskUsage == DiskCache.Usage())
         #expect(one.memoryCost == .zero)
         #expect(one.memoryCount == 0)
         try await one.insert(try TestImage.image(), for: "a")
-        #expect(one.diskUsage.entryCount == 1)
+        #expect(one.blocking.diskUsage.entryCount == 1)
         #expect(one.memoryCount == 1)
         #expect(one.memoryCost == 192)
-        #expect(try !two.contains("a"))
+        #expect(try !two.blocking.contains("a"))
         #expect(two.path(for: "a")?.hasPrefix(directory.path(of: ".._two/")) == true)
         let again = try ImageCache(namespace: "one", in: directory.path)
         #expect(again["a"] == nil)
@@ -27,9 +27,9 @@ struct ImageCacheContentsTests {
     @Test("C03 the shared instance is the shared pipeline's")
     func sharedInstance() throws {
         let request = try ImageRequest("http://localhost/\(UInt64.random(in: 0...UInt64.max)).png")
-        try ImageCache.shared.store(try TestImage.image(), for: .init(request), in: .memory)
+        try ImageCache.shared.blocking.insert(try TestImage.image(), for: .init(request), in: .memory)
         #expect(ImagePipeline.shared.cachedImage(for: request) != nil)
-        try ImageCache.shared.remove(.init(request), from: .memory)
+        try ImageCache.shared.blocking.remove(.init(request), from: .memory)
         #expect(ImagePipeline.shared.cachedImage(for: request) == nil)
         #expect(ImageCache.shared === ImageCache.shared)
     }
@@ -38,23 +38,23 @@ struct ImageCacheContentsTests {
     func blockingForms() throws {
         let cache = try ImageCacheFixture().cache
         let image = try TestImage.image()
-        for name in ["a", "b", "c", "d"] { try cache.store(image, for: .init(name)) }
-        #expect(try cache.tiers(containing: "a") == .all)
-        try cache.remove("a", from: .memory)
-        #expect(try cache.tiers(containing: "a") == .disk)
-        try cache.remove("b", from: .disk)
-        #expect(try cache.tiers(containing: "b") == .memory)
-        #expect(try cache.bytes(for: "b") == nil)
-        try cache.remove("c")
-        #expect(try cache.tiers(containing: "c").isEmpty)
+        for name in ["a", "b", "c", "d"] { try cache.blocking.insert(image, for: .init(name)) }
+        #expect(try cache.blocking.tiers(containing: "a") == .all)
+        try cache.blocking.remove("a", from: .memory)
+        #expect(try cache.blocking.tiers(containing: "a") == .disk)
+        try cache.blocking.remove("b", from: .disk)
+        #expect(try cache.blocking.tiers(containing: "b") == .memory)
+        #expect(try cache.blocking.bytes(for: "b") == nil)
+        try cache.blocking.remove("c")
+        #expect(try cache.blocking.tiers(containing: "c").isEmpty)
         let path = try #require(cache.path(for: "d"))
         let file = try FileSystem().contents(of: path)
-        #expect(file.starts(with: try #require(try cache.bytes(for: "d"))))
-        try cache.removeAll(from: .memory)
-        #expect(try cache.tiers(containing: "d") == .disk)
-        try cache.removeAll(from: .disk)
-        #expect(try !cache.contains("d"))
-        #expect(cache.diskUsage == DiskCache.Usage())
+        #expect(file.starts(with: try #require(try cache.blocking.bytes(for: "d"))))
+        try cache.blocking.removeAll(from: .memory)
+        #expect(try cache.blocking.tiers(containing: "d") == .disk)
+        try cache.blocking.removeAll(from: .disk)
+        #expect(try !cache.blocking.contains("d"))
+        #expect(cache.blocking.diskUsage == DiskCache.Usage())
     }
 
     @Test("C08 exists, bytes, remove and clear have asynchronous forms that do the same")
@@ -62,27 +62,27 @@ struct ImageCacheContentsTests {
         let cache = try ImageCacheFixture().cache
         let image = try TestImage.image()
         for name in ["a", "b"] { try await cache.insert(image, for: .init(name)) }
-        #expect(try await cache.containsImage(for: "a", in: .disk))
-        try await cache.removeImage(for: "a", from: .memory)
-        #expect(try await cache.containsImage(for: "a"))
-        #expect(try await !cache.containsImage(for: "a", in: .memory))
-        try await cache.removeImage(for: "a")
-        #expect(try await !cache.containsImage(for: "a"))
-        #expect(try await cache.currentDiskUsage().entryCount == 1)
-        try await cache.removeAllImages()
-        #expect(try await cache.currentDiskUsage() == DiskCache.Usage())
-        #expect(try await !cache.containsImage(for: "b"))
+        #expect(try await cache.contains("a", in: .disk))
+        try await cache.remove("a", from: .memory)
+        #expect(try await cache.contains("a"))
+        #expect(try await !cache.contains("a", in: .memory))
+        try await cache.remove("a")
+        #expect(try await !cache.contains("a"))
+        #expect(try await cache.diskUsage.entryCount == 1)
+        try await cache.removeAll()
+        #expect(try await cache.diskUsage == DiskCache.Usage())
+        #expect(try await !cache.contains("b"))
     }
 
-    @Test("C08 a picture is removed from memory in all its sizes")
+    @Test("C08 an image is removed from memory in all its sizes")
     func allSizes() async throws {
         let cache = try ImageCacheFixture().cache
-        try cache.store(bytes: try TestImage.png(width: 640, height: 480), for: "a")
+        try cache.blocking.insert(bytes: try TestImage.png(width: 640, height: 480), for: "a")
         let small = ImageCache.Key("a", rendering: .init(size: PixelSize(width: 64, height: 64)))
         _ = try await cache.image(for: small)
         _ = try await cache.image(for: "a")
         #expect(cache.memoryCount == 2)
-        try await cache.removeImage(for: "a")
+        try await cache.remove("a")
         #expect(cache.memoryCount == 0)
         #expect(try await cache.image(for: small) == nil)
     }
@@ -104,47 +104,49 @@ struct ImageCacheContentsTests {
         }
         #expect(try await fixture.cache.image(for: .init(key))?.size == PixelSize(width: 5, height: 4))
         #expect(try await fixture.cache.image(for: .init(plain))?.size == PixelSize(width: 5, height: 4))
-        #expect(await code { _ = try await fixture.cache.image(for: "broken") } == .truncated)
+        #expect(await errorCode { _ = try await fixture.cache.image(for: "broken") } == .truncated)
         #expect(try await fixture.cache.image(for: "pipe") == nil)
-        #expect(try fixture.cache.contains(.init(key), in: .disk))
-        try fixture.cache.remove(.init(key))
-        try fixture.cache.removeAll()
+        #expect(try fixture.cache.blocking.contains(.init(key), in: .disk))
+        try fixture.cache.blocking.remove(.init(key))
+        try fixture.cache.blocking.removeAll()
         #expect(try await fixture.cache.image(for: .init(key)) != nil)
         #expect(try fixture.directory.contents(of: "bundle/\(MD5.hexadecimal(Array("broken".utf8)))") == [1, 2, 3])
-        #expect(fixture.cache.diskUsage.entryCount == 0)
+        #expect(fixture.cache.blocking.diskUsage.entryCount == 0)
     }
 
-    @Test("C16 a directory of a hundred pictures is taken over")
+    @Test("C16 a directory of a hundred images is imported")
     func migration() async throws {
         let old = try ImageCacheFixture(), new = try ImageCacheFixture()
         for index in 0..<100 {
-            try old.cache.store(bytes: try TestImage.png(width: 1 + index, height: 2), for: "\(index)")
+            try old.cache.blocking.insert(bytes: try TestImage.png(width: 1 + index, height: 2), for: "\(index)")
         }
-        #expect(try new.disk.importEntries(from: old.disk.configuration.directory) == 100)
+        #expect(try new.disk.blocking.importEntries(from: old.disk.configuration.directory) == 100)
         for index in 0..<100 {
             #expect(try await new.cache.image(for: "\(index)")?.size.width == 1 + index)
         }
-        #expect(new.cache.diskUsage.entryCount == 100)
+        #expect(new.cache.blocking.diskUsage.entryCount == 100)
     }
 
     @Test("C10 with a limit of 10 bytes an entry of 20 is refused, and the classic sweep leaves nothing above it")
     func tinyLimit() throws {
         let tiny = try ImageCacheFixture { settings, _ in settings.sizeLimit = 10 }
-        #expect(code { try tiny.disk.write([UInt8](repeating: 1, count: 20), for: "a") } == .limitExceeded)
-        #expect(tiny.cache.diskUsage.entryCount == 0)
+        #expect(
+            errorCode { try tiny.disk.blocking.insert([UInt8](repeating: 1, count: 20), for: "a") } == .limitExceeded
+        )
+        #expect(tiny.cache.blocking.diskUsage.entryCount == 0)
         let large = try ImageCacheFixture()
-        try large.disk.write([UInt8](repeating: 1, count: 20), for: "a")
-        #expect(try large.disk.sweep(downTo: 10).evictedCount == 1)
-        #expect(large.cache.diskUsage.entryCount == 0)
+        try large.disk.blocking.insert([UInt8](repeating: 1, count: 20), for: "a")
+        #expect(try large.disk.blocking.sweep(downTo: 10).evictedCount == 1)
+        #expect(large.cache.blocking.diskUsage.entryCount == 0)
     }
 }
 
 @Suite("Image cache and pipeline", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct ImageCachePipelineTests {
-    @Test("C07 L09 what a pipeline has stored is found by the cache, in memory and on disk")
+    @Test("C07 L09 the cache finds an image that a pipeline has stored, in memory and on disk")
     func fromPipeline() async throws {
         let fixture = try await PipelineFixture()
-        let request = try fixture.put(options: .waitStoreCache)
+        let request = try fixture.serve(options: .waitStoreCache)
         _ = try await fixture.pipeline.image(for: request)
         let cache = fixture.pipeline.cache
         #expect(cache[.init(request)] != nil)
@@ -155,7 +157,7 @@ struct ImageCachePipelineTests {
         #expect(next[.init(request)] != nil)
     }
 
-    @Test("C06 what is put into the cache is loaded by the pipeline, without the network")
+    @Test("C06 the pipeline loads an image that was inserted into the cache, without the network")
     func toPipeline() async throws {
         let fixture = try await PipelineFixture()
         let request = try ImageRequest("http://localhost:\(fixture.server.port)/none.png")
@@ -167,7 +169,7 @@ struct ImageCachePipelineTests {
         #expect(try await fixture.server.requestCount(for: "/none.png") == 0)
     }
 
-    @Test("C06 a cache and a pipeline that are given one memory share it")
+    @Test("C06 a cache and a pipeline can share one memory cache")
     func sharedMemory() async throws {
         let memory = ImageMemoryCache()
         var configuration = ImagePipeline.Configuration()
@@ -179,7 +181,7 @@ struct ImageCachePipelineTests {
         #expect(cache.path(for: "a") == nil)
     }
 
-    @Test("C20 where the server's word counts, a picture that the cache brought to memory is fresh no longer than that")
+    @Test("C20 with HTTP freshness an image that the cache inserts into memory is fresh no longer than its entry")
     func freshness() async throws {
         let fixture = try await PipelineFixture()
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
@@ -187,11 +189,11 @@ struct ImageCachePipelineTests {
         let pipeline = ImagePipeline(configuration)
         var metadata = DiskCache.Metadata(headers: [.init(name: "Cache-Control", value: "max-age=0")])
         let bytes = try TestImage.png(width: 5, height: 4)
-        try pipeline.cache.store(bytes: bytes, for: "http://localhost/stale.png", metadata: metadata)
+        try pipeline.cache.blocking.insert(bytes: bytes, for: "http://localhost/stale.png", metadata: metadata)
         #expect(try await pipeline.cache.image(for: "http://localhost/stale.png") != nil)
         #expect(pipeline.cache["http://localhost/stale.png"] == nil)
         metadata.headers[0].value = "max-age=600"
-        try pipeline.cache.store(bytes: bytes, for: "http://localhost/fresh.png", metadata: metadata)
+        try pipeline.cache.blocking.insert(bytes: bytes, for: "http://localhost/fresh.png", metadata: metadata)
         #expect(try await pipeline.cache.image(for: "http://localhost/fresh.png") != nil)
         #expect(pipeline.cache["http://localhost/fresh.png"] != nil)
     }

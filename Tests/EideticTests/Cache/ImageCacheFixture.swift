@@ -2,7 +2,7 @@ import Eidetic
 import EideticTestSupport
 import Glibc
 
-/// A cache of pictures in a directory of its own, with a clock and system calls that a test controls.
+/// An image cache in a directory of its own, with a clock and system calls that a test controls.
 struct ImageCacheFixture {
     let directory: TemporaryDirectory
     let time = ManualTime()
@@ -22,14 +22,14 @@ struct ImageCacheFixture {
         cache = ImageCache(memory: ImageMemoryCache(), disk: disk, configuration: configuration)
     }
 
-    /// A cache over the same directory with an empty memory, as the next run of a program has it.
+    /// Returns a cache over the same directory with an empty memory, as the next run of a program creates it.
     func nextRun(_ configuration: ImageCache.Configuration = .init()) -> ImageCache {
         ImageCache(memory: ImageMemoryCache(), disk: disk, configuration: configuration)
     }
 }
 
 extension TestImage {
-    /// A picture that was never encoded; with alpha every pixel is half transparent.
+    /// An image that was never encoded; with alpha every pixel is half transparent.
     static func image(
         width: Int = 8,
         height: Int = 6,
@@ -55,7 +55,7 @@ extension TestImage {
     }
 }
 
-/// The code of the error that `body` throws.
+/// Returns the code of the error that `body` throws.
 func errorCode(thrownBy body: () throws -> Void) -> EideticError.Code? {
     do {
         try body()
@@ -65,7 +65,7 @@ func errorCode(thrownBy body: () throws -> Void) -> EideticError.Code? {
     }
 }
 
-/// The code of the error that `body` throws.
+/// Returns the code of the error that `body` throws.
 func errorCode(thrownBy body: () async throws -> Void) async -> EideticError.Code? {
     do {
         try await body()
@@ -75,7 +75,7 @@ func errorCode(thrownBy body: () async throws -> Void) async -> EideticError.Cod
     }
 }
 
-/// Collects what completions tell.
+/// A collector of the results of queries.
 final class QueryResults: Sendable {
     private let state = Guarded<[Result<ImageCache.Hit?, EideticError>]>([])
     private let signals = AsyncStream.makeStream(of: Void.self)
@@ -87,7 +87,7 @@ final class QueryResults: Sendable {
         signals.continuation.yield()
     }
 
-    /// Waits for the next answer.
+    /// Waits for the next result.
     func next() async {
         for await _ in signals.stream { return }
     }

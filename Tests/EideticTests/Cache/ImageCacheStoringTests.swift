@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Image cache: storing", .timeLimit(.minutes(2)))
 struct ImageCacheStoringTests {
-    @Test("C06 a picture without bytes is encoded: its own format, GIF for animations, PNG with alpha, else JPEG")
+    @Test("C06 an image without bytes is encoded: its own format, GIF for animations, PNG with alpha, else JPEG")
     func formats() throws {
         let fixture = try ImageCacheFixture()
         let cases: [(String, Image, ImageFormat)] = [
@@ -18,69 +18,69 @@ struct ImageCacheStoringTests {
             ("rounded photograph", try TestImage.image(format: .jpeg, hasAlpha: true), .png),
         ]
         for (name, image, format) in cases {
-            try fixture.cache.store(image, for: .init(name))
-            let bytes = try #require(try fixture.cache.bytes(for: .init(name)))
+            try fixture.cache.blocking.insert(image, for: .init(name))
+            let bytes = try #require(try fixture.cache.blocking.bytes(for: .init(name)))
             #expect(try ImageDecoder.header(of: bytes)?.format == format, "\(name)")
             #expect(try ImageDecoder.header(of: bytes)?.frameCount == image.frames.count, "\(name)")
         }
     }
 
-    @Test("C06 bytes are kept as they are, and an error reaches the caller; in memory the picture is all the same")
+    @Test("C06 bytes are stored unchanged, and an error reaches the caller; the image is in memory all the same")
     func bytes() async throws {
         let fixture = try ImageCacheFixture()
         let bytes = try TestImage.png(width: 5, height: 4)
         try await fixture.cache.insert(try TestImage.image(), bytes: bytes, for: "a")
-        #expect(try await fixture.cache.storedBytes(for: "a") == bytes)
+        #expect(try await fixture.cache.bytes(for: "a") == bytes)
         try await fixture.cache.insert(bytes: bytes, for: "b")
         #expect(fixture.cache.memoryImage(for: "b") == nil)
-        #expect(try fixture.cache.storedImage(for: "b")?.size == PixelSize(width: 5, height: 4))
-        #expect(await code { try await fixture.cache.insert(bytes: [1, 2, 3], for: "c") } == .truncated)
-        #expect(try !fixture.cache.contains("c"))
+        #expect(try fixture.cache.blocking.image(for: "b")?.size == PixelSize(width: 5, height: 4))
+        #expect(await errorCode { try await fixture.cache.insert(bytes: [1, 2, 3], for: "c") } == .truncated)
+        #expect(try !fixture.cache.blocking.contains("c"))
         fixture.plan.fail(.write, with: ENOSPC, count: 2)
-        #expect(await code { try await fixture.cache.insert(try TestImage.image(), for: "d") } == .diskFull)
+        #expect(await errorCode { try await fixture.cache.insert(try TestImage.image(), for: "d") } == .diskFull)
         #expect(fixture.cache["d"] != nil)
-        #expect(await code { try await fixture.cache.insert(try TestImage.image(), for: "") } == .invalidArgument)
+        #expect(await errorCode { try await fixture.cache.insert(try TestImage.image(), for: "") } == .invalidArgument)
     }
 
-    @Test("C06 a picture goes where it is told to go, and the completion comes after the write")
+    @Test("C06 an image is stored in the given tiers, and the call returns after the write")
     func tiers() async throws {
         let fixture = try ImageCacheFixture()
         let image = try TestImage.image()
         for (name, tiers) in [("none", ImageCache.Tiers.none), ("memory", .memory), ("disk", .disk), ("all", .all)] {
             try await fixture.cache.insert(image, for: .init(name), in: tiers)
-            #expect(try fixture.cache.tiers(containing: .init(name)) == tiers, "\(name)")
+            #expect(try fixture.cache.blocking.tiers(containing: .init(name)) == tiers, "\(name)")
         }
         var configuration = ImageCache.Configuration()
         configuration.keepsInMemory = false
         let frugal = fixture.nextRun(configuration)
-        try frugal.store(image, for: "frugal")
-        #expect(try frugal.tiers(containing: "frugal") == .disk)
-        #expect(try frugal.storedImage(for: "frugal") != nil)
-        #expect(try frugal.tiers(containing: "frugal") == .disk)
+        try frugal.blocking.insert(image, for: "frugal")
+        #expect(try frugal.blocking.tiers(containing: "frugal") == .disk)
+        #expect(try frugal.blocking.image(for: "frugal") != nil)
+        #expect(try frugal.blocking.tiers(containing: "frugal") == .disk)
     }
 
-    @Test("C07 a thumbnail is never stored under the key of the whole picture, with its bytes or without")
+    @Test("C07 a thumbnail is never stored under the key of the full image, with its bytes or without")
     func thumbnails() async throws {
         let fixture = try ImageCacheFixture()
         let fullSize = PixelSize(width: 640, height: 480), size = PixelSize(width: 64, height: 48)
         let thumbnail = try TestImage.image(width: 64, height: 48, sourceSize: fullSize)
         try await fixture.cache.insert(thumbnail, for: "a")
         #expect(fixture.cache["a"] == nil)
-        #expect(try fixture.nextRun().storedImage(for: "a") == nil)
+        #expect(try fixture.nextRun().blocking.image(for: "a") == nil)
         let key = ImageCache.Key("a", rendering: .init(size: size))
         #expect(fixture.cache[key]?.size == size)
         let next = fixture.nextRun()
         #expect(try await next.image(for: key)?.size == size)
         #expect(try await next.image(for: "a") == nil)
-        #expect(try fixture.disk.entries().map(\.metadata.kind) == [.derived])
-        // With the bytes of the whole picture, those are its original.
+        #expect(try fixture.disk.blocking.entries().map(\.metadata.kind) == [.derived])
+        // With the bytes of the full image, those are stored.
         let fullBytes = try TestImage.png(width: 640, height: 480)
         try await fixture.cache.insert(thumbnail, bytes: fullBytes, for: "b")
         #expect(fixture.cache["b"] == nil)
         #expect(try await fixture.cache.image(for: "b")?.size == fullSize)
     }
 
-    @Test("C16 the key hook changes keys, and the serializer what is on disk; its errors reach the caller")
+    @Test("C16 the key hook changes keys, and the serializer the bytes on disk; its errors reach the caller")
     func hooks() async throws {
         var configuration = ImageCache.Configuration()
         configuration.keyHook = { String($0.prefix { $0 != "?" }) }
@@ -95,33 +95,33 @@ struct ImageCacheStoringTests {
         let fixture = try ImageCacheFixture(configuration)
         try await fixture.cache.insert(try TestImage.image(), for: "http://a/b.png?token=1")
         #expect(fixture.cache["http://a/b.png?token=2"] != nil)
-        #expect(try fixture.disk.entries().map(\.key) == ["http://a/b.png"])
-        let raw = try #require(try fixture.disk.read("http://a/b.png")).bytes
+        #expect(try fixture.disk.blocking.entries().map(\.key) == ["http://a/b.png"])
+        let raw = try #require(try fixture.disk.blocking.read("http://a/b.png")).bytes
         #expect(raw.first == 0xd3)
         let next = fixture.nextRun(configuration)
         #expect(try await next.image(for: "http://a/b.png?token=3")?.size == PixelSize(width: 8, height: 6))
-        let refusal = await code { try await fixture.cache.insert(try TestImage.image(), for: "refused") }
+        let refusal = await errorCode { try await fixture.cache.insert(try TestImage.image(), for: "refused") }
         #expect(refusal == .encodingFailed)
     }
 
-    @Test("C16 extended data stands beside a picture on disk, and comes with its bytes")
+    @Test("C16 extended data is stored with an image on disk, and read with its bytes")
     func extendedData() async throws {
         let fixture = try ImageCacheFixture()
         var metadata = DiskCache.Metadata()
         metadata.extendedData = [1, 2, 3]
         try await fixture.cache.insert(try TestImage.image(), for: "a", metadata: metadata)
-        #expect(try fixture.cache.metadata(for: "a")?.extendedData == [1, 2, 3])
+        #expect(try fixture.cache.blocking.metadata(for: "a")?.extendedData == [1, 2, 3])
         let hit = try await fixture.cache.lookup("a", includingData: true)
         #expect(hit?.source == .memory)
         #expect(hit?.metadata?.extendedData == [1, 2, 3])
     }
 
-    @Test("C06 a partial picture is not stored")
+    @Test("C06 a partial image is not stored")
     func partial() throws {
         let fixture = try ImageCacheFixture()
         let complete = try TestImage.image()
         let image = Image(frames: complete.frames, format: .png, sourceSize: complete.size, isPartial: true)
-        #expect(code { try fixture.cache.store(image, for: "a") } == .invalidArgument)
+        #expect(errorCode { try fixture.cache.blocking.insert(image, for: "a") } == .invalidArgument)
         #expect(fixture.cache["a"] == nil)
     }
 }

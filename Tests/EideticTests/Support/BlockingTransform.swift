@@ -1,7 +1,7 @@
 import Eidetic
 import EideticTestSupport
 
-/// A transform that says when it begins, and waits.
+/// A transform that opens a gate when it starts, and waits for another one.
 struct BlockingTransform: ImageTransform {
     let key = "held"
     let started: Gate

@@ -2,7 +2,7 @@ import Eidetic
 import EideticTestSupport
 import Testing
 
-/// A server, a disk cache and a pipeline of their own for one test.
+/// A server, a disk cache and a pipeline for one test.
 struct PipelineFixture {
     let server: Nginx
     let directory: TemporaryDirectory
@@ -11,18 +11,18 @@ struct PipelineFixture {
     init(_ configuration: Nginx.Configuration = .init()) async throws {
         server = try await Nginx(configuration)
         directory = try TemporaryDirectory(named: "pipeline")
-        pipeline = try Self.pipeline(directory)
+        pipeline = try Self.makePipeline(in: directory)
     }
 
-    /// A pipeline over the same directory, as the next run of a program would make it.
-    func nextRun() throws -> ImagePipeline { try Self.pipeline(directory) }
+    /// Returns a pipeline over the same directory, as the next run of a program creates it.
+    func nextRun() throws -> ImagePipeline { try Self.makePipeline(in: directory) }
 
     private static func makePipeline(in directory: TemporaryDirectory) throws -> ImagePipeline {
         let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         return ImagePipeline(ImagePipeline.Configuration(diskCache: disk))
     }
 
-    /// Puts a picture on the server and gives a request for it.
+    /// Puts an image on the server, and returns a request for it.
     func serve(
         _ name: String = "a.png",
         width: Int = 64,
@@ -35,11 +35,11 @@ struct PipelineFixture {
     }
 }
 
-/// Waits until `condition` holds, giving others the thread in between.
+/// Waits until `condition` is true; yields in between.
 func waitUntil(isolation: isolated (any Actor)? = #isolation, _ condition: () throws -> Bool) async rethrows {
     while !(try condition()) {
-        // The time limit of a test cancels it.
-        guard !Task.isCancelled else { return _ = Issue.record("waited in vain") }
+        // The time limit of a test cancels its task.
+        guard !Task.isCancelled else { return _ = Issue.record("the condition never became true") }
         await Task.yield()
     }
 }

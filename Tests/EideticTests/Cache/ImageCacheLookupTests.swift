@@ -3,12 +3,12 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite("Image cache: asking", .timeLimit(.minutes(2)))
+@Suite("Image cache: look-up", .timeLimit(.minutes(2)))
 struct ImageCacheLookupTests {
-    @Test("C07 L15 a picture in memory is answered before the query returns, on the calling thread")
+    @Test("C07 L15 an image in memory is delivered before the query returns, on the calling thread")
     func memorySynchronously() throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(try TestImage.image(), for: "a", in: .memory)
+        try fixture.cache.blocking.insert(try TestImage.image(), for: "a", in: .memory)
         let thread = pthread_self()
         let results = QueryResults()
         let query = fixture.cache.query("a") { result in
@@ -16,23 +16,23 @@ struct ImageCacheLookupTests {
             results.add(result)
         }
         #expect(query.isFinished)
-        #expect(results.all.count == 1)
-        #expect(try results.all.first?.get()?.source == .memory)
+        #expect(results.values.count == 1)
+        #expect(try results.values.first?.get()?.source == .memory)
         query.cancel()
-        #expect(results.all.count == 1)
+        #expect(results.values.count == 1)
     }
 
-    @Test("C07 C14 L09 a hit on disk comes from a thread of the cache, says so, and fills memory")
+    @Test("C07 C14 L09 a hit on disk is read on a thread of the cache, has the source disk, and fills memory")
     func disk() async throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(bytes: try TestImage.png(width: 5, height: 4), for: "a")
+        try fixture.cache.blocking.insert(bytes: try TestImage.png(width: 5, height: 4), for: "a")
         let cache = fixture.nextRun()
         let thread = UInt(pthread_self())
         fixture.plan.before(.open) { #expect(UInt(pthread_self()) != thread) }
         let results = QueryResults()
         cache.query("a") { results.add($0) }
         await results.next()
-        let hit = try #require(try results.all.first?.get())
+        let hit = try #require(try results.values.first?.get())
         #expect(hit.source == .disk)
         #expect(hit.image?.size == PixelSize(width: 5, height: 4))
         #expect(hit.bytes != nil)
@@ -43,10 +43,10 @@ struct ImageCacheLookupTests {
         #expect(try await cache.lookup("a", in: .disk)?.source == .disk)
     }
 
-    @Test("C07 a cancelled query is answered cancelled, once, and at once", arguments: [0, 1, 2])
+    @Test("C07 a cancelled query completes with cancelled, once, and at once", arguments: [0, 1, 2])
     func cancelled(moment: Int) async throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(bytes: try TestImage.png(width: 5, height: 4), for: "a")
+        try fixture.cache.blocking.insert(bytes: try TestImage.png(width: 5, height: 4), for: "a")
         let cache = fixture.nextRun()
         let results = QueryResults()
         let activeQuery = Guarded<ImageQuery?>(nil)
@@ -60,18 +60,18 @@ struct ImageCacheLookupTests {
         if moment == 0 { query.cancel() }
         await results.next()
         #expect(query.isFinished)
-        #expect(results.all.count == 1)
-        #expect(code { _ = try results.all.first?.get() } == .cancelled)
+        #expect(results.values.count == 1)
+        #expect(errorCode { _ = try results.values.first?.get() } == .cancelled)
         if moment == 0 { gate.open() }
-        // The cache goes on working.
+        // The cache still works.
         #expect(try await cache.image(for: "a") != nil)
-        #expect(results.all.count == 1)
+        #expect(results.values.count == 1)
     }
 
-    @Test("C07 many who ask at once share one read and one decode")
+    @Test("C07 many concurrent queries share one read and one decode")
     func shared() async throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(bytes: try TestImage.png(width: 50, height: 40), for: "a")
+        try fixture.cache.blocking.insert(bytes: try TestImage.png(width: 50, height: 40), for: "a")
         let cache = fixture.nextRun()
         fixture.plan.resetCalls()
         let gate = BlockingGate()
@@ -80,16 +80,16 @@ struct ImageCacheLookupTests {
         for _ in 0..<50 { cache.query("a") { results.add($0) } }
         await waitUntil { cache.lookups.statistics.started + cache.lookups.statistics.joined == 50 }
         gate.open()
-        await waitUntil { results.all.count == 50 }
-        let buffers = try results.all.map { ObjectIdentifier(try #require(try $0.get()?.image).pixels) }
+        await waitUntil { results.values.count == 50 }
+        let buffers = try results.values.map { ObjectIdentifier(try #require(try $0.get()?.image).pixels) }
         #expect(Set(buffers).count == 1)
         #expect(fixture.plan.count(of: .open) == 1)
     }
 
-    @Test("C07 a larger decode of the same picture answers from memory for a smaller one, not the reverse")
+    @Test("C07 a larger image in memory is used for a smaller size, not the reverse")
     func largerDecode() async throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(bytes: try TestImage.png(width: 640, height: 480), for: "a")
+        try fixture.cache.blocking.insert(bytes: try TestImage.png(width: 640, height: 480), for: "a")
         let cache = fixture.nextRun()
         let small = ImageCache.Key("a", rendering: .init(size: PixelSize(width: 64, height: 64)))
         #expect(try await cache.image(for: small)?.size == PixelSize(width: 64, height: 48))
@@ -99,10 +99,10 @@ struct ImageCacheLookupTests {
         #expect(cache[small]?.size == PixelSize(width: 640, height: 480))
     }
 
-    @Test("C07 an animation whose first frame is in memory brings its bytes from disk")
+    @Test("C07 the bytes of an animation whose first frame is in memory are read from disk")
     func animation() async throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(try TestImage.image(frames: 3), for: "a")
+        try fixture.cache.blocking.insert(try TestImage.image(frames: 3), for: "a")
         let cache = fixture.nextRun()
         #expect(try await cache.image(for: "a")?.isAnimated == false)
         let hit = try #require(try await cache.lookup("a", includingData: true))
@@ -112,40 +112,40 @@ struct ImageCacheLookupTests {
         #expect(try await cache.image(for: all)?.frames.count == 3)
     }
 
-    @Test("C13 without decoding on read a hit brings the bytes alone, and memory stays as it is")
+    @Test("C13 without decodesOnRead a hit has bytes only, and memory is not filled")
     func withoutDecoding() async throws {
         var configuration = ImageCache.Configuration()
         configuration.decodesOnRead = false
         let fixture = try ImageCacheFixture(configuration)
         let bytes = try TestImage.png(width: 5, height: 4)
-        try fixture.cache.store(bytes: bytes, for: "a")
+        try fixture.cache.blocking.insert(bytes: bytes, for: "a")
         let hit = try #require(try await fixture.cache.lookup("a"))
         #expect(hit.image == nil)
         #expect(hit.bytes == bytes)
         #expect(fixture.cache.memoryCount == 0)
     }
 
-    @Test("C15 a picture from disk has the scale that its key says", arguments: [("a.png", 1.0), ("a@2x.png?v=1", 2)])
+    @Test("C15 an image from disk has the scale in its key", arguments: [("a.png", 1.0), ("a@2x.png?v=1", 2)])
     func scale(name: String, expected scale: Double) throws {
         let fixture = try ImageCacheFixture()
-        try fixture.cache.store(bytes: try TestImage.png(width: 5, height: 4), for: .init(name))
-        #expect(try fixture.cache.storedImage(for: .init(name))?.scale == scale)
+        try fixture.cache.blocking.insert(bytes: try TestImage.png(width: 5, height: 4), for: .init(name))
+        #expect(try fixture.cache.blocking.image(for: .init(name))?.scale == scale)
     }
 
-    @Test("C09 with an age of 1 s a picture is served for a second, and then by no tier")
+    @Test("C09 with a maximum age of 1 s an image is found for a second, and then in no tier")
     func age() async throws {
         let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(1) }
-        try fixture.cache.store(try TestImage.image(), for: "a", in: .disk)
-        #expect(try fixture.cache.contains("a"))
+        try fixture.cache.blocking.insert(try TestImage.image(), for: "a", in: .disk)
+        #expect(try fixture.cache.blocking.contains("a"))
         fixture.time.advance(by: .seconds(1))
-        #expect(try !fixture.cache.contains("a"))
+        #expect(try !fixture.cache.blocking.contains("a"))
         #expect(try await fixture.cache.image(for: "a") == nil)
-        #expect(try fixture.disk.removeExpired() == 1)
-        #expect(fixture.cache.diskUsage.entryCount == 0)
+        #expect(try fixture.disk.blocking.removeExpired() == 1)
+        #expect(fixture.cache.blocking.diskUsage.entryCount == 0)
     }
 }
 
-/// Holds threads up until it is opened.
+/// A gate that blocks threads until it is opened.
 private final class BlockingGate: Sendable {
     private let monitor = Monitor(false)
 

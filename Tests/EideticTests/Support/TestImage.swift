@@ -1,8 +1,8 @@
 import Eidetic
 
-/// Pictures made for tests, without the encoders that are tested elsewhere.
+/// Images for tests, made without the encoders, which have tests of their own.
 enum TestImage {
-    /// Pixels that say where they are: (x, y, 7) modulo 256.
+    /// Pixels whose colour is their position: (x, y, 7) modulo 256.
     static func pixels(width: Int, height: Int) throws -> PixelBuffer {
         let rows = self.rows(width: width, height: height)
         return try PixelBuffer(size: PixelSize(width: width, height: height), alpha: .opaque) { pixels, bytesPerRow in

@@ -2,7 +2,7 @@ import Eidetic
 import EideticTestSupport
 import Testing
 
-@Suite("Pictures in several files", .timeLimit(.minutes(2)))
+@Suite("Candidate files", .timeLimit(.minutes(2)))
 struct CandidateTests {
     private static let small = PixelSize(width: 50, height: 40)
     private static let middle = PixelSize(width: 200, height: 160)
@@ -13,9 +13,9 @@ struct CandidateTests {
     }
 
     @Test(
-        "L02 the smallest file is chosen that has the wanted pixels, one less where it would take too long",
+        "L02 the smallest candidate with the requested pixels is selected, the next smaller one if it would take too long",
         arguments: [
-            // Wanted, mode, bytes a second, what a cache has; in which order they are tried.
+            // Requested size, mode, bytes a second, the cached width; the order in which widths are tried.
             (PixelSize?.some(.init(width: 100, height: 100)), ContentMode.fit, Double?.none, 0, [200, 800, 50]),
             (.some(.init(width: 200, height: 200)), .fit, nil, 0, [200, 800, 50]),
             (.some(.init(width: 200, height: 200)), .fill, nil, 0, [800, 200, 50]),
@@ -28,7 +28,7 @@ struct CandidateTests {
             (nil, .fit, 1_000, 0, [200, 800, 50]),
             // There is nothing below the smallest.
             (.some(.init(width: 10, height: 10)), .fit, 1, 0, [50, 200, 800]),
-            // What a cache has is taken, however slow the host, where it has the pixels.
+            // A cached candidate with the pixels is used, however slow its host.
             (.some(.init(width: 100, height: 100)), .fit, 7_000, 800, [800, 200, 50]),
             (.some(.init(width: 100, height: 100)), .fit, 7_000, 200, [200, 800, 50]),
             (.some(.init(width: 100, height: 100)), .fit, nil, 50, [200, 800, 50]),
@@ -37,15 +37,17 @@ struct CandidateTests {
     func selection(requestedSize wanted: PixelSize?, mode: ContentMode, speed: Double?, cached: Int, order: [Int])
         throws
     {
-        let files = try [Self.large, Self.small, Self.middle].map { try variant($0) }
+        let files = try [Self.large, Self.small, Self.middle].map { try makeCandidate($0) }
         let rendering = ImageRequest.Rendering(size: wanted, contentMode: mode)
         let selection = CandidateSelection(among: files, for: rendering, timeLimit: .seconds(1)) { _ in speed }
         #expect(selection.order { $0.size.width == cached }.map(\.size.width) == order)
     }
 
-    @Test("L02 a smaller file is no way out where its own host is slower")
+    @Test("L02 a smaller candidate is not selected if its own host is slower")
     func slowerHost() throws {
-        let files = [try variant(Self.small, "slow.example"), try variant(Self.middle, "fast.example")]
+        let files = [
+            try makeCandidate(Self.small, host: "slow.example"), try makeCandidate(Self.middle, host: "fast.example"),
+        ]
         let selection = CandidateSelection(among: files, for: .init(), timeLimit: .seconds(1)) {
             $0.host == "slow.example" ? 10 : 5_000
         }
@@ -85,53 +87,53 @@ struct CandidateTests {
     }
 
     @Test(
-        "L02 L26 the file of a host that proved slow is left for the next smaller one, until that is long ago",
+        "L02 L26 after a slow download the next smaller candidate is selected, until the measurement is outdated",
         .needsNginx
     )
     @MainActor
     func slowHost() async throws {
-        let hosts = try await Hosts(), request = hosts.request(100)
+        let hosts = try await Hosts(), request = hosts.makeRequest(width: 100)
         let directory = try TemporaryDirectory(named: "variants")
         let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
-        let first = hosts.pipeline(disk)
-        // Nobody knows yet.
+        let first = hosts.makePipeline(disk: disk)
+        // No host is measured yet.
         let response = try await first.response(for: request.with(options: .waitStoreCache))
         #expect(response.image.sourceSize == Self.middle)
         #expect(response.trace.steps.first?.detail == "200x160 of 3, its host not measured")
-        // A cached better one is used, from memory in the same turn, and from disk in the next run.
+        // A cached larger candidate is used, from memory at once, and from disk in the next run.
         #expect(first.cachedImage(for: request)?.sourceSize == Self.middle)
         #expect(first.cachedPreview(for: request)?.sourceSize == Self.middle)
         #expect(try await first.response(for: request).source == .memory)
-        #expect(try await hosts.pipeline(disk).response(for: request).source == .disk)
-        // Also where the caller wants it in the same turn, with its bytes or from disk.
+        #expect(try await hosts.makePipeline(disk: disk).response(for: request).source == .disk)
+        // Also with options that deliver before the call returns.
         let hit = first.load(request.with(options: .queryMemoryDataSync)) { _ in }
         #expect(try hit.result?.get().encodedBytes != nil)
-        let read = hosts.pipeline(disk).load(request.with(options: .queryDiskDataSync)) { _ in }
+        let read = hosts.makePipeline(disk: disk).load(request.with(options: .queryDiskDataSync)) { _ in }
         #expect(try read.result?.get().source == .disk)
-        // Without a cache the small one comes from the fast host, and is found as long as it would be asked for.
-        let pipeline = hosts.pipeline()
+        // Without a cache the small candidate is loaded from the fast host, and then found in memory.
+        let pipeline = hosts.makePipeline()
         let other = try await pipeline.response(for: request)
         #expect(other.image.sourceSize == Self.small)
         #expect(pipeline.cachedImage(for: request)?.sourceSize == Self.small)
         #expect(other.trace.steps.first?.detail.hasPrefix("50x40 of 3") == true)
         #expect(try await hosts.slow.requestCount(for: "/200.png") == 1)
         hosts.time.advance(by: .seconds(301))
-        #expect(try await hosts.pipeline().image(for: request).sourceSize == Self.middle)
+        #expect(try await hosts.makePipeline().image(for: request).sourceSize == Self.middle)
     }
 
     @Test(
-        "L02 L07 where a file fails the others stand in, larger ones first; what only a cache has is found there",
+        "L02 L07 if a candidate fails the others are tried, larger ones first; a cached one is found offline",
         .needsNginx
     )
     func failures() async throws {
-        let hosts = try await Hosts(), request = hosts.request(100)
+        let hosts = try await Hosts(), request = hosts.makeRequest(width: 100)
         try hosts.slow.removeFile(at: "200.png")
-        #expect(try await hosts.pipeline().image(for: request).sourceSize == Self.large)
+        #expect(try await hosts.makePipeline().image(for: request).sourceSize == Self.large)
         try hosts.fast.removeFile(at: "800.png")
-        let pipeline = hosts.pipeline()
+        let pipeline = hosts.makePipeline()
         let standIn = try await pipeline.response(for: request.with(options: .retryFailed))
         #expect(standIn.image.sourceSize == Self.small)
-        // The record says which were tried before.
+        // The trace names the candidates that failed.
         let choices = standIn.trace.steps.filter { $0.stage == .choice }.map(\.detail)
         #expect(
             choices.count == 3 && choices.dropFirst().allSatisfy { $0.contains("failed: httpStatus") },
@@ -139,21 +141,25 @@ struct CandidateTests {
         )
         #expect(try await pipeline.image(for: request.with(options: .fromCacheOnly)).sourceSize == Self.small)
         try hosts.fast.removeFile(at: "50.png")
-        let error = await #expect(throws: EideticError.self) { try await hosts.pipeline().image(for: request) }
+        let error = await #expect(throws: EideticError.self) { try await hosts.makePipeline().image(for: request) }
         #expect(error?.httpStatus == 404)
         let none = ImageRequest(.candidates([]))
-        let refusal = await #expect(throws: EideticError.self) { try await hosts.pipeline().image(for: none) }
+        let refusal = await #expect(throws: EideticError.self) { try await hosts.makePipeline().image(for: none) }
         #expect(refusal?.code == .invalidArgument)
     }
 
-    @Test("L02 L19 the file that is chosen is prefetched to disk", .needsNginx)
+    @Test("L02 L19 the selected candidate is prefetched to disk", .needsNginx)
     func prefetch() async throws {
         let hosts = try await Hosts(), directory = try TemporaryDirectory(named: "variants")
         let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
-        let prefetcher = ImagePrefetcher(pipeline: hosts.pipeline(disk), destination: .disk)
-        #expect(await prefetcher.prefetch([hosts.request(20)]).finish().skipped == 0)
-        #expect(disk.usage.entryCount == 1)
-        #expect(try await hosts.pipeline(disk).response(for: hosts.request(20, .fromCacheOnly)).source == .disk)
+        let prefetcher = ImagePrefetcher(pipeline: hosts.makePipeline(disk: disk), destination: .disk)
+        #expect(await prefetcher.prefetch([hosts.makeRequest(width: 20)]).finish().skipped == 0)
+        #expect(disk.blocking.usage.entryCount == 1)
+        #expect(
+            try await hosts.makePipeline(disk: disk).response(
+                for: hosts.makeRequest(width: 20, options: .fromCacheOnly)
+            ).source == .disk
+        )
         #expect(try await hosts.fast.requests().map(\.path) == ["/50.png"])
     }
 }

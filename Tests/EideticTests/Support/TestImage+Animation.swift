@@ -1,27 +1,3 @@
-import Eidetic
-
-/// A transform that changes nothing and counts how often it is called.
-struct CountingTransform: ImageTransform {
-    let key = "counting"
-    let count: Counter
-
-    init(count: Counter) { self.count = count }
-
-    func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
-        count.increment()
-        return pixels
-    }
-}
-
-/// Counts, on any thread.
-final class Counter: Sendable {
-    private let number = Guarded(0)
-
-    var value: Int { number.withLock { $0 } }
-
-    func increment() { number.withLock { $0 += 1 } }
-}
-
 extension TestImage {
     /// Two frames of one pixel each, red and black, 100 ms.
     static let animatedGIF: [UInt8] = {

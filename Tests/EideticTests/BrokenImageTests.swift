@@ -2,19 +2,19 @@ import Eidetic
 import EideticTestSupport
 import Testing
 
-@Suite("Broken pictures", .timeLimit(.minutes(2)))
+@Suite("Broken images", .timeLimit(.minutes(2)))
 struct BrokenImageTests {
     private func validImage() throws -> [UInt8] { try TestImage.png(width: 20, height: 10) }
 
-    /// The head of a picture, and little of the rest.
+    /// The header of an image, and few of the other bytes.
     private func brokenImage() throws -> [UInt8] { Array(try TestImage.png(width: 64, height: 48).prefix(60)) }
 
     private func makeServer(sending bytes: [UInt8]) throws -> ScriptedOrigin {
         try ScriptedOrigin { _ in [.response(200, headers: [:], body: bytes)] }
     }
 
-    /// The codes with which so many loads failed.
-    private func failures(of pipeline: ImagePipeline, in requests: [ImageRequest]) async -> [EideticError.Code?] {
+    /// The error codes of loads, made one after the other; `nil` for a success.
+    private func failures(of requests: [ImageRequest], in pipeline: ImagePipeline) async -> [EideticError.Code?] {
         var codes: [EideticError.Code?] = []
         for request in requests {
             do throws(EideticError) {
@@ -27,30 +27,32 @@ struct BrokenImageTests {
         return codes
     }
 
-    @Test("L07 a server that sends no picture, or one that is too large, is not asked again until told")
+    @Test("L07 a server whose response is not an image, or too large, is not queried again until retryFailed")
     func notRequestedAgain() async throws {
         let server = try makeServer(sending: try brokenImage()), request = try ImageRequest(server.url + "/a")
         let retrying = request.with(options: .retryFailed)
-        #expect(await failures(.init(.init()), [request, request, retrying]) == [.truncated, .refused, .truncated])
+        #expect(
+            await failures(of: [request, request, retrying], in: .init(.init())) == [.truncated, .refused, .truncated]
+        )
         #expect(server.requests.count == 2)
         var configuration = ImagePipeline.Configuration()
         configuration.decodeLimits.pixels = 100
         let largeServer = try self.makeServer(sending: try validImage()), pipeline = ImagePipeline(configuration)
         let largeRequest = try ImageRequest(largeServer.url + "/a")
-        #expect(await failures(pipeline, [largeRequest, largeRequest]) == [.limitExceeded, .refused])
+        #expect(await failures(of: [largeRequest, largeRequest], in: pipeline) == [.limitExceeded, .refused])
         #expect(largeServer.requests.count == 1)
     }
 
-    @Test("L07 what fails for the wishes of one request alone is asked for again by another")
+    @Test("L07 a failure that depends on the options of one request does not block another")
     func requestSpecificFailures() async throws {
         var configuration = ImagePipeline.Configuration()
         configuration.decodeLimits.animationBytes = ByteCount(1)
         let server = try makeServer(sending: TestImage.animatedGIF), request = try ImageRequest(server.url + "/a")
         let allFrames = request.with(options: .preloadAllFrames)
-        #expect(await failures(ImagePipeline(configuration), [allFrames, request]) == [.limitExceeded, nil])
+        #expect(await failures(of: [allFrames, request], in: ImagePipeline(configuration)) == [.limitExceeded, nil])
     }
 
-    @Test("L07 the same where a hook changes each request, and where the request has conditions", .needsNginx)
+    @Test("L07 the same if a hook changes each request, and if the request has conditions", .needsNginx)
     func changedRequests() async throws {
         let server = try makeServer(sending: try brokenImage()), count = Counter()
         var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
@@ -62,16 +64,16 @@ struct BrokenImageTests {
         }
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         let request = try ImageRequest(server.url + "/a")
-        #expect(await failures(pipeline, [request, request]) == [.truncated, .refused])
+        #expect(await failures(of: [request, request], in: pipeline) == [.truncated, .refused])
         let fixture = try await PipelineFixture(),
-            revalidating = try fixture.put(options: [.refreshCached, .waitStoreCache])
+            revalidating = try fixture.serve(options: [.refreshCached, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: revalidating)
         try fixture.server.addFile(try brokenImage(), at: "a.png")
         for _ in 0..<3 { _ = try await fixture.pipeline.image(for: revalidating) }
         #expect(try await fixture.server.requests().filter { $0.path == "/a.png" }.map(\.status) == [200, 200])
     }
 
-    @Test("L02 L07 where the first of several servers sends a broken picture the next one is asked")
+    @Test("L02 L07 if the first of several servers sends a broken image the next one is queried")
     func mirrors() async throws {
         let first = try makeServer(sending: try brokenImage()), second = try makeServer(sending: try brokenImage()),
             third = try makeServer(sending: try validImage())
@@ -83,19 +85,19 @@ struct BrokenImageTests {
         }
         #expect([first, second, third].map(\.requests.count) == [3, 3, 3])
         let none = ImageRequest(.firstOf(Array(remotes.prefix(2))), options: .retryFailed)
-        #expect(await failures(ImagePipeline(.init()), [none]) == [.truncated])
+        #expect(await failures(of: [none], in: ImagePipeline(.init())) == [.truncated])
     }
 
-    @Test("C04 C18 a broken file in a bundle, which cannot be removed, does not stand before the server")
+    @Test("C04 C18 a broken file in a bundle, which cannot be removed, does not keep the image from being loaded")
     func bundle() async throws {
         let server = try makeServer(sending: try validImage()), request = try ImageRequest(server.url + "/a.png")
         let directory = try TemporaryDirectory(named: "bundle")
-        try directory.write(try broken(), to: "bundle/\(MD5.hexadecimal(Array(request.name.utf8))).png")
+        try directory.write(try brokenImage(), to: "bundle/\(MD5.hexadecimal(Array(request.name.utf8))).png")
         var disk = DiskCache.Configuration(directory: directory.path(of: "cache"))
         disk.bundles = [ImageBundle(directory: directory.path(of: "bundle"))]
         let pipeline = ImagePipeline(.init(diskCache: try DiskCache(disk)))
         let offline = request.with(options: .fromCacheOnly)
-        #expect(await failures(pipeline, [offline, request, request]) == [.cacheMiss, nil, nil])
+        #expect(await failures(of: [offline, request, request], in: pipeline) == [.cacheMiss, nil, nil])
         #expect(server.requests.count == 1)
     }
 }
