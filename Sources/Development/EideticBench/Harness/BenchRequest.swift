@@ -78,9 +78,9 @@ struct BenchRequest {
     }
 
     /// Stores a `--NAME=VALUE` or `--NAME VALUE` argument in the suite before it.
-    private mutating func parseOption(_ argument: String, remaining rest: inout ArraySlice<String>) throws(UsageError) {
+    private mutating func parseOption(_ argument: String, remaining: inout ArraySlice<String>) throws(UsageError) {
         var parts = argument.drop { $0 == "-" }.split(separator: "=", maxSplits: 1).map(String.init)
-        if parts.count == 1, !argument.hasSuffix("="), let value = rest.popFirst() { parts.append(value) }
+        if parts.count == 1, !argument.hasSuffix("="), let value = remaining.popFirst() { parts.append(value) }
         guard argument.hasPrefix("--"), parts.count == 2, let last = runs.indices.last else {
             throw UsageError(message: "unknown option \(argument)\n\(Self.usage)")
         }

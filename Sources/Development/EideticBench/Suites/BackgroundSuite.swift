@@ -36,8 +36,8 @@ extension Suite {
         }
     }
 
-    private static func beginAndEndTasks(in application: Application, count pairs: Int) {
-        for _ in 0..<pairs {
+    private static func beginAndEndTasks(in application: Application, count: Int) {
+        for _ in 0..<count {
             application.endBackgroundTask(application.beginBackgroundTask(named: "bench") {})
         }
     }

@@ -52,7 +52,7 @@ private struct LossyRun {
     private static func startServer(
         on thread: NamespaceThread,
         in directory: TemporaryDirectory,
-        fileCount count: Int
+        fileCount: Int
     ) async throws -> Subprocess {
         let (key, certificate) = (directory.path(of: "key.pem"), directory.path(of: "certificate.pem"))
         let arguments = [
@@ -63,7 +63,7 @@ private struct LossyRun {
             throw EideticError(.tlsFailure, message: "openssl failed to create a certificate")
         }
         var random = SplitMix(state: 7)
-        for number in 0..<count {
+        for number in 0..<fileCount {
             var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
             bytes += (0..<size - bytes.count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
             try directory.write(bytes, to: "files/\(number).png")

@@ -68,25 +68,29 @@ private struct FetchRun {
     private let outputDirectory: TemporaryDirectory
     private var clients: [Client]
 
-    init(baseURL base: String, names: [String], parallel: Int, certificateAuthorityFile caFile: String?, title: String)
+    init(baseURL: String, names: [String], parallel: Int, certificateAuthorityFile: String?, title: String)
         throws
     {
         let outputDirectory = try TemporaryDirectory(named: "bench", in: "/dev/shm")
-        let pairs = names.map { ("\(base)/\($0)", outputDirectory.path(of: $0)) }
+        let pairs = names.map { ("\(baseURL)/\($0)", outputDirectory.path(of: $0)) }
         let lines = Array(pairs.map { "\($0) \($1)\n" }.joined().utf8)
         let settings = Array(pairs.map { "url = \"\($0)\"\noutput = \"\($1)\"\n" }.joined().utf8)
         let probe = try Self.probePath()
-        let options = ["\(parallel)"] + (caFile.map { [$0] } ?? [])
+        let options = ["\(parallel)"] + (certificateAuthorityFile.map { [$0] } ?? [])
         let curl = ["curl", "-s", "-S", "-Z", "--parallel-max", "\(parallel)", "-K", "-"]
         clients = [
             Client(name: "saved", command: [probe, "save"] + options, list: lines),
             Client(name: "taken into memory first", command: [probe, "fetch"] + options, list: lines),
-            Client(name: "curl -Z", command: curl + (caFile.map { ["--cacert", $0] } ?? []), list: settings),
+            Client(
+                name: "curl -Z",
+                command: curl + (certificateAuthorityFile.map { ["--cacert", $0] } ?? []),
+                list: settings
+            ),
         ]
         self.outputDirectory = outputDirectory
         self.title = title
         self.names = names
-        usesTLS = caFile != nil
+        usesTLS = certificateAuthorityFile != nil
     }
 
     /// Returns the path of the probe program beside this one.

@@ -107,8 +107,8 @@ private struct LoadMeasurement {
     }
 
     /// Loads all photographs through a pipeline with a disk cache in `directory`.
-    private func load(cacheDirectory cache: String) async throws {
-        let disk = try DiskCache(DiskCache.Configuration(directory: cache))
+    private func load(cacheDirectory directory: String) async throws {
+        let disk = try DiskCache(DiskCache.Configuration(directory: directory))
         let pipeline = ImagePipeline(.init(diskCache: disk))
         let size = PixelSize(width: 400, height: 400)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,5 +1,5 @@
 package import EideticCore
-package import Glibc
+import Glibc
 
 /// A program that a test runs, with its collected output.
 ///
@@ -17,7 +17,7 @@ package final class Subprocess: Sendable {
     }
 
     /// The process identifier.
-    package let identifier: pid_t
+    package let identifier: Int32
     private let monitor: ProcessMonitor
 
     /// Starts a program.

@@ -99,7 +99,7 @@ extension Bench {
         of encoded: @autoclosure () throws -> [UInt8],
         goal: Double,
         with library: String,
-        decoder bare: BareDecoder
+        decoder: BareDecoder
     ) async throws {
         if let only = arguments["only"], !name.contains(only) { return }
         let bytes = try encoded()
@@ -111,7 +111,7 @@ extension Bench {
             BenchmarkCase(name, unit: .milliseconds, goal: .ratio(goal)),
             with: library,
             ours: { blackHole(try ImageDecoder.decode(bytes, options: options)) },
-            theirs: { bytes.withUnsafeBufferPointer { free(bare($0.baseAddress, $0.count)) } }
+            theirs: { bytes.withUnsafeBufferPointer { free(decoder($0.baseAddress, $0.count)) } }
         )
     }
 }

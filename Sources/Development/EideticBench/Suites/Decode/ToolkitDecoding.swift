@@ -46,8 +46,8 @@ extension Bench {
 extension PixelBuffer {
     /// Returns a BMP file of 24 bits per pixel, or an icon file that contains one.
     fileprivate func bitmap(isIcon: Bool) -> [UInt8] {
-        func littleEndian(_ value: Int, byteCount count: Int = 4) -> [UInt8] {
-            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        func littleEndian(_ value: Int, byteCount: Int = 4) -> [UInt8] {
+            (0..<byteCount).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
         }
         let stride = (3 * size.width + 3) / 4 * 4, mask = isIcon ? (size.width + 31) / 32 * 4 * size.height : 0
         let fileSize = 40 + stride * size.height + mask
