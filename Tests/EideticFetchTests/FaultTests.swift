@@ -136,7 +136,7 @@ struct FaultTests {
             try await Downloader().fetch(url: "http://127.0.0.1:1/a.png")
         }
         #expect(error?.code == .connectionRefused)
-        #expect(error?.message.contains("127.0.0.1:1 ") == true)
+        #expect(error?.message.contains("127.0.0.1:1:") == true)
     }
 
     @Test("L04 the error of an unknown host has its name")
