@@ -13,7 +13,7 @@ struct CandidateTests {
     }
 
     @Test(
-        "L02 the smallest candidate with the requested pixels is selected, the next smaller one if it would take too long",
+        "L02 the smallest candidate with the requested pixels is selected, the next smaller one if it is too slow",
         arguments: [
             // Requested size, mode, bytes a second, the cached width; the order in which widths are tried.
             (PixelSize?.some(.init(width: 100, height: 100)), ContentMode.fit, Double?.none, 0, [200, 800, 50]),

@@ -335,7 +335,8 @@ private struct FallbackInterceptor: ImageInterceptor {
     }
 }
 
-/// Returns the first violation of the Prometheus text format: each family has its help, its type, then its samples, once.
+/// Returns the first violation of the Prometheus text format: each family has its help, its type, then its samples,
+/// once.
 private func firstFlaw(inExposition text: String) -> String? {
     guard text.hasSuffix("\n") else { return "the last line has no end" }
     var families: [String] = [], kind: Substring = "", helped: Substring = "", seen: Set<Substring> = []

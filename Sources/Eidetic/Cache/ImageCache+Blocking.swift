@@ -41,6 +41,8 @@ extension ImageCache {
         /// - Parameters:
         ///   - key: The image's key.
         ///   - tiers: The tiers to search; both by default.
+        /// - Returns: The tiers that have it.
+        /// - Throws: The errors of looking at the disk.
         public func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
             var found = cache.tiersInMemory(containing: key, among: tiers)
             guard tiers.contains(.disk), let disk = cache.disk else { return found }
@@ -73,8 +75,8 @@ extension ImageCache {
         ///   - key: The image's key.
         ///   - tiers: The tiers to fill; both by default.
         ///   - metadata: The metadata of the disk entry.
-        /// - Throws: `encodingFailed`, `invalidArgument` for a partial image or an impossible key, the errors of writing,
-        ///   and those of decoding if the image is not decoded yet.
+        /// - Throws: `encodingFailed`, `invalidArgument` for a partial image or an impossible key, the errors of
+        ///   writing, and those of decoding if the image is not decoded yet.
         public func insert(
             _ image: Image,
             bytes: [UInt8]? = nil,
@@ -112,7 +114,8 @@ extension ImageCache {
             try cache.disk?.blocking.insert(encoded, for: destination.key, metadata: metadata)
         }
 
-        /// Removes an image: from memory in all its sizes, from disk its resource and, if it was stored by itself, the image.
+        /// Removes an image: from memory in all its sizes, from disk its resource and, if it was stored by itself, the
+        /// image.
         public func remove(_ key: Key, from tiers: Tiers = .all) throws(EideticError) {
             if tiers.contains(.memory) { cache.removeFromMemory(key) }
             guard tiers.contains(.disk), let disk = cache.disk else { return }

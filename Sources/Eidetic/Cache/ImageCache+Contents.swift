@@ -7,6 +7,8 @@ extension ImageCache {
     /// - Parameters:
     ///   - key: The image's key.
     ///   - tiers: The tiers to search; both by default.
+    /// - Returns: The tiers that have it.
+    /// - Throws: The errors of looking at the disk.
     public func tiers(containing key: Key, among tiers: Tiers = .all) async throws(EideticError) -> Tiers {
         let inMemory = tiersInMemory(containing: key, among: tiers)
         guard tiers.contains(.disk), disk != nil else { return inMemory }
@@ -26,7 +28,8 @@ extension ImageCache {
         tiers.contains(.memory) && memoryImage(for: key) != nil ? .memory : .none
     }
 
-    /// Returns the path of the file in which the resource is stored, or would be; the file begins with the encoded bytes.
+    /// Returns the path of the file in which the resource is stored, or would be; the file begins with the encoded
+    /// bytes.
     ///
     /// - Returns: `nil` if there is no disk cache.
     public func path(for key: Key) -> String? { disk?.path(for: resolved(key).text) }
@@ -53,7 +56,8 @@ extension ImageCache {
 
 // MARK: Removing
 extension ImageCache {
-    /// Removes an image: from memory in all its sizes, from disk its resource and, if it was stored by itself, the image.
+    /// Removes an image: from memory in all its sizes, from disk its resource and, if it was stored by itself, the
+    /// image.
     ///
     /// It is removed from memory before the first suspension.
     public func remove(_ key: Key, from tiers: Tiers = .all) async throws(EideticError) {

@@ -16,8 +16,8 @@ extension ImageCache {
     ///   - key: The image's key.
     ///   - tiers: The tiers to fill; both by default.
     ///   - metadata: The metadata of the disk entry.
-    /// - Throws: `encodingFailed`, `invalidArgument` for a partial image or an impossible key, the errors of writing, and
-    ///   those of decoding if the image is not decoded yet.
+    /// - Throws: `encodingFailed`, `invalidArgument` for a partial image or an impossible key, the errors of writing,
+    ///   and those of decoding if the image is not decoded yet.
     public func insert(
         _ image: Image,
         bytes: [UInt8]? = nil,

@@ -9,10 +9,10 @@ public import EideticStore
 /// let avatar = try await cache.image(for: "avatar of 17")
 /// ```
 ///
-/// The key of an image that a pipeline loads is its URL's text, or is made from an ``ImageRequest``. A cache and a pipeline
-/// with the same tiers find each other's images. On disk, however, a pipeline searches for the bytes of resources only: a
-/// smaller or transformed image that was inserted without those bytes is found on disk by caches, and by a pipeline only
-/// as long as it is in memory.
+/// The key of an image that a pipeline loads is its URL's text, or is made from an ``ImageRequest``. A cache and a
+/// pipeline with the same tiers find each other's images. On disk, however, a pipeline searches for the bytes of
+/// resources only: a smaller or transformed image that was inserted without those bytes is found on disk by caches, and
+/// by a pipeline only as long as it is in memory.
 ///
 /// Asynchronous functions read and write on threads of the disk cache, and decode and encode on threads of this cache.
 /// The same functions of ``blocking`` do all that on the calling thread, which must not be the main one.
@@ -121,6 +121,7 @@ extension ImagePipeline {
     /// The limits for decoding are those of the pipeline. Most programs need ``cache`` only.
     ///
     /// - Parameter configuration: The configuration of the cache.
+    /// - Returns: A new cache.
     public func makeCache(configuration: ImageCache.Configuration) -> ImageCache {
         ImageCache(
             tiersOf: self.configuration,

@@ -44,14 +44,14 @@ public final class ImageQuery: Sendable {
 extension ImageCache {
     /// Starts a look-up, and calls `completion` once with its result; returns at once.
     ///
-    /// If the image is in memory, the completion handler is called before this function returns, on the calling thread, so
-    /// that a reused cell does not flicker. Otherwise, it is called on another thread of the process.
+    /// If the image is in memory, the completion handler is called before this function returns, on the calling thread,
+    /// so that a reused cell does not flicker. Otherwise, it is called on another thread of the process.
     ///
     /// - Parameters:
     ///   - key: The image's key.
     ///   - tiers: The tiers to search; both by default.
-    ///   - includingData: A Boolean value indicating whether the bytes are read from disk also if the image is in memory;
-    ///     false by default.
+    ///   - includingData: A Boolean value indicating whether the bytes are read from disk also if the image is in
+    ///     memory; false by default.
     ///   - priority: The priority of the look-up.
     ///   - completion: Called once, with the hit.
     /// - Returns: A query that can be cancelled; if it is released, the look-up continues.

@@ -55,7 +55,9 @@ extension EncodedImage {
     /// A Boolean value indicating whether the bytes were written; a task may hold them for a moment longer.
     var isStored: Bool { storage.withLock { $0.isStored } }
 
-    /// Starts to store the bytes; must be called once they have proved to be an image. Later calls do nothing.
+    /// Starts to store the bytes, once.
+    ///
+    /// It must be called only when they have proved to be an image.
     func storeOnce() {
         guard storage.withLock({ $0.validate() }) else { return }
         reportReplacement(isRepeated: false)

@@ -37,8 +37,8 @@ extension ImageDataLoader {
 
     /// Returns whether a response may be stored.
     ///
-    /// All header fields of a request are part of its identity, so `Vary` needs no further check. The cookies of the jar
-    /// are not, and may be another user's at the next load.
+    /// All header fields of a request are part of its identity, so `Vary` needs no further check. The cookies of the
+    /// jar are not, and may be another user's at the next load.
     static func isStorable(_ fields: [HTTPField], for request: ImageRequest) -> Bool {
         if request.usesCookies, case .fields(let names) = Vary(fields), names.contains("cookie") { return false }
         return Storability.isStorable(status: 200, fields: fields)

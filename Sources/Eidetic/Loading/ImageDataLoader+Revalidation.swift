@@ -19,6 +19,8 @@ extension ImageDataLoader {
     /// - Parameters:
     ///   - job: The load.
     ///   - displayed: The checksum of the bytes that the displayed image was decoded from; `nil` if it is unknown.
+    /// - Returns: The result of the comparison.
+    /// - Throws: The errors of the source; `badResponse` for a status 304 without conditions.
     func revalidate(_ job: Job, displayed: UInt64?) async throws(EideticError) -> Revalidation {
         let request = job.request
         let entry = try? await disk?.read(request.resourceKey, allowingExpired: true)

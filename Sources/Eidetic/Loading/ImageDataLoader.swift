@@ -33,6 +33,8 @@ final class ImageDataLoader: Sendable {
     ///   - cachePolicy: The tiers to use; by default those that the request's options name.
     ///   - context: The priority of the caller.
     ///   - onProgress: Called as bytes are received.
+    /// - Returns: The encoded image.
+    /// - Throws: `cacheMiss` if no source may be used, `cancelled`, and the errors of the source.
     func encodedImage(
         for request: ImageRequest,
         cachePolicy: CachePolicy? = nil,

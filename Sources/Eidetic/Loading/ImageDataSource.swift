@@ -33,6 +33,8 @@ struct ImageDataSource: Sendable {
     /// - Parameters:
     ///   - job: The job, which is told of progress.
     ///   - conditions: The header fields by which a server can confirm cached bytes.
+    /// - Returns: The response.
+    /// - Throws: The errors of the download, the file or the function.
     func response(
         for job: ImageDataLoader.Job,
         conditions: HTTPHeaders = [:]

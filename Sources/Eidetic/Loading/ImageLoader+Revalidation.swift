@@ -17,6 +17,8 @@ extension ImageLoader {
     ///   - displayed: The image as it is displayed.
     ///   - context: The priority of the caller.
     ///   - onProgress: Called as bytes are received.
+    /// - Returns: The result.
+    /// - Throws: The errors of the source and of the decoder.
     func revalidate(
         _ request: ImageRequest,
         displayed: Image,

@@ -8,6 +8,8 @@ extension ImageLoader {
     ///   - request: The request.
     ///   - step: The step that decoded it.
     ///   - context: Cancels the transform between two frames.
+    /// - Returns: The transformed image, or `image` if the transform does not apply to it.
+    /// - Throws: The errors of the transform, and `cancelled`.
     static func transform(
         _ image: Image,
         for request: ImageRequest,

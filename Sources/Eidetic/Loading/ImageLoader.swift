@@ -40,6 +40,8 @@ final class ImageLoader: Sendable {
     ///   - cachePolicy: The tiers to use; by default those that the request's options name.
     ///   - context: The priority of the caller.
     ///   - onUpdate: Called with progress and previews.
+    /// - Returns: The decoded image.
+    /// - Throws: The errors of loading, decoding and the transform.
     func image(
         for request: ImageRequest,
         cachePolicy: ImageDataLoader.CachePolicy? = nil,

@@ -2,10 +2,11 @@ public import EideticCore
 
 /// A function around each load, which may change the request, respond itself, retry, measure, or refuse.
 ///
-/// Prefetches are intercepted as well, also those to disk, whose images are not decoded. Because an interceptor may suspend,
-/// a pipeline with interceptors never delivers an image before ``ImagePipeline/load(_:cached:preview:progress:completion:)``
-/// returns, even if memory has it. ``ImagePipeline/cachedImage(for:)`` and ``ImagePipeline/cachedPreview(for:)`` search memory
-/// only, and are not intercepted.
+/// Prefetches are intercepted as well, also those to disk, whose images are not decoded. Because an interceptor may
+/// suspend, a pipeline with interceptors never delivers an image before
+/// ``ImagePipeline/load(_:cached:preview:progress:completion:)`` returns, even if memory has it.
+/// ``ImagePipeline/cachedImage(for:)`` and ``ImagePipeline/cachedPreview(for:)`` search memory only, and are not
+/// intercepted.
 public protocol ImageInterceptor: Sendable {
     /// Returns the response to a request: usually that of `next`, otherwise one made with
     /// ``ImageResponse/init(_:source:encodedBytes:)``.
@@ -16,6 +17,8 @@ public protocol ImageInterceptor: Sendable {
     /// - Parameters:
     ///   - request: The request, after processors and outer interceptors.
     ///   - next: The next interceptor, or the load itself.
+    /// - Returns: The response.
+    /// - Throws: The error of the load, or of the interceptor.
     func intercept(
         _ request: ImageRequest,
         next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse

@@ -1,12 +1,12 @@
 import EideticCore
 
 extension ImagePipeline {
-    /// Runs `body` within a background task if the request has the option `continueInBackground`.
+    /// Runs `operation` within a background task if the request has the option `continueInBackground`.
     ///
-    /// When the time of the background task is used up, `body` is cancelled.
+    /// When the time of the background task is used up, `operation` is cancelled.
     func withBackgroundTask(
         for request: ImageRequest,
-        _ body: @escaping @Sendable () async throws(EideticError) -> ImageResponse
+        operation body: @escaping @Sendable () async throws(EideticError) -> ImageResponse
     ) async throws(EideticError) -> ImageResponse {
         guard request.options.contains(.continueInBackground) else { return try await body() }
         let load = Task { () async -> Result<ImageResponse, EideticError> in

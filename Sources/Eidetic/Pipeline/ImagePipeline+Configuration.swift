@@ -30,9 +30,9 @@ extension ImagePipeline {
 
         /// The downloader.
         ///
-        /// Header fields and credentials that the downloader adds, by its configuration or its `requestModifier`, are not
-        /// part of an image's identity: callers that share a cache share its images. Header fields that tell users apart
-        /// belong to the request, where a request processor may put them.
+        /// Header fields and credentials that the downloader adds, by its configuration or its `requestModifier`, are
+        /// not part of an image's identity: callers that share a cache share its images. Header fields that tell users
+        /// apart belong to the request, where a request processor may put them.
         public var downloader: Downloader
 
         /// The limits of memory, pixels and time for decoding an image; larger images are refused.

@@ -71,6 +71,8 @@ extension ImagePipeline {
     /// - Parameters:
     ///   - job: The load.
     ///   - cachePolicy: The tiers to use; by default those that the request's options name.
+    /// - Returns: The response.
+    /// - Throws: The errors of the load; `unsupportedFormat` if an animation is required.
     func loadedResponse(
         for job: Job,
         cachePolicy: ImageDataLoader.CachePolicy? = nil
@@ -114,6 +116,7 @@ extension ImagePipeline {
     ///   - encodedImage: The bytes; `nil` for an image in memory, whose bytes may still be on their way to the disk.
     ///   - request: The request.
     ///   - response: The response that records the wait and its outcome.
+    /// - Throws: `cancelled` as soon as the task is cancelled.
     func waitForStorage(
         of encodedImage: EncodedImage?,
         for request: ImageRequest,

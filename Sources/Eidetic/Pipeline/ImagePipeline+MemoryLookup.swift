@@ -5,8 +5,8 @@ import EideticFetch
 extension ImagePipeline {
     /// Returns the image if it is in memory now; returns at once, on any thread.
     ///
-    /// - Complexity: O(1), with one short lock and without allocation; O(*n*), with a request for each, if the image has
-    ///   *n* candidate files. The configuration's request processors are called as well.
+    /// - Complexity: O(1), with one short lock and without allocation; O(*n*), with a request for each, if the image
+    ///   has *n* candidate files. The configuration's request processors are called as well.
     public func cachedImage(for request: ImageRequest) -> Image? {
         guard !isPlain else {
             return memory.decodedImage(for: request.imageKey) ?? cachedCandidate(for: request)?.image

@@ -19,8 +19,8 @@ public final class ImagePipeline: Sendable {
 
     /// The tiers of the pipeline as a cache.
     ///
-    /// It has no contents of its own: it finds the images that the pipeline has stored, and the pipeline finds those that
-    /// are inserted into it; on disk a pipeline searches for the bytes of resources only.
+    /// It has no contents of its own: it finds the images that the pipeline has stored, and the pipeline finds those
+    /// that are inserted into it; on disk a pipeline searches for the bytes of resources only.
     public let cache: ImageCache
 
     let memory: ImageMemoryCache
@@ -80,8 +80,8 @@ public final class ImagePipeline: Sendable {
 
     /// A Boolean value indicating whether the user scrolls or drags.
     ///
-    /// Meanwhile loads of low priority wait before each of their steps, and their active downloads receive no bytes; this
-    /// holds for all pipelines with the same downloader. What the application has suspended itself
+    /// Meanwhile loads of low priority wait before each of their steps, and their active downloads receive no bytes;
+    /// this holds for all pipelines with the same downloader. What the application has suspended itself
     /// (`Downloader.suspend(upTo:)`) stays suspended when the value becomes `false`.
     public var isUserInteracting: Bool {
         get { gate.isClosed }

@@ -4,13 +4,14 @@ import EideticFetch
 extension ImageTask {
     /// The events of one load, as an asynchronous sequence that ends with exactly one terminal event.
     ///
-    /// The load is cancelled when the sequence is released, or when the task that iterates over it is cancelled; such a task
-    /// still gets a terminal event, `failed` with `cancelled`. A slow reader misses outdated progress and previews, but
-    /// never the terminal event.
+    /// The load is cancelled when the sequence is released, or when the task that iterates over it is cancelled; such a
+    /// task still gets a terminal event, `failed` with `cancelled`. A slow reader misses outdated progress and
+    /// previews, but never the terminal event.
     public struct Events: AsyncSequence, Sendable {
         /// An element of the underlying stream.
         ///
-        /// Progress and previews are soon outdated: their values are read when their turn comes, so that they do not pile up.
+        /// Progress and previews are soon outdated: their values are read when their turn comes, so that they do not
+        /// pile up.
         fileprivate enum Signal: Sendable {
             case progress
             case preview

@@ -4,8 +4,8 @@ public import EideticFetch
 /// A cancellable load with completion handlers on the main actor.
 ///
 /// The completion handler is called exactly once, on the main actor: within
-/// ``ImagePipeline/load(_:cached:preview:progress:completion:)`` if the image is in memory, within ``cancel()`` if the task
-/// is cancelled, otherwise later.
+/// ``ImagePipeline/load(_:cached:preview:progress:completion:)`` if the image is in memory, within ``cancel()`` if the
+/// task is cancelled, otherwise later.
 @MainActor
 public final class ImageTask {
     /// The functions that a task calls.
@@ -133,6 +133,7 @@ extension ImagePipeline {
     ///   - preview: Called with partial images (`progressive`).
     ///   - progress: Called as bytes are received.
     ///   - completion: Called once with the image, or with the error.
+    /// - Returns: The task, which can be cancelled.
     @MainActor
     @discardableResult
     public func load(

@@ -36,7 +36,8 @@ package struct CandidateSelection {
     /// The candidates with all pixels that the rendering needs, smallest first; the largest if none has them.
     var sufficient: ArraySlice<ImageCandidate> { candidates[min(best, candidates.count)...] }
 
-    /// The candidates whose image in memory is used at once: the sufficient ones, then the one that would be downloaded.
+    /// The candidates whose image in memory is used at once: the sufficient ones, then the one that would be
+    /// downloaded.
     var acceptable: [ImageCandidate] { sufficient + (affordableIndex < best ? [candidates[affordableIndex]] : []) }
 
     /// The candidate to be downloaded if no cache has a sufficient one.

@@ -49,8 +49,8 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
 
     /// Delivers partial images while bytes are received.
     ///
-    /// Such a download is not resumed; with `retryFailed`, or a downloader that always retries, it is restarted. A load that
-    /// joins a download without this option gets no partial images.
+    /// Such a download is not resumed; with `retryFailed`, or a downloader that always retries, it is restarted. A load
+    /// that joins a download without this option gets no partial images.
     public static let progressive = ImageOptions(rawValue: 1 << 26)
 
     // MARK: Decoding
@@ -66,8 +66,8 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
 
     /// Decodes all frames, and fails with `unsupportedFormat` if there is only one.
     ///
-    /// Together with `firstFrameOnly` every load fails. With `refreshCached` a cached image with one frame counts as a miss;
-    /// a new image with one frame is stored, while the response has the cached animation once more.
+    /// Together with `firstFrameOnly` every load fails. With `refreshCached` a cached image with one frame counts as a
+    /// miss; a new image with one frame is stored, while the response has the cached animation once more.
     public static let matchAnimatedImage = ImageOptions(rawValue: 1 << 11)
 
     /// Applies the transform to animations too, frame by frame.
@@ -78,8 +78,8 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
 
     /// Delivers the image without decoding it: its header is read, and its pixels are decoded when they are used.
     ///
-    /// The option has no effect where pixels are needed anyway: with a transform, with `preloadAllFrames`, for a prefetch to
-    /// memory, and in an ``ImageSlot``. An image that is decoded on use is not inserted into memory.
+    /// The option has no effect where pixels are needed anyway: with a transform, with `preloadAllFrames`, for a
+    /// prefetch to memory, and in an ``ImageSlot``. An image that is decoded on use is not inserted into memory.
     public static let avoidDecode = ImageOptions(rawValue: 1 << 27)
 
     // MARK: Priority

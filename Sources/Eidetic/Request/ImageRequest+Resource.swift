@@ -10,14 +10,16 @@ extension ImageRequest {
 
         /// The URLs of one image on several servers, best first.
         ///
-        /// If a server fails, or its bytes are broken, the next one is used. The image has the identity of the first URL.
+        /// If a server fails, or its bytes are broken, the next one is used. The image has the identity of the first
+        /// URL.
         case firstOf([FetchRequest])
 
         /// Several files of one image in different sizes.
         ///
-        /// The smallest file with all pixels of the requested size is loaded; if the measured speed of its host would make
-        /// that take too long (`ImagePipeline.Configuration.candidateTimeLimit`), the next smaller one. A larger file that a
-        /// cache has is preferred, and the others are used if one fails. Each file has an identity of its own.
+        /// The smallest file with all pixels of the requested size is loaded; if the measured speed of its host would
+        /// make that take too long (`ImagePipeline.Configuration.candidateTimeLimit`), the next smaller one. A larger
+        /// file that a cache has is preferred, and the others are used if one fails. Each file has an identity of its
+        /// own.
         case candidates([ImageCandidate])
 
         /// A file of this machine. It is not copied into the disk cache.
@@ -113,8 +115,8 @@ extension ImageRequest.Resource {
 
     /// Returns the identity of a server's file: its URL, and a hash of the header fields and credentials.
     ///
-    /// Two users with different fields or passwords never share an image. The identity is written to disk, where no secret
-    /// belongs, so these are hashed.
+    /// Two users with different fields or passwords never share an image. The identity is written to disk, where no
+    /// secret belongs, so these are hashed.
     private static func identity(of request: FetchRequest, ignoringQueryItems ignored: Set<String>) -> String {
         let url = ignored.isEmpty ? request.url : SignedURL.removingQueryItems(ignored, from: request.url)
         guard !request.headers.isEmpty || request.credentials != nil else { return url }

@@ -107,8 +107,9 @@ public struct ImageRequest: Sendable, Hashable {
     /// - Parameters:
     ///   - rendering: The new rendering.
     ///   - options: The new options.
-    ///   - priority: The new priority. Without it the priority changes only if `options` adds or removes `lowPriority` or
-    ///     `highPriority`.
+    ///   - priority: The new priority. Without it the priority changes only if `options` adds or removes `lowPriority`
+    ///     or `highPriority`.
+    /// - Returns: The request with these settings.
     public func with(
         rendering: Rendering? = nil,
         options: ImageOptions? = nil,

@@ -13,8 +13,8 @@ public struct LocalFile: Sendable, Hashable {
 
     /// Creates a value for a file; blocks for one system call.
     ///
-    /// - Throws: `notFound` or `permissionDenied` if its status cannot be read, `invalidArgument` if it is not a regular
-    ///   file.
+    /// - Throws: `notFound` or `permissionDenied` if its status cannot be read, `invalidArgument` if it is not a
+    ///   regular file.
     public init(path: String) throws(EideticError) {
         self.path = path
         do throws(SystemError) {

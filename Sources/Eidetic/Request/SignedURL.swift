@@ -5,6 +5,7 @@ enum SignedURL {
     /// - Parameters:
     ///   - names: The names; `*` at the end of a name stands for any ending.
     ///   - url: The URL.
+    /// - Returns: The URL; `url` itself if it has no query.
     static func removingQueryItems(_ names: Set<String>, from url: String) -> String {
         let (address, fragment) = split(url, at: "#")
         let (base, query) = split(address, at: "?")

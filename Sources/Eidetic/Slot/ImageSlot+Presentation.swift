@@ -17,7 +17,8 @@ extension ImageSlot {
         /// An image from memory is shown without a transition.
         public var transition: ImageTransition?
 
-        /// A Boolean value indicating whether the same image in another size, if memory has it, replaces the placeholder.
+        /// A Boolean value indicating whether the same image in another size, if memory has it, replaces the
+        /// placeholder.
         ///
         /// False by default.
         public var usesCachedPreview: Bool

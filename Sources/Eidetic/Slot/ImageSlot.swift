@@ -3,16 +3,16 @@ public import EideticFetch
 
 /// A place that shows one image at a time, with the rules that every view needs.
 ///
-/// - A new load cancels the earlier one, whose completion handler is called with `cancelled` before the new load starts; its
-///   late image is never shown.
+/// - A new load cancels the earlier one, whose completion handler is called with `cancelled` before the new load
+///   starts; its late image is never shown.
 /// - An equal request from the same resource continues the active load, with its own priority: only the earlier
 ///   completion handler is called with `cancelled`, and the display does not change.
 /// - An image in memory is shown before ``load(_:presentation:progress:completion:)`` returns, without placeholder or
 ///   transition.
 /// - While the application is in the background nothing is drawn; on return the last state is drawn once.
 ///
-/// A view that shows several images has several slots. A slot does not retain its display; releasing the slot cancels its
-/// load.
+/// A view that shows several images has several slots. A slot does not retain its display; releasing the slot cancels
+/// its load.
 @MainActor
 public final class ImageSlot {
     /// The state of the slot.

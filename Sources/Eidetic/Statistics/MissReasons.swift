@@ -1,7 +1,8 @@
 import EideticCore
 import EideticStore
 
-/// The reasons for which images left memory, so that the trace of a later miss can name them; the newest 4,096 are kept.
+/// The reasons for which images left memory, so that the trace of a later miss can name them; the newest 4,096 are
+/// kept.
 final class MissReasons: Sendable {
     private static let capacity = 4_096
 
