@@ -118,10 +118,10 @@ enum DiskWorker {
     static func path() throws -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        var folder = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        while let slash = folder.lastIndex(of: "/") {
-            folder = String(folder[..<slash])
-            let path = "\(folder)/EideticDiskWorker"
+        var directory = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        while let slash = directory.lastIndex(of: "/") {
+            directory = String(directory[..<slash])
+            let path = "\(directory)/EideticDiskWorker"
             if access(path, X_OK) == 0 { return path }
         }
         throw EideticError(.notFound, message: "EideticDiskWorker is not beside the tests")

@@ -25,11 +25,11 @@ struct DiskEvictionOrderTests {
     }
 
     /// Requests each object in turn, with the index, the eviction order and the slack of the cache.
-    private static func replay(_ requests: [Traces.Request], capacityShare part: Double) -> (
+    private static func replay(_ requests: [Traces.Request], capacityShare: Double) -> (
         objects: Double, bytes: Double
     ) {
         let sizes = Dictionary(requests.lazy.map { ($0.key, $0.size) }) { first, _ in first }
-        let capacity = Int(part * Double(sizes.values.reduce(0, +)))
+        let capacity = Int(capacityShare * Double(sizes.values.reduce(0, +)))
         var index = DiskIndex(blockSize: 1)
         var (hits, hitBytes, bytes) = (0, 0, 0)
         for request in requests {

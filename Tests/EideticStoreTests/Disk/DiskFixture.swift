@@ -11,12 +11,12 @@ struct DiskFixture {
 
     init(
         environment: any ApplicationEnvironment = ForegroundEnvironment(),
-        configure change: (inout DiskCache.Configuration) -> Void = { _ in }
+        configure: (inout DiskCache.Configuration) -> Void = { _ in }
     ) throws {
         directory = try TemporaryDirectory(named: "disk-cache")
         var configuration = DiskCache.Configuration(directory: directory.path(of: "cache"))
         configuration.sizeLimit = .mebibytes(64)
-        change(&configuration)
+        configure(&configuration)
         cache = try DiskCache(
             configuration,
             fileSystem: FileSystem(observer: plan),

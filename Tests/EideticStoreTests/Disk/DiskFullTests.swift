@@ -30,9 +30,9 @@ final class SmallFileSystem: Sendable {
     /// Writes a file that leaves only `free` bytes.
     func fill(leaving free: Int) throws {
         let file = try FileSystem().open("\(path)/filler", flags: O_WRONLY | O_CREAT)
-        let room = try FileSystem().freeSpace(at: path).availableBytes - free
+        let size = try FileSystem().freeSpace(at: path).availableBytes - free
         let bytes = [UInt8](repeating: 1, count: 1 << 16)
-        for _ in 0..<room >> 16 { try bytes.withUnsafeBytes { try FileSystem().write($0, to: file) } }
+        for _ in 0..<size >> 16 { try bytes.withUnsafeBytes { try FileSystem().write($0, to: file) } }
     }
 }
 

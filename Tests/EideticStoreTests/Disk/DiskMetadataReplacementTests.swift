@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Disk cache: replacing metadata")
 struct DiskMetadataReplacementTests {
-    private func metadata(date value: String) -> DiskCache.Metadata {
-        DiskCache.Metadata(headers: [.init(name: "ETag", value: "\"1\""), .init(name: "Date", value: value)])
+    private func metadata(date: String) -> DiskCache.Metadata {
+        DiskCache.Metadata(headers: [.init(name: "ETag", value: "\"1\""), .init(name: "Date", value: date)])
     }
 
     private func fixture() throws -> (DiskFixture, DiskCache.Entry) {
@@ -55,18 +55,18 @@ struct DiskMetadataReplacementTests {
     func longest() throws {
         let (fixture, entry) = try fixture()
         let path = fixture.cache.path(for: "a"), files = FileSystem()
-        var head = Array(try files.contents(of: path)[20_000...])
+        var footer = Array(try files.contents(of: path)[20_000...])
         let size = Int(UInt32.max)
         // The same footer, for a sparse body that fills the file.
-        withUnsafeBytes(of: UInt64(size - head.count).littleEndian) { bytes in
-            head.replaceSubrange((head.count - 56)..<(head.count - 48), with: bytes)
+        withUnsafeBytes(of: UInt64(size - footer.count).littleEndian) { bytes in
+            footer.replaceSubrange((footer.count - 56)..<(footer.count - 48), with: bytes)
         }
-        let checksum = head.dropLast(8).withUnsafeBytes { Checksum.value(of: $0) }
-        withUnsafeBytes(of: checksum.littleEndian) { head.replaceSubrange((head.count - 8)..., with: $0) }
+        let checksum = footer.dropLast(8).withUnsafeBytes { Checksum.value(of: $0) }
+        withUnsafeBytes(of: checksum.littleEndian) { footer.replaceSubrange((footer.count - 8)..., with: $0) }
         let file = try files.open(path, flags: O_RDWR)
-        try files.truncate(file, to: size - head.count)
+        try files.truncate(file, to: size - footer.count)
         var failure: SystemError?
-        head.withUnsafeBytes { bytes in
+        footer.withUnsafeBytes { bytes in
             do throws(SystemError) {
                 try files.write(bytes, to: file, at: size - bytes.count)
             } catch { failure = error }

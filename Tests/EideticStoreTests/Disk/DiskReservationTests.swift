@@ -27,9 +27,9 @@ struct DiskReservationTests {
     }
 
     /// Appends the record by which the ledger's latest writer reserves 4 GiB less a byte.
-    private func reserveLargestFile(ledgerPath ledger: String) throws {
+    private func reserveLargestFile(ledgerPath: String) throws {
         let files = FileSystem()
-        let old = try files.contents(of: ledger)
+        let old = try files.contents(of: ledgerPath)
         let (salt, latest) = (old[8..<16], old.suffix(64))
         let writer = Array(latest)[24..<32]
         var record: [UInt8] = [1, 0, 0, 1] + [UInt8](repeating: 0xff, count: 4) + [UInt8](repeating: 7, count: 16)
@@ -38,7 +38,7 @@ struct DiskReservationTests {
         record += [UInt8](repeating: 0xff, count: 4) + [0, 0, 0, 0] + salt + [UInt8](repeating: 0, count: 8)
         let sum = record.withUnsafeBytes { Checksum.value(of: $0) }
         record += (0..<8).map { UInt8(truncatingIfNeeded: sum >> UInt64(8 * $0)) }
-        let file = try files.open(ledger, flags: O_WRONLY)
+        let file = try files.open(ledgerPath, flags: O_WRONLY)
         try record.withUnsafeBufferPointer { bytes throws(SystemError) in
             try files.write(UnsafeRawBufferPointer(bytes), to: file, at: old.count)
         }

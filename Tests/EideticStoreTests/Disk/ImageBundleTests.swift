@@ -41,10 +41,10 @@ struct ImageBundleTests {
             ("http://a/.png", ""),
         ]
     )
-    func names(_ key: String, fileExtension ending: String) {
+    func names(_ key: String, fileExtension: String) {
         let digest = MD5.hexadecimal(Array(key.utf8))
         let paths = ImageBundle(directory: "/d").paths(for: key)
-        #expect(paths == (ending.isEmpty ? ["/d/\(digest)"] : ["/d/\(digest)\(ending)", "/d/\(digest)"]))
+        #expect(paths == (fileExtension.isEmpty ? ["/d/\(digest)"] : ["/d/\(digest)\(fileExtension)", "/d/\(digest)"]))
     }
 
     @Test("C04 an empty key and an over-long extension are safe")

@@ -38,23 +38,24 @@ struct NginxFreshnessTests {
         return nginx
     }
 
-    private func get(_ path: String, from nginx: Nginx, fields extra: [HTTPField] = []) async throws -> Response {
-        let head = extra.map { "\($0.name): \($0.value)\r\n" }.joined()
+    private func get(_ path: String, from nginx: Nginx, fields requestFields: [HTTPField] = []) async throws -> Response
+    {
+        let lines = requestFields.map { "\($0.name): \($0.value)\r\n" }.joined()
         let time = SystemTime()
         let requested = time.now
         let bytes = try await pool.run { [port = nginx.port] _ throws(EideticError) in
             try LoopbackPort.sendRequest(
-                "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(head)\r\n",
+                "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\(lines)\r\n",
                 port: port
             )
         }
         let text = String(decoding: bytes, as: UTF8.self)
         let end = text.range(of: "\r\n\r\n")
-        let lines = text[..<end.lower].split(separator: "\r\n").map(String.init)
-        let status = try #require(lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+        let headerLines = text[..<end.lower].split(separator: "\r\n").map(String.init)
+        let status = try #require(headerLines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) })
         return Response(
             status: status,
-            fields: lines.dropFirst().flatMap { fields($0) }.map { HTTPField(name: $0.name, value: $0.value) },
+            fields: headerLines.dropFirst().flatMap { fields($0) }.map { HTTPField(name: $0.name, value: $0.value) },
             body: Array(text[end.upper...].utf8),
             requested: requested,
             received: time.now

@@ -57,10 +57,10 @@ struct StorabilityTests {
             ("Vary: accept", ["Accept: a", "User-Agent: x"], ["Accept: a", "User-Agent: y"], true),
         ]
     )
-    func varies(_ response: String, stored: [String], requested asked: [String], expected: Bool) {
+    func varies(_ response: String, stored: [String], requested: [String], expected: Bool) {
         let vary = Vary(fields(response))
         let selectingFields = vary.selectingFields(from: stored.flatMap { fields($0) })
-        #expect(vary.matches(asked.flatMap { fields($0) }, stored: selectingFields) == expected)
+        #expect(vary.matches(requested.flatMap { fields($0) }, stored: selectingFields) == expected)
         #expect(!selectingFields.contains { $0.name == "user-agent" })
     }
 
@@ -70,10 +70,10 @@ struct StorabilityTests {
             ("\"a\"", false, "a"), ("W/\"a\"", true, "a"), ("\"\"", false, ""), (" \"x!y\" ", false, "x!y"),
         ]
     )
-    func tags(_ text: String, isWeak: Bool, opaqueTag opaque: String) throws {
+    func tags(_ text: String, isWeak: Bool, opaqueTag: String) throws {
         let tag = try #require(EntityTag(text))
         #expect(tag.isWeak == isWeak)
-        #expect(tag.opaqueTag == opaque)
+        #expect(tag.opaqueTag == opaqueTag)
     }
 
     @Test(
