@@ -34,8 +34,8 @@ extension Downloader {
                 continue
             }
             if let error = outcome.error {
-                let rest = makePartialBody(from: outcome, plan: plan)
-                throw Failure(error: error, partialBody: rest, wasStopped: outcome.wasStopped)
+                let received = makePartialBody(from: outcome, plan: plan)
+                throw Failure(error: error, partialBody: received, wasStopped: outcome.wasStopped)
             }
             do throws(EideticError) {
                 let redirect = plan.redirect

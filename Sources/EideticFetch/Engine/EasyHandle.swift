@@ -31,14 +31,3 @@ final class EasyHandle {
         errorBuffer.deallocate()
     }
 }
-
-/// A pool of idle handles, because creating a handle with its buffers takes longer than reusing one.
-struct EasyHandlePool {
-    private static let capacity = 64
-    private var idle: [EasyHandle] = []
-
-    mutating func acquire() -> EasyHandle? { idle.popLast() ?? EasyHandle() }
-
-    /// Returns a handle with the common options to the pool, after a successful exchange.
-    mutating func recycle(_ handle: EasyHandle) { if idle.count < Self.capacity { idle.append(handle) } }
-}
