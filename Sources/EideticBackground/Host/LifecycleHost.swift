@@ -124,15 +124,15 @@ final class LifecycleHost: @unchecked Sendable {
 
     /// Passes an event to the state machine and performs the effects, after any deadline that has passed.
     func handle(_ event: LifecycleEvent, at moment: Duration? = nil) {
-        if let deadline = lifecycle.nextDeadline, deadline <= resolve(moment), event != .deadlineReached {
-            process(.deadlineReached, at: resolve(moment))
+        if let deadline = lifecycle.nextDeadline, deadline <= eventTime(moment), event != .deadlineReached {
+            process(.deadlineReached, at: eventTime(moment))
         }
         let open = application.tasks.count
-        if open != lifecycle.openTasks, moment == nil { process(.openTaskCountChanged(open), at: resolve(nil)) }
-        process(event, at: resolve(moment))
+        if open != lifecycle.openTasks, moment == nil { process(.openTaskCountChanged(open), at: eventTime(nil)) }
+        process(event, at: eventTime(moment))
     }
 
-    private func resolve(_ moment: Duration?) -> Duration { moment ?? application.clock.uptime }
+    private func eventTime(_ moment: Duration?) -> Duration { moment ?? application.clock.uptime }
 
     private func process(_ event: LifecycleEvent, at moment: Duration) {
         let effects = transition(on: event, at: moment)

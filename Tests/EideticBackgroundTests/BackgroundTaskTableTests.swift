@@ -4,7 +4,7 @@ import LifecycleCore
 import Testing
 
 @Suite("Background task table")
-struct TaskTableTests {
+struct BackgroundTaskTableTests {
     @Test("B03 tasks end in any order, and ending one twice has no effect")
     func nesting() {
         let table = BackgroundTaskTable {}

@@ -3,7 +3,7 @@ import LifecycleCore
 import Testing
 
 @Suite("Kill report")
-struct ReportTests {
+struct KillReportTests {
     @Test("B04 the report has the code, the reason and the open tasks")
     func text() {
         #expect(
