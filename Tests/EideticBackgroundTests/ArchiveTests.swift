@@ -9,8 +9,8 @@ struct ArchiveTests {
     init() throws { directory = try TemporaryDirectory(named: "archive") }
 
     private func run(_ arguments: [String] = [], ends: Bool = true) async throws -> (lines: [String], errors: String) {
-        let place = ["--identifier", "org.example.probe", "--state-directory", directory.path]
-        let probe = try ProbeProcess(place + arguments)
+        let options = ["--identifier", "org.example.probe", "--state-directory", directory.path]
+        let probe = try ProbeProcess(options + arguments)
         if ends {
             await probe.expectOutput("didBecomeActive")
             probe.process.kill(SIGTERM)

@@ -26,8 +26,8 @@ struct ImageLoadTests {
     }
 
     private func startProbe(_ arguments: [String]) throws -> ProbeProcess {
-        let places = ["--load", "\(origin.url)/a.gif", "--cache", directory.path(of: "cache"), "--no-writes"]
-        return try ProbeProcess(places + arguments)
+        let options = ["--load", "\(origin.url)/a.gif", "--cache", directory.path(of: "cache"), "--no-writes"]
+        return try ProbeProcess(options + arguments)
     }
 
     private var storedCount: Int {

@@ -8,17 +8,17 @@ struct NoticeSourceTests {
     private let directory: TemporaryDirectory
 
     init() throws {
-        directory = try TemporaryDirectory(named: "news")
+        directory = try TemporaryDirectory(named: "notices")
         try directory.write([], to: "etc/default/locale")
         try directory.write(Array("theme=light\n".utf8), to: "settings/app.conf")
         _ = symlink("/usr/share/zoneinfo/UTC", directory.path(of: "etc/localtime"))
     }
 
     private func startProbe(observing names: String..., option: String = "--observe") async throws -> ProbeProcess {
-        let places = [
+        let options = [
             "--system-directory", directory.path(of: "etc"), "--settings", directory.path(of: "settings/app.conf"),
         ]
-        let probe = try ProbeProcess(places + names.flatMap { [option, $0] })
+        let probe = try ProbeProcess(options + names.flatMap { [option, $0] })
         for name in names { await probe.expectOutput("observes \(name)") }
         await probe.expectOutput("state active")
         return probe

@@ -24,8 +24,8 @@ struct ProbeProcess {
     /// Waits until the output contains a text a number of times.
     func expectOutput(_ text: String, times: Int = 1, sourceLocation location: SourceLocation = #_sourceLocation) async
     {
-        let came = await process.waitForOutput(text, times: times)
-        #expect(came, "\"\(text)\" is not in the output: \(process.outputSoFar)", sourceLocation: location)
+        let isFound = await process.waitForOutput(text, times: times)
+        #expect(isFound, "\"\(text)\" is not in the output: \(process.outputSoFar)", sourceLocation: location)
     }
 
     /// Waits for the end of the process, and returns its status and output.

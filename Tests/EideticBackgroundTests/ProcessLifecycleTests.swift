@@ -15,16 +15,16 @@ struct ProcessLifecycleTests {
     }
 
     @Test("B02 B04 B05 B06 B17 each path through the state table, in a real process", arguments: ProcessLifecycle.all)
-    func lifecycle(_ row: ProcessLifecycle) async throws {
+    func lifecycle(_ lifecycle: ProcessLifecycle) async throws {
         let directory = try TemporaryDirectory(named: "row")
-        let place = ["--identifier", "org.example.row", "--state-directory", directory.path, "--archive", "page 7"]
-        _ = try await run(place, terminatingAt: "state active")
-        let end = try await run(place + row.arguments, terminatingAt: row.terminationMoment)
-        #expect(end.status == row.expectedStatus, "\(end)")
-        #expect(callbacks(in: end.lines) == row.callbacks)
-        #expect(end.errors.contains(row.expectedReport), "\(end.errors)")
-        let after = try await run(place, terminatingAt: "state active")
-        #expect(after.lines.contains("archive page 7") == row.preservesArchive)
+        let options = ["--identifier", "org.example.row", "--state-directory", directory.path, "--archive", "page 7"]
+        _ = try await run(options, terminatingAt: "state active")
+        let end = try await run(options + lifecycle.arguments, terminatingAt: lifecycle.terminationMoment)
+        #expect(end.status == lifecycle.expectedStatus, "\(end)")
+        #expect(callbacks(in: end.lines) == lifecycle.callbacks)
+        #expect(end.errors.contains(lifecycle.expectedReport), "\(end.errors)")
+        let after = try await run(options, terminatingAt: "state active")
+        #expect(after.lines.contains("archive page 7") == lifecycle.preservesArchive)
     }
 
     private func run(
@@ -174,10 +174,10 @@ struct ProcessLifecycleTests {
     @Test("B04 the report is saved even if the standard error has no reader")
     func killedWithoutReader() async throws {
         let directory = try TemporaryDirectory(named: "unread")
-        let place = "--identifier org.example.probe --state-directory \(directory.path)"
+        let options = "--identifier org.example.probe --state-directory \(directory.path)"
         // The reader of the program's standard error has ended.
         let script = """
-            \(ProbeProcess.path) \(place) --task up=-1 --budget 100 --expiry-limit 100 --background --ignore-expiry \
+            \(ProbeProcess.path) \(options) --task up=-1 --budget 100 --expiry-limit 100 --background --ignore-expiry \
                 2> >(exec 0<&-) & wait $!; echo status $?
             """
         let result = try await Subprocess.run("bash", arguments: ["-c", script])

@@ -11,8 +11,8 @@ struct TerminalTests {
         in terminal: Terminal,
         sourceLocation location: SourceLocation = #_sourceLocation
     ) async {
-        let came = await terminal.shell.waitForOutput(text)
-        #expect(came, "no \"\(text)\" in \(terminal.shell.outputSoFar)", sourceLocation: location)
+        let isFound = await terminal.shell.waitForOutput(text)
+        #expect(isFound, "no \"\(text)\" in \(terminal.shell.outputSoFar)", sourceLocation: location)
     }
 
     private func position(of text: String, in terminal: Terminal) throws -> String.Index {
