@@ -14,7 +14,7 @@ let fresh = try ImageRequest(url, priority: .high, options: [.fromLoaderOnly, .w
 let mirrored = ImageRequest(
     .firstOf([try FetchRequest(url: url), try FetchRequest(url: "https://mirror.example.org/a.jpg")])
 )
-// .lowDataMode(.network(small)): by the wanted size and the measured speed
+// .lowDataMode(.network(small)): by the requested size and the measured speed
 let sized = ImageRequest(
     .candidates([
         try ImageCandidate("https://example.org/a-400.jpg", size: PixelSize(width: 400, height: 300)),
@@ -25,12 +25,12 @@ let inline = try ImageRequest("data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAE
 let local = try ImageRequest("file:///usr/share/pixmaps/debian-logo.png")
 let chart = ImageRequest(.provider(name: "chart 7") { () throws(EideticError) in [] })
 
-// .requestModifier: what tells users apart belongs to the request itself, so that none is shown another's pictures
+// .requestModifier: user-specific fields are a part of the request, so that its images are cached per user
 var authorized = try FetchRequest(url: url)
 authorized.headers = ["Authorization": "Bearer 42"]
-let own = ImageRequest(.remote(authorized))
+let userImage = ImageRequest(.remote(authorized))
 
-// What is the same for everybody; .redirectHandler, .retryStrategy(DelayRetryStrategy(maxRetryCount: 3))
+// Fields of all requests; .redirectHandler, .retryStrategy(DelayRetryStrategy(maxRetryCount: 3))
 var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
 downloads.requestModifier = { request in
     var request = request
@@ -40,6 +40,6 @@ downloads.requestModifier = { request in
 downloads.maximumRedirects = 3
 downloads.alwaysRetries = true
 let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
-for request in [offline, fresh, mirrored, sized, inline, local, chart, own] {
+for request in [offline, fresh, mirrored, sized, inline, local, chart, userImage] {
     print(pipeline.cachedImage(for: request) == nil)
 }

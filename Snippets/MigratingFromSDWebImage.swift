@@ -2,7 +2,7 @@ import Eidetic
 
 // SDWebImageManager.shared.loadImage(with: url, options: [.retryFailed], progress: …, completed: …)
 let request = try ImageRequest("https://example.org/a.jpg", options: [.retryFailed, .progressive])
-let load = ImagePipeline.shared.load(
+let task = ImagePipeline.shared.load(
     request,
     preview: { image in print("so far: \(image.size)") },
     progress: { progress in print("\(progress.received) of \(progress.expected ?? 0)") }
@@ -12,7 +12,7 @@ let load = ImagePipeline.shared.load(
     case .failure(let error): print("\(error.code): \(error.message)")
     }
 }
-load.cancel()
+task.cancel()
 
 // context[.imageThumbnailPixelSize], context[.imageTransformer], context[.imageForceDecodePolicy]
 let thumbnail = request.with(rendering: .init(size: PixelSize(width: 200, height: 200), contentMode: .fill))
@@ -23,7 +23,7 @@ print(image.size)
 let group = ImagePrefetcher().prefetch([request, thumbnail])
 for await progress in group.progress { print("\(progress.finished) of \(progress.total), \(progress.skipped) skipped") }
 
-// SDWebImageDownloader's configuration, SDImageCache's configuration, request modifier, cache key filter
+// SDWebImageDownloaderConfig, SDImageCacheConfig, request modifier, cache key filter
 var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
 downloads.maximumConcurrent = 3
 downloads.executionOrder = .lastInFirstOut

@@ -6,7 +6,7 @@ import EideticBackground
 final class Delegate: ApplicationDelegate {
     func applicationDidEnterBackground(_ application: Application) {
         // beginBackgroundTask(withName:expirationHandler:), endBackgroundTask(_:)
-        let task = application.beginBackgroundTask(withName: "save") { print("no time is left") }
+        let task = application.beginBackgroundTask(withName: "save") { print("the task has expired") }
         Task {
             print("saving, \(application.backgroundTimeRemaining) left")
             application.endBackgroundTask(task)
@@ -21,12 +21,12 @@ final class Delegate: ApplicationDelegate {
 let delegate = Delegate()
 try Application.shared.start(delegate: delegate)
 
-// The pipeline takes background tasks for `.continueInBackground`, and frees memory, as the application's life asks.
+// With this environment, the pipeline begins background tasks for `.continueInBackground` and frees memory.
 var configuration = ImagePipeline.Configuration()
 configuration.environment = Application.shared
 let pipeline = ImagePipeline(configuration)
 let request = try ImageRequest("https://example.org/a.jpg", options: .continueInBackground)
 print(try await pipeline.image(for: request).size)
 
-// beginBackgroundTask and endBackgroundTask around something that suspends
+// beginBackgroundTask and endBackgroundTask around an asynchronous operation
 try await Application.shared.withBackgroundTask(named: "upload") { print("uploading") }

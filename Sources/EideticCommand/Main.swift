@@ -1,11 +1,11 @@
 import Glibc
 
-/// The entry of the program.
+/// The entry point of the program.
 @main
 struct Main {
-    /// Runs on the main thread, which is not used for anything else: commands may block.
+    /// Runs the command on the main thread, which has no other use, so commands can block.
     static func main() {
-        // A reader who goes away is an error of write(2), which is reported where it happens.
+        // A closed pipe is then an error of write(2), which is handled by its caller.
         signal(SIGPIPE, SIG_IGN)
         let status = Program.run(Array(CommandLine.arguments.dropFirst()))
         _exit(status.rawValue)

@@ -1,19 +1,19 @@
 import EideticCore
 
-/// The `eidetic` program: its commands, and what happens to a command line.
+/// The `eidetic` program.
 enum Program {
-    /// All commands.
+    /// The root of all commands.
     static let root: Command = .init(
         name: "eidetic",
-        summary: "a photographic memory for pictures",
-        notes: ["Loads pictures by URL and remembers them; looks into pictures, converts them, and tends the cache."],
+        summary: "load, cache, inspect and convert images",
+        notes: ["Loads images by URL and caches them, inspects and converts image files, and manages the cache."],
         subcommands: [
             LoadCommand.command, PrefetchCommand.command, InspectCommand.command, ConvertCommand.command,
             CacheCommands.command, completions, help,
         ]
     )
 
-    /// Does what the words after the program's name ask for.
+    /// Runs the program with the words after its name.
     static func run(_ words: [String]) -> ExitStatus {
         Diagnostics.finish(with: perform(CommandLineParser.parse(words, root: root)))
     }
@@ -33,18 +33,18 @@ enum Program {
         }
     }
 
-    /// Says what is wrong with a command line, and what would be right.
+    /// Reports the problems of a command line and prints the usage.
     static func usageError(_ problems: [String], path: [Command]) -> ExitStatus {
         let name = path.map(\.name).joined(separator: " ")
         for problem in problems { TextStream.errors.writeLine("\(name): \(TerminalText.sanitized(problem))") }
         TextStream.errors.writeLine(Help.usage(for: path))
-        TextStream.errors.writeLine("\"\(name) --help\" tells more.")
+        TextStream.errors.writeLine("Run \"\(name) --help\" for more information.")
         return .usage
     }
 
     private static let help: Command = .init(
         name: "help",
-        summary: "explain a command",
+        summary: "show the help of a command",
         operands: Operands(
             synopsis: "[COMMAND…]",
             help: "the command, such as \"cache list\"",
@@ -52,14 +52,14 @@ enum Program {
             completion: .nothing
         ),
         run: { arguments in
-            // `eidetic help cache list` and `eidetic cache list --help` are one and the same.
+            // `eidetic help cache list` is the same as `eidetic cache list --help`.
             perform(CommandLineParser.parse(arguments.operands + ["--help"], root: root))
         }
     )
 
     private static let completions: Command = .init(
         name: "completions",
-        summary: "print a script with which a shell completes eidetic's command lines",
+        summary: "print the completion script for a shell",
         operands: Operands(
             synopsis: "bash|zsh|fish",
             help: "the shell",
@@ -73,7 +73,7 @@ enum Program {
         ],
         run: { arguments in
             guard let shell = Shell(rawValue: arguments.operands[0]) else {
-                let problem = "there is no script for \"\(arguments.operands[0])\", only for bash, zsh and fish"
+                let problem = "unknown shell \"\(arguments.operands[0])\"; supported shells: bash, zsh, fish"
                 return usageError([problem], path: [root, completions])
             }
             TextStream.output.writeLine(shell.script(for: root))

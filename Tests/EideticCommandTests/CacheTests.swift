@@ -40,7 +40,7 @@ struct CacheTests {
         return bytes
     }
 
-    @Test("C08 what is put is listed, given back and removed")
+    @Test("C08 a stored entry is listed, returned and removed")
     func roundTrip() async throws {
         let bytes = try await storeImage(for: "http://a/é.png")
         let list: [Entry] = try await runCache("list", "--json").lines()
@@ -55,7 +55,9 @@ struct CacheTests {
         #expect(missing.errorText == "eidetic: http://a/é.png: not in the cache\n")
     }
 
-    @Test("C10 clean with a size sweeps the oldest to half of it, and without leaves what is young")
+    @Test(
+        "C10 clean with a size removes the oldest entries until half of it remains, and without a size only expired ones"
+    )
     func cleanBySize() async throws {
         var keys: [String] = []
         for name in 0..<8 {
@@ -75,7 +77,7 @@ struct CacheTests {
         #expect(try await runCache("clean", "--size", "much").status == .exited(2))
     }
 
-    @Test("C12 info tells size and number of entries")
+    @Test("C12 info shows the size and the number of entries")
     func info() async throws {
         for name in ["a", "b"] { _ = try await storeImage(for: "http://host/\(name)") }
         let info: Info = try await runCache("info", "--json").value()
@@ -109,23 +111,23 @@ struct CacheTests {
         #expect(try FileSystem().status(of: entry.file).size > 0)
     }
 
-    @Test("what is no picture is not put")
+    @Test("a file that is not an image is not stored")
     func refusesNonImages() async throws {
         let result = try await runCache("put", "http://host/a", "-", input: Array("text".utf8))
         #expect(result.status == .exited(1))
         #expect(try await runCache("list").output.isEmpty)
     }
 
-    @Test("an archive holds pictures that tar unpacks, and fills another cache with the same entries")
+    @Test("an archive contains image files that tar extracts, and its import creates the same entries")
     func archive() async throws {
         let bytes = try await storeImage(for: "http://host/a.png")
         _ = try await storeImage(for: "http://other/a.jpg?size=2")
-        #expect(try await runCache("export", directory.path(of: "all.tar")).outputText == "2 entries written\n")
+        #expect(try await runCache("export", directory.path(of: "all.tar")).outputText == "2 entries exported\n")
         let members = try await Subprocess.run("tar", arguments: ["-tf", directory.path(of: "all.tar")])
         #expect(members.status == .exited(0))
         #expect(members.outputText == "a.png\na-2.png\n")
         let result = try await runCache("import", directory.path(of: "all.tar"), name: "second")
-        #expect(result.outputText == "2 entries read\n")
+        #expect(result.outputText == "2 entries imported\n")
         let before = try await runCache("list", "--json").lines(Entry.self)
         let after = try await runCache("list", "--json", name: "second").lines(Entry.self)
         #expect(before.map(\.key) == after.map(\.key))
@@ -133,23 +135,23 @@ struct CacheTests {
         #expect(try await runCache("get", "http://host/a.png", name: "second").output == bytes)
     }
 
-    @Test("a damaged archive is refused where the damage is")
+    @Test("a damaged archive is refused at the damaged member")
     func damagedArchive() async throws {
         _ = try await storeImage(for: "http://host/a.png")
         let archive = try await runCache("export", "-").output
         let truncated = try await runCache("import", "-", input: Array(archive.prefix(1_500)), name: "second")
         #expect(truncated.status == .exited(1))
-        #expect(truncated.errorText == "eidetic: -: the archive ends too early, after 0 entries\n")
+        #expect(truncated.errorText == "eidetic: -: the archive is truncated, after 0 entries\n")
         var changed = archive
         changed[1_600] ^= 1
         let damaged = try await runCache("import", "-", input: changed, name: "second")
         #expect(damaged.status == .exited(1))
         #expect(damaged.errorText.contains("do not match their checksum"))
         let notAnArchive = try await runCache("import", "-", input: Array(repeating: 7, count: 600), name: "second")
-        #expect(notAnArchive.errorText.contains("not an archive, or a damaged one"))
+        #expect(notAnArchive.errorText.contains("not a tar archive, or a damaged header"))
     }
 
-    @Test("a file in the directory's place is said to be there")
+    @Test("a file at the path of the cache directory is reported")
     func directoryIsFile() async throws {
         try directory.write([], to: "cache")
         let result = try await runCache("info")

@@ -4,20 +4,26 @@ import Testing
 @Suite("Command line", .timeLimit(.minutes(1)))
 struct CommandLineTests {
     @Test(
-        "a command line that is not understood is told why, and ends with status 2",
+        "an invalid command line is reported with its errors, and the exit status is 2",
         arguments: [
-            ([], "eidetic: a command is missing"),
-            (["lod"], "eidetic: there is no command \"lod\"; did you mean \"load\"?"),
-            (["--halp"], "eidetic: there is no option --halp; did you mean \"--help\"?"),
-            (["cache", "inof"], "eidetic cache: there is no command \"inof\"; did you mean \"info\"?"),
-            (["inspect"], "eidetic inspect: FILE… is missing"),
-            (["inspect", "--jsn", "a"], "eidetic inspect: there is no option --jsn; did you mean \"--json\"?"),
+            ([], "eidetic: missing command"),
+            (["lod"], "eidetic: unknown command \"lod\"; did you mean \"load\"?"),
+            (["--halp"], "eidetic: unknown option --halp; did you mean \"--help\"?"),
+            (["cache", "inof"], "eidetic cache: unknown command \"inof\"; did you mean \"info\"?"),
+            (["inspect"], "eidetic inspect: missing operand FILE…"),
+            (["inspect", "--jsn", "a"], "eidetic inspect: unknown option --jsn; did you mean \"--json\"?"),
             (["inspect", "--json=yes", "a"], "eidetic inspect: --json takes no value"),
-            (["inspect", "-x", "a"], "eidetic inspect: there is no option -x"),
-            (["convert", "a", "b", "c"], "eidetic convert: \"c\" is more than convert takes"),
-            (["convert", "--size", "0x5", "a", "b.png"], "--size needs a size such as 640x480, not \"0x5\""),
-            (["convert", "a", "b", "--quality"], "eidetic convert: --quality needs a number from 0 to 100"),
-            (["completions", "csh"], "there is no script for \"csh\""),
+            (["inspect", "-x", "a"], "eidetic inspect: unknown option -x"),
+            (["convert", "a", "b", "c"], "eidetic convert: unexpected operand \"c\""),
+            (
+                ["convert", "--size", "0x5", "a", "b.png"],
+                "invalid value \"0x5\" for --size: expected a size such as 640x480"
+            ),
+            (
+                ["convert", "a", "b", "--quality"],
+                "eidetic convert: missing value for --quality: expected a number from 0 to 100"
+            ),
+            (["completions", "csh"], "unknown shell \"csh\""),
         ]
     )
     func refuses(_ words: [String], message: String) async throws {
@@ -28,13 +34,13 @@ struct CommandLineTests {
         #expect(result.output.isEmpty)
     }
 
-    @Test("all that is wrong with a command line is said at once")
+    @Test("all errors of a command line are reported together")
     func combinesProblems() async throws {
         let result = try await EideticProgram.run("convert", "--sise", "--quality=700")
         #expect(result.status == .exited(2))
-        #expect(result.errorText.contains("there is no option --sise; did you mean \"--size\"?"))
-        #expect(result.errorText.contains("--quality needs a number from 0 to 100, not \"700\""))
-        #expect(result.errorText.contains("IN OUT is missing"))
+        #expect(result.errorText.contains("unknown option --sise; did you mean \"--size\"?"))
+        #expect(result.errorText.contains("invalid value \"700\" for --quality: expected a number from 0 to 100"))
+        #expect(result.errorText.contains("missing operand IN OUT"))
     }
 
     @Test("words after -- are operands")
@@ -45,7 +51,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "every command explains itself",
+        "every command has a help text",
         arguments: [
             [], ["load"], ["prefetch"], ["inspect"], ["convert"], ["completions"], ["cache"], ["cache", "info"],
             ["cache", "list"],
@@ -62,14 +68,14 @@ struct CommandLineTests {
         #expect(help.output == result.output)
     }
 
-    @Test("--version names the program and a version")
+    @Test("--version prints the program and its version")
     func version() async throws {
         let result = try await EideticProgram.run("--version")
         #expect(result.status == .exited(0))
         #expect(result.outputText.wholeMatch(of: /eidetic \d+\.\d+\.\d+\n/) != nil)
     }
 
-    @Test("a reader who goes away ends the program quietly")
+    @Test("a closed pipe ends the program without a message")
     func brokenPipe() async throws {
         let script = "{ \"$0\" --help; echo \"status $?\" >&2; } | true"
         let result = try await Subprocess.run("sh", arguments: ["-c", script, EideticProgram.path])
@@ -83,6 +89,6 @@ struct CommandLineTests {
             arguments: ["-c", "\"$0\" --help > /dev/full", EideticProgram.path]
         )
         #expect(result.status == .exited(1))
-        #expect(result.errorText == "eidetic: the output could not be written: No space left on device\n")
+        #expect(result.errorText == "eidetic: cannot write the output: No space left on device\n")
     }
 }

@@ -14,7 +14,7 @@ struct CompletionTests {
         return (try directory.write(result.output, to: "script"), directory)
     }
 
-    /// What bash offers for a command line that ends where the cursor is.
+    /// Returns the completions of bash at the end of a command line.
     private static func bashCompletions(for words: [String]) async throws -> [String] {
         let script = try await script(for: "bash")
         let body = """
@@ -27,7 +27,7 @@ struct CompletionTests {
     }
 
     @Test(
-        "the script is in the shell's language",
+        "the script is valid in the shell's language",
         arguments: [
             ("bash", ["-n"]), ("zsh", ["-n"]), ("fish", ["--no-execute"]),
         ]

@@ -9,7 +9,7 @@ struct ConvertTests {
 
     init() throws { directory = try TemporaryDirectory(named: "convert") }
 
-    @Test("F05 the output's name says its format, --size fits the picture into it")
+    @Test("F05 the output's extension determines its format, --size fits the image into that size")
     func converts() async throws {
         let source = try directory.write(try TestImages.encoded(as: .png), to: "in")
         let target = directory.path(of: "out.jpg")
@@ -22,7 +22,7 @@ struct ConvertTests {
         #expect(try FileSystem().entryNames(in: directory.path).sorted() == ["in", "out.jpg"])
     }
 
-    @Test("F05 a PNG of a PNG has the same pixels")
+    @Test("F05 converting PNG to PNG keeps the pixels")
     func isExact() async throws {
         let source = try TestImages.encoded(as: .png)
         let result = try await EideticProgram.run("convert", "-", "-", input: source)
@@ -42,9 +42,9 @@ struct ConvertTests {
     }
 
     @Test(
-        "what cannot be done leaves no file and says why",
+        "a failed conversion leaves no file and reports the reason",
         arguments: [
-            ("in.png", "out.xyz", Int32(2), "does not end in the name of a format"),
+            ("in.png", "out.xyz", Int32(2), "has no known file extension"),
             ("in.png", "none/out.png", 1, "none/out.png: No such file or directory"),
             ("text", "out.png", 1, "text: "),
             ("cut.png", "out.png", 1, "cut.png: "),
@@ -54,7 +54,7 @@ struct ConvertTests {
     func fails(_ source: String, target: String, status: Int32, message: String) async throws {
         try directory.write(try TestImages.encoded(as: .png), to: "in.png")
         try directory.write(Array(try TestImages.encoded(as: .png).prefix(60)), to: "cut.png")
-        try directory.write(Array("no picture".utf8), to: "text")
+        try directory.write(Array("not an image".utf8), to: "text")
         let words = ["convert", source, target]
         let result = try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path)
         #expect(result.status == .exited(status))

@@ -2,7 +2,7 @@ import EideticCore
 import EideticTestSupport
 import Glibc
 
-/// The built program, which stands beside the tests.
+/// The built program, in the directory of the test executable.
 enum EideticProgram {
     /// The path of the executable file.
     static let path: String = {
@@ -12,7 +12,7 @@ enum EideticProgram {
         return tests.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/eidetic"
     }()
 
-    /// Runs it to its end.
+    /// Runs the program until it exits.
     static func run(
         _ arguments: String...,
         input: [UInt8] = [],

@@ -8,9 +8,12 @@ struct InspectTests {
 
     init() throws { directory = try TemporaryDirectory(named: "inspect") }
 
-    @Test("F01 a picture's format, size and alpha are said, whatever its name", arguments: [ImageFormat.jpeg, .png])
+    @Test(
+        "F01 an image's format, size and alpha are reported, whatever its file name",
+        arguments: [ImageFormat.jpeg, .png]
+    )
     func describes(_ format: ImageFormat) async throws {
-        let path = try directory.write(try TestImages.encoded(as: format), to: "picture.txt")
+        let path = try directory.write(try TestImages.encoded(as: format), to: "image.txt")
         let result = try await EideticProgram.run("inspect", "--json", path)
         #expect(result.status == .exited(0))
         #expect(
@@ -34,7 +37,7 @@ struct InspectTests {
         #expect(text.outputText.hasPrefix("\(path): \(format == .jpeg ? "JPEG" : "PNG"), 64x48, "))
     }
 
-    @Test("all members are there, in their order, also for what is no picture")
+    @Test("all members are present, in their order, also for a file that is not an image")
     func shape() async throws {
         let path = try directory.write(Array("<html>".utf8), to: "a\u{1}\"\\é.jpg")
         let result = try await EideticProgram.run("inspect", "--json", path)
@@ -46,10 +49,10 @@ struct InspectTests {
         #expect(result.outputText.matches(of: /"([a-z_]+)":/).map { String($0.1) } == members)
         let line = try #require(try result.lines(InspectLine.self).first)
         #expect(line.path == path)
-        #expect(line.error?.hasPrefix("notAPicture: ") == true)
+        #expect(line.error?.hasPrefix("notAnImage: ") == true)
     }
 
-    @Test("bad files do not stop the others")
+    @Test("invalid files do not stop the others")
     func continuesAfterBadFiles() async throws {
         let good = try directory.write(try TestImages.encoded(as: .png), to: "good.png")
         let cut = try directory.write(Array(try TestImages.encoded(as: .png).prefix(20)), to: "cut.png")
@@ -63,14 +66,14 @@ struct InspectTests {
         #expect(lines[3].error == nil)
     }
 
-    @Test("- is the standard input")
+    @Test("- is standard input")
     func standardInput() async throws {
         let result = try await EideticProgram.run("inspect", "-", input: try TestImages.encoded(as: .jpeg))
         #expect(result.status == .exited(0))
         #expect(result.outputText.hasPrefix("-: JPEG, 64x48, "))
     }
 
-    @Test("control characters in a name do not reach the terminal")
+    @Test("control characters in a name are not written to the terminal")
     func terminalSafety() async throws {
         let path = try directory.write(try TestImages.encoded(as: .png), to: "a\u{1b}[31mb.png")
         let result = try await EideticProgram.run("inspect", path, "/\u{1b}]0;x\u{7}")

@@ -30,14 +30,14 @@ struct InspectLine: Decodable, Equatable {
 }
 
 extension Subprocess.Result {
-    /// The output as one value a line; fails where a line is no such JSON.
+    /// Decodes the output as one JSON value per line.
     func lines<Line: Decodable>(_ type: Line.Type = Line.self) throws -> [Line] {
         try outputText.split(separator: "\n").map { line in
             try JSONDecoder().decode(Line.self, from: Data(line.utf8))
         }
     }
 
-    /// The output as one JSON value.
+    /// Decodes the output as one JSON value.
     func value<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
         try JSONDecoder().decode(Value.self, from: Data(output))
     }

@@ -3,7 +3,7 @@ import EideticTestSupport
 import Glibc
 import Testing
 
-@Suite("eidetic load, bad input", .needsNginx, .timeLimit(.minutes(2)))
+@Suite("eidetic load, failures", .needsNginx, .timeLimit(.minutes(2)))
 struct LoadFailureTests {
     private static let configuration = Nginx.Configuration(
         server: """
@@ -26,7 +26,7 @@ struct LoadFailureTests {
         return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path)
     }
 
-    @Test("each bad URL has a message of its own, and the others are loaded")
+    @Test("each invalid URL has a specific message, and the others are loaded")
     func messages() async throws {
         let png = try TestImages.encoded(as: .png)
         let good = try server.addFile(png, at: "good.png")
@@ -39,7 +39,7 @@ struct LoadFailureTests {
             ("http://127.0.0.1:1/a.png", "connectionRefused"),
             ("\(server.url)/missing.png", "httpStatus"),
             ("\(server.url)/500", "httpStatus"),
-            ("\(server.url)/page", "notAPicture"),
+            ("\(server.url)/page", "notAnImage"),
             ("\(server.url)/cut.png", "truncated"),
             ("\(server.url)/bomb.png", "limitExceeded"),
             (directory.path, "invalidURL"),
@@ -53,12 +53,12 @@ struct LoadFailureTests {
         }
         #expect(lines[good]?.source == "network")
         #expect(Set(lines.values.map(\.error)).count == expected.count + 1)
-        // Nothing of what failed was kept.
+        // No failed image was stored.
         let list = try await EideticProgram.run("cache", "list", "--cache-dir", directory.path(of: "cache"))
         #expect(list.outputText.split(separator: "\n").count == 1)
     }
 
-    @Test("pictures are loaded where a file stands in the cache directory's place, and that is said")
+    @Test("images are loaded if a file is at the path of the cache directory, and that is reported")
     func cacheIsFile() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         try directory.write([1], to: "cache")
@@ -66,29 +66,29 @@ struct LoadFailureTests {
         #expect(result.status == .exited(1))
         #expect(try result.lines(LoadLine.self).map(\.source) == ["network"])
         #expect(result.errorText.contains(directory.path(of: "cache")))
-        #expect(result.errorText.contains("pictures are loaded without it"))
+        #expect(result.errorText.contains("images are loaded without the cache"))
         #expect(try directory.contents(of: "cache") == [1])
     }
 
     @Test(
-        "pictures are loaded where the disk is full, and that is said",
+        "images are loaded if the disk is full, and that is reported",
         .disabled(
             if: Sanitizer.isActive,
-            "skipped: the thread sanitizer maps a file of its own, which may not grow either"
+            "skipped: the thread sanitizer maps a file, which could not grow either"
         )
     )
     func diskIsFull() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
-        // No file may grow: writing into one fails as on a full disk.
+        // The limit makes every write to a file fail, as on a full disk.
         let script = "ulimit -f 0; trap '' XFSZ; exec \"$0\" load --json --cache-dir \"$1\" \"$2\""
         let arguments = ["-c", script, EideticProgram.path, directory.path(of: "cache"), url]
         let result = try await Subprocess.run("bash", arguments: arguments)
         #expect(result.status == .exited(1))
         #expect(try result.lines(LoadLine.self).map(\.source) == ["network"])
-        #expect(result.errorText.contains("is not kept: "))
+        #expect(result.errorText.contains("was not stored: "))
     }
 
-    @Test("a directory that cannot be written to is said to be so before anything is loaded")
+    @Test("an invalid output directory is reported before anything is loaded")
     func outIsFile() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         try directory.write([], to: "out")
@@ -98,7 +98,7 @@ struct LoadFailureTests {
         #expect(try await server.requests().isEmpty)
     }
 
-    @Test("Ctrl-C stops the loads, says what was done, and ends with status 130")
+    @Test("Ctrl-C cancels the loads, prints a summary, and exits with status 130")
     func interrupt() async throws {
         let good = try server.addFile(try TestImages.encoded(as: .png), at: "good.png")
         let slow = try server.addFile(try TestImages.encoded(as: .png, width: 640, height: 480), at: "slow.png")
@@ -108,7 +108,7 @@ struct LoadFailureTests {
         process.kill(SIGINT)
         let result = await process.waitUntilExit()
         #expect(result.status == .exited(130))
-        #expect(result.errorText.contains("stopped: 1 of 3 pictures loaded: 1 from network; 2 not loaded"))
+        #expect(result.errorText.contains("stopped: 1 of 3 images loaded: 1 from network; 2 not loaded"))
         #expect(try result.lines(LoadLine.self).map(\.url) == [good])
     }
 }

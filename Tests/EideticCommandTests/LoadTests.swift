@@ -18,7 +18,7 @@ struct LoadTests {
         return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path, input: input)
     }
 
-    @Test("L09 pictures come from the network first, then from disk, and a second time in one run from memory")
+    @Test("L09 images come from the network first, then from disk, and repeated in one run from memory")
     func sources() async throws {
         let jpeg = try TestImages.encoded(as: .jpeg)
         let urls = [
@@ -38,14 +38,14 @@ struct LoadTests {
         #expect(try await server.requests().count == 2)
     }
 
-    @Test("every member is there, in its order")
+    @Test("every member is present, in its order")
     func shape() async throws {
         let result = try await load(["--json", "\(server.url)/none.jpg"])
         let members = ["url", "source", "format", "width", "height", "bytes", "ms", "error"]
         #expect(result.outputText.matches(of: /"([a-z]+)":/).map { String($0.1) } == members)
     }
 
-    @Test("URLs come from the command line, from lists and from the standard input")
+    @Test("URLs are read from the command line, from lists and from standard input")
     func lists() async throws {
         let urls = try (0..<4).map { try server.addFile(try TestImages.encoded(as: .png), at: "\($0).png") }
         try directory.write(Array("# a list\n\n  \(urls[1])  \n\(urls[2])\r\n".utf8), to: "list")
@@ -59,18 +59,18 @@ struct LoadTests {
         let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")
         let result = try await load(["@none", url])
         #expect(result.status == .exited(1))
-        #expect(result.errorText == "eidetic: the list none could not be read: No such file or directory\n")
-        #expect(result.outputText.contains("1 of 1 pictures loaded: 1 from network"))
+        #expect(result.errorText == "eidetic: cannot read the list none: No such file or directory\n")
+        #expect(result.outputText.contains("1 of 1 images loaded: 1 from network"))
     }
 
-    @Test("F04 --size fits pictures, and says their new size")
+    @Test("F04 --size fits images, and their new size is reported")
     func size() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .jpeg, width: 400, height: 200), at: "a.jpg")
         let line = try #require(try await load(["--json", "--size", "100x100", url]).lines(LoadLine.self).first)
         #expect(line.width == 100 && line.height == 50)
     }
 
-    @Test("--out writes the original bytes under names that are safe and all different")
+    @Test("--out writes the received bytes to files with safe and distinct names")
     func writesOriginals() async throws {
         let jpeg = try TestImages.encoded(as: .jpeg)
         let png = try TestImages.encoded(as: .png)
@@ -78,15 +78,15 @@ struct LoadTests {
         try server.addFile(png, at: "y/photo.php")
         try server.addFile(png, at: "..%2f..%2fevil .png")
         let urls = ["x/photo.jpg?v=1", "y/photo.php", "..%252f..%252fevil%20.png"].map { "\(server.url)/\($0)" }
-        let result = try await load(["--out", "pictures/new"] + urls)
+        let result = try await load(["--out", "images/new"] + urls)
         #expect(result.status == .exited(0), "\(result.errorText)")
-        let names = try FileSystem().entryNames(in: directory.path(of: "pictures/new")).sorted()
+        let names = try FileSystem().entryNames(in: directory.path(of: "images/new")).sorted()
         #expect(names == ["2f..%2fevil .png", "photo-2.png", "photo.jpg"] || names.count == 3, "\(names)")
-        #expect(try directory.contents(of: "pictures/new/photo.jpg") == jpeg)
-        #expect(try directory.contents(of: "pictures/new/photo-2.png") == png)
+        #expect(try directory.contents(of: "images/new/photo.jpg") == jpeg)
+        #expect(try directory.contents(of: "images/new/photo-2.png") == png)
     }
 
-    @Test("--out with --size writes pictures of that size, also those that come from the cache")
+    @Test("--out with --size writes images of that size, also from the cache")
     func writesResized() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .jpeg, width: 400, height: 200), at: "a.jpg")
         for name in ["first", "second"] {
@@ -98,7 +98,7 @@ struct LoadTests {
         #expect(try await server.requests().count == 1)
     }
 
-    @Test("--contact-sheet draws every picture in its place")
+    @Test("--contact-sheet draws every image in its cell")
     func contactSheet() async throws {
         let colors: [SIMD4<UInt8>] = [[200, 30, 30, 255], [30, 180, 30, 255], [30, 30, 220, 255]]
         let urls = try colors.enumerated().map { index, color in
@@ -114,7 +114,7 @@ struct LoadTests {
         }
     }
 
-    @Test("L02 thousands of URLs go through one run")
+    @Test("L02 one run loads thousands of URLs")
     func many() async throws {
         try server.addFile(try TestImages.encoded(as: .jpeg, width: 16, height: 16), at: "a.jpg")
         let list = (0..<2_000).map { "\(server.url)/a.jpg?\($0)\n" }.joined()

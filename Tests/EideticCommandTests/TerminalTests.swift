@@ -7,7 +7,7 @@ import Testing
 struct TerminalTests {
     static let scriptInstalled = Subprocess.executablePath(for: "script") != nil
 
-    /// Runs a command line of the program on a terminal of its own, 60 columns wide.
+    /// Runs the program on a separate terminal with 60 columns.
     private static func runOnTerminal(_ command: String, input: [UInt8] = []) async throws -> Subprocess.Result {
         let line = "stty cols 60 rows 20; exec '\(EideticProgram.path)' \(command)"
         return try await Subprocess.run(
@@ -19,7 +19,7 @@ struct TerminalTests {
     }
 
     @Test(
-        "progress is one line that is drawn again, no wider than the terminal, at most ten times a second",
+        "progress is one line, no wider than the terminal, redrawn at most ten times a second",
         .enabled(if: scriptInstalled, "script is not installed")
     )
     func progress() async throws {
@@ -31,7 +31,9 @@ struct TerminalTests {
         }
         let slow = try server.addFile(try ImageEncoder.encode(noise, as: .png), at: "slow.png")
         let started = SystemTime().uptime
-        let result = try await Self.onTerminal("load --cache-dir \(directory.path) \(good) \(slow) \(server.url)/none")
+        let result = try await Self.runOnTerminal(
+            "load --cache-dir \(directory.path) \(good) \(slow) \(server.url)/none"
+        )
         let seconds = (SystemTime().uptime - started).inSeconds
         #expect(result.status == .exited(1))
         let redraws = result.outputText.split(separator: "\r\u{1b}[J").dropFirst()
@@ -40,10 +42,10 @@ struct TerminalTests {
         #expect(!bars.isEmpty)
         #expect(bars.allSatisfy { $0.count < 60 })
         #expect(bars.contains { $0.contains("left") && $0.contains("/s  ") })
-        #expect(result.outputText.contains("2 of 3 pictures loaded: 2 from network; 1 failed"))
+        #expect(result.outputText.contains("2 of 3 images loaded: 2 from network; 1 failed"))
     }
 
-    @Test("without a terminal there are plain lines")
+    @Test("without a terminal the output consists of plain lines")
     func plain() async throws {
         let server = try await Nginx()
         let directory = try TemporaryDirectory(named: "terminal")
@@ -58,7 +60,7 @@ struct TerminalTests {
     }
 
     @Test(
-        "the terminal is asked what graphics it understands",
+        "the terminal is queried for its graphics",
         .enabled(if: scriptInstalled, "script is not installed"),
         arguments: [
             ("\u{1b}[?62;4;22c", "\u{1b}P0;1;0q"), ("\u{1b}_Gi=31;OK\u{1b}\\\u{1b}[?62c", "\u{1b}_Ga=T"),

@@ -1,23 +1,23 @@
-/// A command line that was understood: every value in it has been checked against its description.
+/// The operands and option values of a valid command line.
 struct Arguments: Sendable {
-    /// What is no option, in order.
+    /// The words that are not options, in their order.
     var operands: [String] = []
-    /// The names of the options that were given, with their values; the last one counts.
+    /// The given options with their values; if an option is repeated, its last value.
     var values: [String: String?] = [:]
-    /// The values of options that may be given several times, in their order.
+    /// All values of each option, in their order.
     var repeatedValues: [String: [String]] = [:]
 
-    /// Whether an option was given, with or without a value.
+    /// A Boolean value indicating whether an option was given, with or without a value.
     func contains(_ option: Option) -> Bool { values[option.name] != nil }
 
-    /// The value of an option; `nil` where it was not given, or stands alone.
-    subscript<Value>(_ setting: TypedOption<Value>) -> Value? {
-        guard let text = values[setting.option.name] ?? nil else { return nil }
-        return setting.parse(text)
+    /// The value of an option; `nil` if it was not given, or was given without a value.
+    subscript<Value>(_ option: TypedOption<Value>) -> Value? {
+        guard let text = values[option.definition.name] ?? nil else { return nil }
+        return option.parse(text)
     }
 
-    /// All values of an option that may be given several times.
-    func values<Value>(of setting: TypedOption<Value>) -> [Value] {
-        (repeatedValues[setting.option.name] ?? []).compactMap { setting.parse($0) }
+    /// Returns all values of an option that can be repeated.
+    func values<Value>(of option: TypedOption<Value>) -> [Value] {
+        (repeatedValues[option.definition.name] ?? []).compactMap(option.parse)
     }
 }

@@ -1,59 +1,22 @@
-/// What a command is called, takes and does.
+/// A command with its operands, options and implementation.
 ///
-/// The one description from which parsing, help, messages and shell completions all follow.
+/// Parsing, help, messages and shell completions are all derived from this description.
 struct Command: Sendable {
-    /// What stands on the command line for it.
+    /// The name on the command line.
     let name: String
-    /// What it does, in one line without a full stop.
+    /// The purpose, in one line without a full stop.
     let summary: String
-    /// What it takes besides options.
+    /// The operands.
     var operands = Operands.none
-    /// What may be set, without `--help`, which every command has.
+    /// The options, except `--help`, which every command has.
     var options: [Option] = []
-    /// What else help says; each element is a paragraph.
+    /// Additional paragraphs of the help text.
     var notes: [String] = []
-    /// The commands below it; then it does nothing itself.
+    /// The subcommands; a command that has any cannot be run itself.
     var subcommands: [Command] = []
-    /// Does the work.
+    /// The implementation.
     var run: @Sendable (Arguments) -> ExitStatus = { _ in .usage }
 
-    /// All options, with the ones that every command has.
+    /// The options, including `--help`.
     var allOptions: [Option] { options + [.help] }
-}
-
-/// What a command takes besides options.
-struct Operands: Sendable {
-    /// As usage lines show them: `FILE…`.
-    let synopsis: String
-    /// One line for help.
-    let help: String
-    /// How many there may be.
-    let count: ClosedRange<Int>
-    /// What a shell offers for them.
-    let completion: Completion
-
-    /// No operands.
-    static let none = Operands(synopsis: "", help: "", count: 0...0, completion: .nothing)
-}
-
-/// What a shell offers for a word.
-enum Completion: Sendable, Equatable {
-    case nothing
-    case files
-    case directories
-    case words([String])
-}
-
-/// How a program ends.
-enum ExitStatus: Int32, Sendable {
-    /// All was done.
-    case success = 0
-    /// Some was not; messages say what.
-    case failure = 1
-    /// The command line was not understood, and nothing was done.
-    case usage = 2
-    /// Stopped by Ctrl-C.
-    case interrupted = 130
-    /// Stopped by a request to terminate.
-    case terminated = 143
 }

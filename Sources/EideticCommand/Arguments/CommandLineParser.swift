@@ -1,18 +1,18 @@
-/// Reads a command line by the description of the commands.
+/// A parser of command lines.
 ///
-/// The usual rules: `--name value`, `--name=value`, `-h`; options and operands in any order; `--` ends the options; `-`
-/// is an operand. All that is wrong is reported at once.
+/// The usual rules apply: `--name value`, `--name=value`, `-h`; options and operands in any order; `--` ends the
+/// options; `-` is an operand. All errors of a command line are reported together.
 struct CommandLineParser {
-    /// What a command line asks for.
+    /// The result of parsing a command line.
     enum Outcome: Sendable {
-        /// To run the last command of the path.
-        case run([Command], Arguments)
-        /// To explain the last command of the path.
-        case help([Command])
-        /// To name the version.
+        /// The last command of the path is to be run.
+        case run(path: [Command], arguments: Arguments)
+        /// The help of the last command of the path is to be shown.
+        case help(path: [Command])
+        /// The version is to be shown.
         case version
-        /// Nothing that can be done; each problem is a line.
-        case failure([Command], problems: [String])
+        /// The command line is invalid; each problem is one line.
+        case failure(path: [Command], problems: [String])
     }
 
     private var path: [Command]
@@ -26,7 +26,7 @@ struct CommandLineParser {
         remainingWords = words[...]
     }
 
-    /// Reads the words after the program's name.
+    /// Parses the words after the program's name.
     static func parse(_ words: [String], root: Command) -> Outcome {
         var parser = CommandLineParser(root: root, words: words)
         return parser.resolveCommand() ?? parser.parseArguments()
@@ -34,31 +34,31 @@ struct CommandLineParser {
 
     private var command: Command { path[path.count - 1] }
 
-    /// Goes down to the command that is meant; gives an outcome where the search ends before one.
+    /// Finds the command without subcommands; returns an outcome if there is none to run.
     private mutating func resolveCommand() -> Outcome? {
         while !command.subcommands.isEmpty {
             guard let word = remainingWords.popFirst() else {
-                return .failure(path, problems: ["a command is missing"])
+                return .failure(path: path, problems: ["missing command"])
             }
-            if word == "--help" || word == "-h" { return .help(path) }
+            if word == "--help" || word == "-h" { return .help(path: path) }
             if word == "--version", path.count == 1 { return .version }
             guard let next = command.subcommands.first(where: { $0.name == word }) else {
-                return .failure(path, problems: [unknownCommand(word)])
+                return .failure(path: path, problems: [unknownCommandMessage(for: word)])
             }
             path.append(next)
         }
         return nil
     }
 
-    private func unknownCommand(_ word: String) -> String {
+    private func unknownCommandMessage(for word: String) -> String {
         let options = ["--help"] + (path.count == 1 ? ["--version"] : [])
-        if word.hasPrefix("-") { return unknownOption(word, among: options) }
+        if word.hasPrefix("-") { return unknownOptionMessage(for: word, among: options) }
         let hint = Suggestion.text(for: word, among: command.subcommands.map(\.name))
-        return "there is no command \"\(word)\"\(hint)"
+        return "unknown command \"\(word)\"\(hint)"
     }
 
-    private func unknownOption(_ word: String, among names: [String]) -> String {
-        "there is no option \(word)\(Suggestion.text(for: word, among: names))"
+    private func unknownOptionMessage(for word: String, among names: [String]) -> String {
+        "unknown option \(word)\(Suggestion.text(for: word, among: names))"
     }
 
     private mutating func parseArguments() -> Outcome {
@@ -75,44 +75,46 @@ struct CommandLineParser {
                 arguments.operands.append(word)
             }
         }
-        if isHelpRequested { return .help(path) }
+        if isHelpRequested { return .help(path: path) }
         checkOperands()
-        return problems.isEmpty ? .run(path, arguments) : .failure(path, problems: problems)
+        return problems.isEmpty ? .run(path: path, arguments: arguments) : .failure(path: path, problems: problems)
     }
 
     private mutating func parseOption(_ word: String) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let option = command.allOptions.first(where: { "--" + $0.name == parts[0] }) else {
-            problems.append(unknownOption(parts[0], among: command.allOptions.map { "--" + $0.name }))
+            problems.append(unknownOptionMessage(for: parts[0], among: command.allOptions.map { "--" + $0.name }))
             return
         }
         record(option, spelling: parts[0], value: parts.count == 2 ? parts[1] : nil)
     }
 
-    /// Reads `-h`; the last of several letters may take a value.
+    /// Parses options such as `-h`; only the last of several letters can have a value.
     private mutating func parseShortOptions(_ word: String) {
         for letter in word.dropFirst() {
             guard let option = command.allOptions.first(where: { $0.letter == letter }) else {
-                problems.append("there is no option \(word.count == 2 ? word : "-\(letter) in \(word)")")
+                problems.append("unknown option \(word.count == 2 ? word : "-\(letter) in \(word)")")
                 return
             }
             record(option, spelling: "-\(letter)", value: nil)
         }
     }
 
-    private mutating func record(_ option: Option, spelling: String, value given: String?) {
+    private mutating func record(_ option: Option, spelling: String, value givenValue: String?) {
         if option.name == Option.help.name { isHelpRequested = true }
         guard let value = option.value else {
-            if given != nil { problems.append("\(spelling) takes no value") }
+            if givenValue != nil { problems.append("\(spelling) takes no value") }
             arguments.values[option.name] = .some(nil)
             return
         }
-        guard let text = given ?? (value.isOptional ? nil : remainingWords.popFirst()) else {
-            if !value.isOptional { problems.append("\(spelling) needs \(value.expectation)") }
+        guard let text = givenValue ?? (value.isOptional ? nil : remainingWords.popFirst()) else {
+            if !value.isOptional { problems.append("missing value for \(spelling): expected \(value.expectation)") }
             arguments.values[option.name] = .some(nil)
             return
         }
-        if !value.accepts(text) { problems.append("\(spelling) needs \(value.expectation), not \"\(text)\"") }
+        if !value.accepts(text) {
+            problems.append("invalid value \"\(text)\" for \(spelling): expected \(value.expectation)")
+        }
         arguments.values[option.name] = text
         arguments.repeatedValues[option.name, default: []].append(text)
     }
@@ -120,11 +122,11 @@ struct CommandLineParser {
     private mutating func checkOperands() {
         let operands = command.operands
         if arguments.operands.count < operands.count.lowerBound {
-            problems.append("\(operands.synopsis) is missing")
+            problems.append("missing operand \(operands.synopsis)")
         }
         if arguments.operands.count > operands.count.upperBound {
-            let extra = arguments.operands[operands.count.upperBound]
-            problems.append("\"\(extra)\" is more than \(command.name) takes")
+            let operand = arguments.operands[operands.count.upperBound]
+            problems.append("unexpected operand \"\(operand)\"")
         }
     }
 }

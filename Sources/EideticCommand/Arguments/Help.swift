@@ -1,6 +1,6 @@
-/// What a command's description looks like to a person.
+/// Usage lines and help texts of commands.
 enum Help {
-    /// `usage: eidetic inspect [--json] FILE…`, broken into lines of at most 100 columns.
+    /// Returns the usage, such as `usage: eidetic inspect [--json] FILE…`, in lines of at most 100 columns.
     static func usage(for path: [Command]) -> String {
         guard let command = path.last else { return "" }
         let name = path.map(\.name).joined(separator: " ")
@@ -12,7 +12,7 @@ enum Help {
         return wrap(parts, firstLinePrefix: start, linePrefix: String(repeating: " ", count: start.count))
     }
 
-    /// All that there is to say about a command.
+    /// Returns the help text of a command.
     static func text(for path: [Command]) -> String {
         guard let command = path.last else { return "" }
         let name = path.map(\.name).joined(separator: " ")
@@ -27,7 +27,7 @@ enum Help {
             sections.append("operands:\n" + table(of: [(command.operands.synopsis, command.operands.help)]))
         }
         sections.append("options:\n" + table(of: options(of: command, isRoot: path.count == 1)))
-        if !command.subcommands.isEmpty { sections.append("\"\(name) COMMAND --help\" tells more about each.") }
+        if !command.subcommands.isEmpty { sections.append("Run \"\(name) COMMAND --help\" for the help of a command.") }
         return sections.joined(separator: "\n\n")
     }
 
@@ -38,7 +38,7 @@ enum Help {
         }
     }
 
-    /// Two columns; what is too long for the second one goes on below it.
+    /// Formats rows in two columns; long texts are wrapped within the second column.
     private static func table(of rows: [(String, String)]) -> String {
         let width = min(28, rows.map(\.0.count).max() ?? 0)
         let indent = String(repeating: " ", count: width + 4)

@@ -6,21 +6,21 @@ import Glibc
 extension CacheCommands {
     private static let archiveOperand = Operands(
         synopsis: "FILE",
-        help: "a tar archive; - is the standard input or output",
+        help: "a tar archive; - is standard input or standard output",
         count: 1...1,
         completion: .files
     )
 
     static let export = makeCommand(
         "export",
-        summary: "write all entries that are not too old into a tar archive",
+        summary: "write all unexpired entries to a tar archive",
         operands: archiveOperand,
-        notes: ["The archive's members are picture files; their keys and dates are in records beside them."]
+        notes: ["The members of the archive are image files; pax records contain their keys and dates."]
     ) { cache, arguments throws(EideticError) in
         let path = arguments.operands[0]
         do throws(EideticError) {
             let count = try writeArchive(of: cache, to: path)
-            if path != "-" { TextStream.output.writeLine("\(count == 1 ? "1 entry" : "\(count) entries") written") }
+            if path != "-" { TextStream.output.writeLine("\(count == 1 ? "1 entry" : "\(count) entries") exported") }
         } catch {
             throw EideticError(error.code, message: "\(path): \(error.message)")
         }
@@ -29,26 +29,26 @@ extension CacheCommands {
 
     static let `import` = makeCommand(
         "import",
-        summary: "put the entries of an archive into the cache",
-        operands: archive,
-        notes: ["An entry that the cache has already is replaced. Damaged members are refused."]
+        summary: "add the entries of an archive to the cache",
+        operands: archiveOperand,
+        notes: ["Existing entries are replaced. Damaged members are refused."]
     ) { cache, arguments throws(EideticError) in
         let path = arguments.operands[0]
         var count = 0
         do throws(EideticError) {
-            let reader = ArchiveReader(file: try input(path), memberSizeLimit: DecodeLimits.standard.encodedBytes)
+            let reader = ArchiveReader(file: try openInput(path), memberSizeLimit: DecodeLimits.standard.encodedBytes)
             while let entry = try reader.next() {
-                try cache.write(entry.bytes, for: entry.key, metadata: entry.metadata)
+                try cache.blocking.insert(entry.bytes, for: entry.key, metadata: entry.metadata)
                 count += 1
             }
         } catch {
             throw EideticError(error.code, message: "\(path): \(error.message), after \(count) entries")
         }
-        TextStream.output.writeLine("\(count == 1 ? "1 entry" : "\(count) entries") read")
+        TextStream.output.writeLine("\(count == 1 ? "1 entry" : "\(count) entries") imported")
         return .success
     }
 
-    /// Writes the archive: to a temporary file first, then a rename.
+    /// Writes all entries to a temporary file, which is then renamed.
     private static func writeArchive(of cache: DiskCache, to path: String) throws(EideticError) -> Int {
         let files = FileSystem()
         let temporary = path == "-" ? nil : "\(path).\(getpid()).tmp"
@@ -72,10 +72,10 @@ extension CacheCommands {
     {
         var writer = ArchiveWriter(file: file)
         var count = 0
-        let entries = (try? cache.entries()) ?? []
+        let entries = (try? cache.blocking.entries()) ?? []
         for info in entries.sorted(by: { $0.key < $1.key }) where !info.isExpired {
-            // One that has gone meanwhile, or is damaged, is left out.
-            guard let entry = (try? cache.read(info.key)) ?? nil else { continue }
+            // Entries that are damaged, or were removed meanwhile, are skipped.
+            guard let entry = (try? cache.blocking.read(info.key)) ?? nil else { continue }
             try writer.append(entry)
             count += 1
         }
@@ -92,9 +92,9 @@ extension CacheCommands {
         }
     }
 
-    /// A number of its own for a standard stream, which may then be closed.
-    private static func duplicate(_ number: Int32) throws(SystemError) -> Int32 {
-        let copy = dup(number)
+    /// Returns a new file descriptor for a standard stream, which can be closed independently.
+    private static func duplicate(_ descriptor: Int32) throws(SystemError) -> Int32 {
+        let copy = dup(descriptor)
         guard copy >= 0 else { throw SystemError(.open, errorNumber: errno) }
         return copy
     }

@@ -1,28 +1,28 @@
 import EideticCore
 import EideticStore
 
-/// `eidetic cache …`: looks after the disk cache.
+/// The commands `eidetic cache …`, which manage the disk cache.
 enum CacheCommands {
     static let command = Command(
         name: "cache",
-        summary: "look after the cache on disk",
+        summary: "manage the disk cache",
         notes: [
-            "A picture's key is its URL. Several programs may use the cache meanwhile.",
-            "The exit status is 0 where all was done, 1 where something was not found, damaged or failed, 2 for a "
-                + "wrong command line.",
+            "The key of an image is its URL. Other programs can use the cache at the same time.",
+            "Exit status: 0 on success, 1 if an entry was not found, is damaged or an operation failed, 2 for an invalid "
+                + "command line.",
         ],
         subcommands: [info, list, get, put, remove, clean, clear, verify, export, `import`]
     )
 
-    /// The operand of commands on entries.
+    /// The operands of commands on entries.
     static let keyOperands = Operands(
         synopsis: "KEY…",
-        help: "the keys: URLs",
+        help: "the keys (URLs)",
         count: 1...Int.max,
         completion: .nothing
     )
 
-    /// A command on a cache that reports what goes wrong.
+    /// Creates a command that opens the cache and reports errors.
     static func makeCommand(
         _ name: String,
         summary: String,
@@ -35,7 +35,7 @@ enum CacheCommands {
             name: name,
             summary: summary,
             operands: operands,
-            options: [CommonOptions.cacheDirectory.option] + options,
+            options: [CommonOptions.cacheDirectory.definition] + options,
             notes: notes,
             run: { arguments in
                 do throws(EideticError) {

@@ -1,4 +1,4 @@
-/// Completion for bash, by one function that walks the command line.
+/// Completion for bash, with one function that walks the command line.
 enum BashCompletion {
     static func script(for root: Command) -> String {
         let name = root.name
@@ -7,7 +7,7 @@ enum BashCompletion {
             _\(name)() {
                 local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
                 local command='' index
-                # "--name=value" comes as three words.
+                # bash splits "--name=value" into three words.
                 if [[ $current == '=' ]]; then
                     current=''
                 elif [[ $previous == '=' ]]; then
@@ -38,7 +38,7 @@ enum BashCompletion {
             """
     }
 
-    /// How a word leads from one command to one below it.
+    /// Returns the cases that lead from a command to its subcommand.
     private static func commandCases(for root: Command) -> String {
         root.allCommands.filter { !$0.words.isEmpty }.map { words, _ in
             let parent = words.dropLast().joined(separator: " ")
@@ -46,7 +46,7 @@ enum BashCompletion {
         }.joined(separator: "\n")
     }
 
-    /// What follows an option that takes a value.
+    /// Returns the cases that complete the value of an option.
     private static func valueCases(for root: Command) -> String {
         let rules = root.allCommands.flatMap { words, command in
             command.options.compactMap { option in
@@ -70,7 +70,7 @@ enum BashCompletion {
         }
     }
 
-    /// What may stand anywhere in a command's line.
+    /// Returns the cases that complete subcommands, operands and options.
     private static func wordCases(for root: Command) -> String {
         root.allCommands.map { words, command in
             let version = words.isEmpty ? ["--version"] : []

@@ -1,4 +1,4 @@
-/// Completion for fish: one line an option or word, each under the condition of its command.
+/// Completion for fish: one line per option or word, with the condition of its command.
 enum FishCompletion {
     static func script(for root: Command) -> String {
         let name = root.name

@@ -1,10 +1,10 @@
-/// A shell that can complete command lines by a script.
+/// A shell that completes command lines with a script.
 enum Shell: String, CaseIterable, Sendable {
     case bash
     case zsh
     case fish
 
-    /// The script that completes the command lines of a program.
+    /// Returns the script that completes the command lines of a program.
     func script(for root: Command) -> String {
         switch self {
         case .bash: BashCompletion.script(for: root)
@@ -15,13 +15,13 @@ enum Shell: String, CaseIterable, Sendable {
 }
 
 extension Command {
-    /// This command and all below it, each with the words that lead to it from here.
+    /// This command and all commands below it, each with the words that lead to it from here.
     var allCommands: [(words: [String], command: Command)] {
         [([], self)]
             + subcommands.flatMap { command in command.allCommands.map { ([command.name] + $0.words, $0.command) } }
     }
 
-    /// What a shell offers first: commands below, or the words that the operand may be.
+    /// The subcommands, or the permitted words of the operand.
     var completionWords: [String] {
         if !subcommands.isEmpty { return subcommands.map(\.name) }
         if case .words(let words) = operands.completion { return words }

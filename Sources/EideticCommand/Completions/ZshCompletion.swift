@@ -1,4 +1,4 @@
-/// Completion for zsh: one function a command, on top of `_arguments`.
+/// Completion for zsh: one function per command, based on `_arguments`.
 enum ZshCompletion {
     static func script(for root: Command) -> String {
         let functions = root.allCommands.reversed().map { function(path: [root.name] + $0.words, command: $0.command) }
@@ -8,7 +8,7 @@ enum ZshCompletion {
 
             \(functions.joined(separator: "\n\n"))
 
-            # As a file in $fpath the script is the function's body; sourced, it registers the function.
+            # In a file in $fpath, the script is the function's body; if sourced, it registers the function.
             if [[ ${funcstack[1]} == _\(root.name) ]]; then
                 _\(root.name) "$@"
             else
@@ -76,7 +76,7 @@ enum ZshCompletion {
         }
     }
 
-    /// Colons and brackets have a meaning in a specification.
+    /// Escapes colons and brackets, which have a meaning in a specification.
     private static func escape(_ text: String) -> String {
         text.map { "[]:\\".contains($0) ? "\\\($0)" : String($0) }.joined()
     }

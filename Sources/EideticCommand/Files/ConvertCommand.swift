@@ -1,44 +1,44 @@
 import EideticCodecs
 import EideticCore
 
-/// `eidetic convert`: decodes a picture and encodes it in another format or size.
+/// The command `eidetic convert`, which encodes an image in another format or size.
 enum ConvertCommand {
     static let format = TypedOption<ImageFormat>(
         "format",
-        "NAME",
+        placeholder: "NAME",
         expecting: "the name of a format such as png",
-        help: "the format of OUT, where its name does not say it",
+        help: "the format of OUT (default: by its file extension)",
         completion: .words(ImageEncoder.supportedFormats.map(\.rawValue)),
-        read: { ImageFormat(name: $0) }
+        parse: { ImageFormat(name: $0) }
     )
 
     static let command: Command = .init(
         name: "convert",
-        summary: "write a picture in another format or size",
+        summary: "convert an image to another format or size",
         operands: Operands(
             synopsis: "IN OUT",
-            help: "picture files; - is the standard input or output",
+            help: "image files; - is standard input or standard output",
             count: 2...2,
             completion: .files
         ),
-        options: [CommonOptions.size.option, CommonOptions.quality.option, format.option],
+        options: [CommonOptions.size.definition, CommonOptions.quality.definition, format.definition],
         notes: [
-            "OUT's format follows from its name, and is PNG for the standard output. It is written whole or not at "
-                + "all. The picture is upright and in sRGB.",
-            "Written formats: \(ImageEncoder.supportedFormats.map(\.rawValue).joined(separator: ", ")).",
+            "The format of OUT follows from its file extension, and is PNG for standard output. OUT is replaced only after "
+                + "the image is encoded. The image is upright and in sRGB.",
+            "Formats: \(ImageEncoder.supportedFormats.map(\.rawValue).joined(separator: ", ")).",
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
         let (input, output) = (arguments.operands[0], arguments.operands[1])
-        let named = output == "-" ? ImageFormat.png : ImageFormat(fileName: output)
-        guard let format = arguments[Self.format] ?? named else {
-            let problem = "\"\(output)\" does not end in the name of a format; use --format"
+        let outputFormat = output == "-" ? ImageFormat.png : ImageFormat(fileName: output)
+        guard let format = arguments[Self.format] ?? outputFormat else {
+            let problem = "\"\(output)\" has no known file extension; use --format"
             return Program.usageError([problem], path: [Program.root, command])
         }
         do throws(EideticError) {
-            let bytes = try picture(input, format, arguments)
+            let bytes = try convert(input, to: format, arguments: arguments)
             do throws(EideticError) {
                 try FileContents.write(bytes, to: output)
             } catch {
@@ -58,7 +58,7 @@ enum ConvertCommand {
     ) throws(EideticError) -> [UInt8] {
         do throws(EideticError) {
             let bytes = try FileContents.read(input, limit: DecodeLimits.standard.encodedBytes)
-            let image = try ImageDecoder.decode(bytes, options: options(format, arguments))
+            let image = try ImageDecoder.decode(bytes, options: decodeOptions(for: format, arguments: arguments))
             return try ImageEncoder.encode(image, as: format, quality: arguments[CommonOptions.quality] ?? 0.85)
         } catch {
             throw EideticError(error.code, message: "\(input): \(error.message)")

@@ -1,24 +1,23 @@
 import EideticCodecs
 import EideticCore
 
-/// `eidetic inspect`: says what files are, without decoding a pixel.
+/// The command `eidetic inspect`, which shows the headers of image files without decoding them.
 enum InspectCommand {
     static let command = Command(
         name: "inspect",
-        summary: "say what picture files are: format, size, orientation, frames",
+        summary: "show format, size, orientation and frames of image files",
         operands: Operands(
             synopsis: "FILE…",
-            help: "picture files; - is the standard input",
+            help: "image files; - is standard input",
             count: 1...Int.max,
             completion: .files
         ),
         options: [CommonOptions.json],
         notes: [
-            "Width and height are those stored in the file; an orientation from 5 to 8 exchanges them when the picture "
-                + "is shown upright.",
-            "In JSON, \"loop\" is how often an animation plays, 0 for ever; \"error\" is null for a good file. What is "
-                + "not known is null.",
-            "The exit status is 0 where all files are pictures, 1 where some are not, 2 for a wrong command line.",
+            "Width and height are those stored in the file; for orientations 5 to 8, the upright image has them exchanged.",
+            "In JSON, \"loop\" is the number of times that an animation plays (0: forever); \"error\" is null for a valid "
+                + "file; unknown values are null.",
+            "Exit status: 0 if all files are images, 1 if some are not, 2 for an invalid command line.",
         ],
         run: run
     )

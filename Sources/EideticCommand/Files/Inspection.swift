@@ -1,19 +1,19 @@
 import EideticCodecs
 import EideticCore
 
-/// What a file says about itself.
+/// The format and the header of a file.
 struct Inspection {
-    /// The file's name as it was given.
+    /// The path as given on the command line.
     let path: String
-    /// The format by content; known also for many a file that is damaged.
+    /// The format detected by content, which is also known for many damaged files.
     private(set) var format: ImageFormat?
-    /// What the picture's header says.
+    /// The header of the image.
     private(set) var header: ImageHeader?
-    /// Why there is no header.
+    /// The reason why there is no header.
     private(set) var error: EideticError?
     private var byteCount = ByteCount.zero
 
-    /// Reads a file; blocks.
+    /// Inspects a file; blocks.
     init(of path: String) {
         self.path = path
         do throws(EideticError) {
@@ -26,7 +26,7 @@ struct Inspection {
         }
     }
 
-    /// The form for programs.
+    /// The output with `--json`.
     var json: JSON {
         .object([
             ("path", .string(path)),
@@ -43,22 +43,22 @@ struct Inspection {
         ])
     }
 
-    /// The form for people: `photo.jpg: JPEG, 4000x3000, upright 3000x4000 (orientation 6), 4.5 MB`.
+    /// The output as text: `photo.jpg: JPEG, 4000x3000, upright 3000x4000 (orientation 6), 4.5 MB`.
     var text: String {
         guard let header else { return "\(path): unknown" }
         var parts = [header.format.displayName, "\(header.size)"]
         if header.orientation != .up {
-            let turned = header.orientation.swapsDimensions ? "upright \(header.uprightSize) " : ""
-            parts.append("\(turned)(orientation \(header.orientation.rawValue))")
+            let uprightText = header.orientation.swapsDimensions ? "upright \(header.uprightSize) " : ""
+            parts.append("\(uprightText)(orientation \(header.orientation.rawValue))")
         }
         if header.hasAlpha { parts.append("with alpha") }
-        if header.frameCount > 1 { parts.append(animation(header)) }
+        if header.frameCount > 1 { parts.append(animationText(for: header)) }
         return "\(path): \((parts + [byteCount.description]).joined(separator: ", "))"
     }
 
     private func animationText(for header: ImageHeader) -> String {
-        let length = TimeFormat.text(for: header.durations.reduce(.zero, +))
-        let times = header.loopCount.map { $0 == 1 ? "once" : "\($0) times" } ?? "for ever"
-        return "\(header.frameCount) frames in \(length), played \(times)"
+        let duration = TimeFormat.text(for: header.durations.reduce(.zero, +))
+        let repetitions = header.loopCount.map { $0 == 1 ? "once" : "\($0) times" } ?? "forever"
+        return "\(header.frameCount) frames in \(duration), played \(repetitions)"
     }
 }

@@ -1,34 +1,34 @@
 import EideticCore
 
-/// Opaque pixels to draw on.
+/// A bitmap of opaque pixels.
 struct Canvas {
-    /// A part of a canvas.
+    /// A rectangle on a canvas.
     struct Area {
         var x: Int
         var y: Int
         var width: Int
         var height: Int
 
-        /// The area with a margin around it, or within it where `margin` is negative.
+        /// Returns the rectangle with a margin around it, or inset if `margin` is negative.
         func expanded(by margin: Int) -> Area {
             Area(x: x - margin, y: y - margin, width: width + 2 * margin, height: height + 2 * margin)
         }
     }
 
-    /// Red, green, blue.
+    /// Red, green, blue and an unused byte.
     typealias Color = SIMD4<UInt8>
 
     let size: PixelSize
     private var bytes: [UInt8]
 
-    /// Creates a canvas of one colour.
+    /// Creates a canvas filled with one colour.
     init(size: PixelSize, color: Color) {
         self.size = size
         bytes = [UInt8](repeating: 255, count: size.pixelCount * 4)
         fill(Area(x: 0, y: 0, width: size.width, height: size.height), with: color)
     }
 
-    /// Paints an area, as far as it lies on the canvas.
+    /// Fills the part of an area that lies on the canvas.
     mutating func fill(_ area: Area, with color: Color) {
         let rows = max(0, area.y)..<max(0, area.y, min(size.height, area.y + area.height))
         let columns = max(0, area.x)..<max(0, area.x, min(size.width, area.x + area.width))
@@ -40,9 +40,9 @@ struct Canvas {
         }
     }
 
-    /// Draws a picture with its upper left corner at a place; it must fit there.
+    /// Draws an image over the canvas, with its upper left corner at the given position.
     ///
-    /// What is transparent lets the canvas through.
+    /// - Precondition: The image lies within the canvas.
     mutating func draw(_ pixels: PixelBuffer, x: Int, y: Int) {
         precondition(x >= 0 && y >= 0 && x + pixels.size.width <= size.width && y + pixels.size.height <= size.height)
         let width = size.width
@@ -62,7 +62,7 @@ struct Canvas {
         }
     }
 
-    /// The pixels as a buffer that can be encoded.
+    /// Returns the pixels as a buffer that can be encoded.
     func makePixelBuffer() throws(EideticError) -> PixelBuffer {
         try PixelBuffer(size: size, alpha: .opaque) { target, _ throws(EideticError) in
             target.copyBytes(from: bytes)

@@ -1,28 +1,28 @@
 import EideticCodecs
 import EideticCore
 
-/// One picture of many: thumbnails like small prints in a grid.
+/// An image with a grid of thumbnails.
 ///
-/// It takes its memory at once and never more, however many pictures there are: the more there are, the smaller each is.
+/// Its memory does not depend on the number of images: the more there are, the smaller are the thumbnails.
 final class ContactSheet: Sendable {
     private static let background = Canvas.Color(236, 236, 239, 255)
     private static let paper = Canvas.Color(255, 255, 255, 255)
     private static let line = Canvas.Color(198, 198, 204, 255)
     private static let missing = Canvas.Color(224, 224, 228, 255)
 
-    /// The largest picture that has room in the grid.
+    /// The maximum size of a thumbnail.
     let cellSize: PixelSize
 
     private let columnCount: Int
     private let gap: Int
-    /// The white margin of a print, and the thin line around it.
+    /// The white margin of a thumbnail, with the thin line around it.
     private let margin: Int
     private let canvas: Guarded<Canvas>
 
-    /// Makes an empty sheet for so many pictures, about half as wide again as high.
+    /// Creates an empty sheet for `count` images, with an aspect ratio of about 3:2.
     init(count: Int) {
         let count = max(1, count)
-        // Cells are 4 wide and 3 high; all together have about 8 million pixels.
+        // Thumbnails have an aspect ratio of 4:3; all together have about 8 million pixels.
         let width = min(320, max(24, Int((8e6 / 0.75 / Double(count)).squareRoot())))
         cellSize = PixelSize(width: width, height: width * 3 / 4)
         columnCount = Self.columnCount(for: count)
@@ -36,17 +36,17 @@ final class ContactSheet: Sendable {
         canvas = Guarded(Canvas(size: size, color: Self.background))
     }
 
-    /// How many pictures stand side by side: so many that the last row is as full as can be.
+    /// Returns the number of columns near the ideal one that leaves the fewest gaps in the last row.
     private static func columnCount(for count: Int) -> Int {
         let ideal = Int((Double(count) * 1.125).squareRoot().rounded())
         let candidates = max(1, ideal - 1)...min(count, ideal + 1)
         return candidates.min { left, right in
-            let (free, others) = ((left - count % left) % left, (right - count % right) % right)
-            return (free, abs(left - ideal), -left) < (others, abs(right - ideal), -right)
+            let (leftGaps, rightGaps) = ((left - count % left) % left, (right - count % right) % right)
+            return (leftGaps, abs(left - ideal), -left) < (rightGaps, abs(right - ideal), -right)
         } ?? 1
     }
 
-    /// Puts a picture into its place.
+    /// Draws the image with this index.
     func draw(_ pixels: PixelBuffer, at index: Int) throws(EideticError) {
         let fittedSize = pixels.size.scaled(to: cellSize, mode: .fit)
         let fittedPixels = fittedSize == pixels.size ? pixels : try Resampler.resample(pixels, to: fittedSize)
@@ -58,13 +58,13 @@ final class ContactSheet: Sendable {
         }
     }
 
-    /// Shows that a picture is missing.
+    /// Draws a placeholder for an image that was not loaded.
     func markMissing(at index: Int) {
         let area = area(of: cellSize, at: index)
         canvas.withLock { canvas in
             canvas.fill(area.expanded(by: margin), with: Self.line)
             canvas.fill(area.expanded(by: margin - 1), with: Self.missing)
-            // A cross of thin lines, as in the corner of an empty frame.
+            // A cross of thin lines.
             let side = cellSize.height / 3
             for step in 0..<side {
                 let top = area.y + cellSize.height / 2 - side / 2 + step
@@ -76,14 +76,14 @@ final class ContactSheet: Sendable {
         }
     }
 
-    /// The sheet as a file.
+    /// Returns the encoded sheet.
     func encode(as format: ImageFormat) throws(EideticError) -> [UInt8] {
         let pixels = try canvas.withLock { canvas throws(EideticError) in try canvas.makePixelBuffer() }
         let image = Image(frames: [Image.Frame(pixels: pixels)], format: format, sourceSize: pixels.size)
         return try ImageEncoder.encode(image, as: format)
     }
 
-    /// Where a picture of a size stands: in the middle of its cell.
+    /// Returns the area of an image in the centre of its cell.
     private func area(of size: PixelSize, at index: Int) -> Canvas.Area {
         let (row, column) = index.quotientAndRemainder(dividingBy: columnCount)
         let left = gap + column * (cellSize.width + 2 * margin + gap) + margin

@@ -1,76 +1,80 @@
 import Eidetic
 
-/// `eidetic load`: brings pictures from memory, disk or the network.
+/// The command `eidetic load`, which loads images from memory, disk or the network.
 enum LoadCommand {
     static let outputDirectory = TypedOption<String>(
         "out",
-        "DIR",
-        help: "write the pictures into this directory: as they came, or encoded again with --size",
+        placeholder: "DIR",
+        help: "write the images to this directory: unchanged, or encoded again with --size",
         completion: .directories
     )
 
     static let contactSheet = TypedOption<String>(
         "contact-sheet",
-        "FILE",
-        help: "write one picture of all pictures, such as sheet.png",
+        placeholder: "FILE",
+        help: "write one image with thumbnails of all images, such as sheet.png",
         completion: .files
     )
 
     static let concurrency = TypedOption<Int>(
         "concurrency",
-        "N",
+        placeholder: "N",
         expecting: "a number from 1 to 64",
-        help: "download so many at once (6 where not given)",
-        read: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
+        help: "number of concurrent downloads (default: 6)",
+        parse: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
     )
 
     static let show = TypedOption<TerminalGraphics>(
         "show",
-        "HOW",
+        placeholder: "HOW",
         expecting: "kitty, sixel or blocks",
-        help: "show the pictures on the terminal: by the best of kitty, sixel and blocks that it understands",
+        help: "show the images in the terminal; without HOW, by the best of kitty, sixel and blocks that it supports",
         completion: .words(TerminalGraphics.allCases.map(\.rawValue)),
         isOptional: true,
-        read: { TerminalGraphics(rawValue: $0) }
+        parse: { TerminalGraphics(rawValue: $0) }
     )
 
     static let command: Command = .init(
         name: "load",
-        summary: "load pictures by URL, and remember them",
+        summary: "load images by URL and cache them",
         operands: Operands(
             synopsis: "URL… | @FILE | -",
-            help: "URLs (http, https, file, data); files of URLs, one a line; - for a list on the standard input",
+            help: "URLs (http, https, file, data); files with one URL per line; - for a list on standard input",
             count: 1...Int.max,
             completion: .files
         ),
         options: [
-            CommonOptions.size.option, out.option, sheet.option, CommonOptions.cacheDirectory.option,
-            concurrency.option, show.option, progressive, explain, option.option, CommonOptions.json,
+            CommonOptions.size.definition, outputDirectory.definition, contactSheet.definition,
+            CommonOptions.cacheDirectory.definition,
+            concurrency.definition, show.definition, progressive, explain, imageOption.definition, CommonOptions.json,
         ] + NetworkOptions.options,
         notes: [
-            "Each picture comes from memory, from the cache on disk, or else from the network, and is kept for the "
-                + "next time. A URL that fails does not stop the others.",
-            "With --json, \"width\" and \"height\" are those of the picture when upright: fitted into --size where it "
-                + "is given, else its own.",
-            "--progressive tells of each partial picture in a line of its own, and with --show shows it; --explain says "
-                + "below each picture why it was loaded from where, and how long each step took. Options are those of "
-                + "ImageOptions; those that are about views change nothing here.",
-            "Pictures that are loaded with --header or --user are kept apart from those that are loaded without.",
-            "Ctrl-C stops the loads that are under way and says what was done; pressed again, it stops at once.",
-            "The exit status is 0 where all pictures were loaded, 1 where some were not, or could not be kept, "
-                + "written or refreshed, 2 for a wrong command line, 130 after Ctrl-C.",
+            "Each image comes from memory, from the disk cache or from the network, and is stored in the cache. A URL that "
+                + "fails does not stop the others.",
+            "With --json, \"width\" and \"height\" are those of the upright image: fitted into --size if given, else its "
+                + "own.",
+            "--progressive prints a line for each partial image, and with --show displays it. --explain prints the steps "
+                + "of each load with their times and results. The names for --option are those of ImageOptions; options of "
+                + "views have no effect.",
+            "Images that are loaded with --header or --user are cached separately.",
+            "Ctrl-C cancels the loads in progress and prints a summary; a second Ctrl-C exits at once.",
+            "Exit status: 0 if all images were loaded, 1 if some were not, or could not be stored, written or refreshed, "
+                + "2 for an invalid command line, 130 after Ctrl-C.",
         ],
         run: run
     )
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
-        guard !(arguments.contains(show.option) && arguments.contains(CommonOptions.json)) else {
-            return Program.usageError(["--show and --json exclude each other"], path: [Program.root, command])
+        guard !(arguments.contains(show.definition) && arguments.contains(CommonOptions.json)) else {
+            return Program.usageError(["--show and --json cannot be combined"], path: [Program.root, command])
         }
         let list = URLList(arguments.operands)
         for problem in list.problems { Diagnostics.report(problem) }
-        let plan = LoadArguments(arguments, urls: list.urls)
-        let status = LoadSession.run(plan, cache: CacheLocation.configuration(from: arguments))
+        let session = LoadSession(
+            arguments: LoadArguments(arguments, urls: list.urls),
+            cache: CacheLocation.configuration(from: arguments)
+        )
+        let status = session.run()
         return status == .success && !list.problems.isEmpty ? .failure : status
     }
 }

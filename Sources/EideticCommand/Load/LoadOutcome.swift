@@ -1,28 +1,28 @@
 import Eidetic
 import EideticCore
 
-/// How the load of one URL ended.
+/// The outcome of loading one URL.
 struct LoadOutcome: Sendable {
-    /// What a picture that was loaded is.
+    /// The properties of an image that was loaded.
     struct LoadedImage: Sendable {
         let source: ImageSource
         let format: ImageFormat
-        /// The size asked for, or the original's where none was.
+        /// The size after `--size`, or the image's own size without that option.
         let size: PixelSize
-        /// The encoded picture's length.
+        /// The number of encoded bytes.
         let bytes: ByteCount
     }
 
-    /// The URL as it was given.
+    /// The URL as given in the list.
     let url: String
-    /// The picture, or why there is none.
+    /// The image or the error.
     let result: Result<LoadedImage, EideticError>
-    /// From the moment when its turn came.
+    /// The elapsed time since the start of this load.
     var duration: Duration
-    /// How it went, where that is to be told.
+    /// The trace of the load, with `--explain`.
     var trace: LoadTrace?
 
-    /// The form for programs.
+    /// The output with `--json`.
     var json: JSON {
         let image = try? result.get()
         let error: String? = if case .failure(let error) = result { error.description } else { nil }
@@ -36,11 +36,11 @@ struct LoadOutcome: Sendable {
             ("ms", .number(duration.inMilliseconds)),
             ("error", .optional(error)),
         ]
-        if let record { members.append(("steps", record.json)) }
+        if let trace { members.append(("steps", trace.json)) }
         return .object(members)
     }
 
-    /// The form for people: `network  JPEG  4000x3000  4.5 MB  123 ms  http://…`.
+    /// The output as text: `network  JPEG  4000x3000  4.5 MB  123 ms  http://…`.
     var text: String {
         switch result {
         case .success(let image):
@@ -49,7 +49,7 @@ struct LoadOutcome: Sendable {
                 Columns.right("\(image.size)", width: 11), Columns.right(image.bytes.description, width: 9),
                 Columns.right(TimeFormat.text(for: duration), width: 7),
             ]
-            let steps = record?.lines.map { "\n    \($0)" }.joined() ?? ""
+            let steps = trace?.lines.map { "\n    \($0)" }.joined() ?? ""
             return (columns + [TerminalText.sanitized(url)]).joined(separator: "  ") + steps
         case .failure(let error):
             let message = TerminalText.sanitized(error.message)
@@ -60,7 +60,7 @@ struct LoadOutcome: Sendable {
 }
 
 extension LoadTrace {
-    /// One object a step.
+    /// An array with one object per step.
     fileprivate var json: JSON {
         .array(
             steps.map { step in
@@ -72,7 +72,7 @@ extension LoadTrace {
         )
     }
 
-    /// `decode     12.3 ms  JPEG 4000x3000 to 400x300`.
+    /// One line per step, such as `decode     12.3 ms  JPEG 4000x3000 to 400x300`.
     fileprivate var lines: [String] {
         steps.map { step in
             let columns = [

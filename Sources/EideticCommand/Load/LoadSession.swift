@@ -2,84 +2,77 @@ import Eidetic
 import EideticCore
 import EideticStore
 
-/// A plan carried out from the main thread: opens what it needs, waits for the run, and says at the end what was done.
-enum LoadSession {
-    /// Carries out a plan; blocks until it is done or stopped.
-    static func run(_ plan: LoadArguments, cache: DiskCache.Configuration) -> ExitStatus {
-        let canceller = TaskCanceller()
-        SignalHandler.install { canceller.cancel(exitStatus: $0) }
-        let start = SystemTime().uptime
-        let display = ProgressDisplay(total: plan.urlCount)
-        let metrics = plan.network.metricsFile.map { _ in DownloadMetricsLog() }
-        let sheet = plan.contactSheetFile.map { _ in ContactSheet(count: plan.items.count) }
+/// The run of `eidetic load` on the main thread.
+struct LoadSession {
+    private let arguments: LoadArguments
+    private let cache: DiskCache.Configuration
+    private let canceller = TaskCanceller()
+    private let display: ProgressDisplay
+    private let metrics: DownloadMetricsLog?
+    private let sheet: ContactSheet?
+    private let start = SystemTime().uptime
+
+    /// Installs the signal handler and starts the display.
+    init(arguments: LoadArguments, cache: DiskCache.Configuration) {
+        self.arguments = arguments
+        self.cache = cache
+        // Before the display starts its thread, which inherits the signal mask.
+        SignalHandler.install { [canceller] in canceller.cancel(exitStatus: $0) }
+        display = ProgressDisplay(total: arguments.urlCount)
+        metrics = arguments.network.metricsFile.map { _ in DownloadMetricsLog() }
+        sheet = arguments.contactSheetFile.map { _ in ContactSheet(count: arguments.items.count) }
+    }
+
+    /// Loads all images; blocks until that is done or stopped.
+    func run() -> ExitStatus {
         do throws(EideticError) {
-            let writer = try plan.outputDirectory.map { directory throws(EideticError) in
-                try ImageWriter(directory: directory, isResized: plan.size != nil)
-            }
-            let pipeline = pipeline(plan.concurrency, cache, display, plan.network, metrics)
-            let run = BatchLoader(plan: plan, pipeline: pipeline, display: display, writer: writer, sheet: sheet)
-            wait(for: run, canceller)
+            let loader = try makeLoader()
+            canceller.runAndWait { await loader.run() }
         } catch {
             display.finish()
             Diagnostics.report(error.message)
             return .failure
         }
-        let isDrawn =
-            canceller.exitStatus == nil
-            && (sheet.map { write($0, to: plan.contactSheetFile ?? "-", display: display) } ?? false)
-        if let metrics, let file = plan.network.metricsFile { write(metrics, to: file, display: display) }
+        let hasSheet = canceller.exitStatus == nil && writeSheet()
+        writeMetrics()
         display.finish()
-        return reportSummary(
-            of: display.tally,
-            arguments: plan,
-            stopStatus: canceller.exitStatus,
-            duration: SystemTime().uptime - start,
-            hasSheet: isDrawn
-        )
+        return reportSummary(of: display.tally, hasSheet: hasSheet)
     }
 
-    /// Pictures are loaded also where there is no cache to keep them.
-    static func makePipeline(
-        concurrency: Int,
-        cache: DiskCache.Configuration,
-        display: ProgressDisplay,
-        network transfer: NetworkArguments? = nil,
-        metrics: DownloadMetricsLog? = nil
-    ) -> ImagePipeline {
-        var settings = transfer?.configuration ?? ImagePipeline.Configuration.standardDownloaderConfiguration
-        settings.maximumConcurrent = concurrency
-        settings.minimumProgressInterval = .milliseconds(50)
-        if let metrics { settings.onFinish = { metrics.append(request: $0, result: $1) } }
-        let downloader = Downloader(settings)
-        downloader.isOffline = transfer?.isOffline ?? false
-        var configuration = ImagePipeline.Configuration(downloader: downloader)
-        do throws(EideticError) {
-            configuration.diskCache = try DiskCache(cache)
-        } catch {
-            display.addPartialFailure(error.message)
-            display.writeLine(
-                "eidetic: \(TerminalText.sanitized(error.message)); pictures are loaded without it",
-                to: .errors
-            )
+    private func makeLoader() throws(EideticError) -> BatchLoader {
+        let writer = try arguments.outputDirectory.map { directory throws(EideticError) in
+            try ImageWriter(directory: directory, isResized: arguments.size != nil)
         }
-        configuration.memoryLimit = min(configuration.memoryLimit, .mebibytes(128))
-        return ImagePipeline(configuration)
+        let pipeline = PipelineFactory(
+            concurrency: arguments.concurrency,
+            cache: cache,
+            network: arguments.network,
+            metrics: metrics
+        ).makePipeline(reportingTo: display)
+        return BatchLoader(arguments: arguments, pipeline: pipeline, display: display, writer: writer, sheet: sheet)
     }
 
-    private static func wait(for run: BatchLoader, canceller stop: TaskCanceller) {
-        let isDone = Monitor(false)
-        stop.task = Task.detached {
-            await run.run()
-            isDone.withLock { $0 = true }
-            isDone.broadcast()
+    /// Writes the contact sheet.
+    ///
+    /// - Returns: `true` if there is a contact sheet and it was written; otherwise, `false`.
+    private func writeSheet() -> Bool {
+        guard let sheet, let file = arguments.contactSheetFile else { return false }
+        return write(to: file) { () throws(EideticError) in
+            try sheet.encode(as: ImageFormat(fileName: file) ?? .png)
         }
-        isDone.wait { $0 ? () : nil }
     }
 
-    /// Writes the contact sheet; gives whether that went well.
-    private static func write(_ sheet: ContactSheet, to file: String, display: ProgressDisplay) -> Bool {
+    private func writeMetrics() {
+        guard let metrics, let file = arguments.network.metricsFile else { return }
+        _ = write(to: file) { metrics.bytes }
+    }
+
+    /// Writes a file and reports errors to the display.
+    ///
+    /// - Returns: `true` if the file was written; otherwise, `false`.
+    private func write(to file: String, contents: () throws(EideticError) -> [UInt8]) -> Bool {
         do throws(EideticError) {
-            try FileContents.write(try sheet.encode(as: ImageFormat(fileName: file) ?? .png), to: file)
+            try FileContents.write(try contents(), to: file)
             return true
         } catch {
             display.addPartialFailure(error.message)
@@ -88,36 +81,21 @@ enum LoadSession {
         }
     }
 
-    private static func write(_ metrics: DownloadMetricsLog, to file: String, display: ProgressDisplay) {
-        do throws(EideticError) {
-            try FileContents.write(metrics.bytes, to: file)
-        } catch {
-            display.addPartialFailure(error.message)
-            display.writeLine("eidetic: \(TerminalText.sanitized("\(file): \(error.message)"))", to: .errors)
-        }
-    }
-
-    private static func reportSummary(
-        of tally: LoadTally,
-        arguments plan: LoadArguments,
-        stopStatus stopped: ExitStatus?,
-        duration: Duration,
-        hasSheet: Bool
-    ) -> ExitStatus {
-        if let flawed = tally.partialFailures, flawed.count > 1 {
+    private func reportSummary(of tally: LoadTally, hasSheet: Bool) -> ExitStatus {
+        if let failures = tally.partialFailures, failures.count > 1 {
             Diagnostics.report(
-                "\(flawed.count) pictures were not kept, written or refreshed; the first: \(flawed.reason)"
+                "\(failures.count) images were not stored, written or refreshed; the first: \(failures.firstReason)"
             )
         }
-        let summary = "\(tally.text); \(tally.bytes) in \(TimeFormat.text(for: duration))"
-        if let stopped {
+        let summary = "\(tally.text); \(tally.bytes) in \(TimeFormat.text(for: SystemTime().uptime - start))"
+        if let exitStatus = canceller.exitStatus {
             Diagnostics.report("stopped: \(summary)")
-            return stopped
+            return exitStatus
         }
-        if !plan.writesJSON {
+        if !arguments.writesJSON {
             TextStream.output.writeLine(summary)
-            if hasSheet, let sheet = plan.contactSheetFile, sheet != "-" {
-                TextStream.output.writeLine("contact sheet: \(sheet)")
+            if hasSheet, let file = arguments.contactSheetFile, file != "-" {
+                TextStream.output.writeLine("contact sheet: \(file)")
             }
         }
         return tally.isSuccess ? .success : .failure

@@ -1,27 +1,27 @@
 import EideticCore
 
-/// What a run has done so far.
+/// The results of a run so far.
 struct LoadTally: Sendable {
-    /// How many URLs there are.
+    /// The number of URLs.
     let total: Int
-    /// How many pictures came from where.
+    /// The number of loaded images by source.
     private(set) var loadedCounts: [ImageSource: Int] = [:]
-    /// How many URLs gave no picture.
+    /// The number of URLs that failed.
     private(set) var failedCount = 0
-    /// The encoded bytes of all pictures that were loaded.
+    /// The number of encoded bytes of all loaded images.
     private(set) var bytes = ByteCount.zero
-    /// How many pictures were loaded, but could not be kept, written or shown, and why the first one was not.
-    private(set) var partialFailures: (count: Int, reason: String)?
+    /// The number of images that were loaded but not stored, written, shown or refreshed, and the first reason.
+    private(set) var partialFailures: (count: Int, firstReason: String)?
 
     init(total: Int) { self.total = total }
 
-    /// How many URLs are done, well or not.
+    /// The number of URLs that were loaded or failed.
     var finishedCount: Int { loadedCounts.values.reduce(failedCount, +) }
 
-    /// Whether all was done as wanted.
+    /// A Boolean value indicating whether all URLs were loaded without any failure.
     var isSuccess: Bool { failedCount == 0 && partialFailures == nil && finishedCount == total }
 
-    /// Counts one that is done.
+    /// Adds the outcome of a URL.
     mutating func add(_ outcome: LoadOutcome) {
         switch outcome.result {
         case .success(let image):
@@ -31,16 +31,16 @@ struct LoadTally: Sendable {
         }
     }
 
-    /// Counts a picture that was loaded, but not all that was wanted was done with it.
+    /// Adds an image that was loaded but not stored, written, shown or refreshed.
     mutating func addPartialFailure(_ reason: String) {
-        partialFailures = ((partialFailures?.count ?? 0) + 1, partialFailures?.reason ?? reason)
+        partialFailures = ((partialFailures?.count ?? 0) + 1, partialFailures?.firstReason ?? reason)
     }
 
-    /// `40 of 42 pictures loaded: 30 from network, 8 from disk, 2 from memory; 2 failed`.
+    /// The summary, such as `40 of 42 images loaded: 30 from network, 8 from disk, 2 from memory; 2 failed`.
     var text: String {
         let order: [ImageSource] = [.network, .shared, .disk, .memory]
         let sources = order.compactMap { source in loadedCounts[source].map { "\($0) from \(source.rawValue)" } }
-        var text = "\(finishedCount - failedCount) of \(total) pictures loaded"
+        var text = "\(finishedCount - failedCount) of \(total) images loaded"
         if !sources.isEmpty { text += ": " + sources.joined(separator: ", ") }
         if failedCount > 0 { text += "; \(failedCount) failed" }
         if finishedCount < total { text += "; \(total - finishedCount) not loaded" }

@@ -1,9 +1,9 @@
-/// Text in columns.
+/// The alignment of text in columns.
 enum Columns {
-    /// At the left of a column.
+    /// Returns the text, left-aligned in a column.
     static func left(_ text: String, width: Int) -> String { text + padding(for: text, width: width) }
 
-    /// At the right of a column.
+    /// Returns the text, right-aligned in a column.
     static func right(_ text: String, width: Int) -> String { padding(for: text, width: width) + text }
 
     private static func padding(for text: String, width: Int) -> String {

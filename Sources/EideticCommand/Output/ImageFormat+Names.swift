@@ -1,7 +1,7 @@
 import EideticCore
 
 extension ImageFormat {
-    /// The name as people write it.
+    /// The usual spelling of the name.
     var displayName: String {
         switch self {
         case .webp: "WebP"
@@ -10,13 +10,13 @@ extension ImageFormat {
         }
     }
 
-    /// The format that a file's name asks for by its ending; `nil` where it has none that is known.
+    /// Creates a format from a file's extension; returns `nil` if it is unknown.
     init?(fileName: String) {
         guard let dot = fileName.lastIndex(of: "."), dot > fileName.startIndex else { return nil }
         self.init(name: String(fileName[fileName.index(after: dot)...]))
     }
 
-    /// The format with this name or usual file ending: `jpeg`, `jpg`, `tif`.
+    /// Creates a format from its name or file extension, such as `jpeg`, `jpg` or `tif`.
     init?(name: String) {
         let name = name.lowercased()
         let aliases: [String: ImageFormat] = [

@@ -1,4 +1,4 @@
-/// A JSON value to be written; objects keep the order of their members.
+/// A JSON value for output; objects keep the order of their members.
 ///
 /// - SeeAlso: RFC 8259.
 enum JSON: Sendable {
@@ -10,10 +10,10 @@ enum JSON: Sendable {
     case array([JSON])
     case object([(name: String, value: JSON)])
 
-    /// The string, or null.
+    /// Returns the string, or null.
     static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
 
-    /// The number, or null.
+    /// Returns the number, or null.
     static func optional(_ number: Int?) -> JSON { number.map(JSON.integer) ?? .null }
 
     /// The value as text in one line.
@@ -56,7 +56,7 @@ enum JSON: Sendable {
         bytes.append(UInt8(ascii: end))
     }
 
-    /// At most three digits after the point; what is not finite has no form in JSON and becomes null.
+    /// Returns the number with at most three decimal places, or null if it is not finite.
     private static func decimal(_ value: Double) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "null" }
         let rounded = (value * 1_000).rounded() / 1_000

@@ -1,37 +1,37 @@
 import EideticCore
 import Glibc
 
-/// Standard output or standard error: whole lines, written in one piece whatever thread they come from.
+/// Standard output or standard error; lines of different threads are not mixed.
 final class TextStream: Sendable {
     private struct State {
         var pending: [UInt8] = []
         var failure: Int32?
     }
 
-    /// The standard output.
+    /// Standard output.
     static let output = TextStream(fileDescriptor: STDOUT_FILENO)
-    /// The standard error output.
+    /// Standard error.
     static let errors = TextStream(fileDescriptor: STDERR_FILENO)
 
-    /// The system's number for it.
+    /// The file descriptor.
     let fileDescriptor: Int32
     private let state = Guarded(State())
 
     private init(fileDescriptor number: Int32) { self.fileDescriptor = number }
 
-    /// Whether it is a terminal.
+    /// A Boolean value indicating whether the stream is a terminal.
     var isTerminal: Bool { isatty(fileDescriptor) == 1 }
 
-    /// Why nothing can be written any more, as `errno`; `EPIPE` where nobody reads it.
+    /// The `errno` of the first failed write, after which nothing is written; `EPIPE` for a closed pipe.
     var failure: Int32? { state.withLock { $0.failure } }
 
-    /// Writes a line; it is kept until 16 KiB have come together, or `flush` is called.
+    /// Writes a line to a buffer of 16 KiB.
     func writeLine(_ text: String) { write(Array(text.utf8) + [UInt8(ascii: "\n")], bufferLimit: 16 << 10) }
 
-    /// Writes bytes at once.
+    /// Writes the buffer and the bytes immediately.
     func write(_ bytes: [UInt8]) { write(bytes, bufferLimit: 0) }
 
-    /// Writes what is kept.
+    /// Writes the buffer.
     func flush() { write([], bufferLimit: 0) }
 
     private func write(_ bytes: [UInt8], bufferLimit limit: Int) {
@@ -43,7 +43,7 @@ final class TextStream: Sendable {
         }
     }
 
-    /// Writes all bytes; gives the error that stopped it.
+    /// Writes all bytes; returns the `errno` if that fails.
     private func writeAll(_ bytes: [UInt8]) -> Int32? {
         var done = 0
         while done < bytes.count {

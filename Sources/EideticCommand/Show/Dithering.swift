@@ -1,11 +1,11 @@
-/// Pixels drawn with the colours of a palette, so that what each pixel is off goes to its neighbours.
+/// Error-diffusion dithering with the colours of a palette.
 ///
 /// - SeeAlso: R. Floyd, L. Steinberg, "An Adaptive Algorithm for Spatial Grey Scale", 1976.
 enum Dithering {
-    /// The index of each pixel's colour; -1 where it is mostly transparent.
+    /// Returns the colour index of each pixel; -1 if its alpha is below 50 %.
     static func indices(for pixels: StraightPixels, palette: inout Palette) -> [Int] {
         var indices = [Int](repeating: -1, count: pixels.colors.count)
-        // What the rows' pixels are off, in sixteenths, with a place to spare on both sides.
+        // The errors of a row's pixels, in sixteenths, with one additional element on both sides.
         var errors = [SIMD3<Int>](repeating: .zero, count: pixels.width + 2)
         for y in 0..<pixels.height {
             var next = [SIMD3<Int>](repeating: .zero, count: pixels.width + 2)

@@ -1,8 +1,8 @@
-/// The colours that stand best for those of a picture, found by median cut.
+/// A palette of representative colours of an image, computed by median cut.
 ///
 /// - SeeAlso: P. Heckbert, "Color Image Quantization for Frame Buffer Display", 1982.
 struct Palette {
-    /// Colours of nearly one shade: 5 bits a channel are told apart.
+    /// The pixels whose colours agree in the upper 5 bits of each channel.
     private struct Shade {
         var count = 0
         var sum = SIMD3<Int>(0, 0, 0)
@@ -10,12 +10,12 @@ struct Palette {
         var mean: SIMD3<Int> { sum / max(1, count) }
     }
 
-    /// Shades that one colour stands for.
+    /// A set of shades that one colour of the palette represents.
     private struct Box {
         let shades: [(mean: SIMD3<Int>, count: Int)]
-        /// The channel in which the shades are furthest apart.
+        /// The channel with the widest range.
         let channel: Int
-        /// How far off one colour all pixels are, taken together; 0 where the box cannot be cut.
+        /// The priority for splitting: the widest range multiplied by the number of pixels; 0 for a single shade.
         let priority: Int
         let count: Int
 
@@ -28,12 +28,12 @@ struct Palette {
             priority = shades.count < 2 ? 0 : width[channel] * count
         }
 
-        /// The mean of all pixels.
+        /// The mean colour of all pixels.
         var color: SIMD3<Int> {
             shades.reduce(into: SIMD3<Int>.zero) { $0 &+= $1.mean &* $1.count } / max(1, count)
         }
 
-        /// The box in two, with about as many pixels each.
+        /// The two halves of the box, with about the same number of pixels.
         var halves: (Box, Box) {
             let sorted = shades.sorted { $0.mean[channel] < $1.mean[channel] }
             var (seen, middle) = (sorted[0].count, 1)
@@ -45,13 +45,13 @@ struct Palette {
         }
     }
 
-    /// The colours: red, green, blue from 0 to 255.
+    /// The colours: red, green and blue from 0 to 255.
     let colors: [SIMD3<Int>]
 
-    /// The nearest colour for each shade, as far as it was asked for.
+    /// The index of the nearest colour for each shade; -1 until it is computed.
     private var nearest = [Int](repeating: -1, count: 1 << 15)
 
-    /// Finds at most `limit` colours for the pixels that are not transparent.
+    /// Computes at most `limit` colours for the pixels whose alpha is at least 50 %.
     init(pixels: StraightPixels, limit: Int) {
         var shades = [Shade](repeating: Shade(), count: 1 << 15)
         for color in pixels.colors where color.w >= 128 {
@@ -70,13 +70,13 @@ struct Palette {
         colors = boxes.map(\.color)
     }
 
-    /// The index of the colour that is nearest to a colour.
+    /// Returns the index of the nearest colour of the palette.
     mutating func index(nearestTo color: SIMD3<Int>) -> Int {
         let shade = Self.shadeIndex(of: color)
         if nearest[shade] < 0 {
             let distances = colors.map { candidate in
                 let difference = candidate &- color
-                // The eye sees differences of green best, of blue least.
+                // The eye is most sensitive to green and least sensitive to blue.
                 let weighted = difference &* difference &* SIMD3(3, 4, 2)
                 return weighted.x + weighted.y + weighted.z
             }

@@ -1,12 +1,12 @@
-/// Pictures as sixels: strips of six rows, each drawn once for every colour in it.
+/// An encoder for sixels: strips of six rows, each drawn once for every colour in it.
 ///
 /// - SeeAlso: DEC, "VT330/VT340 Programmer Reference Manual", chapter 14.
 enum SixelEncoder {
-    /// Encodes the pixels with at most 256 colours; what is transparent is not drawn.
+    /// Encodes the pixels with at most 256 colours; transparent pixels are not drawn.
     static func encode(_ pixels: StraightPixels) -> [UInt8] {
         var palette = Palette(pixels: pixels, limit: 256)
         let indices = Dithering.indices(for: pixels, palette: &palette)
-        // Pixels are square, what is not drawn stays as it is.
+        // Parameters: square pixels, and pixels that are not drawn keep their colour.
         var output = Array("\u{1b}P0;1;0q\"1;1;\(pixels.width);\(pixels.height)".utf8)
         for (index, color) in palette.colors.enumerated() {
             let percent = (color &* 100 &+ 127) / 255
@@ -29,12 +29,12 @@ enum SixelEncoder {
             }
         }
         return lines.sorted { $0.key < $1.key }.flatMap { index, line in
-            // "$" goes back to the strip's start for the next colour.
+            // "$" returns to the start of the strip for the next colour.
             Array("#\(index)".utf8) + runLengthEncoded(line) + [UInt8(ascii: "$")]
         }
     }
 
-    /// The sixels of a line, where runs of equal ones are written as `!COUNT`; empty ones at the end are left out.
+    /// Returns the sixels of a line with run-length encoding (`!COUNT`), without empty sixels at the end.
     private static func runLengthEncoded(_ line: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         var remaining = line[...]

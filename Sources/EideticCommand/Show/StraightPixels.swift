@@ -1,10 +1,10 @@
 import EideticCore
 
-/// Pixels as terminals want them: colours that are not multiplied by alpha, row after row.
+/// Pixels with straight (not premultiplied) alpha and without padding between rows.
 struct StraightPixels {
     let width: Int
     let height: Int
-    /// Red, green, blue, alpha of each pixel.
+    /// The red, green, blue and alpha of each pixel.
     let colors: [SIMD4<UInt8>]
 
     init(_ pixels: PixelBuffer) {

@@ -1,16 +1,16 @@
-/// A way in which a terminal can show pictures.
+/// A way of displaying images on a terminal.
 enum TerminalGraphics: String, Sendable, CaseIterable {
-    /// The graphics protocol of the terminal kitty, which several others understand.
+    /// The graphics protocol of the terminal kitty, which several others support.
     case kitty
-    /// Sixel graphics, as DEC's VT340 had them.
+    /// Sixel graphics, as in DEC's VT340.
     case sixel
-    /// Two pixels a character, in 24-bit colour: works nearly everywhere.
+    /// Half-block characters in 24-bit colour, two pixels each, which nearly all terminals support.
     case blocks
 
-    /// The best way that the terminal understands.
+    /// Returns the best way that the terminal supports.
     ///
-    /// The environment tells of kitty and its like, but not within a multiplexer, which inherits the variables of a
-    /// terminal that it hides; else the terminal itself is asked.
+    /// Environment variables identify kitty and similar terminals, except in a multiplexer, which inherits the
+    /// variables of the terminal that it runs in. Otherwise the terminal is queried.
     static func detect() -> TerminalGraphics {
         guard TextStream.output.isTerminal else { return .blocks }
         let name = Terminal.environmentVariable("TERM") ?? ""

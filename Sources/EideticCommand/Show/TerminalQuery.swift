@@ -1,28 +1,28 @@
 import EideticCore
 import Glibc
 
-/// Asks the terminal what graphics it understands, and waits a short time for its answer.
+/// The query for the graphics that the terminal supports.
 enum TerminalQuery {
-    /// A terminal far away may need some time; one that never answers must not be waited for long.
+    /// The maximum time for a response, which allows for remote terminals.
     private static let timeLimit = Duration.milliseconds(400)
 
-    /// A question about kitty's graphics, then one that every terminal answers ("primary device attributes").
+    /// A query for kitty's graphics, then "primary device attributes", to which every terminal responds.
     private static let query = Array("\u{1b}_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\u{1b}\\\u{1b}[c".utf8)
 
-    /// The best that the terminal says it understands.
+    /// Queries the terminal and returns the best way that it supports.
     static func detectGraphics() -> TerminalGraphics {
         guard let terminal = try? FileSystem().open("/dev/tty", flags: O_RDWR | O_NOCTTY) else { return .blocks }
         return graphics(from: response(from: terminal))
     }
 
-    /// What an answer means: kitty says OK; sixel is feature 4 in `ESC [ ? 62 ; 4 ; 22 c`.
+    /// Returns the best way according to a response: OK for kitty; sixel is feature 4 in `ESC [ ? 62 ; 4 ; 22 c`.
     private static func graphics(from answer: [UInt8]) -> TerminalGraphics {
         let acknowledgement = Array("_Gi=31;OK".utf8)
         if answer.indices.contains(where: { answer[$0...].starts(with: acknowledgement) }) { return .kitty }
         return deviceAttributes(in: answer)?.dropFirst().contains("4") == true ? .sixel : .blocks
     }
 
-    /// The numbers of `ESC [ ? … c`; `nil` while the answer is not complete.
+    /// Returns the numbers of `ESC [ ? … c`; `nil` if the response is not complete.
     private static func deviceAttributes(in answer: [UInt8]) -> [Substring]? {
         guard let start = answer.lastIndex(of: UInt8(ascii: "?")),
             let end = answer[start...].firstIndex(of: UInt8(ascii: "c"))
@@ -30,11 +30,11 @@ enum TerminalQuery {
         return String(decoding: answer[(start + 1)..<end], as: UTF8.self).split(separator: ";")
     }
 
-    /// Sends the question and reads what comes until the last answer ends.
+    /// Sends the query and reads until the last response is complete.
     private static func response(from terminal: borrowing FileDescriptor) -> [UInt8] {
         let number = terminal.rawValue
         var saved = termios()
-        // A process in the background would be stopped for touching the terminal.
+        // Changing the terminal would stop a background process.
         guard tcgetpgrp(number) == getpgrp(), tcgetattr(number, &saved) == 0 else { return [] }
         var quiet = saved
         quiet.c_lflag &= ~tcflag_t(ICANON | ECHO)

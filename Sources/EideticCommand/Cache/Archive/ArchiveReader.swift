@@ -2,25 +2,26 @@ import EideticCore
 import EideticStore
 import Glibc
 
-/// Reads entries from a tar archive, one after the other; members without a key are passed over.
+/// A reader of the entries of a tar archive; it skips members without a key.
 struct ArchiveReader: ~Copyable {
-    /// The longest records before a member.
+    /// The maximum size of an extended header, in bytes.
     private static let recordSizeLimit = 1 << 20
 
     private let file: FileDescriptor
     private let files = FileSystem()
     private let memberSizeLimit: Int
 
-    /// Begins to read; members of more than `limit` bytes are refused.
+    /// Creates a reader that refuses larger members than `memberSizeLimit`.
     init(file: consuming FileDescriptor, memberSizeLimit: ByteCount) {
         self.file = file
         self.memberSizeLimit = memberSizeLimit.bytes
     }
 
-    /// The next entry; `nil` at the end.
+    /// Reads the next entry.
     ///
-    /// Throws `truncated` where the archive ends before its mark, `corrupt` where it is no archive or is damaged,
-    /// `checksumMismatch`, `limitExceeded`, and what the file system says.
+    /// - Returns: The entry; `nil` at the end of the archive.
+    /// - Throws: `truncated` if the archive ends before its end mark, `corrupt` if the file is not an archive or is
+    ///   damaged, `checksumMismatch`, `limitExceeded`, or an error of the file system.
     func next() throws(EideticError) -> ArchivedEntry? {
         var records = PaxRecords()
         while let header = try readHeader() {
@@ -29,13 +30,13 @@ struct ArchiveReader: ~Copyable {
             guard header.size <= sizeLimit else {
                 throw EideticError(
                     .limitExceeded,
-                    message: "\(header.name): larger than the limit of \(ByteCount(sizeLimit))"
+                    message: "\(header.name): exceeds the limit of \(ByteCount(sizeLimit))"
                 )
             }
             let bytes = Array(try read(count: header.size + header.padding).prefix(header.size))
             if isRecords {
                 guard let parsedRecords = PaxRecords(bytes) else {
-                    throw EideticError(.corrupt, message: "a damaged record")
+                    throw EideticError(.corrupt, message: "a damaged extended header")
                 }
                 records = parsedRecords
             } else if header.kind == .file, records["EIDETIC.key"] != nil {
@@ -51,7 +52,7 @@ struct ArchiveReader: ~Copyable {
         let bytes = try read(count: TarHeader.length)
         if bytes.allSatisfy({ $0 == 0 }) { return nil }
         guard let header = TarHeader(bytes) else {
-            throw EideticError(.corrupt, message: "not an archive, or a damaged one")
+            throw EideticError(.corrupt, message: "not a tar archive, or a damaged header")
         }
         return header
     }
@@ -73,7 +74,7 @@ struct ArchiveReader: ~Copyable {
             }
         }
         if let failure { throw FileContents.error(for: failure) }
-        guard bytes.count == count else { throw EideticError(.truncated, message: "the archive ends too early") }
+        guard bytes.count == count else { throw EideticError(.truncated, message: "the archive is truncated") }
         return bytes
     }
 }

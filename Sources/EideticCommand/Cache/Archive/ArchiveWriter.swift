@@ -2,7 +2,7 @@ import EideticCore
 import EideticStore
 import Glibc
 
-/// Writes entries into a tar archive, one after the other.
+/// A writer of cache entries to a tar archive.
 struct ArchiveWriter: ~Copyable {
     private let file: FileDescriptor
     private let files = FileSystem()
@@ -10,26 +10,30 @@ struct ArchiveWriter: ~Copyable {
 
     init(file: consuming FileDescriptor) { self.file = file }
 
-    /// Adds an entry.
+    /// Appends an entry.
     mutating func append(_ entry: DiskCache.Entry) throws(SystemError) {
         let archived = ArchivedEntry(entry)
-        let modified = Int(entry.metadata.storageTime.seconds)
-        try append(archived.records.bytes, name: "eidetic-records", modificationTime: modified, kind: .extendedHeader)
+        let modificationTime = Int(entry.metadata.storageTime.seconds)
+        try append(
+            archived.records.bytes,
+            name: "eidetic-records",
+            modificationTime: modificationTime,
+            kind: .extendedHeader
+        )
         var fileExtension = ""
         if case .format(let format) = ImageFormat.detect(in: entry.bytes, isComplete: true) {
             fileExtension = ".\(format.fileExtension)"
         }
         let name = names.next(for: entry.key, maximumLength: 80)
-        try append(entry.bytes, name: name + fileExtension, modificationTime: modified, kind: .file)
+        try append(entry.bytes, name: name + fileExtension, modificationTime: modificationTime, kind: .file)
     }
 
-    /// Marks the archive's end.
+    /// Writes the end mark of the archive.
     func finish() throws(SystemError) { try write([UInt8](repeating: 0, count: 2 * TarHeader.length)) }
 
-    private func append(_ bytes: [UInt8], name: String, modificationTime modified: Int, kind: TarHeader.Kind)
-        throws(SystemError)
+    private func append(_ bytes: [UInt8], name: String, modificationTime: Int, kind: TarHeader.Kind) throws(SystemError)
     {
-        let header = TarHeader(name: name, size: bytes.count, modificationTime: modified, kind: kind)
+        let header = TarHeader(name: name, size: bytes.count, modificationTime: modificationTime, kind: kind)
         try write(header.bytes)
         try write(bytes)
         try write([UInt8](repeating: 0, count: header.padding))

@@ -1,7 +1,7 @@
 import EideticCore
 import EideticStore
 
-/// An entry as a member of an archive: a picture file that any tar program unpacks, with the rest in records.
+/// A cache entry as a member of an archive: an image file that any tar program extracts, with metadata in pax records.
 struct ArchivedEntry {
     let key: String
     let bytes: [UInt8]
@@ -14,7 +14,7 @@ struct ArchivedEntry {
     private static let prefix = "EIDETIC."
     private static let headerPrefix = "EIDETIC.header."
 
-    /// What is stored beside the bytes.
+    /// The pax records with key, checksum and metadata.
     var records: PaxRecords {
         var records = PaxRecords()
         records.append(name: Self.prefix + "key", value: key)
@@ -30,10 +30,12 @@ struct ArchivedEntry {
         return records
     }
 
-    /// Reads a member; throws `checksumMismatch`, or `corrupt` where a record is missing.
+    /// Creates an entry from a member of an archive.
+    ///
+    /// - Throws: `checksumMismatch`; `corrupt` if there is no key.
     init(bytes: [UInt8], records: PaxRecords) throws(EideticError) {
         guard let key = records.text(named: Self.prefix + "key"), !key.isEmpty else {
-            throw EideticError(.corrupt, message: "a member without a key")
+            throw EideticError(.corrupt, message: "a member has no key")
         }
         guard records.text(named: Self.prefix + "checksum") == Self.checksum(of: bytes) else {
             throw EideticError(.checksumMismatch, message: "\(key): the bytes do not match their checksum")

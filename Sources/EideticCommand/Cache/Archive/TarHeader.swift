@@ -1,30 +1,30 @@
-/// A header of a tar archive: 512 bytes before each member.
+/// A header block of a tar archive: the 512 bytes before each member.
 ///
 /// - SeeAlso: POSIX.1-2001, pax, "ustar Interchange Format".
 struct TarHeader: Equatable {
-    /// The length of a header, and the unit in which an archive grows.
+    /// The size of a header, and of each block of an archive, in bytes.
     static let length = 512
 
-    /// What follows the header.
+    /// The type of a member.
     enum Kind: UInt8 {
         case file = 0x30
-        /// Records on the member that comes next.
+        /// A pax extended header for the next member.
         case extendedHeader = 0x78
     }
 
     /// The member's name, at most 100 bytes.
     var name: String
-    /// The bytes that follow; then zeros up to a multiple of 512.
+    /// The size of the member in bytes, without padding.
     var size: Int
-    /// Seconds since 1970.
+    /// The time of the last modification, in seconds since 1970.
     var modificationTime: Int = 0
-    /// `nil` for what is neither a file nor records, such as a directory.
+    /// The type of the member; `nil` for types that are neither a file nor an extended header, such as a directory.
     var kind: Kind?
 
-    /// How many zeros follow the member's bytes.
+    /// The number of zero bytes after the member, up to a multiple of the block size.
     var padding: Int { (Self.length - size % Self.length) % Self.length }
 
-    /// The header as it stands in the archive.
+    /// The encoded header.
     var bytes: [UInt8] {
         var bytes = [UInt8](repeating: 0, count: Self.length)
         func write(_ text: String, at offset: Int, limit: Int) {
@@ -50,18 +50,18 @@ struct TarHeader: Equatable {
         self.kind = kind
     }
 
-    /// Reads a header; `nil` where the bytes are none, or their sum is wrong.
+    /// Decodes a header; returns `nil` if the bytes are not a header, or their checksum is wrong.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.length, Self.parseOctal(bytes[148..<156]) == Self.checksum(of: bytes),
-            let size = Self.parseOctal(bytes[124..<136]), let modified = Self.parseOctal(bytes[136..<148])
+            let size = Self.parseOctal(bytes[124..<136]), let modificationTime = Self.parseOctal(bytes[136..<148])
         else { return nil }
         name = String(decoding: bytes[0..<100].prefix { $0 != 0 }, as: UTF8.self)
         self.size = size
-        self.modificationTime = modified
+        self.modificationTime = modificationTime
         kind = bytes[156] == 0 ? .file : Kind(rawValue: bytes[156])
     }
 
-    /// The sum of all bytes, where those of the sum itself count as spaces.
+    /// Returns the sum of all bytes, with the checksum field counted as spaces.
     private static func checksum(of bytes: [UInt8]) -> Int {
         bytes.enumerated().reduce(0) { $0 + ((148..<156).contains($1.offset) ? 32 : Int($1.element)) }
     }

@@ -1,0 +1,34 @@
+import EideticCore
+
+/// Options of several commands.
+enum CommonOptions {
+    /// Output as one JSON object per line instead of text.
+    static let json = Option(name: "json", help: "write one JSON object per line")
+
+    /// The maximum size of images.
+    static let size = TypedOption<PixelSize>(
+        "size",
+        placeholder: "WxH",
+        expecting: "a size such as 640x480",
+        help: "fit images into this many pixels, keeping their aspect ratio and never enlarging them; one side can be "
+            + "omitted, as in 640x",
+        parse: { PixelSize(parsing: $0) }
+    )
+
+    /// The quality of encoded images, from 0 to 1.
+    static let quality = TypedOption<Double>(
+        "quality",
+        placeholder: "Q",
+        expecting: "a number from 0 to 100",
+        help: "quality of a lossy format, from 0 to 100 (default: 85)",
+        parse: { text in Double(text).flatMap { (0...100).contains($0) ? $0 / 100 : nil } }
+    )
+
+    /// The directory of the disk cache.
+    static let cacheDirectory = TypedOption<String>(
+        "cache-dir",
+        placeholder: "DIR",
+        help: "the cache directory (default: ~/.cache/eidetic/default)",
+        completion: .directories
+    )
+}

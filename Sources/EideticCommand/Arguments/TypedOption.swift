@@ -1,0 +1,38 @@
+/// An option whose value is parsed into a type.
+struct TypedOption<Value>: Sendable {
+    /// The description of the option.
+    let definition: Option
+    /// Parses a value; returns `nil` for invalid text.
+    let parse: @Sendable (String) -> Value?
+
+    init(
+        _ name: String,
+        letter: Character? = nil,
+        placeholder: String,
+        expecting expectation: String,
+        help: String,
+        completion: Completion = .nothing,
+        isOptional: Bool = false,
+        parse: @escaping @Sendable (String) -> Value?
+    ) {
+        self.parse = parse
+        let value = Option.Value(
+            placeholder: placeholder,
+            expectation: expectation,
+            isOptional: isOptional,
+            completion: completion,
+            accepts: { parse($0) != nil }
+        )
+        definition = Option(name: name, letter: letter, help: help, value: value)
+    }
+}
+
+extension TypedOption where Value == String {
+    /// Creates an option whose value is the name of a file or directory.
+    init(_ name: String, placeholder: String, help: String, completion: Completion) {
+        let expectation = completion == .directories ? "a directory" : "a file"
+        self.init(name, placeholder: placeholder, expecting: expectation, help: help, completion: completion) {
+            $0.isEmpty ? nil : $0
+        }
+    }
+}

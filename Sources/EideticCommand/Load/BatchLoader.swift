@@ -1,0 +1,168 @@
+import Eidetic
+import EideticCore
+
+/// A loader of all images of a list, some at a time.
+final class BatchLoader: Sendable {
+    private let arguments: LoadArguments
+    private let pipeline: ImagePipeline
+    private let display: ProgressDisplay
+    private let writer: ImageWriter?
+    private let sheet: ContactSheet?
+    private let viewer: TerminalImageViewer?
+    private let pool = WorkPool(name: "images", maximumThreadCount: 2)
+    private let time = SystemTime()
+
+    init(
+        arguments: LoadArguments,
+        pipeline: ImagePipeline,
+        display: ProgressDisplay,
+        writer: ImageWriter?,
+        sheet: ContactSheet?
+    ) {
+        self.arguments = arguments
+        self.pipeline = pipeline
+        self.display = display
+        self.writer = writer
+        self.sheet = sheet
+        viewer = arguments.graphics.map { TerminalImageViewer(graphics: $0, terminal: Terminal.size()) }
+    }
+
+    /// Loads all images; ends early if its task is cancelled or the output cannot be written.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            // Two more than the concurrent downloads, so that decoding does not delay the network.
+            var freeSlots = arguments.concurrency + 2
+            let indices = Array(arguments.items.indices)
+            for index in arguments.network.isLastInFirstOut ? indices.reversed() : indices {
+                if freeSlots == 0 { await group.next() } else { freeSlots -= 1 }
+                if Task.isCancelled || TextStream.output.failure != nil { break }
+                group.addTask { await self.loadItem(at: index) }
+            }
+            if TextStream.output.failure != nil { group.cancelAll() }
+        }
+    }
+
+    /// Loads one image, once for each occurrence in the list: from the second time on it is in memory.
+    private func loadItem(at index: Int) async {
+        let item = arguments.items[index]
+        display.adjustRunningCount(by: 1)
+        defer { display.adjustRunningCount(by: -1) }
+        var failure: EideticError?
+        for repetition in 0..<item.count {
+            let start = time.uptime
+            var graphics: [UInt8] = []
+            let result: Result<LoadOutcome.LoadedImage, EideticError>
+            var trace: LoadTrace?
+            do throws(EideticError) {
+                if let failure { throw failure }
+                let response = try await response(for: item.url, isFirst: repetition == 0)
+                graphics = repetition == 0 ? await deliver(response, at: index) : []
+                result = .success(loadedImage(from: response))
+                if arguments.explainsLoads { trace = response.trace }
+            } catch {
+                if error.code == .cancelled { return }
+                failure = error
+                result = .failure(error)
+            }
+            let outcome = LoadOutcome(
+                url: item.url,
+                result: result,
+                duration: time.uptime - start,
+                trace: trace
+            )
+            display.report(outcome, graphics: graphics, asJSON: arguments.writesJSON)
+        }
+        if failure != nil { sheet?.markMissing(at: index) }
+    }
+
+    private func response(for url: String, isFirst: Bool) async throws(EideticError) -> ImageResponse {
+        let requiredOptions: ImageOptions =
+            isFirst && writer != nil ? [.waitStoreCache, .queryMemoryData] : .waitStoreCache
+        let resource = try arguments.network.applied(to: try ImageRequest.Resource(url: url))
+        let request = ImageRequest(
+            resource,
+            rendering: .init(size: requestedSize),
+            options: requiredOptions.union(arguments.options)
+        )
+        var meter = DownloadMeter(display: display), previews = 0
+        for await event in pipeline.events(for: request) {
+            if case .progress(let progress) = event {
+                meter.update(progress)
+            } else if case .preview(let image) = event {
+                previews += 1
+                await showPreview(image, number: previews, url: url)
+            } else if case .finished(let response) = event {
+                if response.source == .network { meter.complete(byteCount: response.byteCount) }
+                return response
+            } else if case .failed(let error) = event {
+                meter.fail()
+                throw error
+            }
+        }
+        throw .cancelled
+    }
+
+    /// Writes a line for a partial image.
+    private func showPreview(_ image: Image, number: Int, url: String) async {
+        let text =
+            arguments.writesJSON
+            ? JSON.object([
+                ("url", .string(url)), ("preview", .integer(number)), ("width", .integer(image.size.width)),
+                ("height", .integer(image.size.height)),
+            ]).text : "preview  \(number): \(image.size)  \(TerminalText.sanitized(url))"
+        let bytes = try? await pool.run { [self] _ throws(EideticError) in try viewer?.bytes(for: image.pixels) ?? [] }
+        display.write(Array("\(text)\n".utf8) + (bytes ?? []), to: .output)
+    }
+
+    /// The size to decode to: that of `--size`, or else the largest size that is displayed.
+    private var requestedSize: PixelSize? {
+        if let size = arguments.size { return size }
+        let displayedSizes = [sheet?.cellSize, viewer?.size].compactMap(\.self)
+        guard let width = displayedSizes.map(\.width).max(), let height = displayedSizes.map(\.height).max() else {
+            return nil
+        }
+        return PixelSize(width: width, height: height)
+    }
+
+    private func loadedImage(from response: ImageResponse) -> LoadOutcome.LoadedImage {
+        LoadOutcome.LoadedImage(
+            source: response.source,
+            format: response.image.format,
+            size: arguments.size == nil ? response.image.sourceSize : response.image.size,
+            bytes: response.byteCount
+        )
+    }
+
+    /// Writes an image to its file and to the contact sheet.
+    ///
+    /// - Returns: The bytes that display the image on the terminal.
+    private func deliver(_ response: ImageResponse, at index: Int) async -> [UInt8] {
+        if let error = response.storeError {
+            reportPartialFailure("\(arguments.items[index].url) was not stored: \(error.message)")
+        }
+        if case .failed(let error) = response.revalidation {
+            reportPartialFailure("\(arguments.items[index].url) was not refreshed: \(error.message)")
+        }
+        do throws(EideticError) {
+            return try await pool.run { [self] _ throws(EideticError) in
+                try writer?.write(
+                    response.image,
+                    encodedBytes: response.encodedBytes,
+                    name: arguments.items[index].name
+                )
+                guard sheet != nil || viewer != nil else { return [] }
+                let pixels = try response.image.decodedSynchronously().pixels
+                try sheet?.draw(pixels, at: index)
+                return try viewer?.bytes(for: pixels) ?? []
+            }
+        } catch {
+            if error.code != .cancelled { reportPartialFailure(error.message) }
+            return []
+        }
+    }
+
+    private func reportPartialFailure(_ reason: String) {
+        display.addPartialFailure(reason)
+        display.writeLine("eidetic: \(TerminalText.sanitized(reason))", to: .errors)
+    }
+}

@@ -1,0 +1,51 @@
+import Eidetic
+import EideticCore
+import EideticFetch
+
+/// The values of the network options of a command line.
+struct NetworkArguments: Sendable {
+    /// The configuration of the downloader.
+    let configuration: Downloader.Configuration
+    /// A Boolean value indicating whether no requests are sent.
+    let isOffline: Bool
+    /// The file for the metrics.
+    let metricsFile: String?
+
+    /// A Boolean value indicating whether the last URL of the list is loaded first.
+    ///
+    /// The list is traversed from its end, independently of the order of the download queue.
+    let isLastInFirstOut: Bool
+
+    private let headers: HTTPHeaders
+    private let credentials: Credentials?
+    private let allowsInvalidCertificates: Bool
+
+    init(_ arguments: Arguments) {
+        var configuration = ImagePipeline.Configuration.standardDownloaderConfiguration
+        if let count = arguments[NetworkOptions.retry] {
+            configuration.alwaysRetries = true
+            configuration.retryPolicy.maximumAttempts = count + 1
+        }
+        configuration.certificateAuthorityFile = arguments[NetworkOptions.certificateAuthority]
+        configuration.maximumBytesPerSecond = arguments[NetworkOptions.rateLimit]?.bytes
+        if let proxy = arguments[NetworkOptions.proxy] { configuration.proxy = proxy }
+        self.configuration = configuration
+        isOffline = arguments.contains(NetworkOptions.offline)
+        metricsFile = arguments[NetworkOptions.metrics]
+        headers = HTTPHeaders(arguments.values(of: NetworkOptions.header))
+        credentials = arguments[NetworkOptions.credentials]
+        allowsInvalidCertificates = arguments.contains(NetworkOptions.insecure)
+        isLastInFirstOut = arguments.contains(NetworkOptions.lifo)
+    }
+
+    /// Returns the resource with the headers, credentials and certificate check of the command line.
+    ///
+    /// They are properties of the request, so that they are a part of the cache key.
+    func applied(to resource: ImageRequest.Resource) throws(EideticError) -> ImageRequest.Resource {
+        guard case .remote(var request) = resource else { return resource }
+        request.headers = request.headers.merging(headers)
+        if let credentials { request.credentials = credentials }
+        request.allowsInvalidCertificates = allowsInvalidCertificates
+        return .remote(request)
+    }
+}

@@ -1,0 +1,41 @@
+/// Functions that make untrusted text safe for a terminal and measure it.
+enum TerminalText {
+    /// Returns the text with every control character replaced by `?`, so that names cannot contain control sequences.
+    static func sanitized(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "?" : $0 }))
+    }
+
+    /// Returns `true` for C0, DEL, C1 and bidirectional formatting characters.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7f..<0xa0, 0x202a...0x202e, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// Returns the width of a text in columns of a terminal.
+    static func columnCount(of text: String) -> Int { text.reduce(0) { $0 + columnCount(of: $1) } }
+
+    /// Returns the text, truncated to `width` columns with `…`.
+    static func truncated(_ text: String, width: Int) -> String {
+        guard columnCount(of: text) > width else { return text }
+        guard width > 0 else { return "" }
+        var used = 1
+        let visible = text.prefix { character in
+            used += columnCount(of: character)
+            return used <= width
+        }
+        return visible + "…"
+    }
+
+    /// Returns 2 for wide East Asian characters and pictograms, otherwise 1.
+    private static func columnCount(of character: Character) -> Int {
+        switch character.unicodeScalars.first?.value ?? 0 {
+        case 0x1100...0x115f, 0x2e80...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
+            0xffe0...0xffe6, 0x1f300...0x1faff, 0x20000...0x3fffd:
+            2
+        default: 1
+        }
+    }
+}

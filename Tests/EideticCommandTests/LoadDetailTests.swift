@@ -1,0 +1,80 @@
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("eidetic load, in detail", .needsNginx, .timeLimit(.minutes(2)))
+struct LoadDetailTests {
+    private let directory: TemporaryDirectory
+    private let server: Nginx
+
+    init() async throws {
+        directory = try TemporaryDirectory(named: "load")
+        server = try await Nginx()
+    }
+
+    private func load(_ words: [String]) async throws -> Subprocess.Result {
+        let words = ["load", "--cache-dir", directory.path(of: "cache")] + words
+        return try await Subprocess.run(EideticProgram.path, arguments: words, directory: directory.path)
+    }
+
+    @Test("L26 --explain prints the result and the time of each step")
+    func explains() async throws {
+        struct Line: Decodable {
+            struct Step: Decodable {
+                let stage: String
+                let ms: Double
+                let note: String
+            }
+            let source: String
+            let ms: Double
+            let steps: [Step]
+        }
+        let url = try server.addFile(try TestImages.encoded(as: .jpeg, width: 400, height: 300), at: "a.jpg")
+        let first = try #require(try await load(["--json", "--explain", url]).lines(Line.self).first)
+        #expect(first.steps.map(\.stage) == ["memory", "disk", "network", "decode", "store"])
+        #expect(first.steps.map(\.note).prefix(2) == ["miss", "miss"])
+        #expect(first.steps[2].note.hasPrefix("200, "))
+        #expect(first.steps.reduce(0) { $0 + $1.ms } <= first.ms)
+        let second = try await load(["--explain", url])
+        #expect(second.outputText.contains("\n    disk "))
+        #expect(second.outputText.contains("hit, "))
+    }
+
+    @Test("L10 --progressive reports partial images while bytes arrive")
+    func progressive() async throws {
+        struct Line: Decodable {
+            let preview: Int?
+            let width: Int
+            let source: String?
+        }
+        let gate = Gate(), bytes = try TestImages.encoded(as: .jpeg, width: 400, height: 300)
+        let first = Array(bytes.prefix(bytes.count / 2)), rest = Array(bytes.dropFirst(bytes.count / 2))
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, headers: ["Content-Length": "\(bytes.count)"]), .send(first), .wait(gate), .send(rest)]
+        }
+        let words = [
+            "load", "--cache-dir", directory.path(of: "cache"), "--json", "--progressive", "\(origin.url)/a.jpg",
+        ]
+        let process = try Subprocess(EideticProgram.path, arguments: words)
+        _ = await process.waitForOutput("preview")
+        gate.open()
+        let lines = try await process.waitUntilExit().lines(Line.self)
+        #expect(lines.first?.preview == 1)
+        #expect(lines.allSatisfy { $0.width == 400 })
+        #expect(lines.last?.source == "network")
+    }
+
+    @Test("L06 --option sets the options of a request by their names")
+    func options() async throws {
+        let url = try server.addFile(try TestImages.encoded(as: .jpeg), at: "a.jpg")
+        let offline = try await load(["--option", "fromCacheOnly", url])
+        #expect(offline.status == .exited(1))
+        #expect(offline.errorText.contains("no cache has"))
+        _ = try await load(["--option", "cacheMemoryOnly", "--option=highPriority", url])
+        #expect(try await load(["--json", url]).lines(LoadLine.self).map(\.source) == ["network"])
+        _ = try await load(["--option", "refreshCached", url])
+        #expect(try await server.requests().map(\.status) == [200, 200, 304])
+        let wrong = try await load(["--option", "refreshCache", url])
+        #expect(wrong.status == .exited(2))
+    }
+}

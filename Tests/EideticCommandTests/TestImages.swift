@@ -1,0 +1,62 @@
+import EideticCodecs
+import EideticCore
+
+/// Images for tests.
+enum TestImages {
+    /// Returns an image of one colour.
+    static func plain(_ color: SIMD4<UInt8>, width: Int, height: Int) throws(EideticError) -> Image {
+        try image(width: width, height: height) { _, _ in color }
+    }
+
+    /// Returns a gradient: red increases to the right, green downwards.
+    static func gradient(width: Int, height: Int) throws(EideticError) -> Image {
+        try image(width: width, height: height) { x, y in
+            SIMD4(UInt8(255 * x / width), UInt8(255 * y / height), 128, 255)
+        }
+    }
+
+    static func image(
+        width: Int,
+        height: Int,
+        color: (Int, Int) -> SIMD4<UInt8>
+    ) throws(EideticError) -> Image {
+        let size = PixelSize(width: width, height: height)
+        let pixels = try PixelBuffer(size: size, alpha: .opaque) { bytes, bytesPerRow throws(EideticError) in
+            for y in 0..<height {
+                for x in 0..<width {
+                    bytes.storeBytes(of: color(x, y), toByteOffset: y * bytesPerRow + 4 * x, as: SIMD4<UInt8>.self)
+                }
+            }
+        }
+        return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: size)
+    }
+
+    /// Returns an encoded gradient.
+    static func encoded(as format: ImageFormat, width: Int = 64, height: Int = 48) throws(EideticError) -> [UInt8] {
+        try ImageEncoder.encode(gradient(width: width, height: height), as: format)
+    }
+
+    /// Returns a small PNG that declares this size.
+    static func hugePNG(width: UInt32, height: UInt32) -> [UInt8] {
+        let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+        let emptyStream: [UInt8] = [0x78, 0x9c, 0x63, 0, 0, 0, 1, 0, 1]
+        return signature + chunk("IHDR", content: bigEndianBytes(width) + bigEndianBytes(height) + [8, 6, 0, 0, 0])
+            + chunk("IDAT", content: emptyStream) + chunk("IEND", content: [])
+    }
+
+    private static func chunk(_ name: String, content bytes: [UInt8]) -> [UInt8] {
+        let content = Array(name.utf8) + bytes
+        return bigEndianBytes(UInt32(bytes.count)) + content + bigEndianBytes(crc32(content))
+    }
+
+    private static func bigEndianBytes(_ number: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+    }
+
+    /// Returns the CRC-32 of a PNG chunk.
+    private static func crc32(_ bytes: [UInt8]) -> UInt32 {
+        ~bytes.reduce(UInt32.max) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1 }
+        }
+    }
+}
