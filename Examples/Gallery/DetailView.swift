@@ -9,7 +9,7 @@ import EideticGTK
 final class DetailView {
     private unowned let gallery: Gallery
     private(set) var position: Int?
-    private var neighbours: PrefetchGroup?
+    private var neighbours: ImagePrefetcher.Group?
 
     init(gallery: Gallery) {
         self.gallery = gallery

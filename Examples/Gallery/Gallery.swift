@@ -26,7 +26,7 @@ final class Gallery {
         configuration.maximumAge = .seconds(30 * 24 * 3_600)
         disk = try? DiskCache(configuration)
         pipeline = ImagePipeline(ImagePipeline.Configuration(diskCache: disk))
-        grid = ImageGrid(interface, pipeline)
+        grid = ImageGrid(interface: interface, pipeline: pipeline)
         guard let window = gtk_application_window_new(application) else {
             preconditionFailure("GTK cannot create the window")
         }
@@ -163,7 +163,7 @@ final class Gallery {
                 isIndexCached = false
             }
         case .failed(let error):
-            say("failed: \(error.message)")
+            report("failed: \(error.message)")
             if error.isUnreachable { unreachable.insert(request.name) }
         }
         showOffline()

@@ -11,7 +11,7 @@ enum TouchScreen {
     /// A Boolean value indicating whether Xorg and the drivers are installed; only root may pass it a configuration.
     static var isInstalled: Bool {
         let drivers = ["drivers/dummy", "input/inputtest"]
-        return geteuid() == 0 && Subprocess.find("Xorg") != nil
+        return geteuid() == 0 && Subprocess.executablePath(for: "Xorg") != nil
             && drivers.allSatisfy { access("/usr/lib/xorg/modules/\($0)_drv.so", R_OK) == 0 }
     }
 

@@ -15,8 +15,9 @@ final class RunningGallery {
 
     /// A Boolean value indicating whether all required programs are installed.
     static var canRun: Bool {
-        Scene.canPlay && ["xdotool", "dbus-daemon", "busctl", "jq"].allSatisfy { Subprocess.find($0) != nil }
-            && Subprocess.find("/usr/libexec/at-spi-bus-launcher") != nil
+        Scene.canPlay
+            && ["xdotool", "dbus-daemon", "busctl", "jq"].allSatisfy { Subprocess.executablePath(for: $0) != nil }
+            && Subprocess.executablePath(for: "/usr/libexec/at-spi-bus-launcher") != nil
     }
 
     init(imageCount count: Int, hasTouch: Bool = false) async throws {
@@ -95,13 +96,13 @@ final class RunningGallery {
 
     func quit() async throws {
         try await press("ctrl+q")
-        let result = await process?.finish()
+        let result = await process?.waitUntilExit()
         #expect(result?.status == .exited(0), "\(result?.errorText ?? "")")
     }
 
     /// Returns the usage of the program's cache, as another program reads it.
     func usage() async throws -> DiskCache.Usage {
-        try await DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache"))).currentUsage()
+        try await DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache"))).usage
     }
 
     // MARK: Input and screen
@@ -137,7 +138,7 @@ final class RunningGallery {
     func capture() async throws -> PixelBuffer {
         let result = try await Subprocess.run(
             "import",
-            ["-window", window, "png:-"],
+            arguments: ["-window", window, "png:-"],
             environment: screen.environment()
         )
         return try ImageDecoder.decode(result.output).pixels

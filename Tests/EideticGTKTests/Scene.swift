@@ -6,7 +6,9 @@ import Testing
 
 /// The scenes of the probe, each of which runs in a display server with a window manager of its own.
 enum Scene {
-    static var canPlay: Bool { ["Xvfb", "openbox", "import", "nginx"].allSatisfy { Subprocess.find($0) != nil } }
+    static var canPlay: Bool {
+        ["Xvfb", "openbox", "import", "nginx"].allSatisfy { Subprocess.executablePath(for: $0) != nil }
+    }
 
     /// A Boolean value indicating whether libshumate is installed.
     static var hasShumate: Bool { dlopen("libshumate-1.0.so.1", RTLD_NOW) != nil }
@@ -25,7 +27,7 @@ enum Scene {
             environment: screen.environment(changes: environment)
         )
         let result = await withTaskCancellationHandler {
-            await probe.finish()
+            await probe.waitUntilExit()
         } onCancel: {
             probe.kill()
         }
@@ -82,7 +84,7 @@ final class Screen: Sendable {
         let name = ":" + server.outputSoFar.filter(\.isNumber)
         let manager = try Subprocess(
             "openbox",
-            ["--startup", "echo started"],
+            arguments: ["--startup", "echo started"],
             environment: ["DISPLAY": name, "HOME": home, "XDG_RUNTIME_DIR": home]
         )
         return await manager.waitForOutput("started") ? Processes(name: name, server: server, manager: manager) : nil

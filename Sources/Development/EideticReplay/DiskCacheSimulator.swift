@@ -1,10 +1,10 @@
 package import EideticCore
 import EideticStore
 
-/// A disk cache without files, to replay recorded requests.
+/// A simulator of the disk cache without files, which replays recorded requests.
 ///
-/// It has the accounting and the order of eviction of a disk cache, which however evicts and records accesses in
-/// batches.
+/// It uses the index and the eviction order of the cache. The cache itself also evicts and records accesses in
+/// batches, which the simulator does not.
 package struct DiskCacheSimulator: Sendable {
     private var index = DiskIndex(blockSize: 1)
     private let capacity: Int

@@ -1,7 +1,7 @@
 package import EideticCore
 import EideticStore
 
-/// A memory cache without values, to replay recorded requests.
+/// A simulator of the memory cache without values, which replays recorded requests.
 package struct MemoryCacheSimulator: Sendable {
     private let cache: MemoryCache<Bool>
 
