@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 @Suite("Disk cache: features of PINCache and SDWebImage")
-struct DiskParityTests {
+struct DiskCacheFeatureTests {
     private struct Note: Codable, Equatable, Sendable {
         let text: String
         let numbers: [Int]
@@ -111,6 +111,24 @@ struct DiskParityTests {
         #expect(try await cache.trim(toSize: .zero) == 1)
         try await cache.removeAll()
         #expect(try await cache.usage == DiskCache.Usage())
+    }
+
+    @Test("C08 values, descriptions, verification, sweeps and imports have asynchronous forms")
+    func furtherAsynchronousForms() async throws {
+        let (fixture, target) = (try DiskFixture(), try DiskFixture())
+        let cache = fixture.cache, note = Note(text: "a", numbers: [1, 2])
+        try await cache.insert(note, for: "note", with: .json)
+        #expect(try await cache.value(for: "note", with: DiskCache.Serializer<Note>.json) == note)
+        #expect(try await cache.info(for: "note")?.key == "note")
+        #expect(try await cache.info(for: "other") == nil)
+        let verification = try await cache.verify()
+        #expect(verification.checked == 1)
+        #expect(verification.damaged.isEmpty)
+        #expect(try await target.cache.importEntries(from: cache.configuration.directory) == 1)
+        #expect(try await cache.sweep(olderThan: .seconds(1 << 32)) == DiskCache.SweepResult())
+        #expect(try await cache.removeEntries(storedBefore: Timestamp(nanoseconds: .max)) == 1)
+        #expect(try await cache.usage == DiskCache.Usage())
+        #expect(try await target.cache.usage.entryCount == 1)
     }
 
     @Test("C07 a read in a cancelled task throws cancelled")
