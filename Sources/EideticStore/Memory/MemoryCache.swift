@@ -5,8 +5,8 @@ public import Synchronization
 /// A cache of values in memory, with exact limits on their bytes and their number.
 ///
 /// A look-up is synchronous and takes tens of nanoseconds: it takes a lock that only look-ups on the same processor
-/// share, finds the key in a few steps and counts the hit. It allocates nothing. Writers share one lock, which also guards
-/// the limits and the eviction policy, so the limits hold at every instant.
+/// share, finds the key in a few steps and counts the hit. It allocates nothing. Writers share one lock, which also
+/// guards the limits and the eviction policy, so the limits hold at every instant.
 ///
 /// Values are released, and hooks are called, after all locks were released.
 public final class MemoryCache<Value: Sendable>: Sendable {
