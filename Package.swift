@@ -33,7 +33,7 @@ let package = Package(
     ],
     traits: [
         .default(enabledTraits: ["AVIF", "HEIF"]),
-        .trait(name: "GTK", description: "Shows pictures in GTK 4 widgets, with libgtk-4."),
+        .trait(name: "GTK", description: "Shows images in GTK 4 widgets, with libgtk-4."),
         .trait(name: "AVIF", description: "Decodes AVIF, with libavif."),
         .trait(name: "HEIF", description: "Decodes HEIC, with libheif."),
         .trait(name: "JPEGXL", description: "Decodes JPEG XL, with libjxl."),
