@@ -159,7 +159,7 @@ struct StepTests {
         try disk.blocking.insert([1], for: request.name, metadata: .init(expirationTime: Timestamp(nanoseconds: 1)))
         #expect(try await missNote() == "miss: expired")
         #expect(truncate(disk.path(for: request.name), 20) == 0)
-        #expect(try await missNote()?.hasPrefix("miss: damaged, 20 bytes are too few") == true)
+        #expect(try await missNote()?.hasPrefix("miss: damaged, too short for an entry: 20 bytes") == true)
     }
 
     @Test("L26 the trace of a miss has the reason of the removal, and the statistics count hits by tier")
