@@ -33,7 +33,7 @@ extension ImageDataLoader {
 
         var allowsSource: Bool { self == .cacheElseSource || self == .sourceOnly }
 
-        /// Creates the policy that a request's options ask for.
+        /// Creates the policy that a request's options name.
         init(_ options: ImageOptions) {
             self = options.contains(.fromLoaderOnly) ? .sourceOnly : .cacheElseSource
             if options.contains(.fromCacheOnly) { self = .cacheOnly }

@@ -31,7 +31,7 @@ struct ImageDataSource: Sendable {
     /// Returns the bytes of a job's resource.
     ///
     /// - Parameters:
-    ///   - job: The job, which is told of progress.
+    ///   - job: The job, whose `report` is called with progress.
     ///   - conditions: The header fields by which a server can confirm cached bytes.
     /// - Returns: The response.
     /// - Throws: The errors of the download, the file or the function.
@@ -68,7 +68,7 @@ extension ImageDataSource.Response {
 }
 
 extension FetchRequest {
-    /// Returns this request with the settings that an image's options ask for.
+    /// Returns this request with the settings that an image's options imply.
     func applying(_ options: ImageOptions) -> FetchRequest {
         var request = self
         if options.contains(.allowInvalidCertificates) { request.allowsInvalidCertificates = true }

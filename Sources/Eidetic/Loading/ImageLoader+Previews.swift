@@ -2,7 +2,7 @@ import EideticCodecs
 import EideticCore
 
 extension ImageLoader {
-    /// Returns the generator of a job's previews; `nil` if the request asks for none.
+    /// Returns the generator of a job's previews; `nil` unless the request is progressive.
     func previewGenerator(for job: Job) -> PreviewGenerator? {
         let request = job.request
         guard request.options.contains(.progressive) else { return nil }

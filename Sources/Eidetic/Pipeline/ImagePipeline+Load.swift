@@ -78,7 +78,7 @@ extension ImagePipeline {
         cachePolicy: ImageDataLoader.CachePolicy? = nil
     ) async throws(EideticError) -> ImageResponse {
         let request = job.request, policy = cachePolicy ?? ImageDataLoader.CachePolicy(request.options)
-        let miss = policy == .sourceOnly ? "not asked" : misses.explanation(for: request.imageKey)
+        let miss = policy == .sourceOnly ? "not searched" : misses.explanation(for: request.imageKey)
         let step = StepTimer().step(.memory, detail: miss)
         let reportsPreviews = request.options.contains(.progressive)
         let output = try await imageLoader.image(for: request, cachePolicy: policy, context: job.context) { update in
