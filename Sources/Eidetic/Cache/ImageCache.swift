@@ -80,15 +80,13 @@ public final class ImageCache: Sendable {
         memory: ImageMemoryCache,
         disk: DiskCache?,
         configuration: Configuration,
-        pool: WorkPool? = nil,
         timeToLive: @escaping @Sendable (DiskCache.Metadata) -> Duration?
     ) {
         self.memory = memory
         self.disk = disk
         self.configuration = configuration
         self.timeToLive = timeToLive
-        let threadCount = configuration.maximumConcurrentDecodes
-        self.pool = pool ?? WorkPool(name: "eidetic cache", maximumThreadCount: threadCount)
+        pool = WorkPool(name: "eidetic cache", maximumThreadCount: configuration.maximumConcurrentDecodes)
     }
 
     /// Creates a cache over the tiers of a pipeline, with the pipeline's limits for decoding.
@@ -98,18 +96,16 @@ public final class ImageCache: Sendable {
     ///   - configuration: The configuration of the cache.
     ///   - memory: The memory cache of the pipeline.
     ///   - dataLoader: The loader that limits the time for which the images of disk entries are fresh.
-    ///   - pool: The threads that decode and encode; by default those of a new pool.
     convenience init(
         tiersOf pipeline: ImagePipeline.Configuration,
         configuration: Configuration = Configuration(),
         memory: ImageMemoryCache,
-        dataLoader: ImageDataLoader,
-        pool: WorkPool? = nil
+        dataLoader: ImageDataLoader
     ) {
         var configuration = configuration
         configuration.decodeLimits = pipeline.decodeLimits
         configuration.scaleDownLimit = pipeline.scaleDownLimit
-        self.init(memory: memory, disk: pipeline.diskCache, configuration: configuration, pool: pool) { metadata in
+        self.init(memory: memory, disk: pipeline.diskCache, configuration: configuration) { metadata in
             dataLoader.timeToLive(of: metadata)
         }
     }

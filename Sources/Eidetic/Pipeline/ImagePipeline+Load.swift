@@ -22,7 +22,7 @@ extension ImagePipeline {
         try await load(request) { [self, initial = request.priority] request async throws(EideticError) in
             // Processors and interceptors may have changed the priority.
             if request.priority != initial { context.priority = request.priority }
-            return try await respond(to: Job(request: request, context: context, report: report))
+            return try await respond(to: request, context: context, report: report)
         }
     }
 
@@ -55,13 +55,20 @@ extension ImagePipeline {
     }
 
     /// Responds to the request for one file: from memory, else by a load.
-    func respond(to job: Job) async throws(EideticError) -> ImageResponse {
-        let request = job.request
+    func respond(
+        to request: ImageRequest,
+        context: JobContext,
+        report: @escaping @Sendable (ImageTask.Event) -> Void
+    ) async throws(EideticError) -> ImageResponse {
         // Before a revalidation an unsuitable image in memory counts as a miss.
         var hit = request.requiresRevalidation ? try? memoryResponse(for: request) : try memoryResponse(for: request)
         if hit != nil, request.includesBytes { hit?.encodedBytes = await dataLoader.cachedBytes(for: request) }
-        if request.requiresRevalidation { return try await revalidatedResponse(for: job, hit: hit) }
-        guard var hit else { return try await loadedResponse(for: job) }
+        if request.requiresRevalidation {
+            return try await revalidatedResponse(for: Job(request: request, context: context, report: report), hit: hit)
+        }
+        guard var hit else {
+            return try await loadedResponse(for: Job(request: request, context: context, report: report))
+        }
         try await waitForStorage(of: nil, for: request, recordingIn: &hit)
         return hit
     }

@@ -44,7 +44,7 @@ public final class ImagePipeline: Sendable {
         let renditions = RenditionIndex(memory: memory)
         dataLoader = ImageDataLoader(configuration: configuration, gate: gate, renditions: renditions)
         imageLoader = ImageLoader(configuration: configuration, gate: gate, dataLoader: dataLoader, memory: memory)
-        cache = ImageCache(tiersOf: configuration, memory: memory, dataLoader: dataLoader, pool: imageLoader.pool)
+        cache = ImageCache(tiersOf: configuration, memory: memory, dataLoader: dataLoader)
         if configuration.memoryCache == nil {
             memory.observe(configuration.environment, backgroundBehavior: configuration.memoryBackgroundBehavior)
         }

@@ -9,7 +9,7 @@ extension ImagePipeline {
         let context = JobContext(priority: .low)
         return try await load(request) { [self] request async throws(EideticError) in
             switch destination {
-            case .memory: try await respond(to: Job(request: request, context: context) { _ in })
+            case .memory: try await respond(to: request, context: context) { _ in }
             case .disk: try await loadToDisk(request, context: context)
             }
         }

@@ -57,11 +57,11 @@ public enum Log {
         configure(Dictionary(uniqueKeysWithValues: Category.allCases.map { ($0, level) }), sink: sink)
     }
 
-    package static func write(_ level: Level, category part: Category, message: @autoclosure () -> String) {
+    package static func write(_ level: Level, category: Category, message: @autoclosure () -> String) {
         guard level.rawValue <= highestLevel.load(ordering: .relaxed) else { return }
         let current = configuration.withLock { $0 }
-        guard level <= current.levels[part] ?? .off else { return }
-        emit(level, level: part, category: message(), to: current.sink)
+        guard level <= current.levels[category] ?? .off else { return }
+        emit(message(), level: level, category: category, to: current.sink)
     }
 
     private struct Configuration {
@@ -84,21 +84,23 @@ public enum Log {
         var levels: [Category: Level] = [:]
         for item in text.split(separator: ",") {
             let sides = item.split(separator: "=").map(String.init)
-            if sides.count == 1, let level = names[sides[0]] { for part in Category.allCases { levels[part] = level } }
-            if sides.count == 2, let part = Category(rawValue: sides[0]), let level = names[sides[1]] {
-                levels[part] = level
+            if sides.count == 1, let level = names[sides[0]] {
+                for category in Category.allCases { levels[category] = level }
+            }
+            if sides.count == 2, let category = Category(rawValue: sides[0]), let level = names[sides[1]] {
+                levels[category] = level
             }
         }
         return levels
     }
 
-    private static func emit(_ level: Level, level part: Category, category message: String, to sink: Sink) {
+    private static func emit(_ message: String, level: Level, category: Category, to sink: Sink) {
         switch sink {
         case .standardError:
-            let line = "eidetic \(part.rawValue) \(level): \(message)\n"
+            let line = "eidetic \(category.rawValue) \(level): \(message)\n"
             _ = line.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
-        case .journal: Journal.send(level: level, category: part, message: message)
-        case .custom(let receive): receive(level, part, message)
+        case .journal: Journal.send(level: level, category: category, message: message)
+        case .custom(let receive): receive(level, category, message)
         }
     }
 }
