@@ -60,13 +60,14 @@ public final class ImageCache: Sendable {
     ///   - namespace: The name of its directory; characters that a file name cannot have are replaced by `_`.
     ///   - directory: The absolute path of the parent directory; by default the user's cache directory (XDG).
     ///   - configuration: The configuration.
-    ///   - environment: The source of memory pressure, phases and background tasks; none by default.
+    ///   - environment: The source of phases, memory pressure and background tasks; by default the application of
+    ///     this process.
     /// - Throws: The errors of opening a disk cache.
     public convenience init(
         namespace: String,
         in directory: String? = nil,
         configuration: Configuration = Configuration(),
-        environment: any ApplicationEnvironment = ForegroundEnvironment()
+        environment: any ApplicationEnvironment = DefaultEnvironment.shared
     ) throws(EideticError) {
         let given = directory.map { "\($0)/\(DiskCache.directoryName(of: namespace))" }
         let path = given ?? DiskCache.defaultDirectory(namespace: namespace)

@@ -57,8 +57,8 @@ extension ImagePipeline {
         /// Interceptors around each load, the first one outermost; none by default.
         public var interceptors: [any ImageInterceptor] = []
 
-        /// The source of memory pressure and background tasks; by default there are none.
-        public var environment: any ApplicationEnvironment = ForegroundEnvironment()
+        /// The source of phases, memory pressure and background tasks; by default the application of this process.
+        public var environment: any ApplicationEnvironment = DefaultEnvironment.shared
 
         /// Creates a configuration with the defaults.
         ///

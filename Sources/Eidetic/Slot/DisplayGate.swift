@@ -18,7 +18,9 @@ public final class DisplayGate {
     private var observation: Task<Void, Never>?
 
     /// Creates an open gate.
-    public init() {}
+    ///
+    /// - Parameter environment: The source of phases; by default the application of this process.
+    public init(observing environment: any ApplicationEnvironment = DefaultEnvironment.shared) { observe(environment) }
 
     isolated deinit { observation?.cancel() }
 

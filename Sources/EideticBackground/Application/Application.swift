@@ -42,7 +42,8 @@ public final class Application: Sendable {
 
     /// Starts the application: signals are handled from now on, and the launch callbacks follow.
     ///
-    /// May be called on any thread, once.
+    /// From now on ``shared`` is the environment of all pipelines, caches and views that were given none, whenever they
+    /// were created. May be called on any thread, once.
     ///
     /// - Parameters:
     ///   - configuration: The configuration of the application.
@@ -59,6 +60,7 @@ public final class Application: Sendable {
             return !current.isStarted
         }
         guard isFirst else { throw EideticError(.refused, message: "the application was already started") }
+        if self === Self.shared { DefaultEnvironment.shared.install(self) }
         try LifecycleHost(application: self, configuration: configuration, delegate: delegate, inbox: inbox).start()
     }
 
@@ -114,9 +116,10 @@ public final class Application: Sendable {
 }
 
 extension Application: ApplicationEnvironment {
-    /// Every later change between foreground and background; delays suspension and termination as ``states`` does.
-    public var phases: AsyncStream<ApplicationPhase> { phaseBroadcast.stream() }
+    /// The last change between foreground and background, if there was one, and every later one; delays suspension and
+    /// termination as ``states`` does.
+    public var phases: AsyncStream<ApplicationPhase> { phaseBroadcast.stream(startingWithLatest: true) }
 
-    /// Every later change of memory pressure, including the return to normal.
-    public var memoryPressure: AsyncStream<MemoryPressure> { pressureBroadcast.stream() }
+    /// The last change of memory pressure, if there was one, and every later one, including the return to normal.
+    public var memoryPressure: AsyncStream<MemoryPressure> { pressureBroadcast.stream(startingWithLatest: true) }
 }

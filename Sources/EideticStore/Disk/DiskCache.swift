@@ -38,13 +38,13 @@ public final class DiskCache: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The settings of the cache.
-    ///   - environment: The application's environment; expired entries are removed when the application enters the
-    ///     background.
+    ///   - environment: The source of background tasks and phases, by default the application of this process; expired
+    ///     entries are removed when it enters the background.
     /// - Throws: `cacheUnavailable` if another file is at the directory's path, `permissionDenied`, `diskFull` if the
     ///   directory cannot be created, or `invalidArgument` for a setting out of its range.
     public convenience init(
         _ configuration: Configuration,
-        environment: any ApplicationEnvironment = ForegroundEnvironment()
+        environment: any ApplicationEnvironment = DefaultEnvironment.shared
     ) throws(EideticError) {
         try self.init(configuration, fileSystem: FileSystem(), environment: environment)
     }
@@ -54,7 +54,7 @@ public final class DiskCache: Sendable {
         _ configuration: Configuration,
         fileSystem: FileSystem,
         time: any TimeSource = SystemTime(),
-        environment: any ApplicationEnvironment = ForegroundEnvironment()
+        environment: any ApplicationEnvironment = DefaultEnvironment.shared
     ) throws(EideticError) {
         try configuration.validate()
         self.configuration = configuration

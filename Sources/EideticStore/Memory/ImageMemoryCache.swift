@@ -24,6 +24,7 @@ public final class ImageMemoryCache: Sendable {
 
     private let decodedSizes = DecodedSizeIndex()
     private let availableMemory: AvailableMemory
+    private let observations = Guarded<[Task<Void, Never>]>([])
 
     /// Creates an empty cache.
     ///
@@ -58,6 +59,8 @@ public final class ImageMemoryCache: Sendable {
         self.watermark = watermark
         self.availableMemory = availableMemory
     }
+
+    deinit { observations.withLock { for observation in $0 { observation.cancel() } } }
 
     /// Returns the image of exactly this decode.
     ///
@@ -142,7 +145,7 @@ public final class ImageMemoryCache: Sendable {
 
     /// Shrinks the cache from now on when memory is short and when the application enters the background.
     ///
-    /// Observation ends with the environment's streams, or with the first event after the cache was released.
+    /// Observation ends with the environment's streams, or when the cache is released.
     ///
     /// - Parameters:
     ///   - environment: The application's phases and its memory pressure.
@@ -152,18 +155,13 @@ public final class ImageMemoryCache: Sendable {
         backgroundBehavior behavior: BackgroundBehavior = .removeAll
     ) {
         let (phases, pressures) = (environment.phases, environment.memoryPressure)
-        Task { [weak self] in
-            for await phase in phases {
-                guard let self else { return }
-                if phase == .background { self.enterBackground(behavior: behavior) }
-            }
-        }
-        Task { [weak self] in
-            for await pressure in pressures {
-                guard let self else { return }
-                self.images.respond(to: pressure)
-            }
-        }
+        let tasks = [
+            Task { [weak self] in
+                for await phase in phases where phase == .background { self?.enterBackground(behavior: behavior) }
+            },
+            Task { [weak self] in for await pressure in pressures { self?.images.respond(to: pressure) } },
+        ]
+        observations.withLock { $0 += tasks }
     }
 
     /// Evicts images as `behavior` requires when the application enters the background.
