@@ -119,10 +119,14 @@ let package = Package(
             name: "CGTK",
             dependencies: [.target(name: "CGTKLibrary", condition: .when(traits: ["GTK"]))]
         ),
-        .target(name: "EideticGTK", dependencies: ["Eidetic", "EideticCore", "CGTK"], swiftSettings: strict),
+        .target(
+            name: "EideticGTK",
+            dependencies: ["Eidetic", "EideticBackground", "EideticCore", "CGTK"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "EideticGTKProbe",
-            dependencies: ["EideticGTK", "Eidetic", "EideticCore", "CGTK", "EideticTestSupport"],
+            dependencies: ["EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "CGTK", "EideticTestSupport"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -133,7 +137,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "Gallery",
-            dependencies: ["EideticGTK", "Eidetic", "EideticCore", "EideticFetch", "EideticStore", "CGTK"],
+            dependencies: [
+                "EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "EideticFetch", "EideticStore", "CGTK",
+            ],
             path: "Examples/Gallery",
             exclude: ["org.eidetic.Gallery.desktop", "org.eidetic.Gallery.svg"],
             swiftSettings: strict

@@ -21,12 +21,9 @@ final class Delegate: ApplicationDelegate {
 let delegate = Delegate()
 try Application.shared.start(delegate: delegate)
 
-// With this environment, the pipeline begins background tasks for `.continueInBackground` and frees memory.
-var configuration = ImagePipeline.Configuration()
-configuration.environment = Application.shared
-let pipeline = ImagePipeline(configuration)
+// From the start on, all pipelines and caches open background tasks for what must finish, and free memory.
 let request = try ImageRequest("https://example.org/a.jpg", options: .continueInBackground)
-print(try await pipeline.image(for: request).size)
+print(try await ImagePipeline.shared.image(for: request).size)
 
 // beginBackgroundTask and endBackgroundTask around an asynchronous operation
 try await Application.shared.withBackgroundTask(named: "upload") { print("uploading") }

@@ -1,6 +1,7 @@
 #if GTK
 import CGTK
 import Eidetic
+import EideticBackground
 import EideticCore
 import EideticGTK
 import EideticStore
@@ -37,6 +38,7 @@ final class Gallery {
         isDark = options.isDark
         gtk_toggle_button_set_active(interface.pointer("dark", as: GtkToggleButton.self), options.isDark ? 1 : 0)
         Task { await findImages() }
+        Task { for await state in Application.shared.states { report("state \(state.rawValue)") } }
     }
 
     func present() { gtk_window_present(window) }

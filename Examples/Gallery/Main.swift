@@ -2,6 +2,7 @@
 #if GTK
 import CGTK
 import Eidetic
+import EideticBackground
 import EideticGTK
 import Glibc
 
@@ -16,15 +17,29 @@ struct Main {
         }
         MainLoop.attach()
         guard let application = gtk_application_new("org.eidetic.Gallery", G_APPLICATION_NON_UNIQUE) else { exit(1) }
+        startBackgroundExecution()
         var gallery: Gallery?
         Signal.connect(application, signal: "activate") { _ in
             gallery = gallery ?? Gallery(application: application, options: options)
+            Application.shared.followWindows()
             gallery?.present()
         }
         let status = application.withMemoryRebound(to: GApplication.self, capacity: 1) {
             g_application_run($0, 0, nil)
         }
-        exit(status)
+        guard status == 0 else { exit(status) }
+        // What is being stored is written before the process ends.
+        MainLoop.finish()
+    }
+
+    /// Starts the application, so that images in memory, drawing and storing follow the state of the window.
+    private static func startBackgroundExecution() {
+        do throws(EideticError) {
+            try Application.shared.start()
+        } catch {
+            print("Gallery: \(error.message)")
+            exit(1)
+        }
     }
 }
 #else

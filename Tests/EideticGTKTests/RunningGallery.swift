@@ -11,6 +11,7 @@ final class RunningGallery {
     private let screen: Screen
     private let bus: Subprocess
     private var process: Subprocess?
+    private var otherProcess: Subprocess?
     private var window = ""
 
     /// A Boolean value indicating whether all required programs are installed.
@@ -31,7 +32,7 @@ final class RunningGallery {
     /// Returns the colour of an image.
     static func colour(ofImage number: Int) -> [Int] { [250 - 20 * number, 60 + 15 * number, 20 * number] }
 
-    private static func encodedImage(number: Int) throws -> [UInt8] {
+    static func encodedImage(number: Int) throws -> [UInt8] {
         let size = PixelSize(width: 640, height: 480), colour = colour(ofImage: number)
         let pixels = try PixelBuffer(size: size, alpha: .opaque) { pixels, _ in
             for offset in pixels.indices { pixels[offset] = offset % 4 == 3 ? 255 : UInt8(colour[offset % 4]) }
@@ -51,9 +52,11 @@ final class RunningGallery {
 
     // MARK: Program
 
-    /// Starts the program, and waits until all visible images are shown.
-    func start() async throws -> ScreenReader {
-        let arguments = ["--report", "--cache", directory.path(of: "cache"), server.url + "/"]
+    /// Starts the program with URLs and directories, by default the server's index, and waits for an output, by default
+    /// until all visible images are shown.
+    @discardableResult
+    func start(_ sources: [String]? = nil, awaiting output: String = "all shown") async throws -> ScreenReader {
+        let arguments = ["--report", "--cache", directory.path(of: "cache")] + (sources ?? [server.url + "/"])
         // It uses the desktop's theme, which has a light and a dark variant; screen readers find it over the bus.
         let changes = ["GTK_THEME": nil, "GTK_A11Y": nil, "DBUS_SESSION_BUS_ADDRESS": screen.busAddress]
         process = try Subprocess(
@@ -61,7 +64,7 @@ final class RunningGallery {
             arguments: arguments,
             environment: screen.environment(changes: changes)
         )
-        await waitForOutput("all shown")
+        await waitForOutput(output)
         let found = try await xdotool("search", "--onlyvisible", "--name", "^Gallery$")
         window = found.split(separator: "\n").first.map(String.init) ?? ""
         return try await ScreenReader(sessionBus: screen.busAddress)
@@ -96,6 +99,14 @@ final class RunningGallery {
 
     func quit() async throws {
         try await press("ctrl+q")
+        try await waitUntilExit()
+    }
+
+    /// Sends a signal to the program.
+    func kill(_ signal: Int32) { process?.kill(signal) }
+
+    /// Waits until the program ends, with status 0.
+    func waitUntilExit() async throws {
         let result = await process?.waitUntilExit()
         #expect(result?.status == .exited(0), "\(result?.errorText ?? "")")
     }
@@ -124,6 +135,19 @@ final class RunningGallery {
         }
         return (try screen.finger(), (try value("X="), try value("Y=")))
     }
+
+    func minimize() async throws { _ = try await xdotool("windowminimize", window) }
+
+    /// Starts another program, whose window gets the focus.
+    func openAnotherWindow() throws {
+        otherProcess = try Subprocess(
+            Scene.executablePath(of: "Gallery"),
+            arguments: ["--cache", directory.path(of: "other cache"), server.url + "/0.png"],
+            environment: screen.environment()
+        )
+    }
+
+    func restore() async throws { _ = try await xdotool("windowactivate", "--sync", window) }
 
     /// Resizes the window.
     func resize(width: Int, height: Int) async throws {

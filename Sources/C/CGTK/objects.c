@@ -44,6 +44,17 @@ void eidetic_set_boolean(void *object, const char *property, gboolean value) {
     g_object_set(object, property, value, NULL);
 }
 
+void *eidetic_window_surface(void *window) { return gtk_native_get_surface(GTK_NATIVE(window)); }
+
+gboolean eidetic_window_is_visible(void *window) {
+    // GDK_TOPLEVEL_STATE_SUSPENDED of GTK 4.12; earlier versions never set this bit.
+    const unsigned suspended = 1U << 16;
+    GdkSurface *surface = gtk_native_get_surface(GTK_NATIVE(window));
+    if (!surface || !gtk_widget_get_mapped(window)) return FALSE;
+    if (!GDK_IS_TOPLEVEL(surface)) return TRUE;
+    return (gdk_toplevel_get_state(GDK_TOPLEVEL(surface)) & (GDK_TOPLEVEL_STATE_MINIMIZED | suspended)) == 0;
+}
+
 void eidetic_set_accessible_name(void *widget, const char *name) {
     gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }

@@ -1,6 +1,7 @@
 #if GTK
 import CGTK
 import Eidetic
+import EideticBackground
 import EideticCore
 import EideticGTK
 
@@ -78,20 +79,36 @@ extension Scenes {
         g_object_unref(unsized.raw)
     }
 
-    /// Draws nothing in the background, and the last state on return.
+    /// Draws nothing while the window is minimised, and the last state once when it is restored.
     static func background(_ stage: Stage) async throws {
-        let widget = stage.add(gtk_picture_new())
-        await stage.present()
+        try Application.shared.start()
+        Application.shared.followWindows()
+        let widget = stage.add(gtk_picture_new()), title = TitleDisplay(stage: stage)
+        let slot = ImageSlot(display: title, pipeline: stage.pipeline)
         let view = ImageWidget(widget, pipeline: stage.pipeline)
+        await stage.present()
         try await view.show(try stage.serve("red.png", colour: .red))
-        DisplayGate.shared.hold()
-        try await view.show(try stage.serve("green.png", colour: .green))
-        try await view.show(try stage.serve("blue.png", colour: .blue))
-        await stage.waitForFrames(2)
-        stage.expect(try await stage.screenshot()[50, 50].looks(like: .red), otherwise: "drawn in the background")
-        DisplayGate.shared.release()
+        let window = UnsafeMutableRawPointer(stage.window).assumingMemoryBound(to: GtkWindow.self)
+        gtk_window_minimize(window)
+        await waitForState(.background, isHeld: true)
+        for (name, colour) in [("green.png", Colour.green), ("blue.png", .blue)] {
+            let url = try stage.serve(name, colour: colour)
+            try await view.show(url)
+            let request = try ImageRequest(url)
+            _ = await withCheckedContinuation { body in slot.load(request) { body.resume(returning: $0) } }
+        }
+        stage.expect(title.drawCount == 0, otherwise: "drawn \(title.drawCount) times in the background")
+        gtk_window_present(window)
+        await waitForState(.active, isHeld: false)
         await stage.waitForFrames(2)
         stage.expect(try await stage.screenshot()[50, 50].looks(like: .blue), otherwise: "not the last state")
+        stage.expect(title.drawCount == 1, otherwise: "drawn \(title.drawCount) times on return")
+    }
+
+    /// Waits until the application has a state, and the gate of all slots has followed.
+    private static func waitForState(_ state: ApplicationState, isHeld: Bool) async {
+        for await reached in Application.shared.states where reached == state { break }
+        while DisplayGate.shared.isHeld != isHeld { await Task.yield() }
     }
 
     /// Shows an image through a slot in a display that is not a GTK widget.
@@ -110,10 +127,12 @@ extension Scenes {
 private final class TitleDisplay: ImageDisplay {
     private let stage: Stage
     private(set) var shownSize = ""
+    private(set) var drawCount = 0
 
     init(stage: Stage) { self.stage = stage }
 
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
+        drawCount += 1
         shownSize = image.map { "\($0.size)" } ?? ""
         completion()
     }

@@ -56,6 +56,11 @@ void eidetic_disconnect(void *object, gulong handler);
 gboolean eidetic_get_boolean(void *object, const char *property);
 void eidetic_set_boolean(void *object, const char *property, gboolean value);
 
+/// Returns the surface of a window without a reference; `NULL` if it has none.
+void *eidetic_window_surface(void *window);
+/// Returns whether a window is on the screen: mapped, and neither minimised nor reported as suspended.
+gboolean eidetic_window_is_visible(void *window);
+
 /// Sets the name of a widget for screen readers.
 void eidetic_set_accessible_name(void *widget, const char *name);
 

@@ -1,0 +1,77 @@
+#if GTK
+import EideticCore
+import EideticGTK
+import EideticTestSupport
+import Glibc
+import Testing
+
+/// The Gallery as an application, with an image that its server holds back until the test lets it go.
+@Suite(
+    "Gallery in the background",
+    .timeLimit(.minutes(3)),
+    .enabled(if: RunningGallery.canRun, "needs the programs of Scene, and D-Bus")
+)
+struct GalleryLifecycleTests {
+    private let gallery: RunningGallery
+    private let requestReached = Gate()
+    private let responseGate = Gate()
+    private let origin: ScriptedOrigin
+
+    init() async throws {
+        gallery = try await RunningGallery(imageCount: 1)
+        let body = try RunningGallery.encodedImage(number: 5)
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(body.count)\r\n\r\n"
+        origin = try ScriptedOrigin { [requestReached, responseGate] _ in
+            [.open(requestReached), .wait(responseGate), .send(Array(head.utf8) + body), .close]
+        }
+    }
+
+    /// Starts the Gallery with two images, of which the second is held back.
+    private func start() async throws {
+        try await gallery.start([gallery.server.url + "/0.png", origin.url + "/late.png"], awaiting: "state active")
+        await requestReached.wait()
+    }
+
+    private func isShown(_ number: Int) async throws -> Bool {
+        let image = try await gallery.capture(), colour = RunningGallery.colour(ofImage: number)
+        return (0..<image.size.width / 8).contains { image.shows(colour, at: ($0 * 8, 200)) }
+    }
+
+    @Test("L25 an image that comes while the Gallery is minimised is on the screen when it is restored")
+    func minimised() async throws {
+        try await start()
+        try await gallery.minimize()
+        await gallery.waitForOutput("state background")
+        responseGate.open()
+        await gallery.waitForOutput("all shown")
+        try await gallery.restore()
+        await gallery.waitForOutput("state active", times: 2)
+        try await gallery.wait(for: "the image") { try await isShown(5) }
+        try await gallery.quit()
+    }
+
+    @Test("B01 the Gallery is inactive while another window has the focus")
+    func inactive() async throws {
+        try await start()
+        responseGate.open()
+        await gallery.waitForOutput("all shown")
+        try gallery.openAnotherWindow()
+        await gallery.waitForOutput("state inactive")
+        try await gallery.quit()
+    }
+
+    @Test("C17 the image that the Gallery is storing when it is stopped is on disk at the next start")
+    func stoppedWhileStoring() async throws {
+        try await start()
+        responseGate.open()
+        await gallery.waitForOutput("all shown")
+        gallery.kill(SIGTERM)
+        try await gallery.waitUntilExit()
+        origin.stop()
+        try await gallery.start([gallery.server.url + "/0.png", origin.url + "/late.png"])
+        #expect(!gallery.hasOutput("failed"))
+        try await gallery.wait(for: "the image") { try await isShown(5) }
+        try await gallery.quit()
+    }
+}
+#endif
