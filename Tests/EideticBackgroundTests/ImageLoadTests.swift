@@ -50,6 +50,39 @@ struct ImageLoadTests {
         #expect(try storedCount == 1)
     }
 
+    /// Starts a probe whose image is loaded by the shared pipeline, created before the start and given no environment.
+    private func startSharedProbe(_ arguments: [String] = []) throws -> ProbeProcess {
+        let options = ["--load", "\(origin.url)/a.gif", "--shared-pipeline"]
+        return try ProbeProcess(options + arguments, environment: ["XDG_CACHE_HOME": directory.path])
+    }
+
+    @Test("B17 L26 the shared pipeline is the application's: a load with continueInBackground is stored during a stop")
+    func sharedPipelineContinues() async throws {
+        let probe = try startSharedProbe(["--continue-in-background"])
+        await probe.expectOutput("didBecomeActive")
+        await requestReached.wait()
+        probe.process.kill(SIGTERM)
+        await probe.expectOutput("didEnterBackground")
+        responseGate.open()
+        let end = await probe.finish()
+        #expect(end.status == .exited(0), "\(end.errors)")
+        let cache = try DiskCache(.init(directory: directory.path(of: "eidetic/default")))
+        #expect(cache.blocking.usage.entryCount == 1)
+    }
+
+    @Test("C21 L25 the shared pipeline and display gate are the application's: empty and held in the background")
+    func sharedPipelineIsEmptied() async throws {
+        responseGate.open()
+        let probe = try startSharedProbe([])
+        await probe.expectOutput("in memory true")
+        await probe.expectOutput("state active")
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .exited(0), "\(end.errors)")
+        #expect(end.lines.contains("memory is empty in the background"), "\(end.lines)")
+        #expect(end.lines.contains("drawing is held in the background"), "\(end.lines)")
+    }
+
     @Test("L06 a load without continueInBackground does not delay termination")
     func doesNotContinue() async throws {
         let probe = try startProbe([])

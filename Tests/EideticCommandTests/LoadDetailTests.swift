@@ -40,6 +40,28 @@ struct LoadDetailTests {
         #expect(second.outputText.contains("hit, "))
     }
 
+    @Test("L26 nothing is logged by default; at the level info each load is a line of the standard error")
+    func logs() async throws {
+        let url = try server.addFile(try TestImages.encoded(as: .jpeg, width: 400, height: 300), at: "a.jpg")
+        let missing = server.url + "/missing.jpg"
+        func log(_ levels: String?) async throws -> [String] {
+            let words = ["load", "--json", "--cache-dir", directory.path(of: "cache"), url, missing]
+            let result = try await Subprocess.run(
+                EideticProgram.path,
+                arguments: words,
+                environment: ["EIDETIC_LOG": levels]
+            )
+            return result.errorText.split(separator: "\n").map(String.init).filter { $0.hasPrefix("eidetic ") }
+        }
+        #expect(try await log(nil).filter { $0.hasPrefix("eidetic pipeline") } == [])
+        let lines = try await log("pipeline=info")
+        #expect(lines.contains { $0.hasPrefix("eidetic pipeline info: \(url): 400x300 from disk") }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("eidetic pipeline info: \(missing): ") && $0.contains("404") })
+        #expect(lines.count == 2, "\(lines)")
+        let steps = try await log("pipeline=debug").filter { $0.hasPrefix("eidetic pipeline debug: \(url): ") }
+        #expect(steps.count == 1 && steps[0].contains("memory") && steps[0].contains("disk"), "\(steps)")
+    }
+
     @Test("L10 --progressive reports partial images while bytes arrive")
     func progressive() async throws {
         struct Line: Decodable {

@@ -35,9 +35,7 @@ extension Probe {
         guard let url = plan.url else { return }
         Task.detached { [self] in
             do throws(EideticError) {
-                var configuration = ImagePipeline.Configuration(diskCache: cache)
-                configuration.environment = application
-                let pipeline = ImagePipeline(configuration)
+                let pipeline = plan.usesSharedPipeline ? .shared : makePipeline(in: application, cache: cache)
                 let options: ImageOptions = plan.continuesInBackground ? .continueInBackground : []
                 let request = try ImageRequest(url, options: options)
                 try await loadImage(for: request, pipeline: pipeline)
@@ -45,11 +43,21 @@ extension Probe {
                     // A consumer that has received a state holds the process until it requests the next one.
                     while pipeline.cachedImage(for: request) != nil { await Task.yield() }
                     printLine("memory is empty in the background")
+                    guard plan.usesSharedPipeline else { continue }
+                    while await !DisplayGate.shared.isHeld { await Task.yield() }
+                    printLine("drawing is held in the background")
                 }
             } catch {
                 printLine("not loaded: \(error.code)")
             }
         }
+    }
+
+    /// Returns a pipeline that is given the application as its environment.
+    private func makePipeline(in application: Application, cache: DiskCache?) -> ImagePipeline {
+        var configuration = ImagePipeline.Configuration(diskCache: cache)
+        configuration.environment = application
+        return ImagePipeline(configuration)
     }
 
     /// Loads the same bytes on several connections continuously, and ignores failures.

@@ -1,3 +1,4 @@
+import Eidetic
 import EideticBackground
 import EideticCore
 import EideticStore
@@ -13,6 +14,7 @@ struct Probe: Sendable {
         let application = Application.shared
         if plan.pairCount > 0 { runPairs(in: application) }
         if plan.skipsStart { return }
+        if plan.usesSharedPipeline { _ = (ImagePipeline.shared, await DisplayGate.shared) }
         let storm = TaskStorm()
         try application.start(plan.configuration, delegate: await ProbeDelegate(plan: plan, storm: storm))
         if plan.stopsAtStart { kill(getpid(), SIGTERM) }

@@ -45,6 +45,8 @@ struct ProbePlan: Sendable {
     /// The URL of an image to load.
     var url: String?
     var continuesInBackground = false
+    /// A Boolean value indicating whether the image is loaded by the shared pipeline, created before the start.
+    var usesSharedPipeline = false
     /// The URL to load repeatedly, several times at once.
     var stormURL: String?
     /// A Boolean value indicating whether the probe sends itself SIGTERM right after the start.
@@ -78,6 +80,7 @@ struct ProbePlan: Sendable {
         case "--keep-states": abandonsStateStream = true
         case "--end-all-at-expiry": endsAllTasksAtExpiration = true
         case "--continue-in-background": continuesInBackground = true
+        case "--shared-pipeline": usesSharedPipeline = true
         default: try parse(option, value: Self.value(from: &arguments))
         }
     }

@@ -39,12 +39,26 @@ extension ImagePipeline {
             if Task.isCancelled { throw EideticError.cancelled }
             let response = try await intercept(request, with: configuration.interceptors[...], responder: responder)
             counters.count(response)
+            log(response, to: request)
             return response
         } catch {
             counters.count(error)
             Log.write(.info, category: .pipeline, message: "\(request.name): \(error)")
             throw error
         }
+    }
+
+    private func log(_ response: ImageResponse, to request: ImageRequest) {
+        Log.write(
+            .info,
+            category: .pipeline,
+            message: "\(request.name): \(response.image.size) from \(response.source)"
+        )
+        Log.write(
+            .debug,
+            category: .pipeline,
+            message: "\(request.name): \(response.trace.description.split(separator: "\n").joined(separator: "; "))"
+        )
     }
 
     /// Returns the events of a load with the priority of `context`.
