@@ -41,6 +41,13 @@ struct HEIFLimitTests {
         #expect(error(file, pixels: count / 2 + 1)?.code != .limitExceeded)
     }
 
+    @Test("C18 the number of coded tiles of an AVIF is limited", arguments: [511, 512, 513])
+    func tiles(count: Int) {
+        let columns = count == 511 ? 73 : count == 512 ? 64 : 57
+        let file = HEIFWriter(columns: columns, rows: count / columns)
+        #expect(error(file)?.code == (count > 512 ? .limitExceeded : nil))
+    }
+
     @Test("C18 frames that may state their own size count with the largest that they can state")
     func frameSizeOverride() {
         // A sequence header of 64 x 64 pixels whose frames state their size in 16 bits.

@@ -18,8 +18,8 @@ final class DetachedDecode: @unchecked Sendable {
 
     /// Decodes an image by `calls`.
     ///
-    /// - Throws: The errors of `ImageDecoder.decode`; at the time limit, or at once when `context` is cancelled, even if
-    ///   the library continues.
+    /// - Throws: The errors of `ImageDecoder.decode`; at the time limit, or soon after `context` is cancelled, even
+    ///   if the library continues.
     static func image(
         from bytes: [UInt8],
         options: DecodeOptions,

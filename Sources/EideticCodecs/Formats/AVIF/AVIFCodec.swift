@@ -33,6 +33,7 @@ enum AVIFCodec: ImageCodec {
         let limits = task.limits
         let workload = try HEIFWorkload(bytes, basis: .announcedSize)
         try workload?.check(limit: limits.pixels, format: .avif)
+        try checkItems(workload?.codedItemCount ?? 0)
         let file: AVIFFile?
         do throws(AVIFFailure) {
             file = try AVIFFile(bytes, isComplete: true, maximumPixels: limits.pixels, maximumFrames: limits.frames)
@@ -47,6 +48,18 @@ enum AVIFCodec: ImageCodec {
         }
         file.limitCodedSize(toPixelCount: workload?.largestItem ?? 0)
         return try file.decode(for: task)
+    }
+
+    /// The maximum number of coded tiles: those of the largest image, if each has 512 x 512 pixels.
+    private static let maximumItemCount = 512
+
+    /// The memory of libavif's decoder for one tile, beside its pixels; it keeps all of them open.
+    private static let decoderByteCount = 512 << 10
+
+    private static func checkItems(_ count: Int) throws(EideticError) {
+        guard count > maximumItemCount else { return }
+        let limit = "the limit is \(maximumItemCount)"
+        throw EideticError(.limitExceeded, message: "avif: the image has \(count) coded tiles; \(limit)")
     }
 
     /// Calls `body` with libheif, if it is part of the build, after libavif has refused a grid: for example one that
@@ -73,8 +86,11 @@ enum AVIFCodec: ImageCodec {
     /// The frames at the target size, one frame at full size, a copy to rotate, and planes of up to 16 bits of
     /// everything that is coded.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        let workload = try? HEIFWorkload(bytes, basis: .announcedSize)
-        return max(task.estimatedMemory(canvasCount: 4), 8 * (workload?.pixelCount ?? 0))
+        let pixels = task.estimatedMemory(canvasCount: 4)
+        guard let workload = try? HEIFWorkload(bytes, basis: .announcedSize) else { return pixels }
+        let decoders = workload.codedItemCount * decoderByteCount
+        let (sum, overflow) = max(pixels, 8 * workload.pixelCount).addingReportingOverflow(decoders)
+        return overflow ? .max : sum
     }
 }
 #endif

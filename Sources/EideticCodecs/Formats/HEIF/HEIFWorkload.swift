@@ -18,6 +18,8 @@ struct HEIFWorkload {
     private(set) var pixelCount = 0
     /// The number of pixels of the largest coded item.
     private(set) var largestItem = 0
+    /// The number of different coded items.
+    private(set) var codedItemCount = 0
 
     private let index: HEIFItemIndex
     private let basis: Basis
@@ -64,6 +66,7 @@ struct HEIFWorkload {
         if parts.isEmpty {
             sum = try pixelCount(ofCodedItem: item)
             largestItem = max(largestItem, sum)
+            codedItemCount += 1
         }
         for part in parts { sum = min(sum + (try count(of: part, depth: depth + 1)), Self.unlimited) }
         counts[item] = sum

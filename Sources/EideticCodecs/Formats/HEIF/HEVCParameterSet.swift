@@ -17,7 +17,7 @@ enum HEVCParameterSet {
                 else {
                     return largest
                 }
-                largest = larger(largest, frameSize(in: unit))
+                largest = larger(largest, or: frameSize(in: unit))
                 offset += 2 + length
             }
         }
@@ -32,13 +32,13 @@ enum HEVCParameterSet {
         while offset + lengthSize <= data.count {
             let length = (0..<lengthSize).reduce(0) { $0 << 8 | Int(data[offset + $1]) }
             guard let unit = data.slice(at: offset + lengthSize, count: length) else { break }
-            largest = larger(largest, frameSize(in: unit))
+            largest = larger(largest, or: frameSize(in: unit))
             offset += lengthSize + length
         }
         return largest
     }
 
-    private static func larger(_ first: PixelSize?, _ second: PixelSize?) -> PixelSize? {
+    private static func larger(_ first: PixelSize?, or second: PixelSize?) -> PixelSize? {
         (second?.pixelCount ?? 0) > (first?.pixelCount ?? 0) ? second : first
     }
 
