@@ -9,7 +9,7 @@ struct PreviewTests {
     }
 
     private func preview(with decoder: PreviewDecoder, of bytes: some Collection<UInt8>) throws -> Image? {
-        try Array(bytes).withUnsafeBytes { try decoder.preview(of: $0) }
+        try decoder.preview(of: Array(bytes))
     }
 
     @Test("L10 previews improve with each part, and the last one is the complete image", arguments: Kind.allCases)

@@ -150,9 +150,18 @@ eidetic_avif *eidetic_avif_open(
         describe(avif, info);
         return avif;
     }
+    info->has_invalid_grid = result == AVIF_RESULT_INVALID_IMAGE_GRID;
     fail(avif, result, outcome);
     eidetic_avif_close(avif);
     return NULL;
+}
+
+void eidetic_avif_limit_coded_size(eidetic_avif *avif, uint32_t maximum_pixels) {
+    avifDecoder *decoder = avif->decoder;
+    uint32_t stored = decoder->image->width * decoder->image->height;
+    // The image is larger than the visible part if it is cropped. Its size was within the limit when it was parsed.
+    if (maximum_pixels < stored) maximum_pixels = stored;
+    if (maximum_pixels < decoder->imageSizeLimit) decoder->imageSizeLimit = maximum_pixels;
 }
 
 void eidetic_avif_close(eidetic_avif *avif) {

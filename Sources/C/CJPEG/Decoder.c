@@ -147,6 +147,7 @@ eidetic_jpeg_status eidetic_jpeg_consume_input(eidetic_jpeg_decoder *decoder, in
     }
     int state = jpeg_consume_input(library);
     if (state == JPEG_REACHED_SOS) record_components(decoder);
+    if (library->input_scan_number > EIDETIC_JPEG_MAXIMUM_SCANS) return EIDETIC_JPEG_TOO_MANY_SCANS;
     *is_done = state == JPEG_REACHED_EOI;
     return EIDETIC_JPEG_OK;
 }

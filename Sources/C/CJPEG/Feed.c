@@ -108,6 +108,7 @@ eidetic_jpeg_status eidetic_jpeg_feed_consume_input(eidetic_jpeg_feed *feed, int
     if (!library->buffered_image) return EIDETIC_JPEG_OK;
     if (setjmp(feed->escape)) return EIDETIC_JPEG_FAILED;
     int state = jpeg_consume_input(library);
+    if (library->input_scan_number > EIDETIC_JPEG_MAXIMUM_SCANS) return EIDETIC_JPEG_TOO_MANY_SCANS;
     *is_done = state == JPEG_SUSPENDED || state == JPEG_REACHED_EOI;
     return EIDETIC_JPEG_OK;
 }

@@ -12,7 +12,7 @@ extension ImageCache {
     public func tiers(containing key: Key, among tiers: Tiers = .all) async throws(EideticError) -> Tiers {
         let inMemory = tiersInMemory(containing: key, among: tiers)
         guard tiers.contains(.disk), disk != nil else { return inMemory }
-        let onDisk = try await pool.run { _ throws(EideticError) in
+        let onDisk = try await pools.common.run { _ throws(EideticError) in
             try self.blocking.tiers(containing: key, among: .disk)
         }
         return inMemory.union(onDisk)

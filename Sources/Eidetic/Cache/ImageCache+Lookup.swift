@@ -66,7 +66,7 @@ extension ImageCache {
         let lookup = LookupKey(imageKey: key.imageKey, fillsMemory: tiers.contains(.memory))
         return try await lookups.value(for: lookup, priority: priority) { job throws(EideticError) in
             guard let entry = try await self.storedEntry(for: key) else { return nil }
-            return try await self.pool.run(in: job.context) { context throws(EideticError) in
+            return try await self.pools.pool(for: entry.bytes).run(in: job.context) { context throws(EideticError) in
                 try self.hit(from: entry, for: key, fillsMemory: lookup.fillsMemory, context: context)
             }
         }
@@ -129,10 +129,8 @@ extension ImageCache {
             isRendered ? ImageRequest.Rendering(convertsToSRGB: key.rendering.convertsToSRGB) : key.rendering
         var options = rendering.decodeOptions(for: key.options, byteLimit: configuration.scaleDownLimit)
         options.scale = ImageScale.scale(fromName: key.text)
-        let image = try entry.bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
-            let bytes = UnsafeRawBufferPointer(bytes), limits = configuration.decodeLimits
-            return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
-        }
+        let limits = configuration.decodeLimits
+        let image = try ImageDecoder.decode(entry.bytes, options: options, limits: limits, context: context)
         guard let transform = rendering.transform, !image.isAnimated || key.options.contains(.transformAnimatedImage),
             image.format != .svg || key.options.contains(.transformVectorImage)
         else { return image.recordingChecksum(of: entry.bytes) }

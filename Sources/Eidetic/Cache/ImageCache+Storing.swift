@@ -28,7 +28,7 @@ extension ImageCache {
         let image = try await image.decoded()
         let destination = try insertIntoMemory(image, for: key, bytes: bytes, tiers: tiers, metadata: metadata)
         guard tiers.contains(.disk), let disk else { return }
-        let encoded = try await pool.run { _ throws(EideticError) in
+        let encoded = try await pools.common.run { _ throws(EideticError) in
             try self.serialize(image, bytes: bytes, for: destination)
         }
         try await disk.insert(encoded, for: destination.key, metadata: destination.metadata)
@@ -47,7 +47,7 @@ extension ImageCache {
         metadata: DiskCache.Metadata = .init()
     ) async throws(EideticError) {
         let destination = Destination(key: resolved(key).text, metadata: metadata)
-        let encoded = try await pool.run { _ throws(EideticError) in
+        let encoded = try await pools.common.run { _ throws(EideticError) in
             try self.serialize(nil, bytes: bytes, for: destination)
         }
         try await disk?.insert(encoded, for: destination.key, metadata: metadata)

@@ -29,7 +29,7 @@ public final class ImageCache: Sendable {
     /// The configuration that the cache was created with.
     public let configuration: Configuration
 
-    let pool: WorkPool
+    let pools: DecodePools
     package let lookups = TaskCoalescer<LookupKey, Int, Hit?>()
     /// Returns the time for which the image of a disk entry is fresh in memory; `nil` if it is not limited.
     let timeToLive: @Sendable (DiskCache.Metadata) -> Duration?
@@ -87,7 +87,7 @@ public final class ImageCache: Sendable {
         self.disk = disk
         self.configuration = configuration
         self.timeToLive = timeToLive
-        pool = WorkPool(name: "eidetic cache", maximumThreadCount: configuration.maximumConcurrentDecodes)
+        pools = DecodePools(name: "eidetic cache", maximumThreadCount: configuration.maximumConcurrentDecodes)
     }
 
     /// Creates a cache over the tiers of a pipeline, with the pipeline's limits for decoding.

@@ -42,10 +42,8 @@ extension ImageLoader {
         let options = decodeOptions(for: request)
         var image: Image
         if let context {
-            image = try encodedImage.bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
-                let bytes = UnsafeRawBufferPointer(bytes)
-                return try ImageDecoder.decode(bytes, options: options, limits: decodeLimits, context: context)
-            }
+            let bytes = encodedImage.bytes
+            image = try ImageDecoder.decode(bytes, options: options, limits: decodeLimits, context: context)
         } else {
             image = try ImageDecoder.decode(encodedImage.bytes, options: options, limits: decodeLimits)
         }
@@ -58,7 +56,7 @@ extension ImageLoader {
         for request: ImageRequest,
         context: JobContext
     ) async throws(EideticError) -> Rendition {
-        let timer = StepTimer()
+        let timer = StepTimer(), pool = pools.pool(for: encodedImage.bytes)
         return try await pool.run(in: context) { context throws(EideticError) in
             let wait = timer.elapsed
             let image = try self.decodedImage(from: encodedImage, for: request, context: context)

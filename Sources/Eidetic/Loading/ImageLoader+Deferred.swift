@@ -58,7 +58,8 @@ extension ImageLoader {
         try await gate.waitUntilOpen(for: context)
         let rendition = try await decodes.value(for: key, context: context) { job throws(EideticError) in
             let timer = StepTimer()
-            let image = try await self.pool.run(in: job.context) { context throws(EideticError) in
+            let pool = self.pools.pool(for: encodedImage.bytes)
+            let image = try await pool.run(in: job.context) { context throws(EideticError) in
                 try deferredImage.image(context: context)
             }
             return Rendition(image: image, steps: [timer.step(.decode, detail: image.decodeSummary)])

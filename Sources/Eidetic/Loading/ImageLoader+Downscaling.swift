@@ -13,7 +13,7 @@ extension ImageLoader {
             !larger.isAnimated, larger.isDecoded
         else { return nil }
         try await gate.waitUntilOpen(for: job.context)
-        let (image, step) = try await pool.run(in: job.context) { _ throws(EideticError) in
+        let (image, step) = try await pools.common.run(in: job.context) { _ throws(EideticError) in
             let timer = StepTimer()
             let image = try larger.downscaled(to: larger.sourceSize.scaled(to: size, mode: mode))
             return (image, timer.step(.decode, detail: "\(larger.size) in memory to \(image.size)"))

@@ -7,13 +7,10 @@ extension ImageLoader {
         let request = job.request
         guard request.options.contains(.progressive) else { return nil }
         let options = decodeOptions(for: request)
-        return PreviewGenerator(pool: pool, context: job.context) { [decodeLimits] in
+        return PreviewGenerator(pools: pools, context: job.context) { [decodeLimits] in
             let decoder = PreviewDecoder(options: options, limits: decodeLimits, context: job.context)
             return { bytes throws(EideticError) in
-                let preview = try bytes.withUnsafeBufferPointer { bytes throws(EideticError) in
-                    try decoder.preview(of: UnsafeRawBufferPointer(bytes))
-                }
-                guard let preview else { return nil }
+                guard let preview = try decoder.preview(of: bytes) else { return nil }
                 return try Self.transform(preview: preview, for: request)
             }
         } report: {

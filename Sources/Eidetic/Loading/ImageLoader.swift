@@ -11,7 +11,7 @@ final class ImageLoader: Sendable {
     let memory: ImageMemoryCache
     let renditions: RenditionIndex
     let gate: InteractionGate
-    let pool: WorkPool
+    let pools: DecodePools
     let decodeLimits: DecodeLimits
     let decodes = TaskCoalescer<DecodeKey, Never, Rendition>()
     let revalidations = TaskCoalescer<RevalidationKey, FetchProgress, Revalidation>()
@@ -30,7 +30,7 @@ final class ImageLoader: Sendable {
         self.memory = memory
         decodeLimits = configuration.decodeLimits
         scaleDownLimit = configuration.scaleDownLimit
-        pool = WorkPool(name: "eidetic decode", maximumThreadCount: configuration.maximumConcurrentDecodes)
+        pools = DecodePools(name: "eidetic decode", maximumThreadCount: configuration.maximumConcurrentDecodes)
     }
 
     /// Loads the image for a request.
@@ -126,7 +126,7 @@ extension ImageLoader {
         try await gate.waitUntilOpen(for: job.context)
         do throws(EideticError) {
             guard job.request.defersDecoding else { return try await decode(encodedImage, for: job) }
-            return try await pool.run(in: job.context) { _ throws(EideticError) in
+            return try await pools.pool(for: encodedImage.bytes).run(in: job.context) { _ throws(EideticError) in
                 try self.deferredImage(from: encodedImage, for: job.request)
             }
         } catch {

@@ -22,6 +22,9 @@ final class PartialData: Sendable {
         }
     }
 
+    /// The first bytes, which suffice to detect the format.
+    var signature: [UInt8] { bytes.withLock { Array($0.prefix(ImageFormat.maximumSignatureLength)) } }
+
     var count: Int { bytes.withLock { $0.count } }
 
     /// A copy of the bytes received so far.

@@ -23,17 +23,17 @@ final class PreviewGenerator: Sendable {
     }
 
     private let state: Guarded<State>
-    private let pool: WorkPool
+    private let pools: DecodePools
     private let context: JobContext
     private let report: @Sendable (Image) -> Void
 
     init(
-        pool: WorkPool,
+        pools: DecodePools,
         context: JobContext,
         makeDecode: @escaping @Sendable () -> Decode,
         report: @escaping @Sendable (Image) -> Void
     ) {
-        self.pool = pool
+        self.pools = pools
         self.context = context
         state = Guarded(State(makeDecode: makeDecode))
         self.report = report
@@ -55,7 +55,7 @@ final class PreviewGenerator: Sendable {
         // The replaced decoder's memory is freed outside the lock.
         _ = consume replaced
         guard starts else { return }
-        pool.enqueue(in: context) { [self] in
+        pools.pool(for: data.signature).enqueue(in: context) { [self] in
             makePreview(from: data)
             state.withLock { $0.isBusy = false }
         }

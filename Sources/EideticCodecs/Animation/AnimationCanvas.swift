@@ -52,7 +52,7 @@ struct AnimationCanvas: ~Copyable {
         let pixels = try PixelBuffer(size: size, alpha: hasAlpha ? .straight : .opaque) { target, _ in
             target.copyMemory(from: all)
         }
-        return try Resampler.resample(pixels, to: task.targetSize)
+        return try Resampler.resample(pixels, to: task.targetSize, for: task)
     }
 
     private static func allocate(size: PixelSize) throws(EideticError) -> UnsafeMutableRawBufferPointer {

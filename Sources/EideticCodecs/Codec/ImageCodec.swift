@@ -8,6 +8,9 @@ protocol ImageCodec: SendableMetatype {
     /// The formats that ``decode(_:for:)`` accepts.
     static var formats: [ImageFormat] { get }
 
+    /// The calls by which images are decoded if the library cannot be interrupted; otherwise, `nil`.
+    static var detachedCalls: DetachedCalls? { get }
+
     /// Parses the header without allocating pixels.
     ///
     /// - Returns: The header; `nil` if more bytes are needed, which requires that `isComplete` is false.
@@ -31,9 +34,17 @@ protocol ImageCodec: SendableMetatype {
 
     /// Returns the peak memory of ``decode(_:for:)`` in bytes, including its result.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int
+
+    /// Returns the size of the pixels that ``decode(_:for:)`` returns, before they are resampled.
+    static func decodedSize(for task: DecodeTask) -> PixelSize
 }
 
 extension ImageCodec {
+    static var detachedCalls: DetachedCalls? { nil }
+
+    /// Returns the stored size.
+    static func decodedSize(for task: DecodeTask) -> PixelSize { task.header.size }
+
     /// Parses the header alone, which suffices for formats with cheap headers.
     static func open(
         _ bytes: UnsafeRawBufferPointer,

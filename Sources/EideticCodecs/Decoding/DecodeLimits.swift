@@ -14,6 +14,11 @@ public struct DecodeLimits: Sendable, Hashable {
     /// 2²⁷ by default, which is 134 million pixels or 512 MiB after decoding.
     public var pixels = 1 << 27
 
+    /// The maximum width and height of one frame as stored, whatever the target size.
+    ///
+    /// 1,000,000 by default, as in libpng.
+    public var sideLength = 1_000_000
+
     /// The maximum number of frames in a file.
     ///
     /// 5,000 by default.
@@ -26,8 +31,9 @@ public struct DecodeLimits: Sendable, Hashable {
 
     /// The maximum time that decoding one image may take, without the wait for memory.
     ///
-    /// Checked every few rows, strips or frames. The libraries for HEIC, SVG, and for single frames of AVIF and JPEG XL
-    /// cannot be interrupted, so those decodes exceed the limit; the other limits bound them.
+    /// Checked every few rows, strips or frames. The libraries for HEIC, SVG and TIFF, and for single frames of AVIF
+    /// and JPEG XL, cannot be interrupted: the decode fails at the limit all the same, and the library continues on a
+    /// thread of its own, which decodes no other format. The other limits bound its time.
     ///
     /// 30 seconds by default.
     public var duration = Duration.seconds(30)

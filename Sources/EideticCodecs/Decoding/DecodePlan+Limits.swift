@@ -1,12 +1,20 @@
 import EideticCore
 
 extension DecodePlan {
-    /// Checks the limits on pixels and frames; `size` is the size at which the codec decodes, before any scaling.
+    /// Checks the limits on sides, pixels and frames.
+    ///
+    /// `size` is the size at which the codec decodes, before any scaling.
     static func check(
         _ header: ImageHeader,
         drawnSize size: PixelSize,
         limits: DecodeLimits
     ) throws(EideticError) {
+        guard max(size.width, size.height) <= limits.sideLength else {
+            throw EideticError(
+                .limitExceeded,
+                message: "\(header.format.rawValue): \(size) pixels; the limit is \(limits.sideLength) per side"
+            )
+        }
         let pixels = size.pixelCount
         // Independent of the limit: no address has more bits.
         let maximumPixels = min(limits.pixels, 1 << 44)

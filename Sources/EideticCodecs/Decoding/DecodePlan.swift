@@ -18,12 +18,7 @@ struct DecodePlan {
         limits: DecodeLimits,
         context: JobContext
     ) throws(EideticError) {
-        guard bytes.count <= limits.encodedBytes.bytes else {
-            throw EideticError(
-                .limitExceeded,
-                message: "the file has \(bytes.count) bytes; the limit is \(limits.encodedBytes.bytes)"
-            )
-        }
+        guard bytes.count <= limits.encodedBytes.bytes else { throw Self.sizeError(bytes.count, limits: limits) }
         guard let format = try ImageDecoder.format(of: bytes, isComplete: true) else {
             throw Self.truncationError(for: bytes)
         }
@@ -41,8 +36,13 @@ struct DecodePlan {
         try checkAnimationLimit()
     }
 
-    /// The peak memory of the decode, in bytes.
-    var workingMemory: Int { codec.workingMemory(decoding: bytes, for: makeTask(deadline: .now)) }
+    /// The peak memory of the decode, in bytes: that of the codec, and the intermediate rows of resampling.
+    var workingMemory: Int {
+        let task = makeTask(deadline: .now)
+        let scratch = Resampler.scratchByteCount(from: codec.decodedSize(for: task), to: targetSize)
+        let (sum, overflow) = codec.workingMemory(decoding: bytes, for: task).addingReportingOverflow(scratch)
+        return overflow ? .max : sum
+    }
 
     /// Decodes, scales down, converts colours and applies the orientation, in this order: each step works on as few
     /// pixels as possible.
@@ -77,7 +77,7 @@ struct DecodePlan {
         var frames: [Image.Frame] = []
         for frame in decoded.frames {
             try task.checkpoint()
-            var pixels = try Resampler.resample(frame.pixels, to: targetSize)
+            var pixels = try Resampler.resample(frame.pixels, to: targetSize, for: task)
             if let converter {
                 pixels = try converter.convert(try pixels.unpremultiplied(), for: task)
             } else if decoded.colorModel == .cmyk {
@@ -95,6 +95,12 @@ struct DecodePlan {
             scale: options.scale,
             isPartial: decoded.isPartial
         )
+    }
+
+    /// Returns the error of a file with too many bytes.
+    static func sizeError(_ byteCount: Int, limits: DecodeLimits) -> EideticError {
+        let limit = limits.encodedBytes.bytes
+        return EideticError(.limitExceeded, message: "the file has \(byteCount) bytes; the limit is \(limit)")
     }
 
     private static func truncationError(for bytes: UnsafeRawBufferPointer) -> EideticError {

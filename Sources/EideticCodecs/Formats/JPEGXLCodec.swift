@@ -8,6 +8,7 @@ import EideticCore
 /// The orientation belongs to the format, and the library applies it.
 enum JPEGXLCodec: ImageCodec {
     static var formats: [ImageFormat] { [.jpegxl] }
+    static let detachedCalls: DetachedCalls? = .forFormat(.jpegxl)
 
     static func header(
         of bytes: UnsafeRawBufferPointer,
@@ -105,7 +106,7 @@ private struct JPEGXLFile: ~Copyable {
             if frames.isEmpty { profile = iccProfile }
             let (pixels, isFrameComplete) = try decodeFrame(acceptsPartial: task.acceptsPartial)
             // Scaled down immediately, because the limit on animations counts frames of the target size.
-            let resized = try Resampler.resample(pixels, to: task.targetSize)
+            let resized = try Resampler.resample(pixels, to: task.targetSize, for: task)
             frames.append(Image.Frame(pixels: resized, duration: Self.duration(seconds: seconds)))
             isPartial = !isFrameComplete
         } while task.decodesAllFrames && !isPartial && frames.count < task.header.frameCount

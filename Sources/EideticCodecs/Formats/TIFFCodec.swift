@@ -5,12 +5,14 @@ import EideticCore
 /// TIFF and BigTIFF, by libtiff; only the first page is decoded.
 enum TIFFCodec: ImageCodec {
     static var formats: [ImageFormat] { [.tiff] }
+    static let detachedCalls: DetachedCalls? = .forFormat(.tiff)
 
     static func header(
         of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
+        try TIFFDirectory.check(bytes)
         guard let file = try TIFFFile(bytes, isComplete: isComplete, memoryLimit: tagMemoryLimit) else { return nil }
         let info = file.info
         return ImageHeader(

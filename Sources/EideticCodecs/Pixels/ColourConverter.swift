@@ -9,13 +9,14 @@ final class ColourConverter {
     private let transform: cmsHTRANSFORM
     private let isCMYK: Bool
 
-    /// Creates a converter, unless the profile is sRGB, is invalid, or describes other channels than the pixels have.
+    /// Creates a converter, unless the profile is sRGB, is invalid or too large, or describes other channels than the
+    /// pixels have.
     ///
     /// Without a converter, the stored values are used unchanged.
     init?(profile: [UInt8], colorModel: DecodedPixels.ColorModel) {
-        guard let source = profile.withUnsafeBytes({ cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) }) else {
-            return nil
-        }
+        guard let profile = ICCProfile.reduced(profile),
+            let source = profile.withUnsafeBytes({ cmsOpenProfileFromMem($0.baseAddress, UInt32($0.count)) })
+        else { return nil }
         defer { cmsCloseProfile(source) }
         guard !Self.isSRGB(source), let format = Self.pixelFormat(for: source, colorModel: colorModel),
             let target = cmsCreate_sRGBProfile()

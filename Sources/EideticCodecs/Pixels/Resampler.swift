@@ -6,6 +6,23 @@ package import EideticCore
 /// The average costs a fraction of the filter, and the combined loss is invisible (48 dB or more against the filter
 /// alone).
 package enum Resampler {
+    /// The intermediate size: cells of source pixels are averaged first.
+    private struct Cells {
+        let across: Int
+        let down: Int
+        /// The number of cells.
+        let size: PixelSize
+
+        init(of source: PixelSize, to size: PixelSize) {
+            across = min(256, max(1, source.width / (2 * size.width)))
+            down = min(256, max(1, source.height / (2 * size.height)))
+            self.size = PixelSize(
+                width: (source.width + across - 1) / across,
+                height: (source.height + down - 1) / down
+            )
+        }
+    }
+
     /// Returns the pixels at a smaller size; pixels with alpha become premultiplied.
     ///
     /// Transparent pixels do not bleed: colours are weighted by alpha.
@@ -13,38 +30,76 @@ package enum Resampler {
     /// - Parameters:
     ///   - pixels: The pixels to scale.
     ///   - size: The target size, at most the size of `pixels`.
+    ///   - checkpoint: Called every few rows; an error that it throws ends the function.
     /// - Returns: The scaled pixels.
-    /// - Throws: `outOfMemory`.
+    /// - Throws: `outOfMemory`, and the errors of `checkpoint`.
     /// - Complexity: O(*n*) in the pixels.
-    package static func resample(_ pixels: PixelBuffer, to size: PixelSize) throws(EideticError) -> PixelBuffer {
+    package static func resample(
+        _ pixels: PixelBuffer,
+        to size: PixelSize,
+        checkpoint: () throws(EideticError) -> Void = {}
+    ) throws(EideticError) -> PixelBuffer {
         guard pixels.size != size else { return pixels }
         precondition(size.isPositive && size.width <= pixels.size.width && size.height <= pixels.size.height)
-        let cellWidth = min(256, max(1, pixels.size.width / (2 * size.width)))
-        let cellHeight = min(256, max(1, pixels.size.height / (2 * size.height)))
-        guard cellWidth > 1 || cellHeight > 1 else {
-            return try filter(pixels, extent: pixels.size, cell: (1, 1), to: size)
-        }
-        let average = try average(pixels, cellWidth: cellWidth, cellHeight: cellHeight)
-        return try filter(average, extent: pixels.size, cell: (cellWidth, cellHeight), to: size)
+        let cells = Cells(of: pixels.size, to: size)
+        let average = cells.size == pixels.size ? pixels : try average(pixels, cells: cells, checkpoint: checkpoint)
+        return try filter(average, extent: pixels.size, cells: cells, to: size, checkpoint: checkpoint)
     }
 
-    private static func average(_ pixels: PixelBuffer, cellWidth: Int, cellHeight: Int) throws(EideticError)
-        -> PixelBuffer
-    {
+    /// Returns the pixels of a decode at a smaller size, with the checkpoints of its task.
+    static func resample(
+        _ pixels: PixelBuffer,
+        to size: PixelSize,
+        for task: DecodeTask
+    ) throws(EideticError) -> PixelBuffer {
+        try resample(pixels, to: size) { () throws(EideticError) in try task.checkpoint() }
+    }
+
+    /// Returns the memory that ``resample(_:to:checkpoint:)`` needs beside its argument and its result, in bytes.
+    static func scratchByteCount(from source: PixelSize, to size: PixelSize) -> Int {
+        guard source != size, size.isPositive, size.width <= source.width, size.height <= source.height else {
+            return 0
+        }
+        let cells = Cells(of: source, to: size)
+        let average = cells.size == source ? 0 : 4 * cells.size.pixelCount + 8 * source.width
+        return average + 4 * cells.size.width + 8 * size.width * cells.size.height
+            + ResamplingFilter.byteCount(sourceLength: cells.size.width, targetLength: size.width)
+            + ResamplingFilter.byteCount(sourceLength: cells.size.height, targetLength: size.height)
+    }
+
+    /// Calls `body` with successive ranges of `height` rows, of about a million pixels each, and `checkpoint` before
+    /// each; every range but the last is a multiple of `step` rows.
+    private static func forEachBand(
+        height: Int,
+        width: Int,
+        step: Int = 1,
+        checkpoint: () throws(EideticError) -> Void,
+        body: (Range<Int>) -> Void
+    ) throws(EideticError) {
+        let count = max(1, (1 << 20) / (width * step)) * step
+        for first in stride(from: 0, to: height, by: count) {
+            try checkpoint()
+            body(first..<min(first + count, height))
+        }
+    }
+
+    private static func average(
+        _ pixels: PixelBuffer,
+        cells: Cells,
+        checkpoint: () throws(EideticError) -> Void
+    ) throws(EideticError) -> PixelBuffer {
         let size = pixels.size
-        let reduced = PixelSize(
-            width: (size.width + cellWidth - 1) / cellWidth,
-            height: (size.height + cellHeight - 1) / cellHeight
-        )
-        let scratch = try ScratchBuffer(byteCount: 8 * size.width)
-        return try PixelBuffer(size: reduced, alpha: pixels.alpha.whenPremultiplied) { target, stride in
-            pixels.withUnsafeBytes { source in
+        let scratch = try ScratchBuffer(byteCount: 8 * size.width), sums = scratch.bytes.baseAddress
+        let alpha = pixels.alpha.whenPremultiplied
+        return try PixelBuffer(size: cells.size, alpha: alpha) { target, stride throws(EideticError) in
+            let all = pixels.unsafeBytes, rows = UnsafeMutableRawBufferPointer(target)
+            try forEachBand(height: size.height, width: size.width, step: cells.down, checkpoint: checkpoint) { band in
                 eidetic_pixels_average(
-                    source.kernelSource(stride: pixels.bytesPerRow, size: size),
-                    eidetic_cell(width: cellWidth, height: cellHeight),
+                    all.kernelSource(rows: band, stride: pixels.bytesPerRow, width: size.width),
+                    eidetic_cell(width: cells.across, height: cells.down),
                     pixels.alpha == .straight ? 1 : 0,
-                    target.kernelTarget(stride: stride),
-                    scratch.bytes.baseAddress
+                    rows.kernelTarget(row: band.lowerBound / cells.down, stride: stride),
+                    sums
                 )
             }
         }
@@ -54,46 +109,50 @@ package enum Resampler {
     private static func filter(
         _ pixels: PixelBuffer,
         extent: PixelSize,
-        cell: (across: Int, down: Int),
-        to size: PixelSize
+        cells: Cells,
+        to size: PixelSize,
+        checkpoint: () throws(EideticError) -> Void
     ) throws(EideticError) -> PixelBuffer {
-        let source = pixels.size
-        let horizontal = ResamplingFilter(
-            sourceLength: source.width,
-            extent: Double(extent.width) / Double(cell.across),
-            targetLength: size.width
+        let horizontal = try ResamplingFilter(
+            sourceLength: cells.size.width,
+            extent: Double(extent.width) / Double(cells.across),
+            targetLength: size.width,
+            checkpoint: checkpoint
         )
-        let vertical = ResamplingFilter(
-            sourceLength: source.height,
-            extent: Double(extent.height) / Double(cell.down),
-            targetLength: size.height
+        let vertical = try ResamplingFilter(
+            sourceLength: cells.size.height,
+            extent: Double(extent.height) / Double(cells.down),
+            targetLength: size.height,
+            checkpoint: checkpoint
         )
-        let scratch = try ScratchBuffer(byteCount: 4 * source.width)
-        let memory = try ScratchBuffer(byteCount: 8 * size.width * source.height)
-        let rows = memory.bytes.assumingMemoryBound(to: Int16.self).baseAddress
-        pixels.withUnsafeBytes { bytes in
-            horizontal.withKernel {
-                eidetic_pixels_filter_rows(
-                    bytes.kernelSource(stride: pixels.bytesPerRow, size: source),
-                    pixels.alpha == .straight ? 1 : 0,
-                    $0,
-                    size.width,
-                    rows,
-                    scratch.bytes.bytePointer
-                )
+        let memory = try ScratchBuffer(byteCount: 8 * size.width * cells.size.height)
+        guard let rows = memory.bytes.assumingMemoryBound(to: Int16.self).baseAddress else { return pixels }
+        try filterRows(of: pixels, with: horizontal, width: size.width, into: rows, checkpoint: checkpoint)
+        let alpha = pixels.alpha.whenPremultiplied
+        return try PixelBuffer(size: size, alpha: alpha) { target, stride throws(EideticError) in
+            try forEachBand(height: size.height, width: size.width, checkpoint: checkpoint) { band in
+                vertical.withKernel(from: band.lowerBound) {
+                    let target = target.kernelTarget(row: band.lowerBound, stride: stride)
+                    eidetic_pixels_filter_columns(rows, size.width, $0, band.count, alpha == .opaque ? 0 : 1, target)
+                }
             }
         }
-        let alpha = pixels.alpha.whenPremultiplied
-        return try PixelBuffer(size: size, alpha: alpha) { target, stride in
-            vertical.withKernel {
-                eidetic_pixels_filter_columns(
-                    rows,
-                    size.width,
-                    $0,
-                    size.height,
-                    alpha == .premultiplied ? 1 : 0,
-                    target.kernelTarget(stride: stride)
-                )
+    }
+
+    /// Filters the rows horizontally to `width` pixels.
+    private static func filterRows(
+        of pixels: PixelBuffer,
+        with filter: ResamplingFilter,
+        width: Int,
+        into rows: UnsafeMutablePointer<Int16>,
+        checkpoint: () throws(EideticError) -> Void
+    ) throws(EideticError) {
+        let source = pixels.size, premultiplies: Int32 = pixels.alpha == .straight ? 1 : 0
+        let scratch = try ScratchBuffer(byteCount: 4 * source.width), row = scratch.bytes.bytePointer
+        try forEachBand(height: source.height, width: source.width, checkpoint: checkpoint) { band in
+            let from = pixels.unsafeBytes.kernelSource(rows: band, stride: pixels.bytesPerRow, width: source.width)
+            filter.withKernel { kernel in
+                eidetic_pixels_filter_rows(from, premultiplies, kernel, width, rows + 4 * width * band.lowerBound, row)
             }
         }
     }

@@ -1,4 +1,5 @@
 import CPixels
+import EideticCore
 import Glibc
 
 /// The weights of a three-lobed Lanczos filter along one axis.
@@ -14,11 +15,21 @@ struct ResamplingFilter {
     ///
     /// `extent` is the part of the source axis that the target covers: less than `sourceLength` if the last source
     /// pixel is the average of an incomplete cell.
-    init(sourceLength: Int, extent: Double, targetLength: Int) {
+    /// `checkpoint` is called every few thousand weights.
+    ///
+    /// - Throws: The errors of `checkpoint`.
+    init(
+        sourceLength: Int,
+        extent: Double,
+        targetLength: Int,
+        checkpoint: () throws(EideticError) -> Void
+    ) throws(EideticError) {
         let scale = extent / Double(targetLength)
         let support = 3 * max(1, scale)
         taps = min(sourceLength, 2 * Int(support.rounded(.up)) + 1)
+        let targetsPerCheckpoint = max(1, Self.weightsPerCheckpoint / taps)
         for index in 0..<targetLength {
+            if index % targetsPerCheckpoint == 0 { try checkpoint() }
             let centre = (Double(index) + 0.5) * scale
             let start = min(max(0, Int((centre - support).rounded(.up))), sourceLength - taps)
             firstPixels.append(Int32(start))
@@ -26,11 +37,23 @@ struct ResamplingFilter {
         }
     }
 
-    /// Calls `body` with the weights as the C kernels take them.
-    func withKernel(_ body: (eidetic_filter) -> Void) {
+    /// The number of weights between two checkpoints.
+    private static let weightsPerCheckpoint = 1 << 14
+
+    /// Returns the memory of a filter for these lengths, in bytes.
+    static func byteCount(sourceLength: Int, targetLength: Int) -> Int {
+        let support = 3 * max(1, Double(sourceLength) / Double(targetLength))
+        let taps = min(sourceLength, 2 * Int(support.rounded(.up)) + 1)
+        return targetLength * (2 * taps + 4)
+    }
+
+    /// Calls `body` with the weights of the targets from `index` on, as the C kernels take them.
+    func withKernel(from index: Int = 0, body: (eidetic_filter) -> Void) {
         firstPixels.withUnsafeBufferPointer { first in
             weights.withUnsafeBufferPointer { weights in
-                body(eidetic_filter(first: first.baseAddress, weights: weights.baseAddress, taps: taps))
+                let first = first.baseAddress.map { $0 + index },
+                    weights = weights.baseAddress.map { $0 + index * taps }
+                body(eidetic_filter(first: first, weights: weights, taps: taps))
             }
         }
     }

@@ -44,7 +44,7 @@ final class PNGPreviewFeed: PreviewFeed {
         return DecodedPixels(
             try rows.snapshot(alpha: .straight),
             iccProfile: structure.compressedProfile.flatMap {
-                ZlibStream.inflate($0, limit: PNGCodec.maximumProfileSize)
+                ZlibStream.inflate($0, limit: ICCProfile.maximumSize)
             },
             isPartial: eidetic_png_feed_is_complete(handle) == 0
         )

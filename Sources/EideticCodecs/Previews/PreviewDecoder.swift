@@ -43,7 +43,14 @@ package final class PreviewDecoder: @unchecked Sendable {
     ///
     /// - Returns: The preview; `nil` if nothing is visible yet.
     /// - Throws: The errors of `ImageDecoder.decode`; if bytes are missing, a later call may succeed.
-    package func preview(of bytes: UnsafeRawBufferPointer) throws(EideticError) -> Image? {
+    package func preview(of bytes: [UInt8]) throws(EideticError) -> Image? {
+        guard ImageDecoder.isInterruptible(bytes) else {
+            return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
+        }
+        return try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try preview(ofPrefix: bytes) }
+    }
+
+    private func preview(ofPrefix bytes: UnsafeRawBufferPointer) throws(EideticError) -> Image? {
         let plan = try DecodePlan(bytes: bytes, options: options, limits: limits, context: context)
         if case .undetermined = feedState { startFeed(for: plan) }
         if case .active(_, _, let header) = feedState,

@@ -12,7 +12,11 @@ package final class Monitor<State>: @unchecked Sendable {
     package init(_ initialState: sending State) {
         state = initialState
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -38,6 +42,24 @@ package final class Monitor<State>: @unchecked Sendable {
         while true {
             if let result = body(&state) { return result }
             pthread_cond_wait(condition, mutex)
+        }
+    }
+
+    /// Blocks the calling thread until `body` returns a value, or for `duration`; `body` is called again after each
+    /// wake-up.
+    ///
+    /// - Returns: `nil` if `body` has returned no value within `duration`.
+    package func wait<Result>(for duration: Duration, until body: (inout State) -> Result?) -> Result? {
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        let nanoseconds = end.tv_nsec + Int(duration.components.attoseconds / 1_000_000_000)
+        end.tv_sec += Int(duration.components.seconds) + nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            guard pthread_cond_timedwait(condition, mutex, &end) != ETIMEDOUT else { return body(&state) }
         }
     }
 

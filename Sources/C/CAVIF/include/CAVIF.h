@@ -12,6 +12,7 @@ typedef struct {
     int loop_count;          // 0 for an endless animation
     const uint8_t *icc;      // owned by the decoder; NULL without a profile
     size_t icc_count;
+    bool has_invalid_grid;   // the reason why the file cannot be opened
 } eidetic_avif_info;
 
 // Reads everything but the pixels. The bytes must stay valid until `eidetic_avif_close`. If `is_complete` is false, the
@@ -19,6 +20,10 @@ typedef struct {
 eidetic_avif *eidetic_avif_open(
     const void *bytes, size_t count, bool is_complete, uint32_t maximum_pixels, uint32_t maximum_frames,
     eidetic_avif_info *info, eidetic_codec_outcome *outcome);
+
+// Sets the largest number of pixels of a coded frame, which the library refuses to decode otherwise. Without a limit, a
+// tile that is announced as 64x64 may be coded as 16384x16384: the library decodes it at that size and scales it down.
+void eidetic_avif_limit_coded_size(eidetic_avif *avif, uint32_t maximum_pixels);
 
 void eidetic_avif_close(eidetic_avif *avif);
 

@@ -14,9 +14,13 @@ typedef enum {
     EIDETIC_JPEG_OUT_OF_MEMORY = 2,
     EIDETIC_JPEG_UNSUPPORTED = 3,
     EIDETIC_JPEG_TRUNCATED = 4, // by the lossless decoder only
+    EIDETIC_JPEG_TOO_MANY_SCANS = 5,
 } eidetic_jpeg_status;
 
 /// The meaning of the four bytes of a decoded pixel.
+// The maximum number of scans, as in Skia. Each scan takes time for all pixels, though it may have a few bytes only.
+enum { EIDETIC_JPEG_MAXIMUM_SCANS = 100 };
+
 typedef enum { EIDETIC_JPEG_RGBA = 0, EIDETIC_JPEG_CMYK = 1, EIDETIC_JPEG_INVERTED_CMYK = 2 } eidetic_jpeg_model;
 
 /// A decoder that reads from memory, which must outlive it.

@@ -57,8 +57,11 @@ struct GIFStructure {
         var palette: UnsafeRawBufferPointer?
         guard readPalette(flags: flags, into: &palette) else { return }
         globalPalette = palette
+        var blockCount = 0
         while let block = bytes.uint8(at: offset) {
             offset += 1
+            blockCount += 1
+            try BlockCountLimit.check(blockCount, format: .gif)
             switch block {
             case 0x21: guard readExtension() else { return }
             case 0x2c: guard try readFrame() else { return }

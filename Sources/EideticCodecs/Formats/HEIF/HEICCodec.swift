@@ -9,12 +9,14 @@ import EideticCore
 /// repeats the same rotation and is ignored.
 enum HEICCodec: ImageCodec {
     static var formats: [ImageFormat] { [.heic] }
+    static let detachedCalls: DetachedCalls? = .forFormat(.heic)
 
     static func header(
         of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
+        try HEIFTableLimits.check(bytes)
         do throws(EideticError) {
             return try HEICFile(bytes)?.header(format: format)
         } catch {
@@ -33,6 +35,8 @@ enum HEICCodec: ImageCodec {
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
+        // libheif bounds the announced size only.
+        try HEIFWorkload(bytes, basis: .codedSize)?.check(limit: task.limits.pixels, format: .heic)
         guard let file = try HEICFile(bytes) else {
             throw EideticError(.corrupt, message: "heic: the file has no primary image")
         }
@@ -42,7 +46,8 @@ enum HEICCodec: ImageCodec {
 
     /// The result, libheif's image, its planes, and the tiles of a grid.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
-        task.estimatedMemory(canvasCount: 4)
+        let workload = try? HEIFWorkload(bytes, basis: .codedSize)
+        return max(task.estimatedMemory(canvasCount: 4), 8 * (workload?.largestItem ?? 0))
     }
 }
 

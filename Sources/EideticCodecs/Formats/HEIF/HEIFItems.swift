@@ -37,11 +37,14 @@ struct HEIFItems {
     func alphaItem(of item: Int) -> Int? {
         // A hostile file can list any number of items.
         auxiliaryItems(of: item).prefix(8).first { auxiliary in
-            properties(of: auxiliary, named: "auxC").contains {
-                $0.contains("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", at: 4)
-                    || $0.contains("urn:mpeg:hevc:2015:auxid:1", at: 4)
-            }
+            properties(of: auxiliary, named: "auxC").contains(where: Self.isAlpha)
         }
+    }
+
+    /// Returns `true` if an `auxC` box names the type of an alpha image; otherwise, `false`.
+    static func isAlpha(_ type: UnsafeRawBufferPointer) -> Bool {
+        type.contains("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", at: 4)
+            || type.contains("urn:mpeg:hevc:2015:auxid:1", at: 4)
     }
 
     /// Returns the items that are auxiliary to another one.
@@ -53,7 +56,9 @@ struct HEIFItems {
         return list.boxes(named: "auxl").compactMap { reference in
             let number = isLong ? reference.bigEndian32 : reference.bigEndian16
             let size = isLong ? 4 : 2
-            guard let from = number(0), let count = reference.bigEndian16(at: size) else { return nil }
+            guard let from = number(0), let announced = reference.bigEndian16(at: size) else { return nil }
+            // The box may end before the announced count.
+            let count = min(announced, (reference.count - size - 2) / size)
             return (0..<count).contains { number(size + 2 + size * $0) == item } ? from : nil
         }
     }

@@ -70,6 +70,11 @@ enum JPEGCodec: ImageCodec {
         return task.header.size.pixelCount * (2 * coefficients + 4 * scaleNumerator * scaleNumerator / 64)
     }
 
+    static func decodedSize(for task: DecodeTask) -> PixelSize {
+        let size = task.header.size, scale = scaleNumerator(for: task)
+        return PixelSize(width: (size.width * scale + 7) / 8, height: (size.height * scale + 7) / 8)
+    }
+
     /// Returns the scale of the inverse cosine transform in eighths: the smallest with twice the target size in both
     /// directions.
     ///

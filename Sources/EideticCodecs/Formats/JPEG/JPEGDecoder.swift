@@ -83,6 +83,8 @@ struct JPEGDecoder: ~Copyable {
         case EIDETIC_JPEG_OK: return
         case EIDETIC_JPEG_OUT_OF_MEMORY: throw error(code: .outOfMemory)
         case EIDETIC_JPEG_UNSUPPORTED: throw error(code: .unsupportedFormat)
+        case EIDETIC_JPEG_TOO_MANY_SCANS:
+            throw EideticError(.limitExceeded, message: "JPEG: more than \(EIDETIC_JPEG_MAXIMUM_SCANS) scans")
         default: throw error(code: eidetic_jpeg_is_truncated(handle) != 0 ? .truncated : .corrupt)
         }
     }

@@ -7,9 +7,6 @@ enum PNGCodec: ImageCodec {
     /// The number of rows between two checkpoints.
     private static let rowsPerCheckpoint = 32
 
-    /// The maximum size of a colour profile; real profiles have at most 4 MB.
-    static let maximumProfileSize = 16 << 20
-
     static func header(
         of bytes: UnsafeRawBufferPointer,
         isComplete: Bool,
@@ -42,7 +39,7 @@ enum PNGCodec: ImageCodec {
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
         let structure = try PNGStructure(bytes)
-        let profile = structure.compressedProfile.flatMap { ZlibStream.inflate($0, limit: maximumProfileSize) }
+        let profile = structure.compressedProfile.flatMap { ZlibStream.inflate($0, limit: ICCProfile.maximumSize) }
         if task.decodesAllFrames, structure.frames.count > 1 {
             var decoded = try APNGDecoder.decode(structure, for: task)
             decoded.iccProfile = profile

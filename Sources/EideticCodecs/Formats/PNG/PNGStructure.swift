@@ -40,9 +40,10 @@ struct PNGStructure {
 
     /// Parses the chunks as far as the bytes reach.
     ///
-    /// - Throws: `corrupt` if the first chunk is not a valid header.
+    /// - Throws: `corrupt` if the first chunk is not a valid header; `limitExceeded` if there are too many chunks.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
-        for chunk in PNGChunks(bytes) {
+        for (index, chunk) in PNGChunks(bytes).enumerated() {
+            try BlockCountLimit.check(index + 1, format: .png)
             let isPixelData = chunk.name == "IDAT" || chunk.name == "fdAT"
             if isPixelData, size.isPositive { hasHeader = true }
             guard chunk.isComplete || isPixelData else { return }
@@ -84,7 +85,7 @@ struct PNGStructure {
         case "IHDR" where !size.isPositive: try readHeader(chunk.content)
         case "CgBI": isCgBI = true
         case "PLTE" where palette == nil: palette = chunk.content; paletteColours = expandedPalette()
-        case "tRNS" where palette != nil || colorType != 3:
+        case "tRNS" where transparency == nil && (palette != nil || colorType != 3):
             transparency = chunk.content; paletteColours = expandedPalette()
         case "eXIf" where orientation == .up: orientation = Exif.orientation(in: chunk.content)
         case "sRGB": hasSRGB = true; compressedProfile = nil

@@ -37,13 +37,15 @@ struct WebPStructure {
 
     /// Parses the chunks as far as the bytes reach.
     ///
-    /// - Throws: `corrupt` if the chunks are invalid.
+    /// - Throws: `corrupt` if the chunks are invalid; `limitExceeded` if there are too many.
     init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
         guard let declaredSize = bytes.littleEndian32(at: 4) else { isComplete = false; return }
         isComplete = bytes.count - 8 >= declaredSize
         let end = min(bytes.count, 8 + declaredSize)
-        var offset = 12
+        var offset = 12, chunkCount = 0
         while let length = bytes.littleEndian32(at: offset + 4), offset + 8 <= end {
+            chunkCount += 1
+            try BlockCountLimit.check(chunkCount, format: .webp)
             let isChunkComplete = length <= end - offset - 8
             guard let name = bytes.slice(at: offset, count: 4),
                 let body = bytes.slice(at: offset + 8, count: min(length, end - offset - 8))

@@ -5,9 +5,10 @@ import EideticCore
 
 /// Scalable Vector Graphics, rendered at the target size by librsvg.
 ///
-/// External resources are not read. The library bounds entities, references and elements.
+/// External resources are not read. The library bounds the elements, and ``SVGWorkload`` the work of filters.
 enum SVGCodec: ImageCodec {
     static var formats: [ImageFormat] { [.svg] }
+    static let detachedCalls: DetachedCalls? = .forFormat(.svg)
 
     /// Parses the size, which requires the complete document.
     static func header(
@@ -31,8 +32,12 @@ enum SVGCodec: ImageCodec {
         let opened = task.document as? SVGDocument
         let document = if let opened { opened } else { try SVGDocument(bytes) }
         try task.checkpoint()
+        let scale = Double(task.targetSize.width) / Double(max(1, document.header.size.width))
+        try SVGWorkload(bytes, scale: scale, limits: task.limits).check(size: task.targetSize)
         return DecodedPixels(try document.draw(size: task.targetSize))
     }
+
+    static func decodedSize(for task: DecodeTask) -> PixelSize { task.targetSize }
 
     /// The rendered image, and as much again for filters and masks.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {

@@ -1,0 +1,31 @@
+/// A reader of bits from the most significant one on; zeros beyond the end.
+struct BitReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// A Boolean value indicating whether bits beyond the end were read or skipped.
+    var isPastEnd: Bool { offset > 8 * bytes.count }
+
+    /// Reads an unsigned number of at most 32 bits.
+    mutating func readBits(_ count: Int) -> Int {
+        (0..<count).reduce(0) { value, _ in
+            defer { offset += 1 }
+            return value << 1 | (bytes.uint8(at: offset >> 3) ?? 0) >> (7 - offset & 7) & 1
+        }
+    }
+
+    /// Reads a Boolean value of one bit.
+    mutating func readFlag() -> Bool { readBits(1) == 1 }
+
+    mutating func skipBits(_ count: Int) { offset += count }
+
+    /// Reads an unsigned number with as many leading zeros as it has further bits, as in HEVC (`ue(v)`) and AV1
+    /// (`uvlc`).
+    mutating func readExponentialGolomb() -> Int {
+        var zeros = 0
+        while zeros < 32, !isPastEnd, !readFlag() { zeros += 1 }
+        return (1 << zeros) - 1 + readBits(zeros)
+    }
+}

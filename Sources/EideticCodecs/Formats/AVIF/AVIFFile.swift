@@ -1,0 +1,113 @@
+#if AVIF
+import CAVIF
+import CCodec
+import CPixels
+import EideticCore
+
+/// The reason why libavif could not open a file.
+struct AVIFFailure: Error {
+    let error: EideticError
+    /// A Boolean value indicating whether the library supports the file but for its grid.
+    let isInvalidGrid: Bool
+}
+
+/// An open AVIF file in memory.
+struct AVIFFile: ~Copyable {
+    private let handle: OpaquePointer
+    private let info: eidetic_avif_info
+    private let alphaProperties: AVIFAlpha?
+
+    /// Opens the file and parses its headers.
+    ///
+    /// - Returns: `nil` if more bytes are needed.
+    init?(_ bytes: UnsafeRawBufferPointer, isComplete: Bool, maximumPixels: Int, maximumFrames: Int)
+        throws(AVIFFailure)
+    {
+        var outcome = eidetic_codec_outcome()
+        var info = eidetic_avif_info()
+        let handle = eidetic_avif_open(
+            bytes.baseAddress,
+            bytes.count,
+            isComplete,
+            UInt32(clamping: maximumPixels),
+            UInt32(clamping: maximumFrames),
+            &info,
+            &outcome
+        )
+        if outcome.status == EIDETIC_CODEC_NEEDS_MORE, !isComplete { return nil }
+        do throws(EideticError) {
+            try outcome.check(format: .avif)
+        } catch {
+            throw AVIFFailure(error: error, isInvalidGrid: info.has_invalid_grid)
+        }
+        guard let handle else { return nil }
+        self.handle = handle
+        self.info = info
+        alphaProperties = info.has_alpha && info.frames == 1 ? AVIFAlpha(bytes) : nil
+    }
+
+    deinit { eidetic_avif_close(handle) }
+
+    /// Makes frames corrupt that have more pixels than the image and `count`, the largest announced tile.
+    func limitCodedSize(toPixelCount count: Int) {
+        eidetic_avif_limit_coded_size(handle, UInt32(clamping: max(count, size.pixelCount)))
+    }
+
+    var size: PixelSize { PixelSize(width: Int(info.width), height: Int(info.height)) }
+
+    var loopCount: Int? { info.frames == 1 ? 1 : info.loop_count == 0 ? nil : Int(info.loop_count) }
+
+    func makeHeader(from bytes: UnsafeRawBufferPointer) -> ImageHeader {
+        ImageHeader(
+            format: .avif,
+            size: size,
+            hasAlpha: alpha != .opaque,
+            frameCount: Int(info.frames),
+            loopCount: loopCount,
+            durations: info.frames == 1 ? [] : AVIFDurations.read(from: bytes, count: Int(info.frames))
+        )
+    }
+
+    func decode(for task: DecodeTask) throws(EideticError) -> DecodedPixels {
+        var frames: [Image.Frame] = []
+        let durations = task.header.durations
+        for index in 0..<(task.decodesAllFrames ? Int(info.frames) : 1) {
+            try task.checkpoint()
+            let duration = index < durations.count ? durations[index] : .zero
+            do throws(EideticError) {
+                frames.append(Image.Frame(pixels: try nextFrame(for: task), duration: duration))
+            } catch {
+                guard task.acceptsPartial, error.code == .truncated, !frames.isEmpty else { throw error }
+                var decoded = DecodedPixels(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
+                decoded.isPartial = true
+                return decoded
+            }
+        }
+        return DecodedPixels(frames: frames, loopCount: loopCount, iccProfile: iccProfile)
+    }
+
+    private var iccProfile: [UInt8]? {
+        info.icc.map { Array(UnsafeBufferPointer(start: $0, count: info.icc_count)) }
+    }
+
+    private var alpha: PixelBuffer.Alpha {
+        guard info.has_alpha, alphaProperties?.isMismatched != true else { return .opaque }
+        return info.is_premultiplied ? .premultiplied : .straight
+    }
+
+    /// Decodes the next frame and scales it down, because the limit on animations counts frames of the target size.
+    private func nextFrame(for task: DecodeTask) throws(EideticError) -> PixelBuffer {
+        let pixels = try PixelBuffer(size: size, alpha: alpha) { memory, stride throws(EideticError) in
+            var outcome = eidetic_codec_outcome()
+            _ = eidetic_avif_next(handle, memory.bytePointer, stride, &outcome)
+            try outcome.check(format: .avif)
+            if alphaProperties?.isMismatched == true {
+                eidetic_pixels_make_opaque(memory.bytePointer, size.pixelCount)
+            } else if alphaProperties?.isLimitedRange == true, alpha == .straight {
+                eidetic_pixels_narrow_alpha(memory.bytePointer, size.pixelCount)
+            }
+        }
+        return try Resampler.resample(pixels, to: task.targetSize, for: task)
+    }
+}
+#endif

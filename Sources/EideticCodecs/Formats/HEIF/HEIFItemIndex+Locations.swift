@@ -1,0 +1,63 @@
+#if AVIF || HEIF
+extension HEIFItemIndex {
+    /// The sizes of the fields of an item location box.
+    private struct FieldSizes {
+        let offset: Int
+        let length: Int
+        let base: Int
+        let index: Int
+    }
+
+    /// Reads the item location box.
+    ///
+    /// - SeeAlso: ISO/IEC 14496-12, 8.11.3.
+    mutating func readLocations(in meta: UnsafeRawBufferPointer) {
+        guard let table = meta.box("iloc"), let version = table.uint8(at: 0), version <= 2,
+            let sizes = table.bigEndian16(at: 4)
+        else { return }
+        let fields = FieldSizes(
+            offset: sizes >> 12,
+            length: sizes >> 8 & 15,
+            base: sizes >> 4 & 15,
+            index: version == 0 ? 0 : sizes & 15
+        )
+        var cursor = Cursor(bytes: table, offset: 6)
+        let count = cursor.read(version < 2 ? 2 : 4) ?? 0
+        for _ in 0..<count {
+            guard let item = cursor.read(version < 2 ? 2 : 4),
+                let method = version == 0 ? 0 : cursor.read(2).map({ $0 & 15 }),
+                cursor.read(2) != nil, let base = cursor.read(fields.base), let extentCount = cursor.read(2)
+            else { return }
+            for _ in 0..<extentCount {
+                guard cursor.read(fields.index) != nil, let offset = cursor.read(fields.offset),
+                    let length = cursor.read(fields.length)
+                else { return }
+                guard method <= 1, offset <= Int.max - base else { continue }
+                let extent = Extent(offset: base + offset, length: length, isInItemData: method == 1)
+                extents[item, default: []].append(extent)
+            }
+        }
+    }
+
+    /// A reader of big-endian numbers of 0, 2, 4 or 8 bytes.
+    private struct Cursor {
+        let bytes: UnsafeRawBufferPointer
+        var offset: Int
+
+        mutating func read(_ size: Int) -> Int? {
+            defer { offset += size }
+            switch size {
+            case 0: return 0
+            case 2: return bytes.bigEndian16(at: offset)
+            case 4: return bytes.bigEndian32(at: offset)
+            case 8:
+                guard let high = bytes.bigEndian32(at: offset), let low = bytes.bigEndian32(at: offset + 4),
+                    high < 1 << 30
+                else { return nil }
+                return high << 32 | low
+            default: return nil
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,147 @@
+#if AVIF || HEIF
+import EideticCore
+
+/// The items of a HEIF file by their identifiers: types, properties, references and the places of their data.
+///
+/// Built in one pass over the tables, so that thousands of tiles take linear time.
+///
+/// - SeeAlso: ISO/IEC 14496-12, 8.11; ISO/IEC 23008-12, 6.6 and 9.3.
+struct HEIFItemIndex {
+    /// A part of an item's data.
+    struct Extent {
+        let offset: Int
+        let length: Int
+        /// A Boolean value indicating whether the offset counts within the `idat` box, instead of the file.
+        let isInItemData: Bool
+    }
+
+    private let file: UnsafeRawBufferPointer
+    private let meta: UnsafeRawBufferPointer
+    private let properties: [(name: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer)]
+    private var types: [Int: Int] = [:]
+    private var propertyNumbers: [Int: [Int]] = [:]
+    private var parts: [Int: [Int]] = [:]
+    var extents: [Int: [Extent]] = [:]
+    private var auxiliaries: [Int: [Int]] = [:]
+    /// The identifier of the primary item.
+    let primaryItem: Int
+
+    /// Reads the tables of a file; `nil` if it has no primary item.
+    ///
+    /// - Throws: `limitExceeded` if the tables are too long.
+    init?(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        try HEIFTableLimits.check(bytes)
+        guard let items = HEIFItems(bytes), let box = bytes.box("meta"),
+            let meta = box.slice(at: 4, count: box.count - 4)
+        else { return nil }
+        file = bytes
+        self.meta = meta
+        primaryItem = items.primaryItem
+        var properties: [(name: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer)] = []
+        meta.box("iprp", "ipco")?.forEachBox {
+            properties.append(($0, $1)); return true
+        }
+        self.properties = properties
+        readTypes()
+        readAssociations()
+        readReferences()
+        readLocations(in: meta)
+    }
+
+    /// Returns `true` if the item has this type of four characters; otherwise, `false`.
+    func isType(_ name: StaticString, item: Int) -> Bool { types[item] == Self.code(name) }
+
+    /// Returns the items from which a derived image is made: the tiles of a grid, in order and with repetitions.
+    func parts(of item: Int) -> [Int] { parts[item] ?? [] }
+
+    /// Returns the items with the alpha of an item.
+    func alphaItems(of item: Int) -> [Int] {
+        (auxiliaries[item] ?? []).filter { properties(of: $0, named: "auxC").contains(where: HEIFItems.isAlpha) }
+    }
+
+    /// Returns the contents of an item's properties with the given name.
+    func properties(of item: Int, named name: StaticString) -> [UnsafeRawBufferPointer] {
+        (propertyNumbers[item] ?? []).compactMap { number in
+            guard properties.indices.contains(number - 1), properties[number - 1].name.contains(name) else {
+                return nil
+            }
+            return properties[number - 1].content
+        }
+    }
+
+    /// Returns the size of an item as it is announced, before crop and rotation.
+    func announcedSize(of item: Int) -> PixelSize? {
+        guard let size = properties(of: item, named: "ispe").first, let width = size.bigEndian32(at: 4),
+            let height = size.bigEndian32(at: 8)
+        else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// Returns the data of an item, in one piece; `nil` if it lies outside the file, or is longer than it.
+    func data(of item: Int) -> [UInt8]? {
+        var data: [UInt8] = []
+        for extent in extents[item] ?? [] {
+            let source = extent.isInItemData ? meta.box("idat") : file
+            guard let source else { return nil }
+            // A length of 0 means the rest of the file.
+            let length = extent.length == 0 ? source.count - extent.offset : extent.length
+            guard let part = source.slice(at: extent.offset, count: length), data.count + length <= file.count else {
+                return nil
+            }
+            data += part
+        }
+        return data.isEmpty ? nil : data
+    }
+
+    private static func code(_ name: StaticString) -> Int {
+        name.withUTF8Buffer { $0.reduce(0) { $0 << 8 | Int($1) } }
+    }
+
+    private mutating func readTypes() {
+        for table in meta.boxes(named: "iinf") {
+            let start = table.uint8(at: 0) == 0 ? 6 : 8
+            guard let list = table.slice(at: start, count: table.count - start) else { continue }
+            for entry in list.boxes(named: "infe") {
+                guard let version = entry.uint8(at: 0), version >= 2 else { continue }
+                let item = version == 2 ? entry.bigEndian16(at: 4) : entry.bigEndian32(at: 4)
+                if let item { types[item] = entry.bigEndian32(at: version == 2 ? 8 : 10) }
+            }
+        }
+    }
+
+    private mutating func readAssociations() {
+        for table in meta.box("iprp")?.boxes(named: "ipma") ?? [] {
+            let isLong = table.uint8(at: 0) != 0, isWide = (table.uint8(at: 3) ?? 0) & 1 == 1
+            var offset = 8
+            while let item = isLong ? table.bigEndian32(at: offset) : table.bigEndian16(at: offset),
+                let count = table.uint8(at: offset + (isLong ? 4 : 2))
+            {
+                offset += isLong ? 5 : 3
+                // The most significant bit marks essential properties.
+                let numbers = (0..<count).compactMap { index in
+                    isWide
+                        ? table.bigEndian16(at: offset + 2 * index).map { $0 & 0x7fff }
+                        : table.uint8(at: offset + index).map { $0 & 0x7f }
+                }
+                propertyNumbers[item, default: []] += numbers
+                offset += count * (isWide ? 2 : 1)
+            }
+        }
+    }
+
+    private mutating func readReferences() {
+        for table in meta.boxes(named: "iref") {
+            let size = table.uint8(at: 0) == 0 ? 2 : 4
+            guard let list = table.slice(at: 4, count: table.count - 4) else { continue }
+            list.forEachBox { name, reference in
+                let number = size == 2 ? reference.bigEndian16 : reference.bigEndian32
+                guard let item = number(0), let count = reference.bigEndian16(at: size) else { return true }
+                let targets = (0..<count).compactMap { number(size + 2 + size * $0) }
+                if name.contains("dimg") { parts[item, default: []] += targets }
+                if name.contains("auxl") { for target in targets { auxiliaries[target, default: []].append(item) } }
+                return true
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,112 @@
+#if SVG
+import EideticCore
+
+/// The tags and style sheets of an SVG document, as far as the cost of drawing it depends on them.
+///
+/// No validator: librsvg parses the document again. Whatever this reader would understand otherwise than librsvg is
+/// refused: entities with markup, default attributes, unusual encodings.
+///
+/// - SeeAlso: XML 1.0, sections 2.4 to 2.8, 4.2 and 4.3.3.
+struct SVGMarkup {
+    /// One piece of a document.
+    enum Piece {
+        /// A start tag; `isEmpty` if it is also the end tag.
+        case start(name: Substring.UTF8View, attributes: [Attribute], isEmpty: Bool)
+        case end
+        /// Character data.
+        case text(Substring.UTF8View)
+        /// A processing instruction.
+        case instruction(Substring.UTF8View)
+    }
+
+    /// One attribute, whose name has no prefix and whose value has no references.
+    struct Attribute {
+        let name: String
+        let value: String
+    }
+
+    private let text: String
+    var rest: Substring.UTF8View
+    var entities: [String: String] = [:]
+
+    /// Creates a reader of a document.
+    ///
+    /// - Throws: `unsupportedFormat` for an encoding in which markup is not ASCII.
+    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        text = try SVGEncoding.decode(bytes)
+        rest = text[...].utf8
+    }
+
+    /// Returns the next piece; `nil` at the end of the document.
+    ///
+    /// - Throws: `unsupportedFormat` for declarations and references that this reader does not follow.
+    mutating func next() throws(EideticError) -> Piece? {
+        while let first = rest.first {
+            guard first == UInt8(ascii: "<") else { return .text(consume(upTo: "<")) }
+            if skip("<!--") { skip(through: "-->"); continue }
+            if skip("<![CDATA[") {
+                let content = consume(upTo: "]]>")
+                _ = skip("]]>")
+                return .text(content)
+            }
+            if skip("<!DOCTYPE") { try readDocumentType(); continue }
+            if skip("<?") {
+                let content = consume(upTo: "?>")
+                _ = skip("?>")
+                return .instruction(content)
+            }
+            if skip("</") { skip(through: ">"); return .end }
+            return try readStartTag()
+        }
+        return nil
+    }
+
+    private mutating func readStartTag() throws(EideticError) -> Piece {
+        rest.removeFirst()
+        let name = localName(consume { !Self.isSpace($0) && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "/") })
+        var attributes: [Attribute] = []
+        while let first = rest.first {
+            if first == UInt8(ascii: ">") { rest.removeFirst(); break }
+            if skip("/>") { return .start(name: name, attributes: attributes, isEmpty: true) }
+            if Self.isSpace(first) || first == UInt8(ascii: "/") { rest.removeFirst(); continue }
+            let key = consume { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ">") && !Self.isSpace($0) }
+            skipSpaces()
+            guard skip("=") else { continue }
+            skipSpaces()
+            guard let quote = rest.popFirst() else { break }
+            let value = consume { $0 != quote }
+            _ = rest.popFirst()
+            attributes.append(Attribute(name: String(localName(key)) ?? "", value: try resolved(value)))
+        }
+        return .start(name: name, attributes: attributes, isEmpty: false)
+    }
+
+    /// Returns a value with its references replaced.
+    private func resolved(_ value: Substring.UTF8View) throws(EideticError) -> String {
+        guard value.contains(UInt8(ascii: "&")) else { return String(value) ?? "" }
+        var result = ""
+        var rest = value
+        while let start = rest.firstIndex(of: UInt8(ascii: "&")) {
+            result += String(rest[..<start]) ?? ""
+            guard let end = rest[start...].firstIndex(of: UInt8(ascii: ";")) else { break }
+            result += try replacement(for: String(rest[rest.index(after: start)..<end]) ?? "")
+            rest = rest[rest.index(after: end)...]
+        }
+        return result + (String(rest) ?? "")
+    }
+
+    private func replacement(for name: String) throws(EideticError) -> String {
+        let standard = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'"]
+        if let text = standard[name] ?? entities[name] { return text }
+        let digits = name.hasPrefix("#x") ? name.dropFirst(2) : name.dropFirst(1)
+        guard name.hasPrefix("#"), let number = UInt32(digits, radix: name.hasPrefix("#x") ? 16 : 10),
+            let scalar = Unicode.Scalar(number)
+        else { throw Self.unsupported("the reference &\(name.prefix(20));") }
+        return String(Character(scalar))
+    }
+
+    static func unsupported(_ feature: String) -> EideticError {
+        EideticError(.unsupportedFormat, message: "svg: \(feature) are not supported")
+    }
+}
+#endif
