@@ -21,7 +21,7 @@ enum LoadCommand {
         "concurrency",
         placeholder: "N",
         expecting: "a number from 1 to 64",
-        help: "number of concurrent downloads (default: 6)",
+        help: "number of concurrent downloads, two thirds of them from one host (default: 6)",
         parse: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
     )
 
