@@ -44,6 +44,7 @@ let package = Package(
         .target(name: "CLinux"),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .target(name: "CInflate", linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CNetwork"),
         .target(name: "CJPEG", cSettings: kernels, linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CPNG", cSettings: kernels, linkerSettings: [.linkedLibrary("png")]),
@@ -97,7 +98,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "EideticStore", dependencies: ["EideticCore"], swiftSettings: strict),
-        .target(name: "EideticFetch", dependencies: ["EideticCore", "CCurl", "CNetwork"], swiftSettings: strict),
+        .target(
+            name: "EideticFetch",
+            dependencies: ["EideticCore", "CCurl", "CInflate", "CNetwork"],
+            swiftSettings: strict
+        ),
         .target(
             name: "Eidetic",
             dependencies: ["EideticCore", "EideticCodecs", "EideticStore", "EideticFetch"],

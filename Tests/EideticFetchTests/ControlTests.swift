@@ -149,8 +149,8 @@ struct ControlTests {
             (request.path == "/urgent" ? [] : [.wait(gate)]) + [.response(200, headers: [:], body: Fixture.image())]
         }
         var configuration = Downloader.Configuration()
-        if ofOneOrigin { configuration.maximumPerHost = 6 } else { configuration.maximumConcurrent = 6 }
-        if ofOneOrigin { configuration.maximumConcurrent = 20 }
+        configuration.maximumConcurrent = ofOneOrigin ? 20 : 6
+        configuration.maximumPerHost = ofOneOrigin ? 6 : 20
         let downloader = Downloader(configuration)
         let tasks = try (0..<8).map { number in
             let request = try FetchRequest(url: "\(origin.url)/\(number)")

@@ -41,7 +41,9 @@ struct OrderTests {
     func limit() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: Fixture.image())] }
-        let downloader = Downloader()
+        var configuration = Downloader.Configuration()
+        configuration.maximumPerHost = 20
+        let downloader = Downloader(configuration)
         let tasks = try (1...20).map { number in
             let request = try FetchRequest(url: "\(origin.url)/\(number)")
             return Task.immediate { _ = try await downloader.fetch(request) }

@@ -76,7 +76,7 @@ struct TimeoutTests {
         #expect(error?.message.contains("no byte for 15.0 s") == true)
     }
 
-    @Test("L04 a download that keeps receiving bytes does not time out")
+    @Test("L04 a download that keeps receiving bytes does not time out, without a least rate")
     func trickle() async throws {
         let (gates, arrivals) = ((0..<4).map { _ in Gate() }, (0..<4).map { _ in Gate() })
         let origin = try ScriptedOrigin { _ in
@@ -85,7 +85,9 @@ struct TimeoutTests {
                     [.wait(gate), .send(Array(Fixture.image(length: 40)[10 * index..<10 * index + 10]))]
                 }
         }
-        let (downloader, request) = (makeDownloader(), try FetchRequest(url: origin.url))
+        var slowRequest = try FetchRequest(url: origin.url)
+        slowRequest.minimumBytesPerSecond = 0
+        let (downloader, request) = (makeDownloader(), slowRequest)
         let task = Task {
             try await downloader.fetch(request) { progress in
                 if progress.received > 0 { arrivals[progress.received / 10 - 1].open() }
@@ -98,6 +100,54 @@ struct TimeoutTests {
             await arrival.wait()
         }
         #expect(try await task.value.bytes == Fixture.image(length: 40))
+    }
+
+    @Test("L04 the least rate is an average over periods: one byte below it, at it and one above")
+    func rateWindow() {
+        for (surplus, remaining) in [(-1, Duration.zero), (0, .seconds(30)), (1, .seconds(30))] {
+            var window = RateWindow()
+            #expect(window.check(at: .seconds(100), length: .seconds(30), bytesPerSecond: 500) == nil)
+            window.add(15_000 + surplus, at: .seconds(100))
+            #expect(window.check(at: .seconds(129), length: .seconds(30), bytesPerSecond: 500) == .seconds(1))
+            #expect(window.check(at: .seconds(130), length: .seconds(30), bytesPerSecond: 500) == remaining)
+        }
+        var window = RateWindow()
+        window.add(1_000_000, at: .zero)
+        #expect(window.check(at: .seconds(30), length: .seconds(30), bytesPerSecond: 500) == .seconds(30))
+        #expect(window.check(at: .seconds(60), length: .seconds(30), bytesPerSecond: 500) == .zero)
+    }
+
+    @Test("L04 a byte from time to time times out after twice the time-out, but not while it is suspended")
+    func dripping() async throws {
+        let (gates, arrivals) = ((0..<4).map { _ in Gate() }, (0..<4).map { _ in Gate() })
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, headers: ["Content-Length": "100000"])]
+                + gates.flatMap { [.wait($0), .send(Array(repeating: 0x89, count: 1))] }
+        }
+        var request = try FetchRequest(url: origin.url)
+        request.requiresImage = false
+        let downloader = makeDownloader()
+        let task = Task { [request] in
+            await failure { () async throws(EideticError) in
+                try await downloader.fetch(request, priority: .low) {
+                    if $0.received > 0 { arrivals[$0.received - 1].open() }
+                }
+            }
+        }
+        await origin.waitForRequests(count: 1)
+        for index in 0..<3 {
+            try await advance(by: 9, downloader: downloader)
+            gates[index].open()
+            await arrivals[index].wait()
+            downloader.suspend(upTo: .low)
+            try await advance(by: 60, downloader: downloader)
+            downloader.resume()
+        }
+        #expect(downloader.counts.running == 1)
+        try await advance(by: 6, downloader: downloader)
+        let error = await task.value
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains("less than 500 bytes per second for 30.0 s") == true)
     }
 
     @Test("L04 a slow download times out at its total time-out")
@@ -211,7 +261,7 @@ struct TimeoutTests {
     @Test("L24 a process that is stopped for longer than the time-out loses none of ten downloads")
     func stopped() async throws {
         var configuration = Downloader.Configuration()
-        configuration.maximumConcurrent = 10
+        (configuration.maximumConcurrent, configuration.maximumPerHost) = (10, 10)
         let (downloader, gate) = (Downloader(configuration), Gate())
         let (origin, tasks) = try await startTenHalves(downloader: downloader, gate: gate, timeout: stopTimeout)
         #expect(try await stopThisProcess())
@@ -229,7 +279,7 @@ struct TimeoutTests {
         let image = Fixture.image(length: 400_000)
         let url = try server.addFile(image, at: "a.png")
         var configuration = Downloader.Configuration()
-        configuration.maximumConcurrent = 10
+        (configuration.maximumConcurrent, configuration.maximumPerHost) = (10, 10)
         let downloader = Downloader(configuration)
         let begun = (0..<10).map { _ in Gate() }
         let tasks = try begun.enumerated().map { number, gate in

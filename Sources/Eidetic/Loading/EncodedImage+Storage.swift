@@ -72,9 +72,13 @@ extension EncodedImage {
             // Until now the disk had the previous bytes, and other loads may have decoded those.
             reportReplacement(isRepeated: true)
             let waiters = storage.withLock { $0.finish(with: failure) }
+            share?.release()
             for waiter in waiters { waiter.resume(returning: .success(failure)) }
         }
     }
+
+    /// Releases the share of the bytes after they were decoded, or when they have been stored.
+    func releaseShare() { if !isStoring { share?.release() } }
 
     /// Waits until the bytes are stored.
     ///

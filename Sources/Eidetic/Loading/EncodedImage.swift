@@ -22,6 +22,8 @@ final class EncodedImage: Sendable {
     /// The server that sent the bytes, as the request names it.
     let server: FetchRequest?
     let writer: Writer?
+    /// The share of the bytes in the limit of all bodies in memory; `nil` if they are not counted.
+    let share: BodyShare?
     let storage = Guarded(StorageState())
     private let onReplacement: ReplacementHandler?
 
@@ -36,6 +38,8 @@ final class EncodedImage: Sendable {
     ///   - server: The server that sent them.
     ///   - onReplacement: Called when new bytes have proved to be an image, and again when the disk has them.
     ///   - writer: Writes the bytes to disk; `nil` if they are there already or must not be stored.
+    ///   - share: The share of the bytes in the limit of all bodies in memory, released when they have been decoded and
+    ///     stored.
     init(
         bytes: [UInt8],
         source: ImageSource,
@@ -44,7 +48,8 @@ final class EncodedImage: Sendable {
         needsRevalidation: Bool = false,
         server: FetchRequest? = nil,
         onReplacement: ReplacementHandler? = nil,
-        writer: Writer? = nil
+        writer: Writer? = nil,
+        share: BodyShare? = nil
     ) {
         self.bytes = bytes
         checksum = bytes.withUnsafeBytes { Checksum.value(of: $0) }
@@ -55,6 +60,7 @@ final class EncodedImage: Sendable {
         self.server = server
         self.onReplacement = onReplacement
         self.writer = writer
+        self.share = share
     }
 
     /// A Boolean value indicating whether the bytes are from the disk cache, so that the source may have better ones.

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticFetch
 import EideticStore
 
 /// The disk cache as a step of a load.
@@ -6,10 +7,16 @@ extension ImageDataLoader {
     /// Searches the disk cache; a disk that cannot be read counts as a miss, and the error is logged.
     func diskLookup(for request: ImageRequest, context: JobContext) async -> DiskLookup {
         guard let disk else { return .miss("there is no disk cache") }
-        let timer = StepTimer()
+        let timer = StepTimer(), budget = source.downloader.bodyBudget
         do throws(EideticError) {
+            try await budget.waitForRoom(for: context)
             switch try await disk.lookUp(request.resourceKey, context: context) {
-            case .entry(let entry): return lookup(of: entry, timer: timer)
+            case .entry(let entry):
+                return lookup(
+                    of: entry,
+                    timer: timer,
+                    share: budget.makeCompleteShare(of: entry.bytes, for: context)
+                )
             case .absent: return .miss("miss")
             case .expired: return .miss("miss: expired")
             case .damaged(let reason): return .miss("miss: damaged, \(reason)")
@@ -57,11 +64,11 @@ extension ImageDataLoader {
         return nil
     }
 
-    private func lookup(of entry: DiskCache.Entry, timer: StepTimer) -> DiskLookup {
+    private func lookup(of entry: DiskCache.Entry, timer: StepTimer, share: BodyShare? = nil) -> DiskLookup {
         let detail = "hit, \(ByteCount(entry.bytes.count))"
         guard let freshness = freshness(of: entry.metadata) else {
             let step = timer.step(.disk, detail: detail)
-            return .hit(EncodedImage(bytes: entry.bytes, source: .disk, steps: [step]))
+            return .hit(EncodedImage(bytes: entry.bytes, source: .disk, steps: [step], share: share))
         }
         let use = freshness.reuse(at: SystemTime().now)
         guard use != .afterValidation else { return .stale(entry) }
@@ -72,7 +79,8 @@ extension ImageDataLoader {
                 source: .disk,
                 steps: [step],
                 timeToLive: timeToLive(of: entry.metadata),
-                needsRevalidation: use == .staleWhileRevalidating
+                needsRevalidation: use == .staleWhileRevalidating,
+                share: share
             )
         )
     }

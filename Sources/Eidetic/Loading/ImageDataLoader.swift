@@ -153,7 +153,8 @@ extension ImageDataLoader {
             timeToLive: timeToLive(of: response.fields, for: request),
             server: response.server,
             onReplacement: replacementHandler(for: request),
-            writer: writer(of: bytes, fields: response.fields, for: request)
+            writer: writer(of: bytes, fields: response.fields, for: request),
+            share: response.share
         )
         // Bytes that are neither storable nor fresh are for the callers of this job alone.
         if image.isStorable || image.timeToLive != .zero { activeImages.insert(image, for: request.dataKey) }

@@ -58,7 +58,8 @@ extension ImageDataSource {
         return Response(
             bytes: response.status == 304 ? nil : response.bytes,
             fields: response.headers.storableFields,
-            step: timer.step(.network, detail: response.detail)
+            step: timer.step(.network, detail: response.detail),
+            share: response.share
         )
     }
 
@@ -80,17 +81,31 @@ extension ImageDataSource {
         let stream = try await downloader.stream(request, context: job.context)
         let data = PartialData(expectedCount: stream.expectedLength, limit: request.byteLimit)
         let throttle = downloader.makeProgressThrottle()
+        let share = downloader.bodyBudget.makeShare(for: job.context)
         var chunks = stream.makeAsyncIterator(), received = 0
         while let chunk = try await chunks.next() {
+            if !share.add(chunk.count) { try await share.waitUntilMayGrow() }
             received = data.append(chunk)
             let progress = FetchProgress(received: received, expected: stream.expectedLength)
             job.report(.init(progress: progress, isReported: throttle.allows(progress), partialData: data))
         }
+        share.markComplete()
         return Response(
             bytes: stream.status == 304 ? nil : data.snapshot,
             fields: stream.headers.storableFields,
-            step: timer.step(.network, detail: "\(stream.status), \(ByteCount(received)), piece by piece")
+            step: timer.step(.network, detail: "\(stream.status), \(ByteCount(received)), piece by piece"),
+            share: share
         )
+    }
+}
+
+extension BodyBudget {
+    /// Returns the share of bytes that are complete and wait for a decoder.
+    func makeCompleteShare(of bytes: [UInt8], for context: JobContext) -> BodyShare {
+        let share = makeShare(for: context)
+        share.add(bytes.count)
+        share.markComplete()
+        return share
     }
 }
 

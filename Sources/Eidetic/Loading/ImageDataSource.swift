@@ -14,6 +14,8 @@ struct ImageDataSource: Sendable {
         var step: LoadTrace.Step
         /// The server that sent the response, as the request names it.
         var server: FetchRequest?
+        /// The share of the bytes in the limit of all bodies in memory.
+        var share: BodyShare?
 
         /// A Boolean value indicating whether the bytes came over the network.
         var isTransferred: Bool { bytes != nil && step.stage == .network }
@@ -47,8 +49,11 @@ struct ImageDataSource: Sendable {
             return try await download(fromFirstOf: servers, conditions: conditions, job: job)
         case .file(let file):
             let limit = byteLimit
+            try await downloader.bodyBudget.waitForRoom(for: job.context)
             let bytes = try await files.run(in: job.context) { _ throws(EideticError) in try file.read(limit: limit) }
-            return Response(local: bytes, origin: "file", timer: timer)
+            var response = Response(local: bytes, origin: "file", timer: timer)
+            response.share = downloader.bodyBudget.makeCompleteShare(of: bytes, for: job.context)
+            return response
         case .bytes(let bytes): return Response(local: bytes, origin: "given", timer: timer)
         case .provider(_, let provide): return Response(local: try await provide(), origin: "provided", timer: timer)
         }

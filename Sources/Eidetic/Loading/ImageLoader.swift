@@ -123,6 +123,7 @@ extension ImageLoader {
 
     /// Decodes and transforms the bytes, starts to store them, and inserts the image into memory.
     func render(_ encodedImage: EncodedImage, for job: Job) async throws(EideticError) -> Output {
+        defer { encodedImage.releaseShare() }
         try await gate.waitUntilOpen(for: job.context)
         do throws(EideticError) {
             guard job.request.defersDecoding else { return try await decode(encodedImage, for: job) }

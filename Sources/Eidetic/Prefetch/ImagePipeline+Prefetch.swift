@@ -21,6 +21,7 @@ extension ImagePipeline {
         context: JobContext
     ) async throws(EideticError) -> ImageResponse {
         let encodedImage = try await dataLoader.encodedImage(for: request, context: context, onProgress: nil)
+        defer { encodedImage.releaseShare() }
         let output: ImageLoader.Output
         do throws(EideticError) { output = try imageLoader.deferredImage(from: encodedImage, for: request) } catch {
             imageLoader.recordFailure(error, of: encodedImage, for: request)

@@ -24,6 +24,16 @@ enum CommonOptions {
         parse: { text in Double(text).flatMap { (0...100).contains($0) ? $0 / 100 : nil } }
     )
 
+    /// The longest time of a download without a byte.
+    static let timeout = TypedOption<Duration>(
+        "timeout",
+        placeholder: "SECONDS",
+        expecting: "a number of seconds from 0.1 to 86400",
+        help: "give up a download without a byte for this time, or below 500 bytes per second for twice this time "
+            + "(default: 15)",
+        parse: { text in Double(text).flatMap { (0.1...86_400).contains($0) ? .seconds($0) : nil } }
+    )
+
     /// The directory of the disk cache.
     static let cacheDirectory = TypedOption<String>(
         "cache-dir",

@@ -29,17 +29,40 @@ final class BatchLoader: Sendable {
 
     /// Loads all images; ends early if its task is cancelled or the output cannot be written.
     func run() async {
-        await withTaskGroup(of: Void.self) { group in
+        await withTaskGroup(of: Int.self) { group in
             // Two more than the concurrent downloads, so that decoding does not delay the network.
             var freeSlots = arguments.concurrency + 2
-            let indices = Array(arguments.items.indices)
-            for index in arguments.network.isLastInFirstOut ? indices.reversed() : indices {
-                if freeSlots == 0 { await group.next() } else { freeSlots -= 1 }
-                if Task.isCancelled || TextStream.output.failure != nil { break }
-                group.addTask { await self.loadItem(at: index) }
-            }
+            var queue = makeQueue()
+            repeat {
+                while freeSlots > 0, !isStopped, let position = queue.next() {
+                    freeSlots -= 1
+                    group.addTask { [self] in
+                        await loadItem(at: index(ofPosition: position))
+                        return position
+                    }
+                }
+                guard let position = await group.next() else { break }
+                freeSlots += 1
+                queue.finish(position)
+            } while !isStopped
             if TextStream.output.failure != nil { group.cancelAll() }
         }
+    }
+
+    private var isStopped: Bool { Task.isCancelled || TextStream.output.failure != nil }
+
+    /// Creates the queue of all items; one host has one more than its concurrent downloads.
+    private func makeQueue() -> HostQueue {
+        var configuration = arguments.network.configuration
+        configuration.maximumConcurrent = arguments.concurrency
+        return HostQueue(count: arguments.items.count, limit: configuration.maximumPerHost + 1) { [self] position in
+            HostQueue.host(in: arguments.items[index(ofPosition: position)].url)
+        }
+    }
+
+    /// Returns the index of the item at a position of the order in which items start.
+    private func index(ofPosition position: Int) -> Int {
+        arguments.network.isLastInFirstOut ? arguments.items.count - 1 - position : position
     }
 
     /// Loads one image, once for each occurrence in the list: from the second time on it is in memory.

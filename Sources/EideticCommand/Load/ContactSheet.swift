@@ -3,12 +3,15 @@ import EideticCore
 
 /// An image with a grid of thumbnails.
 ///
-/// Its memory does not depend on the number of images: the more there are, the smaller are the thumbnails.
+/// Its memory is limited: the more images there are, up to `maximumCount`, the smaller are the thumbnails.
 final class ContactSheet: Sendable {
     private static let background = Canvas.Color(236, 236, 239, 255)
     private static let paper = Canvas.Color(255, 255, 255, 255)
     private static let line = Canvas.Color(198, 198, 204, 255)
     private static let missing = Canvas.Color(224, 224, 228, 255)
+
+    /// The largest number of images, with which the sheet has about 16 million pixels.
+    static let maximumCount = 20_000
 
     /// The maximum size of a thumbnail.
     let cellSize: PixelSize
@@ -20,7 +23,15 @@ final class ContactSheet: Sendable {
     private let canvas: Guarded<Canvas>
 
     /// Creates an empty sheet for `count` images, with an aspect ratio of about 3:2.
-    init(count: Int) {
+    ///
+    /// - Throws: `limitExceeded` for more than `maximumCount` images, whose thumbnails would not be recognisable.
+    init(count: Int) throws(EideticError) {
+        guard count <= Self.maximumCount else {
+            throw EideticError(
+                .limitExceeded,
+                message: "a contact sheet has at most \(Self.maximumCount) images, and the list has \(count)"
+            )
+        }
         let count = max(1, count)
         // Thumbnails have an aspect ratio of 4:3; all together have about 8 million pixels.
         let width = min(320, max(24, Int((8e6 / 0.75 / Double(count)).squareRoot())))

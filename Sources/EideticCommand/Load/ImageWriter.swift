@@ -21,6 +21,8 @@ struct ImageWriter: Sendable {
     }
 
     /// Writes an image to a file with this name and the extension of its format; blocks.
+    ///
+    /// Whatever has that name already is replaced, and never opened.
     func write(_ image: Image, encodedBytes: [UInt8]?, name: String) throws(EideticError) {
         if !isResized, let encodedBytes {
             return try writeFile(encodedBytes, named: "\(name).\(image.format.fileExtension)")
@@ -31,7 +33,7 @@ struct ImageWriter: Sendable {
 
     private func writeFile(_ bytes: [UInt8], named name: String) throws(EideticError) {
         do throws(EideticError) {
-            try FileContents.write(bytes, to: "\(directory)/\(name)")
+            try FileContents.replace("\(directory)/\(name)", with: bytes)
         } catch {
             throw EideticError(error.code, message: "\(directory)/\(name): \(error.message)")
         }

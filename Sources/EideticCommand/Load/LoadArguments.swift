@@ -6,7 +6,7 @@ struct LoadArguments: Sendable {
     /// A URL of the list and the number of its occurrences.
     struct Item: Sendable {
         let url: String
-        /// The name of its output file, without a file extension.
+        /// The name of its output file, without a file extension; empty without an output directory.
         let name: String
         var count = 1
     }
@@ -33,7 +33,7 @@ struct LoadArguments: Sendable {
     let options: ImageOptions
 
     init(_ arguments: Arguments, urls: [String]) {
-        items = Self.items(for: urls)
+        items = Self.items(for: urls, isNamed: arguments[LoadCommand.outputDirectory] != nil)
         size = arguments[CommonOptions.size]
         concurrency = arguments[LoadCommand.concurrency] ?? 6
         network = NetworkArguments(arguments)
@@ -48,7 +48,7 @@ struct LoadArguments: Sendable {
     /// The number of URLs in the list, with repetitions.
     var urlCount: Int { items.reduce(0) { $0 + $1.count } }
 
-    private static func items(for urls: [String]) -> [Item] {
+    private static func items(for urls: [String], isNamed: Bool) -> [Item] {
         var indices: [String: Int] = [:]
         var items: [Item] = []
         var names = UniqueFileNames()
@@ -57,7 +57,7 @@ struct LoadArguments: Sendable {
                 items[index].count += 1
             } else {
                 indices[url] = items.count
-                items.append(Item(url: url, name: names.next(for: url)))
+                items.append(Item(url: url, name: isNamed ? names.next(for: url) : ""))
             }
         }
         return items

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCore
 
 /// The command `eidetic load`, which loads images from memory, disk or the network.
 enum LoadCommand {
@@ -20,7 +21,7 @@ enum LoadCommand {
         "concurrency",
         placeholder: "N",
         expecting: "a number from 1 to 64",
-        help: "number of concurrent downloads (default: 6)",
+        help: "number of concurrent downloads, two thirds of them from one host (default: 6)",
         parse: { text in Int(text).flatMap { (1...64).contains($0) ? $0 : nil } }
     )
 
@@ -45,8 +46,8 @@ enum LoadCommand {
         ),
         options: [
             CommonOptions.size.definition, outputDirectory.definition, contactSheet.definition,
-            CommonOptions.cacheDirectory.definition,
-            concurrency.definition, show.definition, progressive, explain, imageOption.definition, CommonOptions.json,
+            CommonOptions.cacheDirectory.definition, concurrency.definition, CommonOptions.timeout.definition,
+            show.definition, progressive, explain, imageOption.definition, CommonOptions.json,
         ] + NetworkOptions.options,
         notes: [
             "Each image comes from memory, from the disk cache or from the network, and is stored in the cache. A URL that "
@@ -70,11 +71,16 @@ enum LoadCommand {
         }
         let list = URLList(arguments.operands)
         for problem in list.problems { Diagnostics.report(problem) }
-        let session = LoadSession(
-            arguments: LoadArguments(arguments, urls: list.urls),
-            cache: CacheLocation.configuration(from: arguments)
-        )
-        let status = session.run()
-        return status == .success && !list.problems.isEmpty ? .failure : status
+        do throws(EideticError) {
+            let session = try LoadSession(
+                arguments: LoadArguments(arguments, urls: list.urls),
+                cache: CacheLocation.configuration(from: arguments)
+            )
+            let status = session.run()
+            return status == .success && !list.problems.isEmpty ? .failure : status
+        } catch {
+            Diagnostics.report(error.message)
+            return .failure
+        }
     }
 }

@@ -13,14 +13,18 @@ struct LoadSession {
     private let start = SystemTime().uptime
 
     /// Installs the signal handler and starts the display.
-    init(arguments: LoadArguments, cache: DiskCache.Configuration) {
+    ///
+    /// - Throws: `limitExceeded` for too many images of a contact sheet.
+    init(arguments: LoadArguments, cache: DiskCache.Configuration) throws(EideticError) {
         self.arguments = arguments
         self.cache = cache
+        sheet = try arguments.contactSheetFile.map { _ throws(EideticError) in
+            try ContactSheet(count: arguments.items.count)
+        }
         // Before the display starts its thread, which inherits the signal mask.
         SignalHandler.install { [canceller] in canceller.cancel(exitStatus: $0) }
         display = ProgressDisplay(total: arguments.urlCount)
         metrics = arguments.network.metricsFile.map { _ in DownloadMetricsLog() }
-        sheet = arguments.contactSheetFile.map { _ in ContactSheet(count: arguments.items.count) }
     }
 
     /// Loads all images; blocks until that is done or stopped.

@@ -45,6 +45,19 @@ enum FileContents {
         }
     }
 
+    /// Replaces whatever has the name of an output file, atomically and without opening it.
+    ///
+    /// A link is replaced and not followed, and a FIFO or device is not written to.
+    static func replace(_ path: String, with bytes: [UInt8]) throws(EideticError) {
+        do throws(SystemError) {
+            try bytes.withUnsafeBufferPointer { buffer throws(SystemError) in
+                try FileSystem().replaceContents(of: path, with: UnsafeRawBufferPointer(buffer))
+            }
+        } catch {
+            throw self.error(for: error)
+        }
+    }
+
     /// Returns the error without its path, which the caller adds to the message.
     static func error(for error: SystemError) -> EideticError {
         let plain = EideticError(error)

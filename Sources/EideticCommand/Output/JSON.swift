@@ -1,3 +1,5 @@
+import EideticCore
+
 /// A JSON value for output; objects keep the order of their members.
 ///
 /// - SeeAlso: RFC 8259.
@@ -66,13 +68,15 @@ enum JSON: Sendable {
     private static func write(_ text: String, to bytes: inout [UInt8]) {
         let digits = Array("0123456789abcdef".utf8)
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case UInt8(ascii: "\n"): bytes += "\\n".utf8
-            case UInt8(ascii: "\t"): bytes += "\\t".utf8
-            case 0..<0x20, 0x7f: bytes += "\\u00".utf8 + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            default: bytes.append(byte)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": bytes += [UInt8(ascii: "\\"), UInt8(truncatingIfNeeded: scalar.value)]
+            case "\n": bytes += "\\n".utf8
+            case "\t": bytes += "\\t".utf8
+            case _ where scalar.isControl:
+                bytes += "\\u".utf8
+                for shift in [12, 8, 4, 0] { bytes.append(digits[Int(scalar.value >> shift & 15)]) }
+            default: bytes += UTF8.encode(scalar).map { Array($0) } ?? []
             }
         }
         bytes.append(UInt8(ascii: "\""))

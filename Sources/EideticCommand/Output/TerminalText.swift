@@ -1,18 +1,9 @@
+import EideticCore
+
 /// Functions that make untrusted text safe for a terminal and measure it.
 enum TerminalText {
     /// Returns the text with every control character replaced by `?`, so that names cannot contain control sequences.
-    static func sanitized(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "?" : $0 }))
-    }
-
-    /// Returns `true` for C0, DEL, C1 and bidirectional formatting characters.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7f..<0xa0, 0x202a...0x202e, 0x2066...0x2069: true
-        default: false
-        }
-    }
+    static func sanitized(_ text: String) -> String { text.printable }
 
     /// Returns the width of a text in columns of a terminal.
     static func columnCount(of text: String) -> Int { text.reduce(0) { $0 + columnCount(of: $1) } }

@@ -19,8 +19,9 @@ enum PrefetchCommand {
             completion: .files
         ),
         options: [
-            diskOnly, CommonOptions.cacheDirectory.definition, LoadCommand.concurrency.definition, LoadCommand.explain,
-            LoadCommand.imageOption.definition, CommonOptions.json,
+            diskOnly, CommonOptions.cacheDirectory.definition, LoadCommand.concurrency.definition,
+            CommonOptions.timeout.definition, LoadCommand.explain, LoadCommand.imageOption.definition,
+            CommonOptions.json,
         ],
         notes: [
             "Cached images are not requested again. Each image is decoded once, so that only valid images are stored; with "

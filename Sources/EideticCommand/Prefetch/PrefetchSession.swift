@@ -9,6 +9,7 @@ struct PrefetchSession {
     private let destination: ImagePrefetcher.Destination
     private let cache: DiskCache.Configuration
     private let options: ImageOptions
+    private let timeout: Duration?
     private let writesJSON: Bool
     private let explainsLoads: Bool
     private let canceller = TaskCanceller()
@@ -23,6 +24,7 @@ struct PrefetchSession {
         destination = arguments.contains(PrefetchCommand.diskOnly) ? .disk : .memory
         cache = CacheLocation.configuration(from: arguments)
         options = LoadCommand.imageOptions(from: arguments).union(.waitStoreCache)
+        timeout = arguments[CommonOptions.timeout]
         writesJSON = arguments.contains(CommonOptions.json)
         explainsLoads = arguments.contains(LoadCommand.explain)
         // Before the display starts its thread, which inherits the signal mask.
@@ -52,7 +54,12 @@ struct PrefetchSession {
         var requests: [(url: String, request: ImageRequest)] = []
         for url in urls {
             do throws(EideticError) {
-                requests.append((url, try ImageRequest(url, options: options)))
+                var resource = try ImageRequest.Resource(url: url)
+                if let timeout, case .remote(var request) = resource {
+                    request.timeout = timeout
+                    resource = .remote(request)
+                }
+                requests.append((url, ImageRequest(resource, options: options)))
             } catch {
                 let outcome = LoadOutcome(url: url, result: .failure(error), duration: .zero)
                 display.report(outcome, graphics: [], asJSON: writesJSON)
@@ -64,7 +71,12 @@ struct PrefetchSession {
     private func prefetch(_ requests: [(url: String, request: ImageRequest)], pipeline: ImagePipeline) async {
         // Outcomes contain the URLs as given in the list; requests contain normalised URLs.
         let names = Dictionary(requests.map { ($0.request, $0.url) }) { first, _ in first }
-        let prefetcher = ImagePrefetcher(pipeline: pipeline, destination: destination, maximumConcurrent: concurrency)
+        // The downloader limits the downloads; more loads may wait for it, so that no host holds back the others.
+        let prefetcher = ImagePrefetcher(
+            pipeline: pipeline,
+            destination: destination,
+            maximumConcurrent: max(64, 2 * concurrency)
+        )
         let group = prefetcher.prefetch(requests.map(\.request)) { request, result in
             if case .failure(let error) = result, error.code == .cancelled { return }
             report(result, url: names[request] ?? request.name)

@@ -61,7 +61,7 @@ public enum Log {
         guard level.rawValue <= highestLevel.load(ordering: .relaxed) else { return }
         let current = configuration.withLock { $0 }
         guard level <= current.levels[category] ?? .off else { return }
-        emit(message(), level: level, category: category, to: current.sink)
+        emit(message().printable, level: level, category: category, to: current.sink)
     }
 
     private struct Configuration {

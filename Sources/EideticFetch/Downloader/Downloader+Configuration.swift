@@ -34,8 +34,26 @@ extension Downloader {
         /// The largest number of concurrent downloads; at least 1, 6 by default.
         public var maximumConcurrent = 6
 
-        /// The largest number of concurrent downloads from one origin; at least 1, unlimited by default.
-        public var maximumPerHost = Int.max
+        /// The largest number of concurrent downloads from one origin; at least 1.
+        ///
+        /// By default two thirds of ``maximumConcurrent``, so that one slow origin leaves slots for others.
+        public var maximumPerHost: Int {
+            get { explicitMaximumPerHost ?? Self.standardMaximumPerHost(of: maximumConcurrent) }
+            set { explicitMaximumPerHost = newValue }
+        }
+
+        /// The value that was set; `nil` for the default.
+        var explicitMaximumPerHost: Int?
+
+        static func standardMaximumPerHost(of maximumConcurrent: Int) -> Int { max(1, maximumConcurrent * 2 / 3) }
+
+        /// The largest number of bytes of bodies in memory that are incomplete, or that a pipeline has not decoded yet;
+        /// 64 MiB by default.
+        ///
+        /// Beyond it no further download starts, and the ones in progress are held, except for their first mebibyte and
+        /// for one download. So it is exceeded by one body, and by those first bytes. A body counts only against
+        /// downloads of its own priority and below.
+        public var bodyMemoryLimit: ByteCount = .mebibytes(64)
 
         /// The order in which downloads of equal priority start; first in, first out by default.
         public var executionOrder = ExecutionOrder.firstInFirstOut

@@ -11,9 +11,11 @@ extension Downloader {
     }
 
     /// The largest number of concurrent downloads from one origin.
+    ///
+    /// Unless it was set, it is two thirds of ``maximumConcurrent``.
     public var maximumPerHost: Int {
         get { scheduler.read { $0.maximumPerHost } }
-        set { scheduler.update { $0.maximumPerHost = max(1, newValue) } }
+        set { scheduler.update { $0.explicitMaximumPerHost = max(1, newValue) } }
     }
 
     /// The order in which downloads of equal priority start.

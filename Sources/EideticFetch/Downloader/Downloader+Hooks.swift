@@ -7,7 +7,8 @@ extension Downloader {
     /// Passes a complete response through the hooks, and then checks that it is an image.
     func applyHooks(to response: FetchResponse, key: DownloadKey) async throws(EideticError) -> FetchResponse {
         guard transformsBodies else { return response }
-        var response = response
+        let share = response.share
+        var response = response.withoutShare
         if let modify = configuration.responseModifier { response = try await modify(response) }
         if let decrypt = configuration.decryptor, response.status != 304 {
             let encrypted = response
@@ -17,6 +18,7 @@ extension Downloader {
         }
         if key.request.requiresImage, response.status != 304 { try checkImage(response, url: key.request.url) }
         if let filePath = key.filePath { return try await write(response, to: filePath) }
+        response.share = share
         return response
     }
 
@@ -34,7 +36,7 @@ extension Downloader {
 
 extension EideticError {
     static func notAnImage(url: String, headers: HTTPHeaders?, isEmpty: Bool, status: Int?) -> EideticError {
-        let type = headers?["Content-Type"] ?? "no content type"
+        let type = headers?["Content-Type"]?.prefix(200).printable ?? "no content type"
         let body = isEmpty ? "the body is empty" : "the body is not an image"
         return EideticError(.notAnImage, message: "\(url): \(body) (\(type))", httpStatus: status)
     }

@@ -14,6 +14,8 @@ public final class Downloader: Sendable {
     /// The list of requests that failed permanently and are not sent again for a limited time.
     public let failures: FailureList
 
+    /// The limit of all bodies in memory.
+    package let bodyBudget: BodyBudget
     let scheduler: DownloadScheduler
     let state: DownloaderState
     let partialBodies: PartialBodyCache
@@ -37,13 +39,15 @@ public final class Downloader: Sendable {
         invalidField = fields.validationError
         let failures = FailureList(policy: configuration.failurePolicy, time: configuration.time)
         let state = DownloaderState(configuration)
-        var options = EngineOptions(configuration)
+        let bodyBudget = BodyBudget(limit: configuration.bodyMemoryLimit)
+        var options = EngineOptions(configuration, bodyBudget: bodyBudget)
         options.onNetworkChange = {
             failures.removeAll()
             state.resetAfterNetworkChange()
         }
         self.failures = failures
         self.state = state
+        self.bodyBudget = bodyBudget
         scheduler = DownloadScheduler(configuration: configuration, options: options)
         partialBodies = PartialBodyCache(store: PartialBodyStore(configuration), pool: pool)
     }
@@ -68,8 +72,9 @@ public final class Downloader: Sendable {
         let context = JobContext(priority: priority)
         if configuration.requestModifier != nil {
             return try await fetch(modifying: request, filePath: nil, context: context, onProgress: onProgress)
+                .withoutShare
         }
-        return try await result(of: join(request, filePath: nil, context: context, onProgress: onProgress))
+        return try await result(of: join(request, filePath: nil, context: context, onProgress: onProgress)).withoutShare
     }
 
     /// Loads the resource of `request` with the priority of `context`, which may change at any time.
@@ -126,7 +131,7 @@ public final class Downloader: Sendable {
     @inline(never)
     private func reportResult(of subscriber: Coalescer.Subscriber) throws(EideticError) -> FetchResponse {
         let result = subscriber.outcome
-        configuration.onFinish?(subscriber.key.request, result)
+        configuration.onFinish?(subscriber.key.request, result.map(\.withoutShare))
         return try result.get()
     }
 

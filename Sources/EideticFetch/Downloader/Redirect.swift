@@ -54,7 +54,7 @@ final class Redirect: Sendable {
         guard head.isRedirect else { return nil }
         let location = head.headers["Location"]
         func failure(_ reason: String) -> EideticError {
-            let destination = location.map { " to \($0.prefix(200))" } ?? ""
+            let destination = location.map { " to \($0.prefix(200).printable)" } ?? ""
             return EideticError(
                 .badRedirect,
                 message: "\(url): redirect\(destination): \(reason)",
@@ -76,7 +76,7 @@ final class Redirect: Sendable {
     /// - Throws: `httpStatus` for a status other than 2xx and 304.
     func response(head: ResponseHead, outcome: ExchangeOutcome) throws(EideticError) -> FetchResponse {
         guard (200..<300).contains(head.status) || head.status == 304 else {
-            let reason = head.reasonPhrase.isEmpty ? "" : " \(head.reasonPhrase)"
+            let reason = head.reasonPhrase.isEmpty ? "" : " \(head.reasonPhrase.prefix(200).printable)"
             throw EideticError(
                 .httpStatus,
                 message: "\(url): the server responded with status \(head.status)\(reason)",
@@ -90,6 +90,7 @@ final class Redirect: Sendable {
             effectiveURL: url,
             sharedMetrics: outcome.sharedMetrics
         )
+        response.share = outcome.share
         if redirectCount > 0 { response.metrics.redirectCount = redirectCount }
         return response
     }

@@ -8,6 +8,8 @@ enum EngineCommand: Sendable {
     /// Suspends or resumes an exchange.
     case setSuspended(UInt64, isSuspended: Bool)
     case setRateLimit(Int?)
+    /// Resumes exchanges that wait for memory.
+    case memoryReleased
     case removeCookies
     /// Replaces connections, which may be dead after a change of the network.
     case networkChanged

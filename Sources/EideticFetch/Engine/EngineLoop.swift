@@ -17,6 +17,7 @@ final class EngineLoop {
     private var connectionHealth = ConnectionHealth()
     private var completions = CompletionQueue()
     private var easyHandles = EasyHandlePool()
+    private let decodingList = DecodingList()
     private var lastHeaderList: HeaderList?
     private var isStopping = false
     /// The earliest time at which an exchange can time out; received bytes only postpone it.
@@ -45,6 +46,7 @@ final class EngineLoop {
             for command in commands { execute(command) }
             poller.fireExpiredTimer()
             readMessages()
+            continueDecoding()
             enforceLimits()
             if completions.isDue(at: clock.now) { completions.flush() }
             if !isStopping { waitForEvents() }
@@ -52,9 +54,9 @@ final class EngineLoop {
         stop()
     }
 
-    /// Waits for an event, after calling the completions that are left.
+    /// Waits for an event, after calling the completions that are left; does not wait while bytes are to be decoded.
     private func waitForEvents() {
-        if !completions.isEmpty {
+        if !completions.isEmpty || decodingList.hasReady {
             if !poll(timeout: .zero) { completions.flush() }
         } else if inbox.prepareToSleep() {
             _ = poll(timeout: activeExchanges.isEmpty ? nil : max(.zero, nextCheck - clock.now))
@@ -81,6 +83,7 @@ final class EngineLoop {
         case .setSuspended(let id, isSuspended: true): activeExchanges[id]?.addPause(.suspended)
         case .setSuspended(let id, isSuspended: false): removePause(.suspended, from: activeExchanges[id])
         case .setRateLimit(let limit): setRateLimit(limit)
+        case .memoryReleased: resumeAfterRelease()
         case .networkChanged: recordNetworkChange()
         case .removeCookies: cookieJar.removeAll()
         case .stop: isStopping = true
@@ -112,7 +115,9 @@ extension EngineLoop {
             queued: queued,
             handle: handle,
             fileSystem: options.fileSystem,
-            clock: clock
+            clock: clock,
+            bodyBudget: options.bodyBudget,
+            decodingList: decodingList
         )
         exchange.configure(with: options, cookieJar: cookieJar, lastHeaderList: &lastHeaderList)
         if !connectionHealth.isHealthy {
@@ -143,6 +148,7 @@ extension EngineLoop {
     /// Removes an exchange from libcurl, and completes its request.
     private func finish(_ exchange: Exchange, code: CURLcode) {
         activeExchanges[exchange.request.id] = nil
+        decodingList.remove(exchange)
         let outcome = exchange.makeOutcome(code: code)
         if code == CURLE_OPERATION_TIMEDOUT {
             connectionHealth.recordTimeout(of: exchange.request.origin, now: clock.now)
@@ -166,7 +172,36 @@ extension EngineLoop {
         while let message = curl_multi_info_read(multi, &remainingCount) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
             let code = message.pointee.data.result
-            if let exchange = Exchange.running(on: easy) { finish(exchange, code: code) }
+            guard let exchange = Exchange.running(on: easy) else { continue }
+            if code == CURLE_OK, exchange.hasPendingBytes {
+                exchange.pendingCode = code
+            } else {
+                finish(exchange, code: code)
+            }
+        }
+    }
+
+    /// Continues to decode each body that has bytes left, by its share of this turn.
+    private func continueDecoding() {
+        for exchange in decodingList.ready {
+            guard exchange.continueDecoding() else {
+                finish(exchange, code: CURLE_WRITE_ERROR)
+                continue
+            }
+            if exchange.hasPendingBytes { continue }
+            if let code = exchange.pendingCode {
+                finish(exchange, code: code)
+            } else if let code = exchange.resume() {
+                finish(exchange, code: code)
+            }
+        }
+    }
+
+    /// Resumes the exchanges for whose bodies there is memory.
+    private func resumeAfterRelease() {
+        for exchange in activeExchanges.values
+        where exchange.pauseReasons.contains(.memory) && exchange.share?.mayGrow != false {
+            removePause(.memory, from: exchange)
         }
     }
 }

@@ -16,10 +16,13 @@ struct EngineOptions: Sendable {
     let time: any TimeSource
     /// The file system for bodies that are saved to files.
     let fileSystem: FileSystem
+    /// The limit of all bodies in memory.
+    let bodyBudget: BodyBudget
     /// A function that is called on the engine's thread when an interface, an address or a route appears.
     var onNetworkChange: @Sendable () -> Void = {}
 
-    init(_ configuration: Downloader.Configuration) {
+    init(_ configuration: Downloader.Configuration, bodyBudget: BodyBudget) {
+        self.bodyBudget = bodyBudget
         certificateAuthorityFile = configuration.certificateAuthorityFile
         userAgent = configuration.userAgent
         let keys = configuration.pinnedPublicKeys.map { (ParsedURL.normalisedHost($0.key), $0.value) }

@@ -6,7 +6,7 @@ extension Exchange {
         if failure != nil { return .refused }
         guard pauseReasons.isEmpty else { return .paused }
         // The channel comes before the rate limit, so that a chunk that is delivered again consumes tokens once.
-        if isRecognised, request.channel?.hasRoom(for: chunk.count) == false {
+        if decoder == nil, isRecognised, request.channel?.hasRoom(for: chunk.count) == false {
             pauseReasons.insert(.reader)
             return .paused
         }
@@ -14,20 +14,36 @@ extension Exchange {
             pauseReasons.insert(.rate)
             return .paused
         }
+        recordActivity(byteCount: chunk.count)
         guard head?.isSuccess == true else {
-            lastActivity = clock.now
             ignoredBytes += chunk.count
             return ignoredBytes <= Self.ignoredBodyLimit ? .accepted : .refused
         }
+        let isAccepted = decoder.map { decode(chunk, with: $0) } ?? deliver(chunk)
+        return isAccepted ? .accepted : .refused
+    }
+
+    /// Delivers a decoded chunk; returns `false` if the exchange failed.
+    func deliver(_ chunk: UnsafeRawBufferPointer) -> Bool {
         guard chunk.count <= request.fetchRequest.byteLimit.bytes - receivedBytes else {
             fail(bodyTooLong("the body is longer than the limit"))
-            return .refused
+            return false
         }
-        guard append(chunk) else { return .refused }
-        lastActivity = clock.now
+        guard append(chunk) else { return false }
         receivedBytes += chunk.count
+        if !countInMemory(chunk.count) { pauseReasons.insert(.memory) }
         request.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
-        return .accepted
+        return true
+    }
+
+    /// Counts bytes that were collected in memory; returns `false` if the exchange must wait for others.
+    private func countInMemory(_ count: Int) -> Bool {
+        guard collectsBody else { return true }
+        if let share { return share.add(count) }
+        let share = bodyBudget.makeShare(for: request.context)
+        self.share = share
+        // A partial body that is resumed counts as well.
+        return share.add(receivedBytes)
     }
 
     /// Passes a chunk to the channel, the file or the collected body; returns `false` if the exchange failed.
@@ -108,7 +124,7 @@ extension Exchange {
 
     /// Checks a complete body, and commits its file.
     func finishBody() {
-        guard head?.isSuccess == true else { return }
+        guard head?.isSuccess == true, finishDecoding() else { return }
         if let resumedLength, receivedBytes != resumedLength {
             // The partial body does not match the remainder that this server sent.
             hasUnrequestedRange = receivedBytes > resumedLength || request.filePath != nil

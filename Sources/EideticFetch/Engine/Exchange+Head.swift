@@ -17,7 +17,7 @@ extension Exchange {
     }
 
     private func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
-        lastActivity = clock.now
+        recordActivity(byteCount: line.count)
         headBytes += line.count
         // An address was refused, and libcurl has connected to another one.
         if failure != nil { return false }
@@ -43,7 +43,10 @@ extension Exchange {
     }
 
     private func finishHead() -> Bool {
-        guard incomingHead.status >= 200, head == nil else { return true }
+        // A second blank line ends the trailer section of a chunked body.
+        guard head == nil else { return true }
+        guard startDecoding(incomingHead) else { return false }
+        guard incomingHead.status >= 200 else { return true }
         head = incomingHead
         guard incomingHead.isSuccess else { return true }
         guard startBody(for: incomingHead) else { return false }
@@ -78,7 +81,7 @@ extension Exchange {
             return true
         }
         hasUnrequestedRange = true
-        let range = head.headers["Content-Range"] ?? "no Content-Range header"
+        let range = head.headers["Content-Range"]?.printable ?? "no Content-Range header"
         fail(
             EideticError(
                 .badResponse,

@@ -67,6 +67,8 @@ extension Exchange {
         set(CURLOPT_CONNECTTIMEOUT_MS, to: 86_400_000)
         // libcurl allocates one buffer for each running exchange; larger ones were not faster.
         set(CURLOPT_BUFFERSIZE, to: 65_536)
+        // libcurl would decode all bytes of a read at once, and any number of codings.
+        set(CURLOPT_HTTP_CONTENT_DECODING, to: 0)
         set(CURLOPT_TCP_KEEPALIVE, to: 1)
         eidetic_curl_set_user_timeout(easy, UInt32(Self.tcpUserTimeout.inMilliseconds))
         set(CURLOPT_HTTP_VERSION, to: CURL_HTTP_VERSION_2TLS)
@@ -129,10 +131,10 @@ extension Exchange {
     private func setHeaders(reusing lastHeaderList: inout HeaderList?) {
         var headers = request.headers
         if case .bearer(let token) = request.credentials { headers["Authorization"] = "Bearer \(token)" }
-        // libcurl decompresses the body only if it sends the field itself.
+        // libcurl removes the field from the list if it sends it itself.
         let encodings = headers["Accept-Encoding"]
         if encodings != nil { headers["Accept-Encoding"] = nil }
-        handle.setAcceptedEncodings(encodings ?? "gzip, br")
+        handle.setAcceptedEncodings(encodings ?? BodyDecoder.Coding.accepted)
         // Most requests have the same fields as the previous one.
         let list = lastHeaderList.flatMap { $0.fields.fields == headers.fields ? $0 : nil } ?? HeaderList(headers)
         lastHeaderList = list

@@ -13,6 +13,8 @@ extension Exchange {
         outcome.redirectTarget = string(for: CURLINFO_REDIRECT_URL) ?? redirectTarget
         outcome.hasUnrequestedRange = hasUnrequestedRange
         outcome.body = consumeBody()
+        if let share, outcome.error == nil { share.markComplete() }
+        (outcome.share, share) = (outcome.error == nil ? share : nil, nil)
         return outcome
     }
 

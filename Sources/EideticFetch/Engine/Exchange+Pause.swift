@@ -16,12 +16,22 @@ extension Exchange {
     func removePause(_ reason: PauseReason) -> CURLcode? {
         guard pauseReasons.contains(reason) else { return nil }
         pauseReasons.remove(reason)
+        return resume()
+    }
+
+    /// Resumes the exchange if no reason to pause it is left.
+    ///
+    /// - Returns: The code with which the exchange ends as it resumes; otherwise, `nil`.
+    func resume() -> CURLcode? {
         lastActivity = clock.now
         guard pauseReasons.isEmpty else { return nil }
         let code = curl_easy_pause(easy, CURLPAUSE_CONT)
         // An exchange without a connection, before its first byte or after its last one, cannot be paused.
         return code == CURLE_OK || code == CURLE_BAD_FUNCTION_ARGUMENT ? nil : code
     }
+
+    /// A Boolean value indicating whether received bytes are still to be decoded.
+    var hasPendingBytes: Bool { decoder?.hasPendingBytes ?? false }
 
     /// The time since the start, without pauses.
     var activeTime: Duration {

@@ -8,21 +8,38 @@ extension Exchange {
         let now = clock.now
         if !pauseReasons.isEmpty { lastActivity = now }
         let timeout = request.fetchRequest.timeout
-        let remaining = timeout - (now - lastActivity)
-        if remaining <= .zero { failWithTimeout(timeout, isTotal: false) }
+        var remaining = timeout - (now - lastActivity)
+        if remaining <= .zero { failWithTimeout("no byte for \(Self.text(for: timeout))") }
+        if let left = remainingRateTime() { remaining = min(remaining, left) }
         guard let totalTimeout = request.fetchRequest.totalTimeout else { return remaining }
         let remainingTotal = totalTimeout - activeTime
-        if remainingTotal <= .zero { failWithTimeout(totalTimeout, isTotal: true) }
+        if remainingTotal <= .zero { failWithTimeout("not complete after \(Self.text(for: totalTimeout))") }
         return min(remaining, remainingTotal)
     }
 
-    private func failWithTimeout(_ limit: Duration, isTotal: Bool) {
-        if !isCompleteWithoutBody { fail(timeoutError(limit: limit, isTotal: isTotal)) }
+    /// Records that bytes of the response arrived.
+    func recordActivity(byteCount: Int) {
+        lastActivity = clock.now
+        rateWindow.add(byteCount, at: activeTime)
     }
 
-    private func timeoutError(limit: Duration, isTotal: Bool) -> EideticError {
-        let seconds = "\((limit.inSeconds * 10).rounded() / 10) s"
-        let fault = isTotal ? "not complete after \(seconds)" : "no byte for \(seconds)"
+    /// Returns the time until the least rate is checked; records the error if the response arrived too slowly.
+    private func remainingRateTime() -> Duration? {
+        let rate = request.fetchRequest.minimumBytesPerSecond
+        guard rate > 0 else { return nil }
+        let length = request.fetchRequest.rateWindow
+        let result = rateWindow.check(at: activeTime, length: length, bytesPerSecond: rate)
+        if result == .zero { failWithTimeout("less than \(rate) bytes per second for \(Self.text(for: length))") }
+        return result
+    }
+
+    private func failWithTimeout(_ fault: String) {
+        if !isCompleteWithoutBody { fail(timeoutError(fault)) }
+    }
+
+    private static func text(for limit: Duration) -> String { "\((limit.inSeconds * 10).rounded() / 10) s" }
+
+    private func timeoutError(_ fault: String) -> EideticError {
         let phase = head == nil ? "before the response" : "within the body"
         return EideticError(.timedOut, message: "\(request.origin): \(fault), \(phase) (\(request.url))")
     }

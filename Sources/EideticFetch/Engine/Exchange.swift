@@ -13,6 +13,10 @@ final class Exchange {
         static let suspended = PauseReason(rawValue: 2)
         /// The rate limit is reached.
         static let rate = PauseReason(rawValue: 4)
+        /// The decoder must catch up; its turn comes again.
+        static let decoding = PauseReason(rawValue: 8)
+        /// The bodies in memory have reached their limit.
+        static let memory = PauseReason(rawValue: 16)
     }
 
     /// The result of receiving a chunk of the body.
@@ -57,6 +61,21 @@ final class Exchange {
     let stopCountAtStart: Int
     let clock: ActiveClock
 
+    /// The part of the response that arrived slowly or fast, for the least rate.
+    var rateWindow = RateWindow()
+    /// The decoder of the body's content coding; `nil` if it has none.
+    var decoder: BodyDecoder?
+    /// The exchanges whose decoders have pending bytes.
+    let decodingList: DecodingList
+    /// The time of the current turn of the engine, and the number of bytes that the decoder was given in it.
+    var turn: Duration = .zero
+    var decodedInTurn = 0
+    /// The code with which libcurl ended the exchange while bytes were still to be decoded.
+    var pendingCode: CURLcode?
+    let bodyBudget: BodyBudget
+    /// The share of the body in memory; `nil` for any other destination.
+    var share: BodyShare?
+
     // The head and the body as they are received.
     var incomingHead = ResponseHead()
     var headBytes = 0
@@ -76,13 +95,17 @@ final class Exchange {
         queued: Duration,
         handle: EasyHandle,
         fileSystem: FileSystem,
-        clock: ActiveClock
+        clock: ActiveClock,
+        bodyBudget: BodyBudget,
+        decodingList: DecodingList
     ) {
         self.request = request
         self.queued = queued
         self.handle = handle
         self.fileSystem = fileSystem
         self.clock = clock
+        self.bodyBudget = bodyBudget
+        self.decodingList = decodingList
         lastActivity = clock.now
         startTime = clock.now
         stopCountAtStart = clock.stopCount

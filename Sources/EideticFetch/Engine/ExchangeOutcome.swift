@@ -8,6 +8,8 @@ struct ExchangeOutcome: Sendable {
     var body: [UInt8] = []
     /// The error of the exchange; `nil` if a complete response arrived, whatever its status.
     var error: EideticError?
+    /// The share of the body in the limit of all bodies in memory.
+    var share: BodyShare?
     var sharedMetrics = SharedMetrics(FetchMetrics())
     /// The absolute URL of a redirect's target.
     var redirectTarget: String?

@@ -22,5 +22,25 @@ struct ResponseHead: Sendable, Hashable {
 
     /// A Boolean value indicating whether the body is compressed, so that its announced length is not that of the
     /// result.
-    var hasContentCoding: Bool { headers["Content-Encoding"].map { $0.lowercased() != "identity" } ?? false }
+    var hasContentCoding: Bool { !contentCodings.isEmpty }
+
+    /// The content codings of the body in the order of their application, in lower case and without `identity`.
+    ///
+    /// - SeeAlso: RFC 9110, section 8.4.
+    var contentCodings: [String] { codings(in: "Content-Encoding").filter { $0 != "identity" } }
+
+    /// A Boolean value indicating whether the body has a transfer coding other than `chunked`.
+    ///
+    /// No request asks for one (RFC 9112, section 7.4), and libcurl would decode any number of them.
+    var hasUnrequestedTransferCoding: Bool {
+        codings(in: "Transfer-Encoding").contains { $0 != "chunked" && $0 != "identity" }
+    }
+
+    private func codings(in name: String) -> [String] {
+        guard let value = headers[name] else { return [] }
+        return value.utf8.split(separator: UInt8(ascii: ",")).compactMap { item in
+            let text = Substring(item).filter { $0 != " " && $0 != "\t" }.lowercased()
+            return text.isEmpty ? nil : text
+        }
+    }
 }

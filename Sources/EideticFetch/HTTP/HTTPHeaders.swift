@@ -17,6 +17,11 @@ public struct HTTPHeaders: Sendable {
             self.name = name
             self.value = value
         }
+
+        /// Returns a Boolean value indicating whether two fields have the same bytes.
+        public static func == (left: Field, right: Field) -> Bool {
+            left.name.hasSameBytes(as: right.name) && left.value.hasSameBytes(as: right.value)
+        }
     }
 
     /// All fields, in order.
@@ -80,21 +85,30 @@ public struct HTTPHeaders: Sendable {
     /// Compares two names of fields, with ASCII letters of either case equal.
     package static func isSameName(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
-        return left == right || left.utf8.elementsEqual(right.utf8) { lowercased($0) == lowercased($1) }
+        return left.utf8.elementsEqual(right.utf8) { lowercased($0) == lowercased($1) }
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
 
-    /// The values by lower-case name, on which equality and the hash are based.
+    /// The values by lower-case name, on which the hash is based.
     package var canonicalFields: [String: [String]] {
         Dictionary(grouping: fields) { $0.name.lowercased() }.mapValues { $0.map(\.value) }
     }
 }
 
 extension HTTPHeaders: Hashable {
-    /// Returns a Boolean value indicating whether two header sections have the same values for each name.
+    /// Returns a Boolean value indicating whether two header sections have the same values for each name, byte for
+    /// byte.
     public static func == (left: HTTPHeaders, right: HTTPHeaders) -> Bool {
-        left.fields == right.fields || left.canonicalFields == right.canonicalFields
+        left.fields == right.fields || left.hasSameValues(as: right)
+    }
+
+    private func hasSameValues(as other: HTTPHeaders) -> Bool {
+        guard fields.count == other.fields.count else { return false }
+        return fields.allSatisfy { field in
+            let (values, others) = (self.values(for: field.name), other.values(for: field.name))
+            return values.count == others.count && zip(values, others).allSatisfy { $0.hasSameBytes(as: $1) }
+        }
     }
 
     /// Feeds the values into the hasher, regardless of the order of names.

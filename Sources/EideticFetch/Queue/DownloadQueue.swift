@@ -18,7 +18,7 @@ struct DownloadQueue {
     private static let suspensionFactor = 16
 
     var maximumConcurrent: Int
-    var maximumPerHost: Int
+    var explicitMaximumPerHost: Int?
     var executionOrder: Downloader.ExecutionOrder
     var starvationLimit: Duration
     /// The rate limit; the engine enforces it.
@@ -38,13 +38,19 @@ struct DownloadQueue {
     private var runningEntries: [UInt64: QueueEntry] = [:]
     private var lastSequenceNumber: UInt64 = 0
     private var knownPriorityChanges = 0
+    /// The highest priority that may not start now; `nil` for none.
+    private var blockedPriority: LoadPriority?
 
     init(_ configuration: Downloader.Configuration) {
         maximumConcurrent = max(1, configuration.maximumConcurrent)
-        maximumPerHost = max(1, configuration.maximumPerHost)
+        explicitMaximumPerHost = configuration.explicitMaximumPerHost.map { max(1, $0) }
         executionOrder = configuration.executionOrder
         starvationLimit = configuration.starvationLimit
         maximumBytesPerSecond = configuration.maximumBytesPerSecond
+    }
+
+    var maximumPerHost: Int {
+        explicitMaximumPerHost ?? Downloader.Configuration.standardMaximumPerHost(of: maximumConcurrent)
     }
 
     var waitingCount: Int { entries.count - runningCount }
@@ -95,8 +101,13 @@ struct DownloadQueue {
 
     /// Removes and returns the next request, which counts as running from now on; `nil` if none may start.
     ///
+    /// - Parameters:
+    ///   - now: The time.
+    ///   - blockedPriority: The highest priority that may not start, because bodies fill the memory; `nil` for none.
+    /// - Returns: The request.
     /// - Complexity: O(*n*) in the number of waiting origins; after a change of a priority, in the number of entries.
-    mutating func dequeue(now: Duration) -> ReadyRequest? {
+    mutating func dequeue(now: Duration, blockedPriority: LoadPriority?) -> ReadyRequest? {
+        self.blockedPriority = blockedPriority
         guard waitingCount > 0, hasRoom(running: runningCount, in: nil, limit: maximumConcurrent) else { return nil }
         updateRanks()
         guard let entry = starvingEntry(now: now) ?? bestEntry(), let request = entry.consumeRequest() else {
@@ -144,6 +155,10 @@ extension DownloadQueue {
 
 // MARK: Order
 extension DownloadQueue {
+    private func isBlocked(_ entry: QueueEntry) -> Bool {
+        blockedPriority.map { entry.context.priority <= $0 } ?? false
+    }
+
     /// Moves entries whose priority has changed to the lane of their new rank.
     private mutating func updateRanks() {
         let changes = JobContext.priorityChangeCount
@@ -182,7 +197,9 @@ extension DownloadQueue {
         for originQueue in originQueues.values
         where hasRoom(running: originQueue.runningCount, in: originQueue, limit: maximumPerHost) {
             for rank in 0..<QueueEntry.rankCount {
-                guard let entry = originQueue.entry(ofRank: rank, fromFront: fromFront), !isSuspended(entry) else {
+                guard let entry = originQueue.entry(ofRank: rank, fromFront: fromFront), !isSuspended(entry),
+                    !isBlocked(entry)
+                else {
                     continue
                 }
                 if best.map({ isBetter(entry, $0) }) ?? true { best = entry }

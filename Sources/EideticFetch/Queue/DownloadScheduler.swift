@@ -7,12 +7,18 @@ import EideticCore
 final class DownloadScheduler: Sendable {
     private let queue: Guarded<DownloadQueue>
     private let engine = NetworkEngine()
+    private let bodyBudget: BodyBudget
     private let time: any TimeSource
 
     init(configuration: Downloader.Configuration, options: EngineOptions) {
         queue = Guarded(DownloadQueue(configuration))
         time = configuration.time
+        bodyBudget = options.bodyBudget
         engine.run(options) { [weak self] in self?.finish($0) }
+        bodyBudget.setReleaseHandler { [weak self] in
+            self?.engine.post(.memoryReleased)
+            self?.startReadyRequests()
+        }
     }
 
     var counts: (waiting: Int, running: Int) { queue.withLock { ($0.waitingCount, $0.runningCount) } }
@@ -20,11 +26,11 @@ final class DownloadScheduler: Sendable {
     /// Enqueues an exchange, which starts at once if a slot is free.
     func enqueue(_ request: ExchangeRequest) {
         request.context.addPriorityObserver(request) { [weak self] in self?.applyPriorityChange() }
-        let (isRefused, ready) = queue.withLock { [time] queue in
+        let (isRefused, ready) = queue.withLock { [time, bodyBudget] queue in
             if queue.isOffline, request.redirect.redirectCount == 0 { return (true, DownloadQueue.ReadyRequest?.none) }
             let now = time.uptime
             queue.add(request, now: now)
-            return (false, queue.dequeue(now: now))
+            return (false, queue.dequeue(now: now, blockedPriority: bodyBudget.blockedPriority))
         }
         if isRefused { failOffline(request) } else if let ready { start(ready) }
     }
@@ -74,15 +80,19 @@ final class DownloadScheduler: Sendable {
     }
 
     private func startReadyRequests() {
-        while let ready = queue.withLock({ [time] in $0.dequeue(now: time.uptime) }) { start(ready) }
+        while let ready = queue.withLock({ dequeue(from: &$0) }) { start(ready) }
+    }
+
+    private func dequeue(from queue: inout DownloadQueue) -> DownloadQueue.ReadyRequest? {
+        queue.dequeue(now: time.uptime, blockedPriority: bodyBudget.blockedPriority)
     }
 
     /// Frees the slot of an exchange, on the engine's thread and before the completion of the exchange.
     private func finish(_ request: ExchangeRequest) {
         request.context.removePriorityObserver(request)
-        let ready = queue.withLock { [time] queue in
+        let ready = queue.withLock { queue in
             queue.finish(request.id)
-            return queue.dequeue(now: time.uptime)
+            return dequeue(from: &queue)
         }
         // One free slot admits one exchange. After a higher limit, `update` starts the others.
         if let ready { start(ready) }
@@ -109,6 +119,7 @@ extension DownloadScheduler {
 
     /// Resumes the exchanges whose priority has been raised above the suspended ones.
     private func applyPriorityChange() {
+        bodyBudget.priorityChanged()
         guard queue.withLock({ $0.isSuspending }) else { return }
         postSuspension()
         startReadyRequests()

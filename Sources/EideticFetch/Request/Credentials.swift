@@ -8,4 +8,15 @@ public enum Credentials: Sendable, Hashable {
     case digest(user: String, password: String)
     /// A token, sent with the first request.
     case bearer(String)
+
+    /// Returns a Boolean value indicating whether two credentials have the same bytes.
+    public static func == (left: Credentials, right: Credentials) -> Bool {
+        switch (left, right) {
+        case (.basic(let user, let password), .basic(let otherUser, let otherPassword)),
+            (.digest(let user, let password), .digest(let otherUser, let otherPassword)):
+            user.hasSameBytes(as: otherUser) && password.hasSameBytes(as: otherPassword)
+        case (.bearer(let token), .bearer(let other)): token.hasSameBytes(as: other)
+        default: false
+        }
+    }
 }

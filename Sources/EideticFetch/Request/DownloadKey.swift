@@ -15,7 +15,9 @@ final class DownloadKey: Sendable, Hashable {
     }
 
     static func == (left: DownloadKey, right: DownloadKey) -> Bool {
-        left === right || left.hash == right.hash && left.filePath == right.filePath && left.request == right.request
+        left === right
+            || left.hash == right.hash && left.filePath.hasSameBytes(as: right.filePath)
+                && left.request == right.request
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }

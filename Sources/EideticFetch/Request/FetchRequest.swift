@@ -23,6 +23,12 @@ public struct FetchRequest: Sendable, Hashable {
     /// is not established within 10 seconds, or if the server acknowledges nothing for as long.
     public var timeout: Duration = .seconds(15)
 
+    /// The least number of bytes per second, below which the download times out; zero for no limit, 500 by default.
+    ///
+    /// It is the average over periods of twice the ``timeout``, the first of which begins with the first byte of the
+    /// response. The bytes of its head and of its body are counted as transferred. It is measured like ``timeout``.
+    public var minimumBytesPerSecond = 500
+
     /// The longest time for one attempt, which protects against servers that send a byte from time to time.
     ///
     /// It is measured like ``timeout``. `nil`, no limit, by default.
@@ -65,10 +71,16 @@ public struct FetchRequest: Sendable, Hashable {
         credentials = parsed.user.map { .basic(user: $0, password: parsed.password ?? "") }
     }
 
+    /// The length of the periods for the least rate; one silence of `timeout` leaves half of it.
+    var rateWindow: Duration { timeout * 2 }
+
     /// Throws `invalidArgument` if the request cannot be sent.
     func validate() throws(EideticError) {
         guard timeout > .zero, totalTimeout.map({ $0 > .zero }) ?? true else {
             throw EideticError(.invalidArgument, message: "\(url): the time-out must be greater than zero")
+        }
+        guard minimumBytesPerSecond >= 0 else {
+            throw EideticError(.invalidArgument, message: "\(url): minimumBytesPerSecond must not be negative")
         }
         guard byteLimit >= .zero else {
             throw EideticError(.invalidArgument, message: "\(url): byteLimit must not be negative")

@@ -16,6 +16,16 @@ public struct FetchResponse: Sendable {
 
     private var sharedMetrics: SharedMetrics
 
+    /// The share of the bytes in the limit of all bodies in memory; `nil` for callers outside the package.
+    package var share: BodyShare?
+
+    /// The response for a caller outside the package, whose bytes are no longer counted.
+    var withoutShare: FetchResponse {
+        var response = self
+        response.share = nil
+        return response
+    }
+
     /// Creates a response.
     public init(
         status: Int,
@@ -34,6 +44,7 @@ public struct FetchResponse: Sendable {
     }
 
     init(status: Int, headers: HTTPHeaders, bytes: [UInt8], effectiveURL: String, sharedMetrics: SharedMetrics) {
+        share = nil
         self.status = status
         self.headers = headers
         self.bytes = bytes

@@ -46,6 +46,6 @@ struct PartialBody: Sendable, Hashable {
             length == totalLength ?? length
         else { return nil }
         let current = head.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"]
-        return current ?? validator == validator ? length : nil
+        return (current ?? validator).hasSameBytes(as: validator) ? length : nil
     }
 }

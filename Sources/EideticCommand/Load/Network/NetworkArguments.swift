@@ -19,6 +19,7 @@ struct NetworkArguments: Sendable {
     private let headers: HTTPHeaders
     private let credentials: Credentials?
     private let allowsInvalidCertificates: Bool
+    private let timeout: Duration?
 
     init(_ arguments: Arguments) {
         var configuration = ImagePipeline.Configuration.standardDownloaderConfiguration
@@ -34,6 +35,7 @@ struct NetworkArguments: Sendable {
         metricsFile = arguments[NetworkOptions.metrics]
         headers = HTTPHeaders(arguments.values(of: NetworkOptions.header))
         credentials = arguments[NetworkOptions.credentials]
+        timeout = arguments[CommonOptions.timeout]
         allowsInvalidCertificates = arguments.contains(NetworkOptions.insecure)
         isLastInFirstOut = arguments.contains(NetworkOptions.lifo)
     }
@@ -45,6 +47,7 @@ struct NetworkArguments: Sendable {
         guard case .remote(var request) = resource else { return resource }
         request.headers = request.headers.merging(headers)
         if let credentials { request.credentials = credentials }
+        if let timeout { request.timeout = timeout }
         request.allowsInvalidCertificates = allowsInvalidCertificates
         return .remote(request)
     }

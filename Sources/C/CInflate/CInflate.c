@@ -1,0 +1,119 @@
+#define _GNU_SOURCE
+#include "CInflate.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+/// Functions of libbrotlidec, as <brotli/decode.h> declares them.
+typedef struct {
+    void *(*create)(void *allocate, void *release, void *context);
+    int (*decode)(void *state, size_t *input_count, const uint8_t **input, size_t *capacity, uint8_t **output,
+                  size_t *total);
+    int (*error)(const void *state);
+    void (*destroy)(void *state);
+} brotli_functions;
+
+struct eidetic_inflater {
+    eidetic_inflate_coding coding;
+    z_stream zlib;
+    void *brotli_state;
+    brotli_functions brotli;
+    int has_ended;
+};
+
+static brotli_functions find_brotli(void) {
+    brotli_functions found;
+    found.create = (void *(*)(void *, void *, void *))dlsym(RTLD_DEFAULT, "BrotliDecoderCreateInstance");
+    found.decode = (int (*)(void *, size_t *, const uint8_t **, size_t *, uint8_t **, size_t *))dlsym(
+        RTLD_DEFAULT, "BrotliDecoderDecompressStream");
+    found.error = (int (*)(const void *))dlsym(RTLD_DEFAULT, "BrotliDecoderGetErrorCode");
+    found.destroy = (void (*)(void *))dlsym(RTLD_DEFAULT, "BrotliDecoderDestroyInstance");
+    if (!found.decode || !found.error || !found.destroy) found.create = NULL;
+    return found;
+}
+
+int eidetic_inflate_supports(eidetic_inflate_coding coding) {
+    return coding != EIDETIC_INFLATE_BROTLI || find_brotli().create != NULL;
+}
+
+eidetic_inflater *eidetic_inflater_create(eidetic_inflate_coding coding) {
+    eidetic_inflater *inflater = calloc(1, sizeof *inflater);
+    if (!inflater) return NULL;
+    inflater->coding = coding;
+    int is_ready;
+    if (coding == EIDETIC_INFLATE_BROTLI) {
+        inflater->brotli = find_brotli();
+        if (inflater->brotli.create) inflater->brotli_state = inflater->brotli.create(NULL, NULL, NULL);
+        is_ready = inflater->brotli_state != NULL;
+    } else {
+        // 16 more window bits select the format of gzip.
+        is_ready = inflateInit2(&inflater->zlib, coding == EIDETIC_INFLATE_GZIP ? MAX_WBITS + 16 : MAX_WBITS) == Z_OK;
+    }
+    if (is_ready) return inflater;
+    free(inflater);
+    return NULL;
+}
+
+void eidetic_inflater_destroy(eidetic_inflater *inflater) {
+    if (inflater->brotli_state) inflater->brotli.destroy(inflater->brotli_state);
+    if (inflater->coding != EIDETIC_INFLATE_BROTLI) inflateEnd(&inflater->zlib);
+    free(inflater);
+}
+
+static eidetic_inflate_status run_brotli(eidetic_inflater *inflater, const uint8_t *input, size_t count,
+                                         size_t *consumed, uint8_t *output, size_t capacity, size_t *written) {
+    size_t left = count, room = capacity;
+    int result = inflater->brotli.decode(inflater->brotli_state, &left, &input, &room, &output, NULL);
+    *consumed = count - left;
+    *written = capacity - room;
+    // BROTLI_DECODER_RESULT_ERROR, _SUCCESS, _NEEDS_MORE_INPUT and _NEEDS_MORE_OUTPUT, in this order.
+    switch (result) {
+    case 1: return EIDETIC_INFLATE_END;
+    case 2: return EIDETIC_INFLATE_NEEDS_INPUT;
+    case 3: return EIDETIC_INFLATE_HAS_OUTPUT;
+    }
+    // The codes from -30 to -21 are failed allocations.
+    int error = inflater->brotli.error(inflater->brotli_state);
+    return error >= -30 && error <= -21 ? EIDETIC_INFLATE_OUT_OF_MEMORY : EIDETIC_INFLATE_FAILED;
+}
+
+static int run_once(z_stream *zlib, const uint8_t *input, size_t count, uint8_t *output, size_t capacity) {
+    zlib->next_in = (Bytef *)input;
+    zlib->avail_in = (uInt)count;
+    zlib->next_out = output;
+    zlib->avail_out = (uInt)capacity;
+    return inflate(zlib, Z_NO_FLUSH);
+}
+
+static eidetic_inflate_status run_zlib(eidetic_inflater *inflater, const uint8_t *input, size_t count,
+                                       size_t *consumed, uint8_t *output, size_t capacity, size_t *written) {
+    z_stream *zlib = &inflater->zlib;
+    int is_start = zlib->total_in == 0;
+    int result = run_once(zlib, input, count, output, capacity);
+    if (result == Z_DATA_ERROR && is_start && inflater->coding == EIDETIC_INFLATE_DEFLATE &&
+        inflateReset2(zlib, -MAX_WBITS) == Z_OK)
+        result = run_once(zlib, input, count, output, capacity);
+    *consumed = count - zlib->avail_in;
+    *written = capacity - zlib->avail_out;
+    switch (result) {
+    case Z_STREAM_END: return EIDETIC_INFLATE_END;
+    case Z_MEM_ERROR: return EIDETIC_INFLATE_OUT_OF_MEMORY;
+    case Z_OK: return zlib->avail_out == 0 ? EIDETIC_INFLATE_HAS_OUTPUT : EIDETIC_INFLATE_NEEDS_INPUT;
+    // No progress is possible without more input.
+    case Z_BUF_ERROR: return EIDETIC_INFLATE_NEEDS_INPUT;
+    default: return EIDETIC_INFLATE_FAILED;
+    }
+}
+
+eidetic_inflate_status eidetic_inflater_run(eidetic_inflater *inflater, const uint8_t *input, size_t count,
+                                            size_t *consumed, uint8_t *output, size_t capacity, size_t *written) {
+    *consumed = *written = 0;
+    // Bytes behind the end are ignored, as browsers do.
+    if (inflater->has_ended) return EIDETIC_INFLATE_END;
+    eidetic_inflate_status status =
+        (inflater->coding == EIDETIC_INFLATE_BROTLI ? run_brotli : run_zlib)(inflater, input, count, consumed, output,
+                                                                             capacity, written);
+    inflater->has_ended = status == EIDETIC_INFLATE_END;
+    return status;
+}

@@ -1,0 +1,93 @@
+import EideticCore
+
+/// Content codings, decoded in turns: one body must not hold the engine's only thread.
+extension Exchange {
+    /// The largest number of bytes, encoded and decoded ones together, that one body is given in one turn.
+    static let decodingShare = 262_144
+
+    /// Checks the codings of a head, and prepares to decode the body of a successful response.
+    ///
+    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    func startDecoding(_ head: ResponseHead) -> Bool {
+        decoder = nil
+        let codings = head.contentCodings
+        if head.hasUnrequestedTransferCoding {
+            return refuse(head, fault: "the response has a transfer coding that was not requested")
+        }
+        guard head.status >= 200 else { return true }
+        guard codings.count <= 1 else {
+            return refuse(head, fault: "the response has \(codings.count) content codings; at most one is accepted")
+        }
+        guard let name = codings.first, head.isSuccess else { return true }
+        guard let coding = BodyDecoder.Coding(name: name) else {
+            return refuse(head, fault: "the content coding \(name.prefix(40).printable) is not supported")
+        }
+        decoder = BodyDecoder(coding)
+        if decoder == nil { fail(EideticError(.outOfMemory, message: "\(request.url): no memory to decode \(name)")) }
+        return decoder != nil
+    }
+
+    private func refuse(_ head: ResponseHead, fault: String) -> Bool {
+        fail(EideticError(.badResponse, message: "\(request.url): \(fault)", httpStatus: head.status))
+        return false
+    }
+
+    /// Receives encoded bytes, and decodes as many of them as the turn allows.
+    ///
+    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    func decode(_ chunk: UnsafeRawBufferPointer, with decoder: BodyDecoder) -> Bool {
+        guard chunk.count <= request.fetchRequest.byteLimit.bytes - decoder.receivedBytes else {
+            fail(bodyTooLong("the body is longer than the limit"))
+            return false
+        }
+        decoder.append(chunk)
+        // The clock advances between two turns only.
+        if turn != clock.now { (turn, decodedInTurn) = (clock.now, 0) }
+        return decodePendingBytes(with: decoder)
+    }
+
+    /// Decodes further bytes in a new turn.
+    ///
+    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    func continueDecoding() -> Bool {
+        guard let decoder else { return true }
+        (turn, decodedInTurn) = (clock.now, 0)
+        // Other reasons may be added on the way.
+        pauseReasons.remove(.decoding)
+        return decodePendingBytes(with: decoder)
+    }
+
+    private func decodePendingBytes(with decoder: BodyDecoder) -> Bool {
+        while decoder.hasPendingBytes {
+            if isRecognised, request.channel?.hasRoom(for: BodyDecoder.outputSize) == false {
+                pauseReasons.insert(.reader)
+            }
+            guard pauseReasons.isEmpty, decodedInTurn < Self.decodingShare else {
+                pauseReasons.insert(.decoding)
+                decodingList.insert(self)
+                return true
+            }
+            guard let step = decoder.decodeStep() else {
+                fail(decodingError("the body is not coded as \(decoder.coding.rawValue)"))
+                return false
+            }
+            decodedInTurn += step.consumed + step.bytes.count
+            if !step.bytes.isEmpty, !deliver(step.bytes) { return false }
+        }
+        decodingList.remove(self)
+        return true
+    }
+
+    /// Checks that a complete body has the end of its encoded bytes.
+    ///
+    /// - Returns: `false` if the exchange failed; otherwise, `true`.
+    func finishDecoding() -> Bool {
+        guard let decoder, decoder.receivedBytes > 0, !decoder.isComplete else { return true }
+        fail(decodingError("the body ends before its end as \(decoder.coding.rawValue)"))
+        return false
+    }
+
+    private func decodingError(_ fault: String) -> EideticError {
+        EideticError(.badResponse, message: "\(request.url): \(fault)", httpStatus: head?.status)
+    }
+}

@@ -1,0 +1,145 @@
+import EideticCore
+import EideticFetch
+import EideticTestSupport
+import Testing
+
+@Suite("Content codings", .timeLimit(.minutes(1)))
+struct ContentCodingTests {
+    private func gzipped(_ bytes: [UInt8]) async throws -> [UInt8] {
+        try await Subprocess.run("gzip", arguments: ["-c"], input: bytes).output
+    }
+
+    /// Returns the error of a download whose response has these lines between its status line and its length.
+    private func failure(_ status: String, lines: String, body: [UInt8] = [1]) async throws -> EideticError? {
+        let head = "HTTP/1.1 \(status)\r\n\(lines)Content-Length: \(body.count)\r\n\r\n"
+        let origin = try ScriptedOrigin { _ in [.send(Array(head.utf8) + body)] }
+        return await EideticFetchTests.failure { () async throws(EideticError) in
+            try await Downloader().fetch(url: origin.url)
+        }
+    }
+
+    @Test(
+        "C18 more than one content coding is refused at the end of the head, also of error pages and redirects",
+        arguments: ["200 OK", "404 Not Found", "302 Found\r\nLocation: /"],
+        ["Content-Encoding: gzip, gzip\r\n", "content-encoding: br\r\nContent-Encoding: x-gzip\r\n"]
+    )
+    func severalCodings(status: String, lines: String) async throws {
+        let error = try await failure(status, lines: lines)
+        #expect(error?.code == .badResponse)
+        #expect(error?.message.contains("2 content codings") == true)
+        #expect(error?.httpStatus == Int(status.prefix(3)))
+    }
+
+    @Test(
+        "C18 one coding is decoded, whatever its spelling",
+        arguments: ["gzip", "X-GZIP", "identity, gzip,", "\tgzip"]
+    )
+    func oneCoding(name: String) async throws {
+        let (image, body) = (Fixture.image(length: 300_000), try await gzipped(Fixture.image(length: 300_000)))
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": name], body: body)] }
+        let response = try await Downloader().fetch(url: origin.url)
+        #expect(response.bytes == image)
+        #expect(response.metrics.bodyBytes == body.count)
+    }
+
+    @Test("L20 deflate is decoded with and without the header of zlib, and br", arguments: ["zlib", "raw", "br"])
+    func otherCodings(form: String) async throws {
+        let image = Fixture.image(length: 1_000), size = UInt16(image.count)
+        let length = [UInt8(size & 255), UInt8(size >> 8)]
+        let stored = [1] + length + length.map { ~$0 } + image
+        var (a, b) = (UInt32(1), UInt32(0))
+        for byte in image { (a, b) = ((a + UInt32(byte)) % 65_521, (a + UInt32(byte) + b) % 65_521) }
+        let checksum = [b >> 8, b & 255, a >> 8, a & 255].map { UInt8($0) }
+        // RFC 7932: a window of 16 bits, an uncompressed meta-block, and the empty last one.
+        let header = UInt32(size - 1) << 4 | 1 << 20
+        let brotli = [0, 8, 16].map { UInt8(truncatingIfNeeded: header >> $0) } + image + [3]
+        let body = form == "zlib" ? [0x78, 0x01] + stored + checksum : form == "raw" ? stored : brotli
+        let name = form == "br" ? "br" : "deflate"
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": name], body: body)] }
+        #expect(try await Downloader().fetch(url: origin.url).bytes == image)
+    }
+
+    @Test("C18 a transfer coding other than chunked is refused, also that of an informational response")
+    func transferCoding() async throws {
+        for status in ["200 OK", "103 Early Hints\r\nTransfer-Encoding: gzip\r\n\r\nHTTP/1.1 200 OK"] {
+            let lines = status.hasPrefix("200") ? "Transfer-Encoding: gzip, chunked\r\n" : ""
+            let error = try await failure(status, lines: lines)
+            #expect(error?.code == .badResponse)
+            #expect(error?.message.contains("transfer coding") == true)
+        }
+    }
+
+    @Test("C18 an unsupported coding is refused by its name, without its control characters")
+    func unsupported() async throws {
+        let error = try await failure("200 OK", lines: "Content-Encoding: z\u{1b}std\r\n")
+        #expect(error?.code == .badResponse)
+        #expect(error?.message.contains("z?std is not supported") == true)
+    }
+
+    @Test("L20 a body that ends before its coded end is refused, and bytes behind that are ignored")
+    func ends() async throws {
+        let body = try await gzipped(Fixture.image(length: 5_000)), lines = "Content-Encoding: gzip\r\n"
+        for cut in [1, 8, body.count / 2] {
+            let error = try await failure("200 OK", lines: lines, body: Array(body.dropLast(cut)))
+            #expect(error?.code == .badResponse)
+            #expect(error?.message.contains("ends before its end as gzip") == true)
+        }
+        let longer = body + [1, 2, 3]
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": "gzip"], body: longer)] }
+        #expect(try await Downloader().fetch(url: origin.url).bytes == Fixture.image(length: 5_000))
+    }
+
+    @Test("L20 the limit of bytes holds while a body is decoded: at it, and one above", arguments: [0, 1])
+    func byteLimit(surplus: Int) async throws {
+        let body = try await gzipped(Fixture.image(length: 200_000 + surplus))
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": "gzip"], body: body)] }
+        var request = try FetchRequest(url: origin.url)
+        request.byteLimit = 200_000
+        let error = await EideticFetchTests.failure { [request] () async throws(EideticError) in
+            try await Downloader().fetch(request)
+        }
+        #expect(error?.code == (surplus == 0 ? nil : .limitExceeded))
+    }
+
+    @Test("C18 a body of 60 MB that arrives in one read leaves turns for other downloads")
+    func turns() async throws {
+        let command = "(printf '\\211PNG\\r\\n\\032\\n'; head -c 60000000 /dev/zero) | gzip -9 -c"
+        let body = try await Subprocess.run("sh", arguments: ["-c", command]).output
+        let origin = try ScriptedOrigin { request in
+            request.path == "/small"
+                ? [.response(200, body: Fixture.image())]
+                : [.response(200, headers: ["Content-Encoding": "gzip"], body: body)]
+        }
+        let (downloader, hasStarted) = (Downloader(), Gate())
+        let received = Guarded(0)
+        let (large, small) = (try FetchRequest(url: origin.url), try FetchRequest(url: origin.url + "/small"))
+        let task = Task {
+            try await downloader.fetch(large) { progress in
+                received.withLock { $0 = progress.received }
+                if progress.received > 0 { hasStarted.open() }
+            }.bytes.count
+        }
+        await hasStarted.wait()
+        _ = try await downloader.fetch(small)
+        #expect(received.withLock { $0 } < 60_000_008)
+        #expect(try await task.value == 60_000_008)
+    }
+
+    @Test("L20 a stream of a compressed body pauses for its reader, and is cancelled while it is decoded")
+    func stream() async throws {
+        let image = Fixture.image(length: 3_000_000), body = try await gzipped(image)
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": "gzip"], body: body)] }
+        let downloader = Downloader()
+        var bytes: [UInt8] = []
+        for try await chunk in try await downloader.stream(FetchRequest(url: origin.url)) {
+            #expect(chunk.count <= 400_000)
+            bytes += chunk
+        }
+        #expect(bytes == image)
+        var chunks: FetchStream.Iterator? = try await downloader.stream(FetchRequest(url: origin.url))
+            .makeAsyncIterator()
+        #expect(try await chunks?.next()?.isEmpty == false)
+        chunks = nil
+        #expect(try await downloader.fetch(url: origin.url + "/next").bytes == image)
+    }
+}
