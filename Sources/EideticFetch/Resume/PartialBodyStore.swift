@@ -31,7 +31,11 @@ struct PartialBodyStore: Sendable {
     private static let fileExtension = ".partial"
 
     /// Writes the partial body of a request to a file.
-    func insert(_ partialBody: PartialBody, for request: FetchRequest) throws(SystemError) {
+    func insert(_ partialBody: PartialBody, for request: FetchRequest) throws(EideticError) {
+        do throws(SystemError) { try write(partialBody, for: request) } catch { throw EideticError(error) }
+    }
+
+    private func write(_ partialBody: PartialBody, for request: FetchRequest) throws(SystemError) {
         guard partialBody.bytes.count >= Self.minimumSize, partialBody.bytes.count <= sizeLimit else { return }
         try fileSystem.makeDirectories(directory)
         try makeRoom(for: partialBody.bytes.count)

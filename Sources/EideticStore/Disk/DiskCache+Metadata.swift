@@ -15,7 +15,10 @@ extension DiskCache {
     /// - Complexity: O(*n*) in the size of the metadata; once in about a hundred replacements also in that of the
     ///   bytes.
     @discardableResult
-    public func replaceMetadata(of entry: Entry, with metadata: Metadata) async throws(EideticError) -> Bool {
+    nonisolated(nonsending) public func replaceMetadata(
+        of entry: Entry,
+        with metadata: Metadata
+    ) async throws(EideticError) -> Bool {
         try await perform { () throws(EideticError) in try self.replaceStoredMetadata(of: entry, with: metadata) }
     }
 

@@ -62,11 +62,11 @@ public final class DiskCache: Sendable {
         files = fileSystem
         reader = EntryReader(files: fileSystem)
         self.time = time
-        limits = try DiskDirectory(layout: layout, files: files).prepare(configuration)
+        workGroup = BackgroundWorkGroup(named: "eidetic disk cache", provider: environment)
+        limits = try DiskDirectory(layout: layout, files: files).prepare(configuration, within: workGroup)
         sizeLimit = ByteCount(limits.totalSize)
         ledger = Monitor(Ledger(layout: layout, files: fileSystem, limits: limits))
         circuitBreaker = WriteCircuitBreaker(time: time)
-        workGroup = BackgroundWorkGroup(environment)
         if !configuration.isReadOnly { observe(environment) }
     }
 
@@ -100,6 +100,15 @@ extension DiskCache {
         return try ledger.withLock { ledger throws(SystemError) in
             let ledger = ledger
             return try ledger.transaction { () throws(SystemError) in try body(ledger) }
+        }
+    }
+
+    /// Runs `body` in a transaction that the background task covers; for operations that only read otherwise.
+    func coveredTransaction<Value: Sendable>(
+        _ body: (Ledger) throws(SystemError) -> Value
+    ) throws(EideticError) -> Value {
+        try covered { () throws(EideticError) in
+            do throws(SystemError) { return try inTransaction(body) } catch { throw EideticError(error) }
         }
     }
 

@@ -14,9 +14,17 @@ struct DiskDirectory {
         """
 
     /// Creates the directory if necessary, checks the access rights, and returns the limits that apply to it.
-    func prepare(_ configuration: DiskCache.Configuration) throws(EideticError) -> DiskLimits {
+    ///
+    /// If the background time has expired, no file is written.
+    func prepare(
+        _ configuration: DiskCache.Configuration,
+        within workGroup: BackgroundWorkGroup
+    ) throws(EideticError) -> DiskLimits {
+        let work = try? workGroup.begin()
+        defer { work?.end() }
         do throws(SystemError) {
             try open(isReadOnly: configuration.isReadOnly)
+            if !configuration.isReadOnly, work != nil { writeTag() }
             return try DiskLimits(configuration: configuration, files: files)
         } catch {
             throw Self.error(error, directory: layout.directory)
@@ -30,7 +38,6 @@ struct DiskDirectory {
         }
         let permissions = isReadOnly ? R_OK | X_OK : R_OK | W_OK | X_OK
         try files.checkAccess(to: layout.directory, mode: permissions)
-        if !isReadOnly { writeTag() }
     }
 
     /// Writes the tag that excludes the directory from backups.
