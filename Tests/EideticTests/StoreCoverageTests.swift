@@ -20,11 +20,13 @@ struct StoreCoverageTests {
         let bytes = try TestImage.png(width: 8, height: 8)
         let pipeline = ImagePipeline(ImagePipeline.Configuration(diskCache: disk))
         environment.exhaust()
+        var uncoveredCount = 0
         for number in 0..<200 {
             environment.resetLog()
             _ = try await pipeline.image(for: ImageRequest(.provider(name: "\(number)") { bytes }))
-            #expect(environment.log == ["refuse"])
+            if environment.log != ["refuse"] { uncoveredCount += 1 }
         }
+        #expect(uncoveredCount == 0)
         #expect(disk.blocking.usage.entryCount == 0)
         environment.renew()
         let request = ImageRequest(.provider(name: "stored") { bytes }, options: .waitStoreCache)

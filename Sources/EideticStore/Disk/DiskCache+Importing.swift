@@ -3,8 +3,9 @@ public import EideticCore
 extension DiskCache {
     /// Copies the entries of another cache's directory.
     ///
-    /// Damaged and expired entries are left out, as are entries whose keys this cache contains already. The other
-    /// directory is not changed. The copy stops at the first error, with `cancelled` when the background time expires.
+    /// Damaged, expired and private entries (``EntryInfo/isPrivate``) are left out, as are entries whose keys this
+    /// cache contains already. The other directory is not changed. The copy stops at the first error, with `cancelled`
+    /// when the background time expires.
     ///
     /// - Parameter directory: The absolute path of the directory of a disk cache.
     /// - Returns: The number of copied entries.
@@ -19,7 +20,8 @@ extension DiskCache {
     func copyEntries(from directory: String) throws(EideticError) -> Int {
         let source = try openSource(directory: directory).blocking
         var count = 0
-        for info in try source.entries() where try !blocking.contains(info.key) {
+        for info in try source.entries() where !info.isPrivate {
+            if try blocking.contains(info.key) { continue }
             guard let entry = try source.read(info.key) else { continue }
             try blocking.insert(entry.bytes, for: entry.key, metadata: entry.metadata)
             count += 1

@@ -23,6 +23,7 @@ extension DiskCache {
     }
 
     func replaceStoredMetadata(of entry: Entry, with metadata: Metadata) throws(EideticError) -> Bool {
+        let entry = Entry(key: storedKeyForReading(entry.key), bytes: entry.bytes, metadata: entry.metadata)
         var metadata = metadata
         if metadata.storageTime.nanoseconds == 0 { metadata.storageTime = time.now }
         if configuration.ageBasis == .creation, metadata.expirationTime == nil {

@@ -63,8 +63,12 @@ extension DiskCache {
     /// Finds an entry in the cache, or else in one of its bundles.
     func findEntry(for key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult {
         guard Self.isValidKey(key) else { return .absent }
-        let result = try findOwnEntry(for: key, allowingExpired: allowingExpired)
-        if case .entry = result { return result }
+        let storedKey = storedKeyForReading(key)
+        let result = try findOwnEntry(for: storedKey, allowingExpired: allowingExpired)
+        // The caller knows the entry by its own key.
+        if case .entry(let entry) = result {
+            return .entry(Entry(key: key, bytes: entry.bytes, metadata: entry.metadata))
+        }
         for bundle in configuration.bundles {
             guard let bytes = try bundle.read(key, using: files) else { continue }
             return .entry(Entry(key: key, bytes: bytes, metadata: Metadata()))

@@ -44,6 +44,7 @@ extension DiskCache {
 
     func removeEntry(for key: String) throws(EideticError) -> Bool {
         guard Self.isValidKey(key) else { return false }
+        let key = storedKeyForReading(key)
         let hash = CacheKey(key)
         let hooks = currentHooks
         hooks.willRemove?(key)

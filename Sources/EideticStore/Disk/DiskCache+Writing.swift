@@ -59,6 +59,7 @@ extension DiskCache {
             )
         }
         try checkWritable()
+        let key = try storedKeyForWriting(key)
         let hooks = currentHooks
         hooks.willAdd?(key, bytes.count)
         try encodeAndStore(bytes, for: key, metadata: metadata)
@@ -167,7 +168,7 @@ extension DiskCache {
             return try files.open(path, flags: flags)
         } catch {
             guard error.errorNumber == ENOENT else { throw error }
-            try files.makeDirectories(layout.shardPath(of: key))
+            try DiskDirectory(layout: layout, files: files).makeShard(of: key)
             return try files.open(path, flags: flags)
         }
     }

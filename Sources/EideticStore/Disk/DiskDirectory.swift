@@ -31,8 +31,49 @@ struct DiskDirectory {
         }
     }
 
+    /// Creates the directory, and returns `true` if it did not exist.
+    private func makeIfMissing() throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            _ = try files.status(of: layout.directory)
+            return false
+        } catch {
+            guard error.errorNumber == ENOENT else { throw error }
+            try files.makeDirectories(layout.directory)
+            return true
+        }
+    }
+
+    /// Creates the directory again after it was removed.
+    func recreate() throws(SystemError) {
+        try files.makeDirectories(layout.directory)
+        try checkTrust()
+    }
+
+    /// Creates a shard's directory.
+    func makeShard(of key: CacheKey) throws(SystemError) {
+        do throws(SystemError) {
+            try files.makeDirectory(layout.shardPath(of: key))
+        } catch  where error.errorNumber == ENOENT {
+            try recreate()
+            try files.makeDirectories(layout.shardPath(of: key))
+        } catch {
+            // Another process may have created it in between.
+            guard error.errorNumber == EEXIST else { throw error }
+        }
+    }
+
+    /// Throws if other users could change the directory; a part of its path that does not exist is no reason.
+    func checkTrust(isReadOnly: Bool = false) throws(SystemError) {
+        guard layout.requiresPrivateDirectory else { return }
+        let trust = DirectoryTrust(files: files, isReadOnly: isReadOnly)
+        guard let violation = try trust.violation(in: layout.directory) else { return }
+        throw SystemError(.lstat, errorNumber: EPERM, path: layout.directory, violation: violation)
+    }
+
     private func open(isReadOnly: Bool) throws(SystemError) {
-        if !isReadOnly { try files.makeDirectories(layout.directory) }
+        try checkTrust(isReadOnly: isReadOnly)
+        // Another user may have made it in between.
+        if !isReadOnly, try makeIfMissing() { try checkTrust() }
         guard try files.status(of: layout.directory).kind == .directory else {
             throw SystemError(.stat, errorNumber: ENOTDIR, path: layout.directory)
         }
@@ -57,6 +98,7 @@ struct DiskDirectory {
     static func error(_ error: SystemError, directory: String) -> EideticError {
         let code: EideticError.Code =
             switch error.errorNumber {
+            case _ where error.violation != nil: .cacheUnavailable
             case ENOTDIR, EEXIST, ENOENT, ELOOP, ENAMETOOLONG: .cacheUnavailable
             default: EideticError(error).code
             }
