@@ -177,6 +177,10 @@ struct CacheTests {
         #expect(try await runCache("import", "-", input: second).outputText == "1 entry imported\n")
         let entry = try cache.blocking.read("http://host/a.png", allowingExpired: true)
         #expect(entry?.metadata.expirationTime == Timestamp(seconds: 2))
+        let undated = try await makeArchive(of: try TestImages.encoded(as: .png), records: ["expires": "\(year2262)"])
+        #expect(try await runCache("import", "-", input: undated).outputText == "1 entry imported\n")
+        let expirationTime = try cache.blocking.read("http://host/a.png")?.metadata.expirationTime
+        #expect(expirationTime.map { $0 > now && $0 < SystemTime().now + cache.configuration.maximumAge } == true)
     }
 
     /// Returns an archive of one entry for `http://host/a.png`, as somebody else could write it.

@@ -16,7 +16,8 @@ extension ArchivedEntry {
     /// Returns the metadata that a download at the time of storage, or now if that is to come, could have got.
     func downloadMetadata(maximumAge: Duration, now: Timestamp = SystemTime().now) -> DiskCache.Metadata {
         var allowed = metadata
-        allowed.storageTime = min(metadata.storageTime, now)
+        // An archive without a time of storage has zero.
+        allowed.storageTime = metadata.storageTime.nanoseconds == 0 ? now : min(metadata.storageTime, now)
         allowed.expirationTime = metadata.expirationTime.map { min($0, allowed.storageTime + maximumAge) }
         allowed.importance = min(metadata.importance, .viewed)
         allowed.headers = Storability.storableFields(of: metadata.headers)
