@@ -43,6 +43,7 @@ let package = Package(
         // C: one target per library. Only its one wrapper may import it.
         .target(name: "CLinux"),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        .target(name: "CNettle", linkerSettings: [.linkedLibrary("nettle")]),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         .target(name: "CInflate", linkerSettings: [.linkedLibrary("z")]),
         .target(name: "CNetwork"),
@@ -84,7 +85,7 @@ let package = Package(
         ),
 
         // Swift, from the bottom layer to the top one. Arrows point down only.
-        .target(name: "EideticCore", dependencies: ["CLinux", "CXXHash"], swiftSettings: strict),
+        .target(name: "EideticCore", dependencies: ["CLinux", "CNettle", "CXXHash"], swiftSettings: strict),
         .target(
             name: "EideticCodecs",
             dependencies: [
@@ -250,7 +251,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticCommandTests",
-            dependencies: ["EideticCommand", "EideticCodecs", "EideticCore", "EideticTestSupport"],
+            dependencies: ["EideticCommand", "EideticCodecs", "EideticCore", "EideticStore", "EideticTestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -2,8 +2,9 @@ import CXXHash
 
 /// The identity of a cached value: a 128-bit hash of a text, computed once and then compared in two instructions.
 ///
-/// XXH3 is not a cryptographic hash. A store that identifies entries by this hash must compare the text as well, as the
-/// disk cache does.
+/// XXH3 is not a cryptographic hash: texts with equal hashes can be constructed. A store that identifies entries by
+/// this hash must compare the text as well, as the disk cache does. The keys of requests and of `ImageCache` depend on
+/// random numbers of the process, so that nobody can construct texts for them.
 ///
 /// - SeeAlso: XXH3, https://github.com/Cyan4973/xxHash
 public struct CacheKey: Hashable, Sendable {
@@ -24,6 +25,23 @@ public struct CacheKey: Hashable, Sendable {
         var text = text
         self = text.withUTF8 { Self(hashing: UnsafeRawBufferPointer($0)) }
     }
+
+    /// Creates the key of a text for this process only: nobody can predict it, or find another text with the same key.
+    package init(forProcess text: String) {
+        var text = text
+        self = text.withUTF8 { text in
+            let hash = Self.processSecret.withUnsafeBufferPointer { secret in
+                XXH3_128bits_withSecret(text.baseAddress, text.count, secret.baseAddress, secret.count)
+            }
+            return Self(high: hash.high64, low: hash.low64)
+        }
+    }
+
+    /// Random bytes of the kernel's generator, as many as XXH3's own secret has.
+    private static let processSecret: [UInt8] = {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<192).map { _ in generator.next() }
+    }()
 
     package init(hashing bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) {
         let hash = XXH3_128bits_withSeed(bytes.baseAddress, bytes.count, seed)

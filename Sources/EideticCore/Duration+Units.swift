@@ -3,7 +3,8 @@ extension Duration {
     package var inNanoseconds: Int64 {
         let (whole, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
         if overflow { return components.seconds < 0 ? .min : .max }
-        return whole.addingReportingOverflow(components.attoseconds / 1_000_000_000).partialValue
+        let (sum, sumOverflow) = whole.addingReportingOverflow(components.attoseconds / 1_000_000_000)
+        return sumOverflow ? (components.seconds < 0 ? .min : .max) : sum
     }
 
     /// The duration in milliseconds, with fractions.

@@ -6,11 +6,14 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// Creates the point in time `nanoseconds` after 1970-01-01 00:00 UTC.
     public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// Creates the point in time `seconds` after 1970-01-01 00:00 UTC.
-    public init(seconds: Int64) { nanoseconds = seconds &* 1_000_000_000 }
+    /// Creates the point in time `seconds` after 1970-01-01 00:00 UTC, clamped to the range of 64-bit nanoseconds.
+    public init(seconds: Int64) { nanoseconds = Duration.seconds(seconds).inNanoseconds }
 
     /// The whole seconds since 1970-01-01 00:00 UTC, rounded down.
-    public var seconds: Int64 { Int64((Double(nanoseconds) / 1e9).rounded(.down)) }
+    public var seconds: Int64 {
+        let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
 
     /// Returns `true` if the first point in time is earlier than the second.
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.nanoseconds < right.nanoseconds }
@@ -21,8 +24,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return Timestamp(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
     }
 
-    /// Returns the duration from `earlier` to `later`.
+    /// Returns the duration from `earlier` to `later`, clamped to the range of 64-bit nanoseconds.
     public static func - (later: Timestamp, earlier: Timestamp) -> Duration {
-        .nanoseconds(later.nanoseconds &- earlier.nanoseconds)
+        let (difference, overflow) = later.nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
+        return .nanoseconds(overflow ? (later < earlier ? .min : .max) : difference)
     }
 }

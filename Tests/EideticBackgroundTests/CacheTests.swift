@@ -49,37 +49,39 @@ struct CacheTests {
         let cache = try DiskCache(.init(directory: directory.path))
         let past = DiskCache.Metadata(expirationTime: Timestamp(seconds: 2))
         for number in 0..<600 { try cache.blocking.insert([1], for: "\(number)", metadata: past) }
-        let probe = try ProbeProcess(["--cache", directory.path, "--no-writes", "--grace", "0"])
+        // The sweep waits at its 70th file, the 6th of its second step, until its time has expired.
+        let probe = try ProbeProcess(["--cache", directory.path, "--no-writes", "--hold-sweep", "70", "--grace", "500"])
         await probe.expectOutput("didBecomeActive")
         probe.process.kill(SIGTERM)
-        #expect(await probe.finish().status == .exited(0))
+        let end = await probe.finish()
+        #expect(end.status == .exited(0))
+        #expect(end.lines.contains("sweep held"))
+        #expect(end.lines.contains("sweep released"))
         let after = try DiskCache(.init(directory: directory.path))
         let (checked, damaged) = try after.blocking.verify()
         #expect(damaged.isEmpty)
+        #expect(checked == 600 - 2 * 64)
         #expect(checked == after.blocking.usage.entryCount)
     }
 
     @Test("C17 a burst of writes is one background task, which opens when the first write is queued")
-    func oneTask() async throws {
+    @MainActor func oneTask() async throws {
         let directory = try TemporaryDirectory(named: "burst")
         let plan = FaultPlan()
-        let gate = Gate(), renameReached = Gate()
-        let application = Application()
+        let gate = Gate()
+        let application = Application(), environment = CountingEnvironment(application)
         let configuration = DiskCache.Configuration(directory: directory.path(of: "cache"))
-        let cache = try DiskCache(configuration, fileSystem: FileSystem(observer: plan), environment: application)
-        plan.before(.rename, pathContaining: "cache/") {
-            renameReached.open()
-            gate.block()
-        }
-        // The cache is open by now; opening it renames a file as well.
+        let cache = try DiskCache(configuration, fileSystem: FileSystem(observer: plan), environment: environment)
+        plan.before(.rename, pathContaining: "cache/") { gate.block() }
+        // The cache is open by now; opening it writes a file as well.
         #expect(application.openTaskNames.isEmpty)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<50 { group.addTask { try await cache.insert([1], for: "\(number)") } }
-            await renameReached.wait()
-            #expect(application.openTaskNames == ["eidetic disk cache"])
-            gate.open()
-            try await group.waitForAll()
-        }
+        let openingCount = environment.beginCount
+        // Each call returns to this actor only when it is suspended.
+        let writes = (0..<50).map { number in Task.immediate { try await cache.insert([1], for: "\(number)") } }
+        #expect(application.openTaskNames == ["eidetic disk cache"])
+        gate.open()
+        for write in writes { try await write.value }
+        #expect(environment.beginCount - openingCount == 1)
         #expect(application.openTaskNames.isEmpty)
         #expect(cache.blocking.usage.entryCount == 50)
     }
@@ -97,4 +99,26 @@ struct CacheTests {
         #expect(await probe.finish().status == .exited(0))
         #expect(try DiskCache(.init(directory: directory.path)).blocking.usage.entryCount == 0)
     }
+}
+
+/// An application as an environment that counts the tasks it is asked for.
+private final class CountingEnvironment: ApplicationEnvironment {
+    private let application: Application
+    private let count = Guarded(0)
+
+    init(_ application: Application) { self.application = application }
+
+    var beginCount: Int { count.withLock { $0 } }
+    var phases: AsyncStream<ApplicationPhase> { application.phases }
+    var memoryPressure: AsyncStream<MemoryPressure> { application.memoryPressure }
+
+    func beginBackgroundTask(
+        named name: String,
+        expirationHandler: @escaping @Sendable () -> Void
+    ) -> BackgroundTaskIdentifier {
+        count.withLock { $0 += 1 }
+        return application.beginBackgroundTask(named: name, expirationHandler: expirationHandler)
+    }
+
+    func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) { application.endBackgroundTask(identifier) }
 }

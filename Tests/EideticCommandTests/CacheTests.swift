@@ -1,4 +1,5 @@
 import EideticCore
+import EideticStore
 import EideticTestSupport
 import Glibc
 import Testing
@@ -133,6 +134,63 @@ struct CacheTests {
         #expect(before.map(\.key) == after.map(\.key))
         #expect(before.map(\.stored) == after.map(\.stored))
         #expect(try await runCache("get", "http://host/a.png", name: "second").output == bytes)
+    }
+
+    @Test("C18 an archive can be read by its owner only, and contains private entries only on request")
+    func privateEntries() async throws {
+        _ = try await storeImage(for: "http://host/a.png")
+        // A key as that of a request with credentials.
+        _ = try await storeImage(for: "http://host/b.png\nsecret:" + String(repeating: "ab", count: 32))
+        let path = directory.path(of: "all.tar")
+        let result = try await runCache("export", path)
+        #expect(result.outputText == "1 entry exported, 1 private entry left out\n")
+        #expect(try FileSystem().status(of: path).permissions == 0o600)
+        let bytes = try FileSystem().contents(of: path)
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("b.png"))
+        let all = try await runCache("export", path, "--with-private")
+        #expect(all.outputText == "2 entries exported\n")
+        #expect(!String(decoding: try FileSystem().contents(of: path), as: UTF8.self).contains("abababab"))
+    }
+
+    @Test("C18 a member of an archive that is not an image is refused", arguments: ["<html></html>", "\u{89}PNG"])
+    func importsImagesOnly(_ text: String) async throws {
+        let archive = try await makeArchive(of: Array(text.utf8))
+        let result = try await runCache("import", "-", input: archive)
+        #expect(result.status == .exited(1))
+        #expect(result.errorText.contains("http://host/a.png: "))
+        #expect(try await runCache("list").output.isEmpty)
+    }
+
+    @Test("C18 an imported entry expires and is evicted as a downloaded one")
+    func importsAsDownload() async throws {
+        let (year2262, now) = (Int64.max, SystemTime().now)
+        let records = ["stored": "\(year2262)", "expires": "\(year2262)", "importance": "2"]
+        let archive = try await makeArchive(of: try TestImages.encoded(as: .png), records: records)
+        #expect(try await runCache("import", "-", input: archive).outputText == "1 entry imported\n")
+        let cache = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
+        let metadata = try #require(try cache.blocking.read("http://host/a.png")).metadata
+        #expect(metadata.importance == .viewed)
+        #expect(metadata.storageTime >= now && metadata.storageTime <= SystemTime().now)
+        #expect(metadata.expirationTime == metadata.storageTime + cache.configuration.maximumAge)
+        let old = ["stored": "1000000000", "expires": "2000000000"]
+        let second = try await makeArchive(of: try TestImages.encoded(as: .png), records: old)
+        #expect(try await runCache("import", "-", input: second).outputText == "1 entry imported\n")
+        let entry = try cache.blocking.read("http://host/a.png", allowingExpired: true)
+        #expect(entry?.metadata.expirationTime == Timestamp(seconds: 2))
+        let undated = try await makeArchive(of: try TestImages.encoded(as: .png), records: ["expires": "\(year2262)"])
+        #expect(try await runCache("import", "-", input: undated).outputText == "1 entry imported\n")
+        let expirationTime = try cache.blocking.read("http://host/a.png")?.metadata.expirationTime
+        #expect(expirationTime.map { $0 > now && $0 < SystemTime().now + cache.configuration.maximumAge } == true)
+    }
+
+    /// Returns an archive of one entry for `http://host/a.png`, as somebody else could write it.
+    private func makeArchive(of bytes: [UInt8], records: [String: String] = [:]) async throws -> [UInt8] {
+        try directory.write(bytes, to: "member")
+        let checksum = bytes.withUnsafeBytes { Checksum.value(of: $0) }
+        let all = records.merging(["key": "http://host/a.png", "checksum": String(checksum, radix: 16)]) { $1 }
+        let option = "--pax-option=" + all.map { "EIDETIC.\($0.key):=\($0.value)" }.joined(separator: ",")
+        let arguments = ["--format=posix", option, "-C", directory.path, "-cf", "-", "member"]
+        return try await Subprocess.run("tar", arguments: arguments).output
     }
 
     @Test("a damaged archive is refused at the damaged member")

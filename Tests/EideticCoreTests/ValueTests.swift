@@ -3,6 +3,35 @@ import Testing
 
 @Suite("Values")
 struct ValueTests {
+    @Test("C21 times at the ends of their range are clamped, not wrapped")
+    func extremeTimes() {
+        let (first, last) = (Timestamp(nanoseconds: .min), Timestamp(nanoseconds: .max))
+        #expect(last - first == .nanoseconds(Int64.max))
+        #expect(first - last == .nanoseconds(Int64.min))
+        #expect(last + .seconds(Int64.max) == last)
+        #expect(first + .seconds(Int64.min) == first)
+        #expect(Timestamp(seconds: .max) == last)
+        #expect(Timestamp(seconds: .min) == first)
+        #expect((Duration.seconds(9_223_372_036) + .milliseconds(900)).inNanoseconds == .max)
+        #expect((Duration.seconds(-9_223_372_036) - .milliseconds(900)).inNanoseconds == .min)
+        #expect(Timestamp(nanoseconds: 1_999_999_999_999_999_999).seconds == 1_999_999_999)
+        #expect(Timestamp(nanoseconds: -1).seconds == -1)
+    }
+
+    @Test("C18 keys of a process are not those that anybody can compute, and differ in each process")
+    func processKeys() async throws {
+        let text = "https://host/a.png"
+        #expect(CacheKey(forProcess: text) != CacheKey(text))
+        #expect(CacheKey(forProcess: text) == CacheKey(forProcess: text))
+        #expect(CacheKey(forProcess: text) != CacheKey(forProcess: "https://host/b.png"))
+        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            print(CacheKey(forProcess: "https://host/a.png").hexadecimal)
+        }
+        let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
+        #expect(output.contains { $0.isHexDigit })
+        #expect(!output.contains(CacheKey(forProcess: text).hexadecimal))
+    }
+
     @Test(
         "C12 a byte count is formatted for people",
         arguments: [

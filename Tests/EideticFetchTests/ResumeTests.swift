@@ -1,6 +1,7 @@
 import EideticCore
 import EideticFetch
 import EideticTestSupport
+import Glibc
 import Testing
 
 @Suite("Resumed downloads", .timeLimit(.minutes(1)))
@@ -238,9 +239,8 @@ struct ResumeTests {
     }
 
     private func storedFiles(in directory: TemporaryDirectory) -> [String] {
-        ((try? FileSystem().entryNames(in: directory.path(of: "partial"))) ?? []).map {
-            directory.path(of: "partial/\($0)")
-        }
+        let names = (try? FileSystem().entryNames(in: directory.path(of: "partial"))) ?? []
+        return names.filter { $0 != "key" }.map { directory.path(of: "partial/\($0)") }
     }
 
     /// Loads twice: the first download is interrupted, `change` may modify its file, and a new downloader loads again.
@@ -299,6 +299,63 @@ struct ResumeTests {
         #expect(try await Downloader(configuration).fetch(request).bytes == image)
         #expect(origin.requests[1].headers["range"] == nil)
         #expect(storedFiles(in: directory).count == 1)
+    }
+
+    @Test(
+        "L24 a length that the body of a damaged file cannot have is not used",
+        arguments: ["-9223372036854775808", "-1", "0", "100000"]
+    )
+    func impossibleLength(_ length: String) async throws {
+        let directory = try TemporaryDirectory(named: "partial")
+        let (image, half) = (image, half)
+        let origin = try makeOrigin { request in
+            guard request.headers["range"] != nil else { return [.response(200, headers: [:], body: image)] }
+            let range = "bytes \(half)-\(image.count - 1)/*"
+            return [.response(206, headers: ["ETag": "\"v1\"", "Content-Range": range], body: Array(image[half...]))]
+        }
+        let configuration = makeConfiguration(directory: directory)
+        _ = await failure { () async throws(EideticError) in try await Downloader(configuration).fetch(url: origin.url)
+        }
+        let file = try #require(storedFiles(in: directory).first)
+        let bytes = try FileSystem().contents(of: file)
+        let lines = bytes.split(separator: 10, maxSplits: 4, omittingEmptySubsequences: false)
+        let changed = Array(lines.prefix(3).joined(separator: [10])) + [10] + Array(length.utf8) + [10] + lines[4]
+        try changed.withUnsafeBytes { try FileSystem().replaceContents(of: file, with: $0) }
+        #expect(try await Downloader(configuration).fetch(url: origin.url).bytes == image)
+        #expect(origin.requests.map { $0.headers["range"] } == [nil, nil])
+    }
+
+    @Test("C18 the name of a partial body's file depends on a key of its directory, so that it reveals no password")
+    func names() async throws {
+        var names: Set<String> = []
+        let (image, half) = (image, half)
+        let origin = try ScriptedOrigin { _ in
+            let head: ScriptedOrigin.Step = .head(200, headers: ["ETag": "\"v1\"", "Content-Length": "\(image.count)"])
+            return [head, .send(Array(image[..<half])), .close]
+        }
+        for _ in 0..<2 {
+            let directory = try TemporaryDirectory(named: "partial")
+            let configuration = makeConfiguration(directory: directory)
+            let url = origin.url.replacing("http://", with: "http://user:password@")
+            _ = await failure { () async throws(EideticError) in try await Downloader(configuration).fetch(url: url) }
+            let file = try #require(storedFiles(in: directory).first)
+            names.insert(String(file.split(separator: "/").last ?? ""))
+            #expect(try FileSystem().status(of: directory.path(of: "partial/key")).permissions == 0o600)
+        }
+        #expect(names.count == 2)
+        #expect(names.allSatisfy { $0.utf8.count == 64 + ".partial".utf8.count })
+    }
+
+    @Test("C18 partial bodies are not stored in a directory that others may write to")
+    func untrustedDirectory() async throws {
+        let directory = try TemporaryDirectory(named: "partial")
+        try FileSystem().makeDirectory(directory.path(of: "partial"))
+        chmod(directory.path(of: "partial"), 0o777)
+        let origin = try makeOrigin { _ in [.close] }
+        let configuration = makeConfiguration(directory: directory)
+        _ = await failure { () async throws(EideticError) in try await Downloader(configuration).fetch(url: origin.url)
+        }
+        #expect(try FileSystem().entryNames(in: directory.path(of: "partial")) == [])
     }
 
     /// A condition under which the remainder is not loaded.

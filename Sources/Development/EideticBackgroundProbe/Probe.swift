@@ -39,7 +39,9 @@ struct Probe: Sendable {
     /// Opens a disk cache and writes to it continuously; prints the stored and the rejected entries.
     private func openCache(in application: Application) throws(EideticError) -> DiskCache? {
         guard let directory = plan.cacheDirectory else { return nil }
-        let cache = try DiskCache(.init(directory: directory), environment: application)
+        let sweep = HeldSweep(file: plan.heldFile, application: application)
+        let files = FileSystem(observer: plan.heldFile == nil ? nil : sweep)
+        let cache = try DiskCache(.init(directory: directory), fileSystem: files, environment: sweep)
         guard plan.writesToCache else { return cache }
         Task.detached {
             for number in 0... {

@@ -28,6 +28,8 @@ struct ProbePlan: Sendable {
     /// The directory of a disk cache, into which the probe writes continuously.
     var cacheDirectory: String?
     var writesToCache = true
+    /// The number of the removed file at which a sweep of the cache waits until its background time has expired.
+    var heldFile: Int?
     var skipsStart = false
     /// The number of threads that open and close tasks continuously.
     var stormThreads = 0
@@ -91,6 +93,7 @@ struct ProbePlan: Sendable {
         case "--state-directory": configuration.stateDirectory = value
         case "--archive": archive = Array(value.utf8)
         case "--cache": cacheDirectory = value
+        case "--hold-sweep": heldFile = try Self.number(from: value)
         case "--pairs": pairCount = try Self.number(from: value)
         case "--budget": configuration.budgetOverride = .milliseconds(try Self.number(from: value))
         case "--grace": configuration.terminationGracePeriod = .milliseconds(try Self.number(from: value))

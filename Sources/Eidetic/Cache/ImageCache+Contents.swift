@@ -60,7 +60,7 @@ extension ImageCache {
     /// image.
     ///
     /// It is removed from memory before the first suspension.
-    public func remove(_ key: Key, from tiers: Tiers = .all) async throws(EideticError) {
+    nonisolated(nonsending) public func remove(_ key: Key, from tiers: Tiers = .all) async throws(EideticError) {
         if tiers.contains(.memory) { removeFromMemory(key) }
         guard tiers.contains(.disk), let disk else { return }
         let key = resolved(key)
@@ -69,7 +69,7 @@ extension ImageCache {
     }
 
     /// Removes all images, from memory before the first suspension.
-    public func removeAll(from tiers: Tiers = .all) async throws(EideticError) {
+    nonisolated(nonsending) public func removeAll(from tiers: Tiers = .all) async throws(EideticError) {
         if tiers.contains(.memory) { memory.images.removeAll() }
         if tiers.contains(.disk), let disk { try await disk.removeAll() }
     }

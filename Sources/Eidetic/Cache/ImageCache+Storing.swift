@@ -18,20 +18,22 @@ extension ImageCache {
     ///   - metadata: The metadata of the disk entry.
     /// - Throws: `encodingFailed`, `invalidArgument` for a partial image or an impossible key, the errors of writing,
     ///   and those of decoding if the image is not decoded yet.
-    public func insert(
+    nonisolated(nonsending) public func insert(
         _ image: Image,
         bytes: [UInt8]? = nil,
         for key: Key,
         in tiers: Tiers = .all,
         metadata: DiskCache.Metadata = .init()
     ) async throws(EideticError) {
+        let work = tiers.contains(.disk) ? beginDiskWork() : nil
+        defer { _ = try? work?.get().end() }
         let image = try await image.decoded()
         let destination = try insertIntoMemory(image, for: key, bytes: bytes, tiers: tiers, metadata: metadata)
-        guard tiers.contains(.disk), let disk else { return }
+        guard let disk, let work = try work?.get() else { return }
         let encoded = try await pools.common.run { _ throws(EideticError) in
             try self.serialize(image, bytes: bytes, for: destination)
         }
-        try await disk.insert(encoded, for: destination.key, metadata: destination.metadata)
+        try await disk.insert(encoded, for: destination.key, metadata: destination.metadata, within: work)
     }
 
     /// Inserts the encoded bytes of an image into the disk cache.
@@ -41,16 +43,25 @@ extension ImageCache {
     ///   - key: The image's key.
     ///   - metadata: The metadata of the disk entry.
     /// - Throws: `notAnImage` and the other errors of a header that cannot be read, and the errors of writing.
-    public func insert(
+    nonisolated(nonsending) public func insert(
         bytes: [UInt8],
         for key: Key,
         metadata: DiskCache.Metadata = .init()
     ) async throws(EideticError) {
+        let work = beginDiskWork()
+        defer { _ = try? work?.get().end() }
         let destination = Destination(key: resolved(key).text, metadata: metadata)
         let encoded = try await pools.common.run { _ throws(EideticError) in
             try self.serialize(nil, bytes: bytes, for: destination)
         }
-        try await disk?.insert(encoded, for: destination.key, metadata: metadata)
+        guard let disk, let work = try work?.get() else { return }
+        try await disk.insert(encoded, for: destination.key, metadata: metadata, within: work)
+    }
+
+    /// Covers a write to disk from the call that decides it; `nil` if there is no disk cache.
+    private func beginDiskWork() -> Result<BackgroundWork, EideticError>? {
+        guard let disk else { return nil }
+        return Result { () throws(EideticError) in try disk.beginWork() }
     }
 
     /// The disk entry that an image is written to.

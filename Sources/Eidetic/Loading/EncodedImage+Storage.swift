@@ -61,11 +61,11 @@ extension EncodedImage {
     func storeOnce() {
         guard storage.withLock({ $0.validate() }) else { return }
         reportReplacement(isRepeated: false)
-        guard let writer else { return }
+        guard let write = writer?() else { return }
         // The task holds the bytes, so that loads that start meanwhile find them here and need no network.
         Task.detached { [self] in
             var failure: EideticError?
-            do throws(EideticError) { try await writer() } catch {
+            do throws(EideticError) { try await write() } catch {
                 Log.write(.warning, category: .store, message: "not stored: \(error)")
                 failure = error
             }

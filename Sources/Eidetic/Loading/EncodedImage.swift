@@ -6,8 +6,11 @@ final class EncodedImage: Sendable {
     /// A function that is called with the checksum of new bytes; `isRepeated` from the second call on.
     typealias ReplacementHandler = @Sendable (_ checksum: UInt64, _ isRepeated: Bool) -> Void
 
-    /// A function that writes the bytes to disk.
-    typealias Writer = @Sendable () async throws(EideticError) -> Void
+    /// A function that begins to write the bytes to disk, and returns the function that completes the write.
+    ///
+    /// The background task that covers the write starts in the first of them, so it must be called as soon as the write
+    /// is decided.
+    typealias Writer = @Sendable () -> @Sendable () async throws(EideticError) -> Void
 
     let bytes: [UInt8]
     /// The checksum of the bytes.

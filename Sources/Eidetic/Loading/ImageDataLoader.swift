@@ -62,7 +62,8 @@ final class ImageDataLoader: Sendable {
     /// Removes bytes that proved to be broken from disk, unless they were replaced meanwhile.
     func discard(_ image: EncodedImage, for request: ImageRequest) async {
         activeImages.remove(image, for: request.dataKey)
-        guard let disk else { return }
+        guard let disk, let work = try? disk.beginWork() else { return }
+        defer { work.end() }
         _ = try? await pool.run { _ throws(EideticError) in
             guard try disk.blocking.read(request.resourceKey, allowingExpired: true)?.bytes == image.bytes else {
                 return
@@ -192,6 +193,11 @@ extension ImageDataLoader {
             Self.isStorable(fields, for: request)
         else { return nil }
         let key = request.resourceKey, metadata = DiskCache.Metadata(headers: fields)
-        return { () async throws(EideticError) in try await disk.insert(bytes, for: key, metadata: metadata) }
+        return {
+            let work = Result { () throws(EideticError) in try disk.beginWork() }
+            return { () async throws(EideticError) in
+                try await disk.insert(bytes, for: key, metadata: metadata, within: try work.get())
+            }
+        }
     }
 }

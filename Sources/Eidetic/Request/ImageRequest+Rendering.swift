@@ -35,7 +35,7 @@ extension ImageRequest {
         var atFullSize: Rendering { Rendering(convertsToSRGB: convertsToSRGB, transform: transform) }
 
         func cacheKey(for resourceKey: String, options: ImageOptions) -> CacheKey {
-            CacheKey(cacheKeyText(for: resourceKey, options: options))
+            CacheKey(forProcess: cacheKeyText(for: resourceKey, options: options))
         }
 
         /// Returns the text that identifies the image; that of the resource if nothing is changed.

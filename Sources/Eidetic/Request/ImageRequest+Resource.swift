@@ -1,5 +1,6 @@
 public import EideticCore
 public import EideticFetch
+import EideticStore
 import FoundationEssentials
 
 extension ImageRequest {
@@ -99,7 +100,7 @@ extension ImageRequest.Resource {
         case .candidates(let candidates):
             candidates.map { Self.identity(of: $0.request, ignoringQueryItems: ignored) }.joined(separator: "\n")
         case .file(let file): "file:\(file.path)\n\(file.version)"
-        case .bytes(let bytes): "data:\(bytes.withUnsafeBytes { CacheKey(hashing: $0) }.hexadecimal)"
+        case .bytes(let bytes): "data:\(Digest(sha256: bytes).hexadecimal)"
         case .provider(let name, _): "provider:\(name)"
         }
     }
@@ -113,15 +114,15 @@ extension ImageRequest.Resource {
         return (isUnverified ? "\nany certificate" : "") + (hasCookies ? "\nwith cookies" : "")
     }
 
-    /// Returns the identity of a server's file: its URL, and a hash of the header fields and credentials.
+    /// Returns the identity of a server's file: its URL, and a digest of the header fields and credentials.
     ///
-    /// Two users with different fields or passwords never share an image. The identity is written to disk, where no
-    /// secret belongs, so these are hashed.
+    /// Two users with different fields or passwords never share an image. A disk cache stores the digest only in a form
+    /// that depends on a key of its directory.
     private static func identity(of request: FetchRequest, ignoringQueryItems ignored: Set<String>) -> String {
         let url = ignored.isEmpty ? request.url : SignedURL.removingQueryItems(ignored, from: request.url)
         guard !request.headers.isEmpty || request.credentials != nil else { return url }
         let fields = request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
         let secret = fields.joined(separator: "\n") + (request.credentials.map { "\n\($0)" } ?? "")
-        return "\(url)\n\(CacheKey(secret).hexadecimal)"
+        return url + SecretKeyPart.text(for: secret)
     }
 }

@@ -11,16 +11,28 @@ extension CacheCommands {
         completion: .files
     )
 
+    /// The option for entries of requests with header fields or credentials.
+    private static let withPrivate = Option(
+        name: "with-private",
+        help: "also write the entries of requests with header fields or credentials"
+    )
+
     static let export = makeCommand(
         "export",
         summary: "write all unexpired entries to a tar archive",
         operands: archiveOperand,
-        notes: ["The members of the archive are image files; pax records contain their keys and dates."]
+        options: [withPrivate],
+        notes: [
+            "The members of the archive are image files; pax records contain their keys and dates.",
+            "Entries of requests with header fields or credentials are left out; no other cache can find them by their "
+                + "keys.",
+        ]
     ) { cache, arguments throws(EideticError) in
         let path = arguments.operands[0]
         do throws(EideticError) {
-            let count = try writeArchive(of: cache, to: path)
-            if path != "-" { TextStream.output.writeLine("\(count == 1 ? "1 entry" : "\(count) entries") exported") }
+            let counts = try writeArchive(of: cache, to: path, includesPrivate: arguments.contains(withPrivate))
+            let omission = counts.omitted == 0 ? "" : ", \(counted(counts.omitted, kind: "private ")) left out"
+            if path != "-" { TextStream.output.writeLine("\(counted(counts.written)) exported\(omission)") }
         } catch {
             throw EideticError(error.code, message: "\(path): \(error.message)")
         }
@@ -31,56 +43,83 @@ extension CacheCommands {
         "import",
         summary: "add the entries of an archive to the cache",
         operands: archiveOperand,
-        notes: ["Existing entries are replaced. Damaged members are refused."]
+        notes: [
+            "Existing entries are replaced. Damaged members, and members that are not images, are refused.",
+            "Entries expire as if they had been downloaded when they were stored first.",
+        ]
     ) { cache, arguments throws(EideticError) in
         let path = arguments.operands[0]
         var count = 0
         do throws(EideticError) {
             let reader = ArchiveReader(file: try openInput(path), memberSizeLimit: DecodeLimits.standard.encodedBytes)
             while let entry = try reader.next() {
-                try cache.blocking.insert(entry.bytes, for: entry.key, metadata: entry.metadata)
+                try entry.checkImage()
+                let metadata = entry.downloadMetadata(maximumAge: cache.configuration.maximumAge)
+                try cache.blocking.insert(entry.bytes, for: entry.key, metadata: metadata)
                 count += 1
             }
         } catch {
             throw EideticError(error.code, message: "\(path): \(error.message), after \(count) entries")
         }
-        TextStream.output.writeLine("\(count == 1 ? "1 entry" : "\(count) entries") imported")
+        TextStream.output.writeLine("\(counted(count)) imported")
         return .success
     }
 
-    /// Writes all entries to a temporary file, which is then renamed.
-    private static func writeArchive(of cache: DiskCache, to path: String) throws(EideticError) -> Int {
+    /// The numbers of entries in an archive, and of private entries that are not.
+    private struct Counts {
+        var written = 0
+        var omitted = 0
+    }
+
+    /// Returns text such as "1 entry" or "2 private entries".
+    private static func counted(_ count: Int, kind: String = "") -> String {
+        "\(count) \(kind)\(count == 1 ? "entry" : "entries")"
+    }
+
+    /// Writes entries to a temporary file, which is then renamed.
+    private static func writeArchive(
+        of cache: DiskCache,
+        to path: String,
+        includesPrivate: Bool
+    ) throws(EideticError) -> Counts {
         let files = FileSystem()
         let temporary = path == "-" ? nil : "\(path).\(getpid()).tmp"
         do throws(SystemError) {
             let output: FileDescriptor
             if let temporary {
-                output = try files.open(temporary, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+                output = try files.open(temporary, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
             } else {
                 output = FileDescriptor(adopting: try duplicate(STDOUT_FILENO))
             }
-            let count = try writeEntries(of: cache, to: output)
+            let counts = try writeEntries(of: cache, to: output, includesPrivate: includesPrivate)
             if let temporary { try files.rename(temporary, to: path) }
-            return count
+            return counts
         } catch {
             if let temporary { try? files.unlink(temporary) }
             throw FileContents.error(for: error)
         }
     }
 
-    private static func writeEntries(of cache: DiskCache, to file: consuming FileDescriptor) throws(SystemError) -> Int
-    {
+    private static func writeEntries(
+        of cache: DiskCache,
+        to file: consuming FileDescriptor,
+        includesPrivate: Bool
+    ) throws(SystemError) -> Counts {
         var writer = ArchiveWriter(file: file)
-        var count = 0
+        var counts = Counts()
         let entries = (try? cache.blocking.entries()) ?? []
         for info in entries.sorted(by: { $0.key < $1.key }) where !info.isExpired {
+            if info.isPrivate, !includesPrivate {
+                counts.omitted += 1
+                continue
+            }
             // Entries that are damaged, or were removed meanwhile, are skipped.
             guard let entry = (try? cache.blocking.read(info.key)) ?? nil else { continue }
             try writer.append(entry)
-            count += 1
+            counts.written += 1
         }
         try writer.finish()
-        return count
+        return counts
     }
 
     private static func openInput(_ path: String) throws(EideticError) -> FileDescriptor {

@@ -5,7 +5,7 @@
 public protocol BackgroundTaskProvider: Sendable {
     /// Opens a background task for work that must not be suspended.
     ///
-    /// May be called on any thread at any time.
+    /// May be called on any thread at any time. An implementation must not use the cache or pipeline that calls it.
     ///
     /// - Parameters:
     ///   - name: The name of the task in reports.

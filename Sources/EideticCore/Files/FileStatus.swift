@@ -14,6 +14,12 @@ package struct FileStatus: Sendable, Hashable {
     package let inode: UInt64
     package let device: UInt64
     package let linkCount: Int
+    /// The number of the owner.
+    package let owner: UInt32
+    /// The number of the group.
+    package let group: UInt32
+    /// The permissions with the sticky bit and its like: the lower twelve bits of the mode.
+    package let permissions: UInt32
 
     init(_ status: stat) {
         switch status.st_mode & S_IFMT {
@@ -29,5 +35,7 @@ package struct FileStatus: Sendable, Hashable {
         inode = UInt64(status.st_ino)
         device = UInt64(status.st_dev)
         linkCount = Int(status.st_nlink)
+        (owner, group) = (status.st_uid, status.st_gid)
+        permissions = status.st_mode & 0o7777
     }
 }

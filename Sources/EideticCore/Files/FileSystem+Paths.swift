@@ -22,6 +22,20 @@ extension FileSystem {
         }
     }
 
+    /// Adds a second name to a file, by `link(2)`; fails with `EEXIST` if there is a file of that name.
+    package func link(_ path: String, to target: String) throws(SystemError) {
+        _ = try perform(.link, path: target) {
+            path.withCString { path in target.withCString { Glibc.link(path, $0) } }
+        }
+    }
+
+    /// Returns the path in a symbolic link, by `readlink(2)`.
+    package func linkTarget(of path: String) throws(SystemError) -> String {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = try perform(.readlink, path: path) { readlink(path, &bytes, bytes.count - 1) }
+        return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// Removes a file, by `unlink(2)`.
     package func unlink(_ path: String) throws(SystemError) {
         _ = try perform(.unlink, path: path) { path.withCString { Glibc.unlink($0) } }

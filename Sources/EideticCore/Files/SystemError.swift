@@ -8,16 +8,25 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     package let errorNumber: Int32
     /// The path of the file, if the call has one.
     package let path: String?
+    /// The reason for which a directory was refused before a call was made.
+    package let violation: DirectoryTrust.Violation?
 
-    package init(_ call: SystemCall, errorNumber: Int32, path: String? = nil) {
+    package init(
+        _ call: SystemCall,
+        errorNumber: Int32,
+        path: String? = nil,
+        violation: DirectoryTrust.Violation? = nil
+    ) {
         self.call = call
         self.errorNumber = errorNumber
         self.path = path
+        self.violation = violation
     }
 
     /// The call, the path and the system's message, as in `open /tmp/a: No such file or directory`.
     package var description: String {
-        "\(call.rawValue)\(path.map { " \($0)" } ?? ""): \(Self.message(for: errorNumber))"
+        if let violation { return violation.description }
+        return "\(call.rawValue)\(path.map { " \($0)" } ?? ""): \(Self.message(for: errorNumber))"
     }
 
     /// Returns the system's message for an error number.
@@ -33,6 +42,7 @@ extension EideticError {
     package init(_ error: SystemError) {
         let code: Code =
             switch error.errorNumber {
+            case _ where error.violation != nil: .cacheUnavailable
             case ENOSPC, EDQUOT: .diskFull
             case EACCES, EPERM, EROFS: .permissionDenied
             case ENOENT: .notFound

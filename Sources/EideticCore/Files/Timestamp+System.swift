@@ -1,7 +1,7 @@
 import Glibc
 
 extension Timestamp {
-    init(_ time: timespec) { self.init(nanoseconds: Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)) }
+    init(_ time: timespec) { self = Timestamp(seconds: Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec)) }
 
     var timespec: timespec {
         let seconds = self.seconds

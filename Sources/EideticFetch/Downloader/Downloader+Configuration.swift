@@ -91,6 +91,12 @@ extension Downloader {
         /// The source of the current time; the system's clocks by default.
         public var time: any TimeSource = SystemTime()
 
+        /// The provider of the background tasks that cover the files which the downloader writes.
+        ///
+        /// When their time expires, downloads into files are cancelled, and parts of bodies are not stored. By default
+        /// time never expires.
+        public var environment: any BackgroundTaskProvider = DefaultEnvironment.shared
+
         // Failures.
 
         /// The policy for retries after transient failures.

@@ -7,6 +7,27 @@ extension Downloader {
     /// would cost a switch of threads, which takes longer than everything else here. After any other first exchange the
     /// download continues in a task.
     func start(_ download: Download, completion: @escaping Coalescer.Completion) -> @Sendable () -> Void {
+        guard download.key.filePath != nil else { return startTransfer(download, completion: completion) }
+        let cancellation = DeferredCancellation()
+        do throws(EideticError) {
+            let work = try fileWork.begin { cancellation.cancel() }
+            let cancel = startTransfer(download) { result in
+                // The file is complete, or was removed.
+                work.end()
+                return completion(result)
+            }
+            cancellation.setHandler(cancel)
+            return cancel
+        } catch {
+            completion(.failure(error))()
+            return {}
+        }
+    }
+
+    private func startTransfer(
+        _ download: Download,
+        completion: @escaping Coalescer.Completion
+    ) -> @Sendable () -> Void {
         let redirect = Redirect(download.key)
         var isProbe = false
         do throws(EideticError) {
@@ -18,7 +39,7 @@ extension Downloader {
             completion(.failure(error))()
             return {}
         }
-        let task = DeferredTask()
+        let task = DeferredCancellation()
         guard finishesOnEngineThread else {
             resume(download, in: task, firstOutcome: nil, completion: completion)
             return { task.cancel() }
@@ -60,39 +81,39 @@ extension Downloader {
     /// Continues a download in a task, after its first exchange if that has ended already.
     private func resume(
         _ download: Download,
-        in deferredTask: DeferredTask,
+        in cancellation: DeferredCancellation,
         firstOutcome: ExchangeOutcome?,
         completion: @escaping Coalescer.Completion
     ) {
-        deferredTask.start(
-            Task.immediateDetached { [self] in
-                do throws(EideticError) {
-                    completion(.success(try await load(download, firstOutcome: firstOutcome)))()
-                } catch {
-                    completion(.failure(error))()
-                }
+        let task = Task.immediateDetached { [self] in
+            do throws(EideticError) {
+                completion(.success(try await load(download, firstOutcome: firstOutcome)))()
+            } catch {
+                completion(.failure(error))()
             }
-        )
+        }
+        cancellation.setHandler { task.cancel() }
     }
 }
 
-/// A task that may be cancelled before it is created.
-private final class DeferredTask: Sendable {
-    private let state = Guarded((task: Task<Void, Never>?.none, isCancelled: false))
+/// A cancellation that may happen before there is something to cancel.
+private final class DeferredCancellation: Sendable {
+    private let state = Guarded((handler: (@Sendable () -> Void)?.none, isCancelled: false))
 
-    func start(_ task: Task<Void, Never>) {
+    /// Sets the function that cancels; it is called at once if the cancellation has happened.
+    func setHandler(_ handler: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
-            state.task = task
+            state.handler = handler
             return state.isCancelled
         }
-        if isCancelled { task.cancel() }
+        if isCancelled { handler() }
     }
 
     func cancel() {
-        let task = state.withLock { state in
+        let handler = state.withLock { state in
             state.isCancelled = true
-            return state.task
+            return state.handler
         }
-        task?.cancel()
+        handler?()
     }
 }

@@ -20,6 +20,8 @@ public final class Downloader: Sendable {
     let state: DownloaderState
     let partialBodies: PartialBodyCache
     let pool = WorkPool(name: "eidetic-fetched", maximumThreadCount: 2)
+    /// The work on files: complete bodies, and parts of bodies.
+    let fileWork: BackgroundWorkGroup
     /// The header fields of every request.
     let commonHeaders: HTTPHeaders
     /// The error of an invalid header field in the configuration.
@@ -49,7 +51,8 @@ public final class Downloader: Sendable {
         self.state = state
         self.bodyBudget = bodyBudget
         scheduler = DownloadScheduler(configuration: configuration, options: options)
-        partialBodies = PartialBodyCache(store: PartialBodyStore(configuration), pool: pool)
+        fileWork = BackgroundWorkGroup(named: "eidetic downloads", provider: configuration.environment)
+        partialBodies = PartialBodyCache(store: PartialBodyStore(configuration), pool: pool, workGroup: fileWork)
     }
 
     /// Loads the resource of `request` into memory.

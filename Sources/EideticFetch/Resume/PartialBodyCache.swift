@@ -4,25 +4,33 @@ import EideticCore
 struct PartialBodyCache: Sendable {
     let store: PartialBodyStore?
     let pool: WorkPool
+    let workGroup: BackgroundWorkGroup
 
-    init(store: PartialBodyStore?, pool: WorkPool) {
+    init(store: PartialBodyStore?, pool: WorkPool, workGroup: BackgroundWorkGroup) {
         self.store = store
         self.pool = pool
+        self.workGroup = workGroup
     }
 
     /// Removes and returns the partial body of an earlier download.
     func remove(for request: FetchRequest) async -> PartialBody? {
-        guard let store else { return nil }
-        // The operation fails only if the task is cancelled, and then the body is not needed.
-        return try? await pool.run { _ throws(EideticError) in store.remove(for: request) }
+        guard let store, let work = try? workGroup.begin() else { return nil }
+        defer { work.end() }
+        // The operation fails only if the task is cancelled or the background time expires; the body is then not
+        // needed, or left for later.
+        return try? await pool.run { _ throws(EideticError) in
+            try work.waitUntilAdmitted()
+            return store.remove(for: request)
+        }
     }
 
-    /// Stores a partial body, even if the task has been cancelled.
+    /// Stores a partial body, even if the task has been cancelled, but not if the background time has expired.
     func insert(_ partialBody: PartialBody, for request: FetchRequest) async {
-        guard let store else { return }
+        guard let store, let work = try? workGroup.begin() else { return }
         await withCheckedContinuation { continuation in
             pool.enqueue {
-                do throws(SystemError) {
+                do throws(EideticError) {
+                    try work.waitUntilAdmitted()
                     try store.insert(partialBody, for: request)
                 } catch {
                     Log.write(
@@ -31,6 +39,7 @@ struct PartialBodyCache: Sendable {
                         message: "cannot store the partial body of \(request.url): \(error)"
                     )
                 }
+                work.end()
                 continuation.resume()
             }
         }

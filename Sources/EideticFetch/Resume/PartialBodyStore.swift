@@ -12,6 +12,7 @@ struct PartialBodyStore: Sendable {
     let lifetime: Duration
     let fileSystem: FileSystem
     let time: any TimeSource
+    private let directoryKey: DirectoryKey
 
     /// Creates a store; `nil` if the configuration has no directory.
     init?(_ configuration: Downloader.Configuration) {
@@ -21,6 +22,7 @@ struct PartialBodyStore: Sendable {
         lifetime = configuration.partialLifetime
         fileSystem = configuration.fileSystem
         time = configuration.time
+        directoryKey = DirectoryKey(directory: directory, files: fileSystem)
     }
 
     /// The size below which loading a body again is faster than writing and reading a file.
@@ -31,9 +33,15 @@ struct PartialBodyStore: Sendable {
     private static let fileExtension = ".partial"
 
     /// Writes the partial body of a request to a file.
-    func insert(_ partialBody: PartialBody, for request: FetchRequest) throws(SystemError) {
+    func insert(_ partialBody: PartialBody, for request: FetchRequest) throws(EideticError) {
+        do throws(SystemError) { try write(partialBody, for: request) } catch { throw EideticError(error) }
+    }
+
+    private func write(_ partialBody: PartialBody, for request: FetchRequest) throws(SystemError) {
         guard partialBody.bytes.count >= Self.minimumSize, partialBody.bytes.count <= sizeLimit else { return }
         try fileSystem.makeDirectories(directory)
+        try checkTrust()
+        let path = path(of: request, key: try directoryKey.forWriting())
         try makeRoom(for: partialBody.bytes.count)
         let checksum = partialBody.bytes.withUnsafeBytes { Checksum.value(of: $0) }
         let lines = [
@@ -41,7 +49,6 @@ struct PartialBodyStore: Sendable {
             "\(checksum)", "", "",
         ]
         let file = Array(lines.joined(separator: "\n").utf8) + partialBody.bytes
-        let path = path(of: request)
         try file.withUnsafeBufferPointer { bytes throws(SystemError) in
             try fileSystem.replaceContents(of: path, with: UnsafeRawBufferPointer(bytes), mode: 0o600)
         }
@@ -49,8 +56,10 @@ struct PartialBodyStore: Sendable {
 
     /// Removes and returns the partial body of a request.
     func remove(for request: FetchRequest) -> PartialBody? {
-        let path = path(of: request)
-        guard let status = try? fileSystem.status(of: path), status.size <= sizeLimit + 131_072 else { return nil }
+        let path = path(of: request, key: directoryKey.forReading())
+        guard (try? checkTrust()) != nil, let status = try? fileSystem.status(of: path),
+            status.size <= sizeLimit + 131_072
+        else { return nil }
         defer { try? fileSystem.unlink(path) }
         guard time.now - status.modificationTime <= lifetime, let file = try? fileSystem.contents(of: path) else {
             return nil
@@ -66,12 +75,24 @@ struct PartialBodyStore: Sendable {
         guard lines[0] == magic, lines[1] == url, lines[4] == "\(body.withUnsafeBytes { Checksum.value(of: $0) })",
             !lines[2].containsLineBreakOrNUL
         else { return nil }
-        return PartialBody(bytes: body, validator: lines[2], totalLength: Int(lines[3]))
+        let totalLength = Int(lines[3])
+        guard totalLength.map({ $0 > body.count }) ?? true else { return nil }
+        return PartialBody(bytes: body, validator: lines[2], totalLength: totalLength)
     }
 
-    /// Returns the path for a request; it depends on the whole request, so that users do not share partial bodies.
-    private func path(of request: FetchRequest) -> String {
-        "\(directory)/\(CacheKey(request.identityText).hexadecimal)\(Self.fileExtension)"
+    /// Throws if other users could change the directory.
+    private func checkTrust() throws(SystemError) {
+        guard let violation = try DirectoryTrust(files: fileSystem).violation(in: directory) else { return }
+        throw SystemError(.lstat, errorNumber: EPERM, path: directory, violation: violation)
+    }
+
+    /// Returns the path for a request.
+    ///
+    /// It depends on the whole request, so that users do not share partial bodies, and on the directory's key, so that
+    /// credentials cannot be found from it.
+    private func path(of request: FetchRequest, key: [UInt8]) -> String {
+        let name = Digest(hmacSHA256: Array(request.identityText.utf8), key: key).hexadecimal
+        return "\(directory)/\(name)\(Self.fileExtension)"
     }
 
     private func makeRoom(for size: Int) throws(SystemError) {

@@ -80,13 +80,16 @@ final class DirectoryLock {
     }
 
     /// Opens the lock file, and creates the directory again if it was removed.
+    ///
+    /// Another user may have made a directory in place of a removed one.
     private func openLockFile() throws(SystemError) -> OpenFile {
+        try DiskDirectory(layout: layout, files: files).checkTrust()
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW
         do throws(SystemError) {
             return OpenFile(try files.open(layout.lockPath, flags: flags))
         } catch {
             guard error.errorNumber == ENOENT else { throw error }
-            try files.makeDirectories(layout.directory)
+            try DiskDirectory(layout: layout, files: files).recreate()
             return OpenFile(try files.open(layout.lockPath, flags: flags))
         }
     }

@@ -59,7 +59,7 @@ extension DiskCache.Blocking {
         for key: String,
         metadata: DiskCache.Metadata = DiskCache.Metadata()
     ) throws(EideticError) {
-        try cache.workGroup.run { () throws(EideticError) in try cache.store(bytes, for: key, metadata: metadata) }
+        try cache.covered { () throws(EideticError) in try cache.store(bytes, for: key, metadata: metadata) }
     }
 
     /// Encodes and stores a value; see ``DiskCache/insert(_:for:with:metadata:)``.
@@ -78,22 +78,13 @@ extension DiskCache.Blocking {
         of entry: DiskCache.Entry,
         with metadata: DiskCache.Metadata
     ) throws(EideticError) -> Bool {
-        try cache.workGroup.run { () throws(EideticError) in
-            try cache.replaceStoredMetadata(of: entry, with: metadata)
-        }
+        try cache.covered { () throws(EideticError) in try cache.replaceStoredMetadata(of: entry, with: metadata) }
     }
 
     /// Copies the entries of another cache's directory; see ``DiskCache/importEntries(from:)``.
     @discardableResult
     public func importEntries(from directory: String) throws(EideticError) -> Int {
-        let source = try cache.openSource(directory: directory).blocking
-        var count = 0
-        for info in try source.entries() where try !contains(info.key) {
-            guard let entry = try source.read(info.key) else { continue }
-            try insert(entry.bytes, for: entry.key, metadata: entry.metadata)
-            count += 1
-        }
-        return count
+        try cache.covered { () throws(EideticError) in try cache.copyEntries(from: directory) }
     }
 }
 
@@ -101,25 +92,35 @@ extension DiskCache.Blocking {
 extension DiskCache.Blocking {
     /// Removes an entry; see ``DiskCache/remove(_:)``.
     @discardableResult
-    public func remove(_ key: String) throws(EideticError) -> Bool { try cache.removeEntry(for: key) }
+    public func remove(_ key: String) throws(EideticError) -> Bool {
+        try cache.covered { () throws(EideticError) in try cache.removeEntry(for: key) }
+    }
 
     /// Removes all entries; see ``DiskCache/removeAll()``.
-    public func removeAll() throws(EideticError) { try cache.removeAllEntries() }
+    public func removeAll() throws(EideticError) {
+        try cache.covered { () throws(EideticError) in try cache.removeAllEntries() }
+    }
 
     /// Removes all expired entries; see ``DiskCache/removeExpired()``.
     @discardableResult
-    public func removeExpired() throws(EideticError) -> Int { try cache.removeExpired(context: JobContext()) }
+    public func removeExpired() throws(EideticError) -> Int {
+        try cache.coveredCancellable { context throws(EideticError) in try cache.removeExpired(context: context) }
+    }
 
     /// Removes the entries stored before a date; see ``DiskCache/removeEntries(storedBefore:)``.
     @discardableResult
     public func removeEntries(storedBefore date: Timestamp) throws(EideticError) -> Int {
-        try cache.removeFiles(modifiedBefore: date)
+        try cache.coveredCancellable { context throws(EideticError) in
+            try cache.removeFiles(modifiedBefore: date, context: context)
+        }
     }
 
     /// Evicts entries down to a size; see ``DiskCache/trim(toSize:)``.
     @discardableResult
     public func trim(toSize size: ByteCount) throws(EideticError) -> Int {
-        try cache.trim(toSize: size, context: JobContext())
+        try cache.coveredCancellable { context throws(EideticError) in
+            try cache.trim(toSize: size, context: context)
+        }
     }
 
     /// Removes old entries by the modification times of their files; see ``DiskCache/sweep(olderThan:downTo:)``.
@@ -128,7 +129,9 @@ extension DiskCache.Blocking {
         olderThan age: Duration? = nil,
         downTo size: ByteCount? = nil
     ) throws(EideticError) -> DiskCache.SweepResult {
-        try cache.sweepFiles(olderThan: age, downTo: size)
+        try cache.coveredCancellable { context throws(EideticError) in
+            try cache.sweepFiles(olderThan: age, downTo: size, context: context)
+        }
     }
 }
 

@@ -45,6 +45,14 @@ extension DiskCache {
         /// If `true`, writes fail with `permissionDenied`. `false` by default.
         public var isReadOnly = false
 
+        /// A Boolean value indicating whether the directory is refused if other users could change it or its path.
+        ///
+        /// `true` by default: the directory must belong to the effective user, each directory above it to that user or
+        /// root, and none may be writable by others, except for one with the sticky bit, such as `/var/tmp`, and for
+        /// one whose group has its owner's number. Set it to `false` only where no other user exists, such as for a
+        /// volume of mode 0777 in a container.
+        public var requiresPrivateDirectory = true
+
         /// Read-only directories to search, in order, for keys without an entry in the cache; none by default.
         ///
         /// Their files have no checksums.
@@ -91,7 +99,8 @@ extension DiskCache {
     /// Returns the cache directory of a namespace: `$XDG_CACHE_HOME/eidetic/NAMESPACE`.
     ///
     /// Without an absolute `XDG_CACHE_HOME` the directory is below `$HOME/.cache`, and without a home directory below
-    /// `/var/tmp`, with the user's number in its name. A slash in the namespace becomes `_`.
+    /// `/var/tmp`, with the user's number in its name. A directory that another user has made there is refused when the
+    /// cache is opened. A slash in the namespace becomes `_`.
     /// - SeeAlso: XDG Base Directory Specification 0.8.
     public static func defaultDirectory(namespace: String = "default") -> String {
         "\(userCacheDirectory())/eidetic/\(directoryName(of: namespace))"

@@ -3,7 +3,7 @@ public import EideticCore
 extension DiskCache {
     /// A stored value with its key and metadata.
     public struct Entry: Sendable, Hashable {
-        /// The key, as stored in the file.
+        /// The key.
         public let key: String
         /// The value.
         public let bytes: [UInt8]

@@ -3,7 +3,7 @@ public import EideticCore
 extension DiskCache {
     /// A description of an entry without its bytes.
     public struct EntryInfo: Sendable, Hashable {
-        /// The key.
+        /// The key, as stored: of header fields and credentials it contains a digest made with the directory's key.
         public let key: String
         /// The absolute path of the entry's file, which begins with the entry's bytes.
         public let path: String
@@ -19,7 +19,8 @@ extension DiskCache {
 
     func entryInfo(for key: String) throws(EideticError) -> EntryInfo? {
         guard Self.isValidKey(key) else { return nil }
-        let path = path(for: key)
+        let key = storedKeyForReading(key)
+        let path = layout.path(of: CacheKey(key))
         do throws(SystemError) {
             guard case .success(let summary)? = try reader.summary(of: path) else { return nil }
             guard summary.footer.key.utf8.elementsEqual(key.utf8) else { return nil }

@@ -3,7 +3,7 @@ public import EideticCore
 extension DiskCache {
     /// The number and size of all entries, over all processes that use the directory.
     ///
-    /// If the ledger cannot be read, these are the last known values.
+    /// If the ledger cannot be read, or the background time has expired, these are the last known values.
     /// - Complexity: O(1), and O(*n*) in the number of changes by other processes since the last access.
     public var usage: Usage {
         get async throws(EideticError) {
@@ -29,7 +29,7 @@ extension DiskCache {
 extension DiskCache {
     func currentUsage() -> Usage {
         if configuration.isReadOnly { return measuredUsage() }
-        if let usage = try? inTransaction({ $0.usage }) { return usage }
+        if let usage = try? coveredTransaction({ $0.usage }) { return usage }
         return ledger.withLock { $0.usage }
     }
 

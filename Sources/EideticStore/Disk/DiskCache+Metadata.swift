@@ -15,11 +15,15 @@ extension DiskCache {
     /// - Complexity: O(*n*) in the size of the metadata; once in about a hundred replacements also in that of the
     ///   bytes.
     @discardableResult
-    public func replaceMetadata(of entry: Entry, with metadata: Metadata) async throws(EideticError) -> Bool {
+    nonisolated(nonsending) public func replaceMetadata(
+        of entry: Entry,
+        with metadata: Metadata
+    ) async throws(EideticError) -> Bool {
         try await perform { () throws(EideticError) in try self.replaceStoredMetadata(of: entry, with: metadata) }
     }
 
     func replaceStoredMetadata(of entry: Entry, with metadata: Metadata) throws(EideticError) -> Bool {
+        let entry = Entry(key: storedKeyForReading(entry.key), bytes: entry.bytes, metadata: entry.metadata)
         var metadata = metadata
         if metadata.storageTime.nanoseconds == 0 { metadata.storageTime = time.now }
         if configuration.ageBasis == .creation, metadata.expirationTime == nil {

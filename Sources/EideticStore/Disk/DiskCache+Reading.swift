@@ -63,8 +63,12 @@ extension DiskCache {
     /// Finds an entry in the cache, or else in one of its bundles.
     func findEntry(for key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult {
         guard Self.isValidKey(key) else { return .absent }
-        let result = try findOwnEntry(for: key, allowingExpired: allowingExpired)
-        if case .entry = result { return result }
+        let storedKey = storedKeyForReading(key)
+        let result = try findOwnEntry(for: storedKey, allowingExpired: allowingExpired)
+        // The caller knows the entry by its own key.
+        if case .entry(let entry) = result {
+            return .entry(Entry(key: key, bytes: entry.bytes, metadata: entry.metadata))
+        }
         for bundle in configuration.bundles {
             guard let bytes = try bundle.read(key, using: files) else { continue }
             return .entry(Entry(key: key, bytes: bytes, metadata: Metadata()))
@@ -115,7 +119,7 @@ extension DiskCache {
     ) -> VerifiedEntry? {
         if configuration.isReadOnly { return nil }
         let path = layout.path(of: hash)
-        let found = try? inTransaction { ledger throws(SystemError) -> VerifiedEntry? in
+        let found = try? coveredTransaction { ledger throws(SystemError) -> VerifiedEntry? in
             if try ledger.reader.repair(path),
                 var file = try ledger.reader.contents(of: path, includingModificationTime: self.expiresAfterAccess),
                 let entry = try? file.extractEntry(expecting: key)
@@ -140,7 +144,7 @@ extension DiskCache {
         if expiresAfterAccess, metadata.expirationTime == nil, !configuration.isReadOnly,
             accessTime + .seconds(1) <= now
         {
-            try? files.setModificationTime(of: layout.path(of: hash), to: now)
+            recordAccessTime(now, of: hash)
         }
         return true
     }
@@ -148,9 +152,15 @@ extension DiskCache {
 
 // MARK: Accesses
 extension DiskCache {
+    private func recordAccessTime(_ now: Timestamp, of hash: CacheKey) {
+        guard let work = try? beginWork() else { return }
+        defer { work.end() }
+        if (try? work.waitUntilAdmitted()) != nil { try? files.setModificationTime(of: layout.path(of: hash), to: now) }
+    }
+
     private func recordAccess(to hash: CacheKey) {
         guard accessLog.record(hash), !configuration.isReadOnly else { return }
-        pool.enqueue(in: JobContext(priority: .low)) { [weak self] in self?.flushAccesses() }
+        schedule { cache, _ in cache.flushAccesses() }
     }
 
     /// Applies the access log to the ledger.

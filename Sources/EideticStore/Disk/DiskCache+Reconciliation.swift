@@ -9,18 +9,21 @@ extension DiskCache {
             defer { ledger.isReconciliationScheduled = true }
             return ledger.needsReconciliation && !ledger.isReconciliationScheduled
         }
-        let context = JobContext(priority: .low)
-        guard isNeeded, (try? workGroup.enter(cancellable: context)) != nil else { return }
-        pool.enqueue(in: context) { [workGroup, weak self] in
-            defer { workGroup.leave(cancellable: context) }
-            self?.reconcileAll(context: context)
+        guard isNeeded else { return }
+        schedule {
+            $0.reconcileAll(context: $1)
+        } onRefusal: {
+            $0.postponeReconciliation()
         }
     }
+
+    /// Lets the next write schedule the comparison again.
+    private func postponeReconciliation() { ledger.withLock { $0.isReconciliationScheduled = false } }
 
     private func reconcileAll(context: JobContext) {
         do throws(SystemError) {
             for shard in DiskLayout.shards {
-                if context.isCancelled { return }
+                if context.isCancelled { return postponeReconciliation() }
                 try inTransaction { ledger throws(SystemError) in try ledger.reconcile(shard: shard) }
             }
             try inTransaction { ledger throws(SystemError) in

@@ -5,14 +5,14 @@ extension DiskCache {
     ///
     /// - Returns: `true` if there was an entry; otherwise, `false`.
     @discardableResult
-    public func remove(_ key: String) async throws(EideticError) -> Bool {
+    nonisolated(nonsending) public func remove(_ key: String) async throws(EideticError) -> Bool {
         try await perform { () throws(EideticError) in try self.removeEntry(for: key) }
     }
 
     /// Removes all entries.
     ///
     /// Files that do not belong to the cache are not removed.
-    public func removeAll() async throws(EideticError) {
+    nonisolated(nonsending) public func removeAll() async throws(EideticError) {
         try await perform { () throws(EideticError) in try self.removeAllEntries() }
     }
 
@@ -22,7 +22,7 @@ extension DiskCache {
     ///
     /// - Returns: The number of removed entries.
     @discardableResult
-    public func removeExpired() async throws(EideticError) -> Int {
+    nonisolated(nonsending) public func removeExpired() async throws(EideticError) -> Int {
         try await performCancellable { context throws(EideticError) in try self.removeExpired(context: context) }
     }
 
@@ -32,7 +32,7 @@ extension DiskCache {
     ///
     /// - Returns: The number of evicted entries.
     @discardableResult
-    public func trim(toSize size: ByteCount) async throws(EideticError) -> Int {
+    nonisolated(nonsending) public func trim(toSize size: ByteCount) async throws(EideticError) -> Int {
         try await performCancellable { context throws(EideticError) in try self.trim(toSize: size, context: context) }
     }
 }
@@ -44,65 +44,52 @@ extension DiskCache {
 
     func removeEntry(for key: String) throws(EideticError) -> Bool {
         guard Self.isValidKey(key) else { return false }
+        let key = storedKeyForReading(key)
         let hash = CacheKey(key)
         let hooks = currentHooks
         hooks.willRemove?(key)
-        let existed = try workGroup.run { () throws(EideticError) in
-            try inWriteTransaction { ledger throws(SystemError) in try ledger.remove(hash) }
-        }
+        let existed = try inWriteTransaction { ledger throws(SystemError) in try ledger.remove(hash) }
         if existed { hooks.didRemove?(key) }
         return existed
     }
 
     func removeAllEntries() throws(EideticError) {
-        try workGroup.run { () throws(EideticError) in
-            try inWriteTransaction { ledger throws(SystemError) in try ledger.removeAll() }
-        }
+        try inWriteTransaction { ledger throws(SystemError) in try ledger.removeAll() }
         currentHooks.didRemoveAll?()
     }
 
     /// Removes expired entries in batches; stops between two batches when `context` is cancelled.
     func removeExpired(context: JobContext) throws(EideticError) -> Int {
-        try workGroup.run(cancellable: context) { () throws(EideticError) in
-            let now = UInt32(clamping: time.now.seconds)
-            let keys = try inWriteTransaction { $0.index.keys { $0.expirationSeconds <= now } }
-            var count = 0
-            for start in stride(from: 0, to: keys.count, by: Self.batchSize) where !context.isCancelled {
-                let batch = keys[start..<min(keys.count, start + Self.batchSize)]
-                notifyWillEvict { ledger throws(SystemError) in try ledger.expiredEntries(among: batch, at: now) }
-                count += try inWriteTransaction { ledger throws(SystemError) in
-                    try ledger.removeExpired(batch, at: now)
-                }
-            }
-            return count
+        let now = UInt32(clamping: time.now.seconds)
+        let keys = try inWriteTransaction { $0.index.keys { $0.expirationSeconds <= now } }
+        var count = 0
+        for start in stride(from: 0, to: keys.count, by: Self.batchSize) where !context.isCancelled {
+            let batch = keys[start..<min(keys.count, start + Self.batchSize)]
+            notifyWillEvict { ledger throws(SystemError) in try ledger.expiredEntries(among: batch, at: now) }
+            count += try inWriteTransaction { ledger throws(SystemError) in try ledger.removeExpired(batch, at: now) }
         }
+        return count
     }
 
     /// Evicts in batches; stops between two batches when `context` is cancelled.
     func trim(toSize size: ByteCount, context: JobContext) throws(EideticError) -> Int {
-        try workGroup.run(cancellable: context) { () throws(EideticError) in
-            var count = 0
-            notifyWillEvict { $0.victims(downTo: size.bytes, derivedFirst: true) }
-            while !context.isCancelled {
-                let evictedCount = try inWriteTransaction { ledger throws(SystemError) in
-                    try ledger.evictBatch(downTo: size.bytes, maximum: Self.batchSize)
-                }
-                count += evictedCount
-                if evictedCount < Self.batchSize { break }
+        var count = 0
+        notifyWillEvict { $0.victims(downTo: size.bytes, derivedFirst: true) }
+        while !context.isCancelled {
+            let evictedCount = try inWriteTransaction { ledger throws(SystemError) in
+                try ledger.evictBatch(downTo: size.bytes, maximum: Self.batchSize)
             }
-            return count
+            count += evictedCount
+            if evictedCount < Self.batchSize { break }
         }
+        return count
     }
 
     /// Removes expired entries on a thread of the cache.
     func scheduleRemovalOfExpired() {
-        let context = JobContext(priority: .low)
-        guard (try? workGroup.enter(cancellable: context)) != nil else { return }
-        pool.enqueue(in: context) { [workGroup, weak self] in
-            defer { workGroup.leave(cancellable: context) }
+        schedule { cache, context in
             do throws(EideticError) {
-                guard let self else { return }
-                let count = try self.removeExpired(context: context)
+                let count = try cache.removeExpired(context: context)
                 Log.write(.info, category: .store, message: "\(count) expired entries removed")
             } catch {
                 Log.write(.warning, category: .store, message: "expired entries could not be removed: \(error)")

@@ -19,15 +19,17 @@ extension DiskCache {
     /// - Returns: The number of removed entries.
     /// - Complexity: O(*n*) system calls in the number of entries.
     @discardableResult
-    public func removeEntries(storedBefore date: Timestamp) async throws(EideticError) -> Int {
-        try await perform { () throws(EideticError) in try self.removeFiles(modifiedBefore: date) }
+    nonisolated(nonsending) public func removeEntries(storedBefore date: Timestamp) async throws(EideticError) -> Int {
+        try await performCancellable { context throws(EideticError) in
+            try self.removeFiles(modifiedBefore: date, context: context)
+        }
     }
 
     /// Removes old entries by the modification times of their files, as SDWebImage does.
     ///
     /// Entries last modified more than `age` ago are removed. If the remaining ones use more than `size`, the oldest
-    /// are removed until half of it is in use. Only entries are removed. The cache does not need a sweep: it keeps its
-    /// limits at all times.
+    /// are removed until half of it is in use. Only entries are removed. If the task is cancelled, or the background
+    /// time expires, the sweep stops early. The cache does not need a sweep: it keeps its limits at all times.
     ///
     /// - Parameters:
     ///   - age: The largest age; the cache's maximum age by default.
@@ -36,11 +38,13 @@ extension DiskCache {
     /// - Throws: `permissionDenied`, `fileFailure`, or `cancelled`.
     /// - Complexity: O(*n* log *n*) in the number of entries.
     @discardableResult
-    public func sweep(
+    nonisolated(nonsending) public func sweep(
         olderThan age: Duration? = nil,
         downTo size: ByteCount? = nil
     ) async throws(EideticError) -> SweepResult {
-        try await perform { () throws(EideticError) in try self.sweepFiles(olderThan: age, downTo: size) }
+        try await performCancellable { context throws(EideticError) in
+            try self.sweepFiles(olderThan: age, downTo: size, context: context)
+        }
     }
 }
 
@@ -53,23 +57,23 @@ extension DiskCache {
         let allocatedSize: Int
     }
 
-    func removeFiles(modifiedBefore date: Timestamp) throws(EideticError) -> Int {
-        try workGroup.run { () throws(EideticError) in
-            try removeInBatches(try datedFiles().filter { $0.modificationTime < date })
-        }
+    func removeFiles(modifiedBefore date: Timestamp, context: JobContext) throws(EideticError) -> Int {
+        try removeInBatches(try datedFiles().filter { $0.modificationTime < date }, context: context)
     }
 
-    func sweepFiles(olderThan age: Duration?, downTo size: ByteCount?) throws(EideticError) -> SweepResult {
-        try workGroup.run { () throws(EideticError) in
-            let cutoff = time.now + .nanoseconds(-max(0, (age ?? configuration.maximumAge).inNanoseconds))
-            let files = try datedFiles().sorted { $0.modificationTime < $1.modificationTime }
-            var result = SweepResult()
-            result.expiredCount = try removeInBatches(files.filter { $0.modificationTime < cutoff })
-            let remaining = files.drop { $0.modificationTime < cutoff }
-            let surplus = Self.oldest(of: remaining, exceeding: size?.bytes ?? sizeLimit.bytes)
-            if !surplus.isEmpty { result.evictedCount = try removeInBatches(surplus) }
-            return result
-        }
+    func sweepFiles(
+        olderThan age: Duration?,
+        downTo size: ByteCount?,
+        context: JobContext
+    ) throws(EideticError) -> SweepResult {
+        let cutoff = time.now + .nanoseconds(-max(0, (age ?? configuration.maximumAge).inNanoseconds))
+        let files = try datedFiles().sorted { $0.modificationTime < $1.modificationTime }
+        var result = SweepResult()
+        result.expiredCount = try removeInBatches(files.filter { $0.modificationTime < cutoff }, context: context)
+        let remaining = files.drop { $0.modificationTime < cutoff }
+        let surplus = Self.oldest(of: remaining, exceeding: size?.bytes ?? sizeLimit.bytes)
+        if !surplus.isEmpty { result.evictedCount = try removeInBatches(surplus, context: context) }
+        return result
     }
 
     /// Returns the oldest files, down to half of `size`, if all use more than `size` bytes.
@@ -107,10 +111,10 @@ extension DiskCache {
         }
     }
 
-    /// Removes files in batches, so that other processes get access in between.
-    private func removeInBatches(_ files: [DatedFile]) throws(EideticError) -> Int {
+    /// Removes files in batches, so that other processes get access in between; stops when `context` is cancelled.
+    private func removeInBatches(_ files: [DatedFile], context: JobContext) throws(EideticError) -> Int {
         var count = 0
-        for start in stride(from: 0, to: files.count, by: Self.batchSize) {
+        for start in stride(from: 0, to: files.count, by: Self.batchSize) where !context.isCancelled {
             let batch = files[start..<min(files.count, start + Self.batchSize)]
             notifyWillEvict { ledger in batch.compactMap { ledger.index.entry(for: $0.key) } }
             count += try inWriteTransaction { ledger throws(SystemError) in

@@ -41,7 +41,7 @@ extension DiskCache {
     /// Encodes and stores a value.
     ///
     /// Throws the errors of ``insert(_:for:metadata:)``, and `encodingFailed`.
-    public func insert<Value: Sendable>(
+    nonisolated(nonsending) public func insert<Value: Sendable>(
         _ value: Value,
         for key: String,
         with serializer: Serializer<Value>,

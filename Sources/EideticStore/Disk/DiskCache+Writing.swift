@@ -15,12 +15,24 @@ extension DiskCache {
     /// - Throws: `invalidArgument` for an empty or too long key, `limitExceeded` for an entry larger than half of the
     ///   size limit or than 4 GiB, `diskFull`, `permissionDenied`, `fileFailure`, or `cancelled` if the task is
     ///   cancelled before the write starts or the background time has expired.
-    public func insert(
+    nonisolated(nonsending) public func insert(
         _ bytes: [UInt8],
         for key: String,
         metadata: Metadata = Metadata()
     ) async throws(EideticError) {
-        try await perform { () throws(EideticError) in try self.store(bytes, for: key, metadata: metadata) }
+        try await insert(bytes, for: key, metadata: metadata, within: try beginWork())
+    }
+
+    /// Stores bytes for a key as a part of work that was announced, and ends that.
+    nonisolated(nonsending) package func insert(
+        _ bytes: [UInt8],
+        for key: String,
+        metadata: Metadata,
+        within work: BackgroundWork
+    ) async throws(EideticError) {
+        try await perform(within: work) { () throws(EideticError) in
+            try self.store(bytes, for: key, metadata: metadata)
+        }
     }
 }
 
@@ -38,7 +50,7 @@ extension DiskCache {
 
     /// Stores bytes and calls the hooks.
     ///
-    /// The caller has entered the work group.
+    /// The caller has begun the work.
     func store(_ bytes: [UInt8], for key: String, metadata: Metadata) throws(EideticError) {
         guard Self.isValidKey(key) else {
             throw EideticError(
@@ -47,6 +59,7 @@ extension DiskCache {
             )
         }
         try checkWritable()
+        let key = try storedKeyForWriting(key)
         let hooks = currentHooks
         hooks.willAdd?(key, bytes.count)
         try encodeAndStore(bytes, for: key, metadata: metadata)
@@ -155,7 +168,7 @@ extension DiskCache {
             return try files.open(path, flags: flags)
         } catch {
             guard error.errorNumber == ENOENT else { throw error }
-            try files.makeDirectories(layout.shardPath(of: key))
+            try DiskDirectory(layout: layout, files: files).makeShard(of: key)
             return try files.open(path, flags: flags)
         }
     }

@@ -30,6 +30,7 @@ public final class DiskCache: Sendable {
     let workGroup: BackgroundWorkGroup
     let pool = WorkPool(name: "eidetic-disk", maximumThreadCount: 4)
     let hooks = Guarded(Hooks())
+    let directoryKey: DirectoryKey
     private let observation = Guarded<Task<Void, Never>?>(nil)
 
     /// Opens the cache in a directory, and creates the directory if it does not exist.
@@ -40,8 +41,9 @@ public final class DiskCache: Sendable {
     ///   - configuration: The settings of the cache.
     ///   - environment: The source of background tasks and phases, by default the application of this process; expired
     ///     entries are removed when it enters the background.
-    /// - Throws: `cacheUnavailable` if another file is at the directory's path, `permissionDenied`, `diskFull` if the
-    ///   directory cannot be created, or `invalidArgument` for a setting out of its range.
+    /// - Throws: `cacheUnavailable` if another file is at the directory's path or other users could change the
+    ///   directory, `permissionDenied`, `diskFull` if the directory cannot be created, or `invalidArgument` for a
+    ///   setting out of its range.
     public convenience init(
         _ configuration: Configuration,
         environment: any ApplicationEnvironment = DefaultEnvironment.shared
@@ -58,15 +60,16 @@ public final class DiskCache: Sendable {
     ) throws(EideticError) {
         try configuration.validate()
         self.configuration = configuration
-        layout = DiskLayout(directory: configuration.directory)
+        layout = DiskLayout(configuration)
         files = fileSystem
+        directoryKey = DirectoryKey(directory: configuration.directory, files: fileSystem)
         reader = EntryReader(files: fileSystem)
         self.time = time
-        limits = try DiskDirectory(layout: layout, files: files).prepare(configuration)
+        workGroup = BackgroundWorkGroup(named: "eidetic disk cache", provider: environment)
+        limits = try DiskDirectory(layout: layout, files: files).prepare(configuration, within: workGroup)
         sizeLimit = ByteCount(limits.totalSize)
         ledger = Monitor(Ledger(layout: layout, files: fileSystem, limits: limits))
         circuitBreaker = WriteCircuitBreaker(time: time)
-        workGroup = BackgroundWorkGroup(environment)
         if !configuration.isReadOnly { observe(environment) }
     }
 
@@ -74,8 +77,9 @@ public final class DiskCache: Sendable {
 
     /// Returns the absolute path of a key's file, which need not exist.
     ///
-    /// The file begins with the entry's bytes, followed by the key, the metadata and the checksums.
-    public func path(for key: String) -> String { layout.path(of: CacheKey(key)) }
+    /// The file begins with the entry's bytes, followed by the key, the metadata and the checksums. For a request with
+    /// header fields or credentials, the key of the directory is read from its file at the first call.
+    public func path(for key: String) -> String { layout.path(of: CacheKey(storedKeyForReading(key))) }
 
     /// Removes expired entries whenever the application enters the background.
     private func observe(_ environment: any ApplicationEnvironment) {
@@ -100,6 +104,15 @@ extension DiskCache {
         return try ledger.withLock { ledger throws(SystemError) in
             let ledger = ledger
             return try ledger.transaction { () throws(SystemError) in try body(ledger) }
+        }
+    }
+
+    /// Runs `body` in a transaction that the background task covers; for operations that only read otherwise.
+    func coveredTransaction<Value: Sendable>(
+        _ body: (Ledger) throws(SystemError) -> Value
+    ) throws(EideticError) -> Value {
+        try covered { () throws(EideticError) in
+            do throws(SystemError) { return try inTransaction(body) } catch { throw EideticError(error) }
         }
     }
 

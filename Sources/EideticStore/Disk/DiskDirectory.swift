@@ -14,23 +14,71 @@ struct DiskDirectory {
         """
 
     /// Creates the directory if necessary, checks the access rights, and returns the limits that apply to it.
-    func prepare(_ configuration: DiskCache.Configuration) throws(EideticError) -> DiskLimits {
+    ///
+    /// If the background time has expired, no file is written.
+    func prepare(
+        _ configuration: DiskCache.Configuration,
+        within workGroup: BackgroundWorkGroup
+    ) throws(EideticError) -> DiskLimits {
+        let work = try? workGroup.begin()
+        defer { work?.end() }
         do throws(SystemError) {
             try open(isReadOnly: configuration.isReadOnly)
+            if !configuration.isReadOnly, work != nil { writeTag() }
             return try DiskLimits(configuration: configuration, files: files)
         } catch {
             throw Self.error(error, directory: layout.directory)
         }
     }
 
+    /// Creates the directory, and returns `true` if it did not exist.
+    private func makeIfMissing() throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            _ = try files.status(of: layout.directory)
+            return false
+        } catch {
+            guard error.errorNumber == ENOENT else { throw error }
+            try files.makeDirectories(layout.directory)
+            return true
+        }
+    }
+
+    /// Creates the directory again after it was removed.
+    func recreate() throws(SystemError) {
+        try files.makeDirectories(layout.directory)
+        try checkTrust()
+    }
+
+    /// Creates a shard's directory.
+    func makeShard(of key: CacheKey) throws(SystemError) {
+        do throws(SystemError) {
+            try files.makeDirectory(layout.shardPath(of: key))
+        } catch  where error.errorNumber == ENOENT {
+            try recreate()
+            try files.makeDirectories(layout.shardPath(of: key))
+        } catch {
+            // Another process may have created it in between.
+            guard error.errorNumber == EEXIST else { throw error }
+        }
+    }
+
+    /// Throws if other users could change the directory; a part of its path that does not exist is no reason.
+    func checkTrust(isReadOnly: Bool = false) throws(SystemError) {
+        guard layout.requiresPrivateDirectory else { return }
+        let trust = DirectoryTrust(files: files, isReadOnly: isReadOnly)
+        guard let violation = try trust.violation(in: layout.directory) else { return }
+        throw SystemError(.lstat, errorNumber: EPERM, path: layout.directory, violation: violation)
+    }
+
     private func open(isReadOnly: Bool) throws(SystemError) {
-        if !isReadOnly { try files.makeDirectories(layout.directory) }
+        try checkTrust(isReadOnly: isReadOnly)
+        // Another user may have made it in between.
+        if !isReadOnly, try makeIfMissing() { try checkTrust() }
         guard try files.status(of: layout.directory).kind == .directory else {
             throw SystemError(.stat, errorNumber: ENOTDIR, path: layout.directory)
         }
         let permissions = isReadOnly ? R_OK | X_OK : R_OK | W_OK | X_OK
         try files.checkAccess(to: layout.directory, mode: permissions)
-        if !isReadOnly { writeTag() }
     }
 
     /// Writes the tag that excludes the directory from backups.
@@ -50,6 +98,7 @@ struct DiskDirectory {
     static func error(_ error: SystemError, directory: String) -> EideticError {
         let code: EideticError.Code =
             switch error.errorNumber {
+            case _ where error.violation != nil: .cacheUnavailable
             case ENOTDIR, EEXIST, ENOENT, ELOOP, ENAMETOOLONG: .cacheUnavailable
             default: EideticError(error).code
             }

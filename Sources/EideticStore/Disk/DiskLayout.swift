@@ -9,6 +9,13 @@ struct DiskLayout: Sendable {
     static let shards = 0..<256
 
     let directory: String
+    /// A Boolean value indicating whether the directory is not used if other users could change it.
+    let requiresPrivateDirectory: Bool
+
+    init(_ configuration: DiskCache.Configuration) {
+        directory = configuration.directory
+        requiresPrivateDirectory = configuration.requiresPrivateDirectory
+    }
 
     var lockPath: String { "\(directory)/lock" }
     var ledgerPath: String { "\(directory)/ledger" }

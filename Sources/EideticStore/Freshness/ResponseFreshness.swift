@@ -13,6 +13,13 @@ public struct ResponseFreshness: Sendable, Hashable {
         /// The longest heuristic lifetime; 1 day by default.
         public var maximumLifetime = Duration.seconds(86_400)
 
+        /// Returns the lifetime of a response that was last modified so long before it was sent.
+        func lifetime(forAge age: Duration) -> Duration {
+            let seconds = max(0, age.inSeconds * fraction)
+            // Not a number is not below the limit either.
+            return seconds < maximumLifetime.inSeconds ? .seconds(seconds) : maximumLifetime
+        }
+
         /// Creates the default heuristic.
         public init() {}
 
@@ -141,10 +148,7 @@ extension ResponseFreshness {
             let text = response.fields.values(of: "last-modified").first,
             let changed = HTTPDate.parse(text, now: response.responseTime), changed < date
         else { return .zero }
-        return min(
-            heuristic.maximumLifetime,
-            .nanoseconds(Int64((date - changed).inSeconds * heuristic.fraction * 1e9))
-        )
+        return heuristic.lifetime(forAge: date - changed)
     }
 
     /// Computes the age at the time of receipt.

@@ -5,22 +5,18 @@ import Testing
 
 @Suite("Disk cache: background tasks")
 struct DiskBackgroundTaskTests {
-    @Test("C17 one background task covers a burst of writes, from the first one queued to the last one finished")
-    func coversBurst() async throws {
+    @Test("C17 one background task covers a burst of writes, from the call of the first one to the end of the last one")
+    @MainActor func coversBurst() async throws {
         let (fixture, environment) = try Self.fixture()
         let cache = fixture.cache
         let gate = Gate()
-        fixture.plan.before(.rename, pathContaining: "cache/") { gate.pass() }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for index in 0..<50 { group.addTask { try await cache.insert([1], for: "\(index)") } }
-            await gate.waitUntilReached()
-            #expect(environment.log == ["begin 1"])
-            gate.open()
-            try await group.waitForAll()
-        }
-        #expect(environment.log.first == "begin 1")
-        #expect(environment.openTasks == 0)
-        #expect(environment.log.count <= 100)
+        fixture.plan.before(.rename, pathContaining: "cache/") { gate.block() }
+        // Each call returns to this actor only when it is suspended.
+        let writes = (0..<50).map { index in Task.immediate { try await cache.insert([1], for: "\(index)") } }
+        #expect(environment.log == ["begin 1"])
+        gate.open()
+        for write in writes { try await write.value }
+        #expect(environment.log == ["begin 1", "end 1"])
         #expect(cache.blocking.usage.entryCount == 50)
     }
 
@@ -28,10 +24,13 @@ struct DiskBackgroundTaskTests {
     func expiry() async throws {
         let (fixture, environment) = try Self.fixture()
         let cache = fixture.cache
-        let gate = Gate()
-        fixture.plan.before(.rename, pathContaining: "cache/") { gate.pass() }
+        let gate = Gate(), renameReached = Gate()
+        fixture.plan.before(.rename, pathContaining: "cache/") {
+            renameReached.open()
+            gate.block()
+        }
         async let running: Void = cache.insert([1], for: "running")
-        await gate.waitUntilReached()
+        await renameReached.wait()
         environment.expire()
         await #expect(throws: EideticError.self) { try await cache.insert([2], for: "late") }
         gate.open()
@@ -89,86 +88,40 @@ struct DiskBackgroundTaskTests {
         )
         #expect(cache.blocking.usage.entryCount == 19)
         try cache.blocking.insert([2], for: "new")
-        await environment.waitForLog(count + 2)
+        // The opening, the usage, and the write with the comparison.
+        await environment.waitForLog(count + 6)
         #expect(cache.blocking.usage == (try fixture.measuredUsage()))
         #expect(try fixture.secondCache().blocking.usage.entryCount == 16)
     }
 
+    @Test("C11 C17 a sweep by age stops between two batches when the background time expires")
+    func stopsSweep() throws {
+        let (fixture, environment) = try Self.fixture()
+        for index in 0..<300 { try fixture.cache.blocking.insert([1], for: "\(index)") }
+        fixture.plan.before(.unlink, at: 70) { environment.expire() }
+        #expect(try fixture.cache.blocking.sweep(downTo: .zero).evictedCount == 128)
+        #expect(fixture.cache.blocking.usage.entryCount == 172)
+        #expect(environment.openTasks == 0)
+    }
+
+    @Test("C17 a write is refused in its call when the background time has expired, and writes nothing")
+    func refused() async throws {
+        let (fixture, environment) = try Self.fixture()
+        environment.exhaust()
+        fixture.plan.resetCalls()
+        await #expect(throws: EideticError.self) { try await fixture.cache.insert([1], for: "a") }
+        #expect(fixture.plan.calls.isEmpty)
+        #expect(environment.log == ["refuse"])
+        environment.renew()
+        try await fixture.cache.insert([1], for: "a")
+        #expect(environment.log == ["refuse", "begin 1", "end 1"])
+    }
+
     private static func fixture() throws -> (DiskFixture, RecordingEnvironment) {
         let environment = RecordingEnvironment()
-        return (try DiskFixture(environment: environment), environment)
-    }
-}
-
-/// A gate that stops threads until it is opened, and reports when one has reached it.
-private final class Gate: Sendable {
-    private let monitor = Monitor((isReached: false, isOpen: false))
-    private let passes = AsyncStream.makeStream(of: Void.self)
-
-    func pass() {
-        monitor.withLock { $0.isReached = true }
-        passes.continuation.yield()
-        _ = monitor.wait { $0.isOpen ? true : nil }
-    }
-
-    func open() {
-        monitor.withLock { $0.isOpen = true }
-        monitor.broadcast()
-    }
-
-    func waitUntilReached() async {
-        for await _ in passes.stream { return }
-    }
-}
-
-/// An environment that records background tasks, and expires them on request.
-private final class RecordingEnvironment: ApplicationEnvironment {
-    private struct State {
-        var log: [String] = []
-        var handlers: [UInt64: @Sendable () -> Void] = [:]
-        var last: UInt64 = 0
-    }
-
-    private let state = Guarded(State())
-    private let changes = AsyncStream.makeStream(of: ApplicationPhase.self)
-    private let lines = AsyncStream.makeStream(of: Int.self)
-
-    var log: [String] { state.withLock { $0.log } }
-    var openTasks: Int { state.withLock { $0.handlers.count } }
-    var phases: AsyncStream<ApplicationPhase> { changes.stream }
-    var memoryPressure: AsyncStream<MemoryPressure> { AsyncStream { $0.finish() } }
-
-    func beginBackgroundTask(
-        named name: String,
-        expirationHandler: @escaping @Sendable () -> Void
-    ) -> BackgroundTaskIdentifier {
-        let number = state.withLock { state in
-            state.last += 1
-            state.handlers[state.last] = expirationHandler
-            state.log.append("begin \(state.last)")
-            return state.last
-        }
-        lines.continuation.yield(log.count)
-        return BackgroundTaskIdentifier(rawValue: number)
-    }
-
-    func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {
-        state.withLock { state in
-            state.handlers[identifier.rawValue] = nil
-            state.log.append("end \(identifier.rawValue)")
-        }
-        lines.continuation.yield(log.count)
-    }
-
-    func expire() {
-        let handlers = state.withLock { Array($0.handlers.values) }
-        for handler in handlers { handler() }
-    }
-
-    func enterBackground() { changes.continuation.yield(.background) }
-
-    func waitForLog(_ count: Int) async {
-        if log.count >= count { return }
-        for await number in lines.stream where number >= count { return }
+        let fixture = try DiskFixture(environment: environment)
+        // Opening the directory is a burst of its own.
+        environment.resetLog()
+        return (fixture, environment)
     }
 }

@@ -138,7 +138,9 @@ struct DiskLedgerTests {
         let cache = try fixture.secondCache(observer: plan)
         #expect(try cache.blocking.read("7") != nil)
         #expect(plan.count(of: .readdir) == 0)
-        #expect(plan.calls.count < 12)
+        // The owner and mode of each directory on the path cost a call.
+        #expect(plan.count(of: .lstat) < 12)
+        #expect(plan.calls.count { $0.call != .lstat } < 12)
         plan.resetCalls()
         #expect(try cache.blocking.read("7") != nil)
         #expect(try cache.blocking.read("none") == nil)

@@ -20,6 +20,30 @@ struct ResponseFreshnessTests {
         ResponseFreshness(.init(status: status, fields: lines, requestTime: responseTime, responseTime: responseTime))
     }
 
+    @Test(
+        "C21 no date of a server and no heuristic is out of range",
+        arguments: [-1e300, -1, 0, 0.1, 1, 2, 1e300, .infinity, .nan]
+    )
+    func extremeDates(_ fraction: Double) {
+        var heuristic = ResponseFreshness.Heuristic()
+        (heuristic.fraction, heuristic.maximumLifetime) = (fraction, .seconds(Int64.max))
+        let dates = ["Mon, 01 Jan 0000 00:00:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"]
+        for (sent, changed) in dates.flatMap({ sent in dates.map { (sent, $0) } }) {
+            for expires in [[], fields("Expires: \(changed)"), fields("Cache-Control: max-age=99999999999999999999")] {
+                for time in [Timestamp(nanoseconds: .min), responseTime, Timestamp(nanoseconds: .max)] {
+                    let fields =
+                        fields("Date: \(sent)", "Last-Modified: \(changed)", "Age: 99999999999999999999") + expires
+                    let response = ResponseFreshness.Response(fields: fields, requestTime: time, responseTime: time)
+                    let freshness = ResponseFreshness(response, heuristic: heuristic)
+                    #expect(freshness.freshnessLifetime >= .zero)
+                    #expect(freshness.currentAge(at: time) >= .zero)
+                    #expect(freshness.staleness(at: Timestamp(nanoseconds: .max)) >= .zero)
+                    _ = (freshness.expirationTime, freshness.reuse(at: time), freshness.isFresh(at: time))
+                }
+            }
+        }
+    }
+
     struct Lifetime: Sendable, CustomTestStringConvertible {
         let fields: [HTTPField]
         let seconds: Int
