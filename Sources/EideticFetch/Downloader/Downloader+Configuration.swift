@@ -94,7 +94,7 @@ extension Downloader {
         /// The provider of the background tasks that cover the files which the downloader writes.
         ///
         /// When their time expires, downloads into files are cancelled, and parts of bodies are not stored. By default
-        /// time never expires.
+        /// it is the application of this process.
         public var environment: any BackgroundTaskProvider = DefaultEnvironment.shared
 
         // Failures.
