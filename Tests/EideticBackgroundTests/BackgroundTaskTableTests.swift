@@ -70,6 +70,31 @@ struct BackgroundTaskTableTests {
         #expect(again.allSatisfy { if case .none = $0.handler { true } else { false } })
     }
 
+    @Test("B04 the task of an observer holds the process, but is not among the names")
+    func observers() {
+        let table = BackgroundTaskTable {}
+        let calls = Guarded<[String]>([])
+        let observer = table.begin("state observer", handler: .observer { calls.withLock { $0.append("observer") } })
+        _ = table.begin("upload", handler: .anyThread { calls.withLock { $0.append("upload") } })
+        #expect(table.count == 2 && table.names == ["upload"] && table.observerNames == ["state observer"])
+        table.expireObservers()
+        table.expireObservers()
+        #expect(calls.withLock { $0 } == ["observer"])
+        table.end(observer)
+        _ = table.begin("flush", handler: .none)
+        #expect(table.names == ["flush", "upload"] && table.observerNames.isEmpty)
+    }
+
+    @Test("B04 handlers are returned in the order in which their tasks were opened, not that of reused slots")
+    func order() {
+        let table = BackgroundTaskTable {}
+        let early = ["x", "y", "z"].map { table.begin($0, handler: .none) }
+        let first = table.begin("first", handler: .none)
+        for task in early { table.end(task) }
+        let later = ["second", "third"].map { table.begin($0, handler: .none) }
+        #expect(table.removeHandlers().map(\.identifier) == [first] + later)
+    }
+
     @Test("B03 the count is exact with several threads")
     func threads() async {
         let table = BackgroundTaskTable {}

@@ -16,35 +16,88 @@ struct MemoryTests {
         #expect(MemoryPressureRules.pressure(availableFraction: available) == level)
     }
 
-    @Test("B07 memory is not polled in the foreground while much is available, otherwise 1 to 20 times per second")
-    func intervals() {
-        func interval(_ available: Double, pressure level: MemoryPressure = .normal, background: Bool = false)
-            -> Duration?
-        {
-            MemoryPressureRules.pollInterval(availableFraction: available, pressure: level, isInBackground: background)
-        }
-        #expect(interval(0.3) == nil)
-        #expect(interval(0.3, background: true) == .seconds(1))
-        #expect(interval(0.3, pressure: .warning) == .seconds(1))
-        #expect(interval(0.17) == .milliseconds(525))
-        #expect(interval(0.02) == .milliseconds(50))
+    private func interval(available: Int, limit: Int, loss: Double = 0, isAnnounced: Bool = false) -> Duration {
+        let share = MemoryShare(available: available << 20, limit: limit << 20, usage: (limit - available) << 20)
+        return MemoryPressureRules.readingInterval(
+            for: share,
+            lossPerSecond: loss * Double(1 << 20),
+            isAnnounced: isAnnounced
+        )
     }
 
-    @Test("B07 the next reading is due before half of the remaining memory is lost")
+    @Test("B07 memory is read every 10 s if it lasts that long at 200 MiB/s, or the kernel announces the next level")
+    func plenty() {
+        // 15 % of 10,000 MiB are 1,500; 2,000 MiB last for 10 s.
+        #expect(interval(available: 3_500, limit: 10_000) == .seconds(10))
+        #expect(interval(available: 3_499, limit: 10_000) == .milliseconds(9_995))
+        #expect(interval(available: 2_500, limit: 10_000) == .seconds(5))
+        #expect(interval(available: 238, limit: 256) == .milliseconds(998))
+        #expect(interval(available: 238, limit: 256, isAnnounced: true) == .seconds(10))
+    }
+
+    @Test("B07 under pressure memory is read before the next level, 1 to 20 times per second")
+    func underPressure() {
+        #expect(interval(available: 14_000, limit: 100_000) == .seconds(1))
+        #expect(interval(available: 28, limit: 200) == .milliseconds(60))
+        #expect(interval(available: 1, limit: 200) == .milliseconds(50))
+        #expect(interval(available: 28, limit: 200, isAnnounced: true) == .seconds(1))
+    }
+
+    @Test("B07 twice the growth since the last reading is expected, if that is more")
     func pace() {
-        func interval(_ available: Double, loss: Double) -> Duration? {
-            MemoryPressureRules.pollInterval(
-                availableFraction: available,
-                pressure: .normal,
-                isInBackground: true,
-                lossPerSecond: loss
-            )
-        }
-        #expect(interval(1, loss: 0.01) == .seconds(1))
-        #expect(interval(0.5, loss: 0.46) == .milliseconds(500))
-        #expect(interval(0.2, loss: 0.8) == .milliseconds(100))
-        #expect(interval(0.2, loss: 100) == .milliseconds(50))
-        #expect(interval(0.5, loss: -1) == .seconds(1))
+        #expect(interval(available: 3_500, limit: 10_000, loss: 100) == .seconds(10))
+        #expect(interval(available: 3_500, limit: 10_000, loss: 200) == .seconds(5))
+        #expect(interval(available: 3_500, limit: 10_000, loss: 1e9) == .milliseconds(50))
+    }
+
+    @Test("B07 a stall counts only if less than half of the memory is available")
+    func stalls() {
+        #expect(MemoryPressureRules.isStallOwn(availableFraction: 0.499))
+        #expect(!MemoryPressureRules.isStallOwn(availableFraction: 0.5))
+        #expect(!MemoryPressureRules.isStallOwn(availableFraction: 0.9))
+    }
+
+    @Test("B07 the distance is that to the next level, or to the end")
+    func distance() {
+        func distance(_ available: Int) -> Int { MemoryShare(available: available, limit: 1_000, usage: 0).distance }
+        #expect([1_000, 150, 149, 80, 79, 40, 39, 0].map(distance) == [850, 0, 69, 0, 39, 0, 39, 0])
+    }
+
+    @Test("B07 an allocation that takes the amount is reported once, one that takes less is not")
+    func meter() {
+        let meter = AllocationMeter()
+        let count = Guarded(0)
+        meter.record(byteCount: 1 << 40)
+        meter.notify(after: 100) { count.withLock { $0 += 1 } }
+        meter.record(byteCount: 99)
+        #expect(count.withLock { $0 } == 0)
+        meter.record(byteCount: 1)
+        #expect(count.withLock { $0 } == 1)
+        meter.record(byteCount: 1_000)
+        #expect(count.withLock { $0 } == 1)
+        meter.notify(after: 100) { count.withLock { $0 += 1 } }
+        meter.record(byteCount: 101)
+        #expect(count.withLock { $0 } == 2)
+    }
+
+    @Test("B07 pixel memory is counted, and a quarter of what is left before a warning causes a reading")
+    func ownAllocations() throws {
+        let directory = try TemporaryDirectory(named: "meter")
+        try directory.write(Array("\(1_000 << 20)\n".utf8), to: "a/memory.max")
+        try directory.write(Array("\(50 << 20)\n".utf8), to: "a/memory.current")
+        let groups = MemoryControlGroup.all(in: "0::/a\n", mounts: (unified: [directory.path], memory: "/none"))
+        let meter = AllocationMeter()
+        let count = Guarded(0)
+        let monitor = MemoryMonitor(groups: groups, meter: meter) { count.withLock { $0 += 1 } }
+        #expect(monitor.read(at: .seconds(1)).level == .normal)
+        // 800 MiB before the warning.
+        meter.record(byteCount: 200 << 20 - 1)
+        #expect(count.withLock { $0 } == 0)
+        meter.record(byteCount: 1)
+        #expect(count.withLock { $0 } == 1)
+        try directory.write(Array("\(900 << 20)\n".utf8), to: "a/memory.current")
+        #expect(!monitor.read(at: .seconds(1.1)).isCurrent)
+        #expect(monitor.read(at: .seconds(1.1), isRequested: true).level == .warning)
     }
 
     @Test("B07 values are parsed from the kernel's files; a missing value is nil, and a large one does not trap")
@@ -53,8 +106,8 @@ struct MemoryTests {
         #expect(MemoryPressureRules.value(named: "MemAvailable", in: text) == 25_600)
         #expect(MemoryPressureRules.value(named: "inactive_file", in: text) == 4_096)
         #expect(MemoryPressureRules.value(named: "MemFree", in: text) == nil)
-        #expect(MemoryPressureRules.fraction(25_600, of: 102_400) == 0.25)
-        #expect(MemoryPressureRules.fraction(5, of: 0) == 1)
+        #expect(MemoryShare(available: 25_600, limit: 102_400, usage: 0).availableFraction == 0.25)
+        #expect(MemoryShare(available: 5, limit: 0, usage: 0).availableFraction == 1)
         #expect(MemoryPressureRules.value(named: "Huge", in: text) != nil)
     }
 
@@ -70,7 +123,7 @@ struct MemoryTests {
             mounts: (unified: [directory.path], memory: "/none")
         )
         #expect(groups.count == 3)
-        let found = groups.compactMap { $0.availableFraction(files: FileSystem(), machineMemory: 10_000) }
+        let found = groups.compactMap { $0.share(files: FileSystem(), machineMemory: 10_000)?.availableFraction }
         #expect(found == [0.3])
     }
 

@@ -14,8 +14,11 @@ struct NoticeSourceTests {
         _ = symlink("/usr/share/zoneinfo/UTC", directory.path(of: "etc/localtime"))
     }
 
-    private func startProbe(observing names: String..., option: String = "--observe") async throws -> ProbeProcess {
+    private func startProbe(observing names: String..., option: String = "--observe", handlingFor: Int = 0) async throws
+        -> ProbeProcess
+    {
         let options = [
+            "--notice-work", "\(handlingFor)", "--observer-limit", handlingFor > 1_000 ? "1000" : "5000",
             "--system-directory", directory.path(of: "etc"), "--settings", directory.path(of: "settings/app.conf"),
         ]
         let probe = try ProbeProcess(options + names.flatMap { [option, $0] })
@@ -64,8 +67,11 @@ struct NoticeSourceTests {
         }
         probe.process.kill(SIGCONT)
         for name in ["timeZoneChanged", "settingsChanged"] { await probe.expectOutput("notice \(name)") }
-        let notices = await terminate(probe).filter { $0.hasPrefix("notice") }
+        let lines = await terminate(probe)
+        let notices = lines.filter { $0.hasPrefix("notice") }
         #expect(notices.count == 2, "\(notices)")
+        let returned = try #require(lines.firstIndex(of: "willEnterForeground background"))
+        #expect(lines.lastIndex { $0.hasPrefix("notice") }.map { $0 < returned } ?? false, "\(lines)")
         #expect(notices.contains("notice timeZoneChanged  identifier=America/Lima count 1"), "\(notices)")
     }
 
@@ -81,6 +87,22 @@ struct NoticeSourceTests {
         try directory.write(Array("theme=blue\n".utf8), to: "settings/app.conf")
         await probe.expectOutput("notice settingsChanged")
         #expect(await terminate(probe).filter { $0.hasPrefix("notice") }.count == 1)
+    }
+
+    @Test("B02 B08 a callback waits until the observers have handled the notices of the suspension, for at most 5 s")
+    func noticesFirst() async throws {
+        for handling in [300, 60_000] {
+            let probe = try await startProbe(observing: "settingsChanged", handlingFor: handling)
+            probe.process.kill(SIGTSTP)
+            await probe.expectOutput("didEnterBackground")
+            await waitUntilStopped(probe)
+            try directory.write(Array("theme=dark\(handling)\n".utf8), to: "settings/app.conf")
+            probe.process.kill(SIGCONT)
+            await probe.expectOutput("didBecomeActive active", times: 2)
+            let lines = await terminate(probe).filter { $0.hasPrefix("handled") || $0.hasPrefix("willEnter") }
+            #expect(lines == (handling == 300 ? ["handled", "willEnterForeground background"] : lines.suffix(1)))
+            #expect(lines.last == "willEnterForeground background")
+        }
     }
 
     static let hasNetworks = system("unshare --net ip link add eidetic0 type veth peer name eidetic1 2>/dev/null") == 0

@@ -12,8 +12,8 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
     var expectedStatus = ExitStatus.exited(0)
     /// A part of the report of the kill.
     var expectedReport = ""
-    /// A Boolean value indicating whether the saved state of the previous process is still available afterwards.
-    var preservesArchive = true
+    /// The saved state that the next process receives: that of this one, of the one before it, or none.
+    var nextArchive: String? = ownArchive
 
     var testDescription: String { name }
 
@@ -26,6 +26,10 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
 
         init(stringLiteral text: String) { self.output = text }
     }
+
+    /// The state that the process saves on entering the background, and that of the process before it.
+    static let ownArchive = "page 8"
+    static let earlierArchive = "page 7"
 
     static let launch = ["willFinishLaunching inactive", "didFinishLaunching inactive", "didBecomeActive active"]
     static let resign = ["willResignActive active"]
@@ -56,7 +60,7 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
             callbacks: Array(launch.prefix(2)),
             expectedStatus: .signalled(SIGKILL),
             expectedReport: "0x8badf00d: the launch took too long",
-            preservesArchive: false
+            nextArchive: nil
         ),
         ProcessLifecycle(
             name: "launching, exit",
@@ -64,7 +68,7 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
             terminationMoment: nil,
             callbacks: Array(launch.prefix(1)),
             expectedStatus: .signalled(SIGABRT),
-            preservesArchive: false
+            nextArchive: nil
         ),
         ProcessLifecycle(
             name: "launching, terminate",
@@ -87,7 +91,8 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
             terminationMoment: nil,
             callbacks: launch + resign,
             expectedStatus: .signalled(SIGKILL),
-            expectedReport: "0x8badf00d: applicationWillResignActive took too long"
+            expectedReport: "0x8badf00d: applicationWillResignActive took too long",
+            nextArchive: earlierArchive
         ),
         ProcessLifecycle(
             name: "inactive, activate",
@@ -113,7 +118,8 @@ struct ProcessLifecycle: Sendable, CustomTestStringConvertible {
             terminationMoment: nil,
             callbacks: launch + resign + enter,
             expectedStatus: .signalled(SIGKILL),
-            expectedReport: "0x8badf00d: applicationDidEnterBackground took too long"
+            expectedReport: "0x8badf00d: applicationDidEnterBackground took too long",
+            nextArchive: earlierArchive
         ),
         ProcessLifecycle(
             name: "background, enter foreground",

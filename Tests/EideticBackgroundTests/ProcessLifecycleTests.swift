@@ -17,14 +17,16 @@ struct ProcessLifecycleTests {
     @Test("B02 B04 B05 B06 B17 each path through the state table, in a real process", arguments: ProcessLifecycle.all)
     func lifecycle(_ lifecycle: ProcessLifecycle) async throws {
         let directory = try TemporaryDirectory(named: "row")
-        let options = ["--identifier", "org.example.row", "--state-directory", directory.path, "--archive", "page 7"]
-        _ = try await run(options, terminatingAt: "state active")
-        let end = try await run(options + lifecycle.arguments, terminatingAt: lifecycle.terminationMoment)
+        let options = ["--identifier", "org.example.row", "--state-directory", directory.path]
+        _ = try await run(options + ["--archive", ProcessLifecycle.earlierArchive], terminatingAt: "state active")
+        let own = ["--archive", ProcessLifecycle.ownArchive]
+        let end = try await run(options + own + lifecycle.arguments, terminatingAt: lifecycle.terminationMoment)
         #expect(end.status == lifecycle.expectedStatus, "\(end)")
         #expect(callbacks(in: end.lines) == lifecycle.callbacks)
         #expect(end.errors.contains(lifecycle.expectedReport), "\(end.errors)")
         let after = try await run(options, terminatingAt: "state active")
-        #expect(after.lines.contains("archive page 7") == lifecycle.preservesArchive)
+        let archives = after.lines.filter { $0.hasPrefix("archive") }
+        #expect(archives == lifecycle.nextArchive.map { ["archive \($0)"] } ?? [])
     }
 
     private func run(
@@ -39,14 +41,42 @@ struct ProcessLifecycleTests {
         return await probe.finish()
     }
 
-    @Test("B02 B17 SIGTERM leads to all callbacks in order, and to status 0")
-    func termination() async throws {
+    @Test(
+        "B02 B17 SIGTERM, SIGINT and SIGHUP lead to all callbacks in order, and to status 0",
+        arguments: [SIGTERM, SIGINT, SIGHUP]
+    )
+    func termination(signal: Int32) async throws {
         let probe = try ProbeProcess([])
         await probe.expectOutput("didBecomeActive active")
-        probe.process.kill(SIGTERM)
+        probe.process.kill(signal)
         let end = await probe.finish()
         #expect(end.status == .exited(0))
         #expect(callbacks(in: end.lines) == Self.launch + Self.leave + Self.end)
+    }
+
+    @Test("B17 a hangup after another request to end does not shorten the grace period; SIGTERM after a hangup does")
+    func repeatedHangup() async throws {
+        let probe = try ProbeProcess(["--task", "a=-1", "--task", "b=700"])
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGHUP)
+        await probe.expectOutput("remaining 2")
+        for _ in 0..<3 { probe.process.kill(SIGHUP) }
+        await probe.expectOutput("done b")
+        #expect(!probe.process.outputSoFar.contains("expired"))
+        probe.process.kill(SIGTERM)
+        await probe.expectOutput("expired a")
+        #expect(await probe.finish().status == .exited(0))
+    }
+
+    @Test("B17 a hangup that is ignored, as by nohup, ends nothing")
+    func ignoredHangup() async throws {
+        let script = "trap '' HUP; exec \(ProbeProcess.path)"
+        let process = try Subprocess("bash", arguments: ["-c", script])
+        #expect(await process.waitForOutput("state active"))
+        process.kill(SIGHUP)
+        process.kill(SIGTSTP)
+        #expect(await process.waitForOutput("state background"))
+        #expect(!process.outputSoFar.contains("willTerminate"))
     }
 
     @Test("B02 each callback on the way to the background and back has its state")
@@ -83,17 +113,17 @@ struct ProcessLifecycleTests {
     }
 
     @Test(
-        "B03 background time is the budget, and termination shortens it to the grace period",
-        arguments: [true, false]
+        "B03 B17 background time is the budget, endless without one, and termination shortens it to the grace period",
+        arguments: [
+            (["--background", "--budget", "600000"], "remaining 599"), (["--background"], "remaining \(Int64.max)"),
+            ([], "remaining 0"),
+        ]
     )
-    func remainingTime(stops: Bool) async throws {
-        let probe = try ProbeProcess(
-            ["--task", "up=-1", "--grace", "300"] + (stops ? [] : ["--background"])
-        )
-        await probe.expectOutput(stops ? "didBecomeActive" : "remaining")
+    func remainingTime(arguments: [String], line: String) async throws {
+        let probe = try ProbeProcess(["--task", "up=-1", "--grace", "300"] + arguments)
+        await probe.expectOutput(arguments.isEmpty ? "didBecomeActive" : "remaining")
         probe.process.kill(SIGTERM)
-        let lines = await probe.finish().lines
-        #expect(lines.contains(stops ? "remaining 0" : "remaining 599"))
+        #expect(await probe.finish().lines.contains(line))
     }
 
     @Test("B04 at expiration all handlers run once, and the process exits with status 0 if they end their tasks")
@@ -141,6 +171,61 @@ struct ProcessLifecycleTests {
         var times: [Duration] = []
         repeat { times.append(try await timeUntilKilled()) } while !Self.isFiveSeconds(times.last) && times.count < 4
         #expect(Self.isFiveSeconds(times.last), "\(times)")
+    }
+
+    @Test(
+        "B02 B05 a launch of more than 20 s, and a willTerminate of more than 5 s, are killed at their real limits",
+        .enabled(if: Torture.isFull, "skipped: takes half a minute; EIDETIC_TORTURE=1 runs it"),
+        arguments: [("didFinishLaunching", 20.0, "the launch"), ("willTerminate", 5.0, "applicationWillTerminate")]
+    )
+    func realLimits(callback: String, limit: Double, name: String) async throws {
+        let probe = try ProbeProcess(["--hang", "\(callback)=60000"])
+        if callback == "willTerminate" {
+            await probe.expectOutput("didBecomeActive")
+            probe.process.kill(SIGTERM)
+        }
+        await probe.expectOutput(callback)
+        let clock = ContinuousClock()
+        let began = clock.now
+        let end = await probe.finish()
+        let took = (clock.now - began) / .seconds(1)
+        #expect(end.status == .signalled(SIGKILL))
+        #expect(end.errors.contains("0x8badf00d: \(name) took too long"), "\(end.errors)")
+        #expect(abs(took - limit) < 0.3, "\(took) s")
+    }
+
+    @Test("B04 a library's handler that blocks costs the process its life, and no other handler its call")
+    func blockedHandler() async throws {
+        let arguments = ["--blocking-library-task", "stuck", "--library-task", "first", "--library-task", "second"]
+        let probe = try ProbeProcess(arguments + ["--task", "own=-1", "--grace", "100", "--expiry-limit", "1500"])
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .signalled(SIGKILL))
+        #expect(end.errors.hasSuffix("open tasks: stuck\n"), "\(end.errors)")
+        #expect(Set(callbacks(in: end.lines).suffix(3)) == ["expired first", "expired second", "expired own"])
+    }
+
+    @Test("B17 a stream of states that nobody consumes delays termination by 5 s, not by the grace period")
+    func observerIsLetGo() async throws {
+        let probe = try ProbeProcess(["--keep-states", "--grace", "600000"])
+        await probe.expectOutput("didBecomeActive")
+        let clock = ContinuousClock()
+        let began = clock.now
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .exited(0), "\(end.errors)")
+        #expect(end.lines.contains("stopped consuming"))
+        #expect(clock.now - began > .seconds(4.8) && clock.now - began < .seconds(30))
+    }
+
+    @Test("B04 the report names no observer of a stream")
+    func observersAreNotNamed() async throws {
+        let arguments = ["--keep-states", "--hang", "didEnterBackground=30000", "--background-limit", "300"]
+        let probe = try ProbeProcess(arguments + ["--task", "up=-1"])
+        await probe.expectOutput("didBecomeActive")
+        probe.process.kill(SIGTERM)
+        #expect(await probe.finish().errors.hasSuffix("took too long; open tasks: up\n"))
     }
 
     private static func isFiveSeconds(_ time: Duration?) -> Bool {

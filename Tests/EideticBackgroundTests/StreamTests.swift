@@ -33,19 +33,19 @@ struct StreamTests {
         var iterator = broadcast.stream(startingWithLatest: true).makeAsyncIterator()
         #expect(await iterator.next() == 0)
         broadcast.post(1)
-        #expect(table.names == ["observer"])
+        #expect(table.observerNames == ["observer"])
         #expect(await iterator.next() == 1)
-        #expect(table.names == ["observer"])
+        #expect(table.observerNames == ["observer"])
         broadcast.post(2)
         #expect(await iterator.next() == 2)
         // After its expiration the consumer holds no task until it requests a value again.
-        for case (_, .anyThread(let handler)) in table.removeHandlers() { handler() }
+        table.expireObservers()
         #expect(table.count == 0)
         broadcast.post(3)
         #expect(table.count == 0)
         #expect(await iterator.next() == 3)
         broadcast.post(4)
-        #expect(table.names == ["observer"])
+        #expect(table.observerNames == ["observer"])
     }
 
     @Test("B03 an abandoned stream holds no task")

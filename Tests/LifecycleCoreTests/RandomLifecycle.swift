@@ -2,7 +2,7 @@ import LifecycleCore
 
 /// A lifecycle under random events, with a host that follows the effects, and an invariant checker.
 struct RandomLifecycle {
-    enum Kind: CaseIterable, Sendable { case supervised, standalone, terminating }
+    enum Kind: CaseIterable, Sendable { case supervised, standalone, endless, terminating }
 
     private var random: SplitMix
     private var lifecycle: Lifecycle
@@ -18,9 +18,10 @@ struct RandomLifecycle {
         rules.suspensionPolicy =
             switch kind {
             case .supervised: .freeze
-            case .standalone: .keepRunning
+            case .standalone, .endless: .keepRunning
             case .terminating: .terminate
             }
+        if kind == .endless { rules.backgroundBudget = nil }
         lifecycle = Lifecycle(rules: rules)
     }
 
@@ -64,7 +65,8 @@ struct RandomLifecycle {
         let id = UInt64.random(in: 0...3, using: &random)
         let events: [LifecycleEvent] = [
             .launch(.user), .launch(.user), .launch(.url("a:b")), .openURL("c:d"), .activate, .deactivate,
-            .enterBackground, .enterBackground, .enterBackground, .enterForeground, .enterForeground,
+            .enterBackground, .enterBackground, .enterBackground, .enterForeground, .enterForeground, .show, .lock,
+            .unlock, .unlock, .resumeInForeground,
             .wake(WakeReason(.fetch, id: id), allowance: .seconds(20)), .wakeCompleted(id), .wakeCompleted(id),
             .wake(WakeReason(.session, id: id), allowance: .zero), .backgroundTimeRevoked,
             .systemWillSleep(within: .seconds(5)),

@@ -35,6 +35,32 @@ struct StateTableTests {
         #expect(driver.lifecycle.nextDeadline == driver.now + left)
     }
 
+    @Test("B03 without a limit background time ends only with a request to end or to stop, or a sleep")
+    func endlessBudget() {
+        for (event, end) in [
+            (LifecycleEvent.terminate(grace: .seconds(25)), Duration.seconds(25)),
+            (.suspend(within: .seconds(5)), .seconds(5)), (.systemWillSleep(within: .seconds(4)), .seconds(2)),
+        ] {
+            var driver = LifecycleDriver(rules: Transition.rules { $0.backgroundBudget = nil })
+            driver.run(Path.background)
+            #expect(driver.lifecycle.nextDeadline == nil)
+            driver.run([.after(.seconds(1_000_000), event: event)])
+            #expect(driver.effects.contains(.setTaskPhase(.background, deadline: driver.now + end)), "\(event)")
+            driver.run([.after(end)])
+            #expect(driver.effects.contains { if case .expireTasks = $0 { true } else { false } }, "\(event)")
+        }
+    }
+
+    @Test("B17 a job that is continued after its tasks expired has background time again", arguments: [true, false])
+    func continuedAfterExpiry(isSeen: Bool) {
+        var driver = LifecycleDriver(rules: Transition.rules { $0.backgroundBudget = nil })
+        driver.run(Path.background + [.now(.suspend(within: .seconds(5))), .after(.seconds(5))])
+        driver.run([.now(isSeen ? .resumeInForeground : .resumeInBackground)])
+        // The window itself was hidden before.
+        #expect(driver.effects == [.setTaskPhase(.background, deadline: nil)])
+        #expect(driver.lifecycle.state == .background && driver.lifecycle.nextDeadline == nil)
+    }
+
     @Test("B01 frozen time does not count as background time")
     func frozenTimeIsFree() {
         var driver = LifecycleDriver()
@@ -92,11 +118,11 @@ struct StateTableTests {
         var driver = LifecycleDriver()
         driver.run(Path.active + [.now(.systemWillSleep(within: .seconds(4.5))), .acknowledge(.willResignActive)])
         driver.run([
-            .acknowledge(.didEnterBackground), .now(.deactivate), .now(.systemDidWake),
+            .acknowledge(.didEnterBackground), .now(.lock), .now(.systemDidWake),
             .acknowledge(.willEnterForeground),
         ])
         #expect(driver.lifecycle.state == .inactive)
-        driver.run([.now(.activate), .acknowledge(.didBecomeActive)])
+        driver.run([.now(.unlock), .acknowledge(.didBecomeActive)])
         #expect(driver.lifecycle.state == .active)
     }
 

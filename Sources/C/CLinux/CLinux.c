@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,3 +35,18 @@ void eidetic_futex_wait(const void *word, uint32_t value) {
 }
 
 void eidetic_futex_wake(const void *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); }
+
+int eidetic_watch_memory(const char *control, const char *file, const char *argument) {
+    int target = open(file, O_RDONLY | O_CLOEXEC);
+    int writer = open(control, O_WRONLY | O_CLOEXEC);
+    int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    char line[128];
+    int count = snprintf(line, sizeof line, "%d %d %s", event, target, argument);
+    int is_watched = target >= 0 && writer >= 0 && event >= 0 && count < (int)sizeof line &&
+                     write(writer, line, (size_t)count) == count;
+    if (target >= 0) close(target);
+    if (writer >= 0) close(writer);
+    if (is_watched) return event;
+    if (event >= 0) close(event);
+    return -1;
+}

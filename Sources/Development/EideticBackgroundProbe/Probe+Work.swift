@@ -11,7 +11,10 @@ extension Probe {
     @MainActor
     func observeSystem(for application: Application) {
         let pressure = application.memoryPressure
-        let growth = MemoryGrowth(mebibytesPerSecond: plan.memoryGrowth)
+        let growth = MemoryGrowth(
+            mebibytesPerSecond: max(plan.memoryGrowth, plan.pixelGrowth),
+            isForPixels: plan.pixelGrowth > 0
+        )
         Task {
             for await level in pressure {
                 printLine("pressure \(level)")
@@ -25,6 +28,10 @@ extension Probe {
                 for await notice in notices {
                     let payload = notice.payload.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
                     printLine("notice \(name.rawValue) \(notice.object)\(payload) count \(notice.coalescedCount)")
+                    if plan.noticeWork > .zero {
+                        try? await Task.sleep(for: plan.noticeWork)
+                        printLine("handled")
+                    }
                 }
             }
         }

@@ -16,13 +16,15 @@ struct Probe: Sendable {
         if plan.skipsStart { return }
         if plan.usesSharedPipeline { _ = (ImagePipeline.shared, await DisplayGate.shared) }
         let storm = TaskStorm()
+        // Before the start, so that it is handled before any callback has returned.
+        if plan.stopsAtStart { application.terminate() }
         try application.start(plan.configuration, delegate: await ProbeDelegate(plan: plan, storm: storm))
-        if plan.stopsAtStart { kill(getpid(), SIGTERM) }
         let cache = try openCache(in: application)
         await observeSystem(for: application)
         storm.start(threadCount: plan.stormThreads, application: application)
         startLoad(in: application, cache: cache)
         startLoadStorm(in: application)
+        if plan.wakeupSeconds > 0 { WakeupCount.start(seconds: plan.wakeupSeconds) }
         if plan.abandonsStateStream { return await abandonStateStream(of: application) }
         // Each presentation is set when the previous one has been reached.
         var (presentations, awaited) = (plan.presentations[...], ApplicationState.active)

@@ -23,6 +23,29 @@ final class ProbeDelegate: ApplicationDelegate {
         if let report = application.previousExitReport { printLine("report \(report)") }
         report("didFinishLaunching", application: application)
         for task in plan.plannedTasks { openTasks.append((task, begin(task, in: application))) }
+        for name in plan.blockingLibraryTasks { beginLibraryTask(name, in: application) { while true { pause() } } }
+        for name in plan.libraryTasks { beginLibraryTask(name, in: application) {} }
+    }
+
+    /// Opens a task whose handler ends it after `body`.
+    private func beginLibraryTask(_ name: String, in application: Application, body: @escaping @Sendable () -> Void) {
+        let identifier = Guarded(BackgroundTaskIdentifier.invalid)
+        let task = application.beginBackgroundTask(named: name) {
+            body()
+            printLine("expired \(name)")
+            application.endBackgroundTask(identifier.withLock { $0 })
+        }
+        identifier.withLock { $0 = task }
+    }
+
+    /// Runs for a processor time, which stands while the process is stopped.
+    private func useProcessor(for duration: Duration) {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        let start = Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        while Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec) - start < duration {
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        }
     }
 
     func applicationDidBecomeActive(_ application: Application) { report("didBecomeActive", application: application) }
@@ -62,6 +85,7 @@ final class ProbeDelegate: ApplicationDelegate {
         printLine("\(name) \(application.state.rawValue)")
         // Blocks the main thread, as a careless application does.
         if let hang = plan.hangs[name] { usleep(UInt32(hang / .microseconds(1))) }
+        if let work = plan.work[name] { useProcessor(for: work) }
     }
 
     private func begin(_ task: ProbePlan.PlannedTask, in application: Application) -> BackgroundTaskIdentifier {

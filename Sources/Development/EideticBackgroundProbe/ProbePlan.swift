@@ -15,6 +15,15 @@ struct ProbePlan: Sendable {
     var plannedTasks: [PlannedTask] = []
     /// The callbacks that block, with the time for which they do.
     var hangs: [String: Duration] = [:]
+    /// The callbacks that use the processor, with the time for which they do.
+    var work: [String: Duration] = [:]
+    /// The tasks of a library, with a handler that ends them or that blocks.
+    var libraryTasks: [String] = []
+    var blockingLibraryTasks: [String] = []
+    /// The seconds for which the wake-ups of the lifecycle thread are counted.
+    var wakeupSeconds = 0
+    /// The pixel memory to allocate per second, in MiB, until the pressure is critical; 0 for none.
+    var pixelGrowth = 0
     /// A Boolean value indicating whether tasks are ended at their expiration.
     var endsTasksAtExpiration = true
     /// A Boolean value indicating whether another task is opened in the expiration handler.
@@ -42,6 +51,8 @@ struct ProbePlan: Sendable {
     var endsAllTasksAtExpiration = false
     /// The notices to observe, with their treatment during suspension.
     var observedNotices: [(name: Notice.Name, behavior: SuspensionBehavior)] = []
+    /// The time for which the observer of a notice handles it.
+    var noticeWork = Duration.zero
     /// The memory to allocate per second, in MiB, until the pressure is critical; 0 for none.
     var memoryGrowth = 0
     /// The URL of an image to load.
@@ -51,7 +62,7 @@ struct ProbePlan: Sendable {
     var usesSharedPipeline = false
     /// The URL to load repeatedly, several times at once.
     var stormURL: String?
-    /// A Boolean value indicating whether the probe sends itself SIGTERM right after the start.
+    /// A Boolean value indicating whether the probe requests its end before the start.
     var stopsAtStart = false
 
     init(arguments: ArraySlice<String>) throws(EideticError) {
@@ -80,6 +91,7 @@ struct ProbePlan: Sendable {
         case "--no-start": skipsStart = true
         case "--no-writes": writesToCache = false
         case "--keep-states": abandonsStateStream = true
+        case "--no-memory-thresholds": configuration.usesMemoryThresholds = false
         case "--end-all-at-expiry": endsAllTasksAtExpiration = true
         case "--continue-in-background": continuesInBackground = true
         case "--shared-pipeline": usesSharedPipeline = true
@@ -109,6 +121,16 @@ struct ProbePlan: Sendable {
 
     private mutating func parseLoad(_ option: String, value: String) throws(EideticError) {
         switch option {
+        case "--observer-limit":
+            configuration.rules.observerLimit = .milliseconds(try Self.number(from: value))
+        case "--wakeups": wakeupSeconds = try Self.number(from: value)
+        case "--library-task": libraryTasks.append(value)
+        case "--blocking-library-task": blockingLibraryTasks.append(value)
+        case "--work":
+            let (name, milliseconds) = try Self.pair(value)
+            work[name] = .milliseconds(milliseconds)
+        case "--notice-work": noticeWork = .milliseconds(try Self.number(from: value))
+        case "--allocate": pixelGrowth = try Self.number(from: value)
         case "--storm": stormThreads = try Self.number(from: value)
         case "--grow": memoryGrowth = try Self.number(from: value)
         case "--load": url = value
@@ -134,7 +156,11 @@ struct ProbePlan: Sendable {
     }
 
     private static func pair(from arguments: inout ArraySlice<String>) throws(EideticError) -> (String, Int) {
-        let parts = try value(from: &arguments).split(separator: "=", maxSplits: 1).map(String.init)
+        try pair(value(from: &arguments))
+    }
+
+    private static func pair(_ text: String) throws(EideticError) -> (String, Int) {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
             throw EideticError(.invalidArgument, message: "the value is not NAME=MILLISECONDS")
         }

@@ -14,13 +14,15 @@ extension Application {
         /// `nil`, the default, means `STATE_DIRECTORY`, which systemd sets, or else `eidetic` in `XDG_STATE_HOME`.
         public var stateDirectory: String?
 
-        /// The background time of one stay in the background, for all tasks together: 5 to 600 s; 600 s by default.
-        public var backgroundBudget: Duration = .seconds(600)
+        /// The background time of one stay in the background, for all tasks together: 5 to 600 s.
+        ///
+        /// `nil`, the default, means no limit, until the process is asked to end or to stop, or the machine sleeps.
+        public var backgroundBudget: Duration?
 
-        /// The time that open tasks have after a request to terminate (SIGTERM, SIGINT).
+        /// The time that open tasks have after a request to terminate (SIGTERM, SIGINT, SIGHUP).
         ///
         /// Zero or more. `nil`, the default, means 25 s; under systemd, whose stop timeout is extended while tasks are
-        /// open, it means the ``backgroundBudget``.
+        /// open, it means the ``backgroundBudget``, or 600 s without one.
         public var terminationGracePeriod: Duration?
 
         /// The time that open tasks have after Ctrl-Z; 5 s by default.
@@ -35,7 +37,7 @@ extension Application {
         /// If it cannot, leaving the foreground terminates it.
         public var isMultitaskingSupported = true
 
-        /// A Boolean value indicating whether SIGTERM, SIGINT and Ctrl-Z are handled; `true` by default.
+        /// A Boolean value indicating whether SIGTERM, SIGINT, SIGHUP and Ctrl-Z are handled; `true` by default.
         ///
         /// A signal that is ignored, or has a handler of the application's own, is never changed.
         public var handlesSignals = true
@@ -63,6 +65,8 @@ extension Application {
         package var systemSettingsDirectory = "/etc"
         /// The limits of the state machine; tests shorten them.
         package var rules = LifecycleRules()
+        /// A Boolean value indicating whether control groups announce their thresholds; tests do without.
+        package var usesMemoryThresholds = true
         /// A background time outside the documented range, for tests.
         package var budgetOverride: Duration?
 
@@ -70,7 +74,7 @@ extension Application {
         public init() {}
 
         func validate() throws(EideticError) {
-            guard backgroundBudget >= .seconds(5), backgroundBudget <= .seconds(600) else {
+            if let backgroundBudget, backgroundBudget < .seconds(5) || backgroundBudget > .seconds(600) {
                 throw EideticError(
                     .invalidArgument,
                     message: "backgroundBudget is \(backgroundBudget), but must be 5 to 600 s"

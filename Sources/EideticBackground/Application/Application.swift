@@ -9,16 +9,16 @@ import LifecycleCore
 /// try await Application.shared.withBackgroundTask(named: "upload") { try await upload() }
 /// ```
 ///
-/// A started application does not end at a request to stop (SIGTERM, Ctrl-C, systemd, Ctrl-Z) until its background
-/// tasks have ended, for at most a grace period; then the tasks expire. The process ends with status 0. Before the
-/// start, background tasks can be opened, and nothing expires.
+/// A started application does not end at a request to stop (SIGTERM, SIGHUP, Ctrl-C, systemd, Ctrl-Z) until its
+/// background tasks have ended, for at most a grace period; then the tasks expire. The process ends with status 0.
+/// Before the start, background tasks can be opened, and nothing expires.
 public final class Application: Sendable {
     /// The application of this process.
     public static let shared = Application()
 
     let tasks: BackgroundTaskTable
     let clock: any TimeSource
-    let noticeCenter = NoticeCenter()
+    let noticeCenter: NoticeCenter
     let stateBroadcast: Broadcast<ApplicationState>
     let phaseBroadcast: Broadcast<ApplicationPhase>
     let pressureBroadcast = Broadcast<MemoryPressure>(name: "memory pressure")
@@ -36,6 +36,7 @@ public final class Application: Sendable {
     package init(clock: any TimeSource = SystemTime()) {
         self.clock = clock
         tasks = BackgroundTaskTable { [inbox] in inbox.wake() }
+        noticeCenter = NoticeCenter { [inbox] in inbox.wake() }
         stateBroadcast = Broadcast(name: "state observer", initialValue: .notRunning, holdingTasksIn: tasks)
         phaseBroadcast = Broadcast(name: "phase observer", holdingTasksIn: tasks)
     }
@@ -78,7 +79,7 @@ public final class Application: Sendable {
     /// The current state and every later change; ends when the application is about to terminate.
     ///
     /// Each access returns a new stream. After a change, the process is neither suspended nor terminated until each
-    /// consumer has received it and requested the next value, or the background time has expired.
+    /// consumer has received it and requested the next value, for at most 5 s.
     public var states: AsyncStream<ApplicationState> { stateBroadcast.stream(startingWithLatest: true) }
 
     /// A Boolean value indicating whether the application can run in the background.
@@ -86,11 +87,13 @@ public final class Application: Sendable {
 
     /// Sets the presentation of the application to the user.
     ///
-    /// To be called by a window or a test. Has no effect before the start.
+    /// To be called by a window or a test. Has no effect before the start. While the screen is locked, a presentation
+    /// as active is one without input; it takes effect when the screen is unlocked. A job that a shell has stopped or
+    /// continued in the background stays in the background.
     public func setPresentation(_ presentation: ApplicationPresentation) {
         switch presentation {
-        case .active: inbox.post([.activate, .enterForeground])
-        case .inactive: inbox.post([.deactivate])
+        case .active: inbox.post([.activate, .show])
+        case .inactive: inbox.post([.deactivate, .show])
         case .background: inbox.post([.enterBackground])
         }
     }
@@ -106,12 +109,15 @@ public final class Application: Sendable {
         while true { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
     }
 
-    func setState(_ state: ApplicationState) {
+    /// Posts a change of state, and returns whether it is one.
+    @discardableResult
+    func setState(_ state: ApplicationState) -> Bool {
         let changed = currentState.withLock { current in
             defer { current.state = state }
             return current.state != state
         }
         if changed { stateBroadcast.post(state) }
+        return changed
     }
 }
 

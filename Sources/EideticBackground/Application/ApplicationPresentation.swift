@@ -2,7 +2,7 @@
 public enum ApplicationPresentation: Sendable, Hashable {
     /// Visible, with the user's input.
     case active
-    /// Visible, without the user's input: a locked screen, a dialogue of the system.
+    /// Visible, without the user's input, as below a dialogue of the system.
     case inactive
     /// Not visible.
     case background

@@ -19,6 +19,7 @@ final class EventInbox: Sendable {
     private let multitaskingFlag = Atomic<Bool>(true)
     /// A Boolean value indicating whether a wake byte is in the pipe; one is enough, and leaves room for signals.
     private let isWakePending = Atomic<Bool>(false)
+    private let isMemoryReadingRequested = Atomic<Bool>(false)
 
     /// A byte that is not a signal number.
     private static let wakeByte: UInt8 = 0
@@ -60,6 +61,17 @@ final class EventInbox: Sendable {
     }
 
     func wake() { if !isWakePending.exchange(true, ordering: .sequentiallyConsistent) { send(Self.wakeByte) } }
+
+    /// Wakes the lifecycle thread for a reading of the memory.
+    func requestMemoryReading() {
+        isMemoryReadingRequested.store(true, ordering: .sequentiallyConsistent)
+        wake()
+    }
+
+    /// Returns whether a reading was requested since the last call.
+    func takeMemoryReadingRequest() -> Bool {
+        isMemoryReadingRequested.exchange(false, ordering: .sequentiallyConsistent)
+    }
 
     /// Requests termination as SIGTERM does, even if signals are not handled.
     func requestTermination() { send(UInt8(SIGTERM)) }

@@ -6,7 +6,8 @@ extension LifecycleHost {
     func perform(_ effect: LifecycleEffect) {
         switch effect {
         case .deliver(let callback, _): deliver(callback)
-        case .setTaskPhase(let phase, let deadline): application.tasks.setPhase(phase, deadline: deadline)
+        case .setTaskPhase(let phase, let deadline):
+            application.tasks.setPhase(phase, deadline: deadline.map { $0 + time.lost })
         case .expireTasks: expireTasks()
         case .freezeProcess: stopProcess()
         case .commitSuspension: break
@@ -26,12 +27,31 @@ extension LifecycleHost {
         }
     }
 
-    /// Notifies the streams and the delegate; acknowledges at once without a delegate.
+    /// Delivers a callback, after the observers of notices that were held during suspension.
     private func deliver(_ callback: LifecycleCallback) {
+        if application.noticeCenter.isSettled {
+            application.noticeCenter.settle()
+            return deliverNow(callback)
+        }
+        postponedCallback = (callback, now + configuration.rules.observerLimit)
+    }
+
+    /// Delivers the callback that waits for observers, when they have finished or taken too long.
+    func deliverPostponedCallback() {
+        guard let (callback, deadline) = postponedCallback, application.noticeCenter.isSettled || deadline <= now else {
+            return
+        }
+        postponedCallback = nil
+        application.noticeCenter.settle()
+        deliverNow(callback)
+    }
+
+    /// Notifies the streams and the delegate; acknowledges at once without a delegate.
+    private func deliverNow(_ callback: LifecycleCallback) {
         var offered: [UInt8]?
         switch callback {
-        case .didEnterBackground: application.phaseBroadcast.post(.background)
-        case .willEnterForeground: application.phaseBroadcast.post(.foreground)
+        case .didEnterBackground: post(.background)
+        case .willEnterForeground: post(.foreground)
         case .willTerminate: application.stateBroadcast.finish()
         case .launch:
             application.setPreviousExitReport(archive?.consumeReport())
@@ -44,17 +64,26 @@ extension LifecycleHost {
         }
     }
 
-    /// Calls the handlers of all open tasks, on the main actor in the order of the tasks.
+    private func post(_ phase: ApplicationPhase) {
+        application.phaseBroadcast.post(phase)
+        restartObserverLimit()
+    }
+
+    /// Calls the handlers of all open tasks: those of libraries on threads of their own, the others on the main actor
+    /// in the order of the tasks.
     private func expireTasks() {
         let tasks = application.tasks
+        var onThreads: [@Sendable () -> Void] = []
         var onMain: [(identifier: UInt64, body: @MainActor @Sendable () -> Void)] = []
         for (identifier, handler) in tasks.removeHandlers() {
             switch handler {
-            case .anyThread(let body): if tasks.isOpen(identifier) { body() }
+            case .observer(let body): body()
+            case .anyThread(let body): onThreads.append { if tasks.isOpen(identifier) { body() } }
             case .mainActor(let body): onMain.append((identifier, body))
             case .none: break
             }
         }
+        HandlerThreads.call(onThreads)
         guard !onMain.isEmpty else { return }
         // A task that ends before the main actor runs its handler is not expired.
         Task { @MainActor [onMain] in

@@ -6,7 +6,7 @@ import LifecycleCore
 extension LifecycleHost {
     /// Stops this process as Ctrl-Z does, once no task is open and none can start.
     func stopProcess() {
-        let moment = application.clock.uptime
+        let moment = now
         guard application.tasks.closeIfIdle() else {
             let open = application.tasks.count
             return pendingEvents.append((.processFrozen(openTasks: open, blocksOthers: false), moment))
@@ -15,6 +15,7 @@ extension LifecycleHost {
         application.noticeCenter.suspend()
         kill(getpid(), SIGSTOP)
         // The process was continued; the time in between is not charged.
+        skipStoppedTime()
         pendingEvents.append((.processFrozen(openTasks: 0, blocksOthers: false), moment))
     }
 

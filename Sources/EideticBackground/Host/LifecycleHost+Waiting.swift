@@ -3,32 +3,68 @@ import Glibc
 import LifecycleCore
 
 extension LifecycleHost {
-    /// Waits for an event or the next deadline; without either, for ever.
+    /// Waits for an event or the next deadline, in steps that show when the process was stopped; without either, for
+    /// ever.
     func wait() {
         var polled = [pollfd(fd: inbox.descriptor, events: Int16(POLLIN), revents: 0)]
         polled += application.noticeSources.pollDescriptors
         if let loginManager { polled.append(loginManager.pollDescriptor) }
         let first = polled.count
-        if let memoryMonitor { polled += memoryMonitor.pollDescriptors }
-        _ = poll(&polled, nfds_t(polled.count), timeout)
+        let limit = longestWait
+        if let memoryMonitor { polled += memoryMonitor.pollDescriptors(at: application.clock.uptime) }
+        time.plan(limit ?? .seconds(1 << 32))
+        _ = poll(&polled, nfds_t(polled.count), limit.map(Self.milliseconds) ?? -1)
         memoryMonitor?.recordEvents(from: Array(polled[first...]))
     }
 
-    /// The milliseconds until the next deadline, rounded up so that it has passed after the wait; -1 for none.
-    private var timeout: Int32 {
-        let now = application.clock.uptime
+    /// Rounded up, so that a deadline has passed after the wait.
+    private static func milliseconds(_ duration: Duration) -> Int32 {
+        Int32(min((max(.zero, duration).inNanoseconds + 999_999) / 1_000_000, 86_400_000))
+    }
+
+    private var longestWait: Duration? {
+        let (now, uptime) = (now, application.clock.uptime)
         let moments = [
-            lifecycle.nextDeadline, memoryMonitor?.nextReadingTime, loginManager?.deadline,
-            isBackgroundJob ? now + .seconds(1) : nil,
+            memoryMonitor?.nextReadingTime, loginManager?.deadline, isBackgroundJob ? uptime + .seconds(1) : nil,
         ]
-        guard let next = moments.compactMap(\.self).min() else { return -1 }
-        let milliseconds = (max(.zero, next - now).inNanoseconds + 999_999) / 1_000_000
-        return Int32(min(milliseconds, 86_400_000))
+        let waits = moments.compactMap { $0.map { $0 - uptime } } + [stepToDeadline(from: now)].compactMap(\.self)
+        return waits.min()
+    }
+
+    /// The time to the next look at the clock, while a limit runs.
+    private func stepToDeadline(from now: Duration) -> Duration? {
+        let hasObservers = !application.tasks.observerNames.isEmpty
+        let moments = [lifecycle.nextDeadline, hasObservers ? observerDeadline : nil, postponedCallback?.deadline]
+        return moments.compactMap(\.self).min().map { deadline in
+            RunningTime.longestWait(
+                before: deadline - now,
+                isStrict: lifecycle.unacknowledgedCallback != nil || lifecycle.isExpiring,
+                isIdle: application.tasks.count == 0
+            )
+        }
+    }
+
+    /// Starts the time of the observers of states and phases again.
+    func restartObserverLimit() { observerDeadline = now + configuration.rules.observerLimit }
+
+    /// Waits no longer for observers that have not handled a change in their time.
+    func checkObservers() {
+        deliverPostponedCallback()
+        guard let deadline = observerDeadline, deadline <= now else { return }
+        observerDeadline = nil
+        application.tasks.expireObservers()
+    }
+
+    /// Does not count the time since the last reading of the clock.
+    func skipStoppedTime() {
+        let lost = time.lost
+        time.skip(to: application.clock.uptime)
+        application.tasks.postponeDeadline(by: time.lost - lost)
     }
 
     func checkMemory() {
         guard let memoryMonitor else { return }
-        let change = memoryMonitor.read(at: application.clock.uptime, isInBackground: lifecycle.isInBackground)
+        let change = memoryMonitor.read(at: application.clock.uptime, isRequested: inbox.takeMemoryReadingRequest())
         if change.isChanged, change.level == .normal { application.pressureBroadcast.post(.normal) }
         if change.level > .normal, change.isCurrent { handle(.memoryWarning(level: change.level.rawValue)) }
     }

@@ -27,6 +27,12 @@ final class LifecycleHost: @unchecked Sendable {
     var pendingEvents: [(event: LifecycleEvent, moment: Duration)] = []
     /// The archive that the delegate returned, until it is saved.
     var unsavedArchive: [UInt8]?
+    /// The clock of the state machine, which stands while the process is stopped.
+    var time: RunningTime
+    /// The time at which nothing waits any more for observers of the last change of state.
+    var observerDeadline: Duration?
+    /// A callback that follows when the observers of held notices have finished, or after this time.
+    var postponedCallback: (callback: LifecycleCallback, deadline: Duration)?
 
     init(
         application: Application,
@@ -40,6 +46,7 @@ final class LifecycleHost: @unchecked Sendable {
         serviceManager = ServiceManager(isEnabled: configuration.notifiesServiceManager)
         archive = configuration.identifier.map { StateArchive(identifier: $0, directory: configuration.stateDirectory) }
         lifecycle = Lifecycle(rules: configuration.makeLifecycleRules())
+        time = RunningTime(at: application.clock.uptime)
         inbox.isMultitaskingSupported = configuration.isMultitaskingSupported
     }
 
@@ -57,7 +64,11 @@ final class LifecycleHost: @unchecked Sendable {
 
     private func run() {
         if configuration.usesLoginManager { loginManager = LoginManager { [inbox] in inbox.post([$0]) } }
-        if configuration.monitorsMemory { memoryMonitor = MemoryMonitor() }
+        if configuration.monitorsMemory {
+            memoryMonitor = MemoryMonitor(usesThresholds: configuration.usesMemoryThresholds) { [inbox] in
+                inbox.requestMemoryReading()
+            }
+        }
         loginManager?.inhibitSleep()
         // First of all events: a signal without a launched application would terminate nothing.
         handle(.launch(.user))
@@ -66,8 +77,17 @@ final class LifecycleHost: @unchecked Sendable {
             drainInbox()
             checkMemory()
             checkTerminal()
-            if lifecycle.nextDeadline.map({ $0 <= application.clock.uptime }) ?? false { handle(.deadlineReached) }
+            checkObservers()
+            if lifecycle.nextDeadline.map({ $0 <= now }) ?? false { handle(.deadlineReached) }
         }
+    }
+
+    /// The running time, read now.
+    var now: Duration {
+        let lost = time.lost
+        time.advance(to: application.clock.uptime)
+        if time.lost > lost { application.tasks.postponeDeadline(by: time.lost - lost) }
+        return time.now
     }
 
     private func drainInbox() {
@@ -91,8 +111,9 @@ final class LifecycleHost: @unchecked Sendable {
 
     private func handleSignal(_ number: Int32) {
         switch number {
-        case SIGTERM, SIGINT:
-            if signals.recordTerminationRequest() > 2 { signals.terminateByDefault(number) }
+        case SIGTERM, SIGINT, SIGHUP:
+            guard let count = signals.recordTerminationRequest(by: number) else { return }
+            if count > 2 { signals.terminateByDefault(number) }
             handle(.terminate(grace: terminationGracePeriod))
         case SIGTSTP:
             (isStoppedByJobControl, isBackgroundJob) = (true, false)
@@ -100,7 +121,7 @@ final class LifecycleHost: @unchecked Sendable {
         case SIGCONT where isStoppedByJobControl:
             isBackgroundJob = signals.isJobInBackground
             isStoppedByJobControl = isBackgroundJob
-            handle(isBackgroundJob ? .resumeInBackground : .enterForeground)
+            handle(isBackgroundJob ? .resumeInBackground : .resumeInForeground)
         default: break
         }
     }
@@ -108,7 +129,7 @@ final class LifecycleHost: @unchecked Sendable {
     private func checkTerminal() {
         guard isBackgroundJob, !signals.isJobInBackground else { return }
         (isStoppedByJobControl, isBackgroundJob) = (false, false)
-        handle(.enterForeground)
+        handle(.resumeInForeground)
     }
 
     /// Reports readiness, and confirms that the launch did not crash.
@@ -119,7 +140,7 @@ final class LifecycleHost: @unchecked Sendable {
 
     private var terminationGracePeriod: Duration {
         configuration.terminationGracePeriod
-            ?? (serviceManager.isPresent ? configuration.backgroundBudget : .seconds(25))
+            ?? (serviceManager.isPresent ? configuration.backgroundBudget ?? .seconds(600) : .seconds(25))
     }
 
     /// Passes an event to the state machine and performs the effects, after any deadline that has passed.
@@ -132,14 +153,14 @@ final class LifecycleHost: @unchecked Sendable {
         process(event, at: eventTime(moment))
     }
 
-    private func eventTime(_ moment: Duration?) -> Duration { moment ?? application.clock.uptime }
+    private func eventTime(_ moment: Duration?) -> Duration { moment ?? now }
 
     private func process(_ event: LifecycleEvent, at moment: Duration) {
         let effects = transition(on: event, at: moment)
         if !effects.isEmpty {
             Log.write(.debug, category: .background, message: "\(event) → \(lifecycle.state): \(effects)")
         }
-        application.setState(ApplicationState(lifecycle.reachedState))
+        if application.setState(ApplicationState(lifecycle.reachedState)) { restartObserverLimit() }
         if case .callbackAcknowledged(.launch) = event { launchDidFinish() }
         for effect in effects { perform(effect) }
         if !pendingEvents.isEmpty {
@@ -163,7 +184,7 @@ final class LifecycleHost: @unchecked Sendable {
                 lifecycle = next
                 return effects
             }
-            moment = max(moment, application.clock.uptime)
+            moment = max(moment, now)
             let open = LifecycleEvent.openTaskCountChanged(max(1, application.tasks.count))
             if case .openTaskCountChanged = event {
                 event = open

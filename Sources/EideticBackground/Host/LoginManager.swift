@@ -19,8 +19,8 @@ final class LoginManager {
             switch UInt32(event) {
             case EIDETIC_LOGIN_PREPARES_FOR_SLEEP.rawValue: post(.systemWillSleep(within: sleepDelay))
             case EIDETIC_LOGIN_RESUMED.rawValue: post(.systemDidWake)
-            case EIDETIC_LOGIN_LOCKED.rawValue: post(.deactivate)
-            case EIDETIC_LOGIN_UNLOCKED.rawValue: post(.activate)
+            case EIDETIC_LOGIN_LOCKED.rawValue: post(.lock)
+            case EIDETIC_LOGIN_UNLOCKED.rawValue: post(.unlock)
             default: break
             }
         }

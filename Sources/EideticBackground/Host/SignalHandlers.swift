@@ -15,11 +15,14 @@ struct SignalHandlers {
     /// Forwards the signals to the inbox, except for those that are ignored or have another handler.
     func install() {
         eidetic_set_signal_pipe(inbox.signalDescriptor)
-        for number in [SIGTERM, SIGINT, SIGTSTP, SIGCONT] { _ = eidetic_forward_signal(number) }
+        for number in [SIGTERM, SIGINT, SIGHUP, SIGTSTP, SIGCONT] { _ = eidetic_forward_signal(number) }
     }
 
-    /// Counts the requests to terminate, and returns their number.
-    func recordTerminationRequest() -> Int {
+    /// Counts the requests to terminate, and returns their number; `nil` for a hangup after another request.
+    ///
+    /// A terminal that closes sends several of them: its shell, and the kernel when the shell ends.
+    func recordTerminationRequest(by number: Int32) -> Int? {
+        if number == SIGHUP, terminationRequests.count > 0 { return nil }
         terminationRequests.count += 1
         return terminationRequests.count
     }

@@ -4,7 +4,12 @@ package import EideticCore
 package struct MemoryControlGroup {
     let limitFile: String
     let usageFile: String
+    /// The file of version 2 that announces that the limit was reached.
     let eventsFile: String?
+    /// The file of version 2 on which a trigger for stalls is set.
+    let stallFile: String?
+    /// The file of version 1 that registers thresholds, and that for the kernel's opinion on reclaim.
+    let thresholds: (control: String, level: String)?
     let statisticsFile: String
     let reclaimableName: String
 
@@ -16,7 +21,9 @@ package struct MemoryControlGroup {
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 3 else { return [] }
             if parts[0] == "0" {
-                return mounts.unified.flatMap { mount in ancestors(of: parts[2]).map { unified(at: mount + $0) } }
+                return mounts.unified.flatMap { mount in
+                    ancestors(of: parts[2]).map { unified(at: mount + $0, isRoot: $0.isEmpty) }
+                }
             }
             guard parts[1].split(separator: ",").contains("memory") else { return [] }
             return ancestors(of: parts[2]).map { legacy(at: mounts.memory + $0) }
@@ -27,17 +34,20 @@ package struct MemoryControlGroup {
         (["/sys/fs/cgroup", "/sys/fs/cgroup/unified"], "/sys/fs/cgroup/memory")
     }
 
-    /// Returns a path and its ancestors: `/a/b`, `/a`, and the root.
+    /// Returns a path and its ancestors: `/a/b`, `/a`, and the root, which is empty.
     private static func ancestors(of path: String) -> [String] {
         let names = path.split(separator: "/")
         return (0...names.count).reversed().map { count in names.prefix(count).map { "/\($0)" }.joined() }
     }
 
-    private static func unified(at path: String) -> MemoryControlGroup {
+    private static func unified(at path: String, isRoot: Bool) -> MemoryControlGroup {
         MemoryControlGroup(
             limitFile: "\(path)/memory.max",
             usageFile: "\(path)/memory.current",
             eventsFile: "\(path)/memory.events",
+            // The root's stalls are those of the machine.
+            stallFile: isRoot ? nil : "\(path)/memory.pressure",
+            thresholds: nil,
             statisticsFile: "\(path)/memory.stat",
             reclaimableName: "inactive_file"
         )
@@ -48,19 +58,20 @@ package struct MemoryControlGroup {
             limitFile: "\(path)/memory.limit_in_bytes",
             usageFile: "\(path)/memory.usage_in_bytes",
             eventsFile: nil,
+            stallFile: nil,
+            thresholds: ("\(path)/cgroup.event_control", "\(path)/memory.pressure_level"),
             statisticsFile: "\(path)/memory.stat",
             reclaimableName: "total_inactive_file"
         )
     }
 
-    /// Returns the available fraction of the limit, with reclaimable caches counted as available; `nil` without a
-    /// limit.
-    package func availableFraction(files: FileSystem, machineMemory: Int) -> Double? {
+    /// Returns the limit and what of it is available, with reclaimable caches; `nil` without a limit.
+    package func share(files: FileSystem, machineMemory: Int) -> MemoryShare? {
         guard let limit = number(at: limitFile, files: files), limit < machineMemory else { return nil }
         guard let usage = number(at: usageFile, files: files) else { return nil }
         let statistics = text(at: statisticsFile, files: files) ?? ""
         let reclaimable = MemoryPressureRules.value(named: reclaimableName, in: statistics) ?? 0
-        return MemoryPressureRules.fraction(limit - usage + reclaimable, of: limit)
+        return MemoryShare(available: limit - usage + reclaimable, limit: limit, usage: usage)
     }
 
     private func number(at path: String, files: FileSystem) -> Int? {

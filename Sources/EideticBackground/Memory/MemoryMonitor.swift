@@ -1,81 +1,141 @@
-import EideticCore
-import Glibc
+package import EideticCore
+package import Glibc
 
 /// Monitors the memory that is available to this process, by its amount and by the time lost waiting for it.
 ///
 /// Used by one thread only.
-final class MemoryMonitor {
-    struct Reading {
-        var level = MemoryPressure.normal
+package final class MemoryMonitor {
+    package struct Reading {
+        package var level = MemoryPressure.normal
         /// A Boolean value indicating whether the level differs from that of the previous reading.
-        var isChanged = false
+        package var isChanged = false
         /// A Boolean value indicating whether memory was read now, not before.
-        var isCurrent = false
+        package var isCurrent = false
     }
 
     private let files = FileSystem()
-    private let groups: [MemoryControlGroup]
+    private let groups: [(group: MemoryControlGroup, thresholds: MemoryThresholds?)]
     private let triggers: MemoryPressureTriggers
+    private let meter: AllocationMeter
+    private let request: @Sendable () -> Void
     private var level = MemoryPressure.normal
     private var stall: (level: MemoryPressure, until: Duration)?
     private var pendingSignal: MemoryPressure?
-    private var wasInBackground = false
-    private var lastReading: (available: Double, moment: Duration)?
+    /// The available bytes of each share at the last reading.
+    private var lastReading: (available: [Int], moment: Duration)?
 
-    /// The time of the next reading; `nil` if only the kernel's notifications lead to one.
-    private(set) var nextReadingTime: Duration? = .zero
+    /// The time of the next reading, unless the kernel or the meter causes an earlier one.
+    package private(set) var nextReadingTime: Duration = .zero
     /// The time for which a stall counts: two of the kernel's windows and a little more.
     private static let stallDuration: Duration = .seconds(5)
 
-    init() {
-        let text = (try? files.contents(of: "/proc/self/cgroup", limit: 1 << 16)) ?? []
-        groups = MemoryControlGroup.all(in: String(decoding: text, as: UTF8.self))
-        triggers = MemoryPressureTriggers(eventFiles: groups.compactMap(\.eventsFile))
+    /// Opens the notifications of the kernel that are available here.
+    ///
+    /// - Parameters:
+    ///   - groups: The groups that may limit this process; those of `/proc/self/cgroup` by default.
+    ///   - usesThresholds: `false` for groups that announce no thresholds.
+    ///   - meter: The meter of Eidetic's own allocations.
+    ///   - request: Called on any thread when a noticeable part of the available memory was allocated: a call of `read`
+    ///     must follow.
+    package init(
+        groups: [MemoryControlGroup] = currentGroups(),
+        usesThresholds: Bool = true,
+        meter: AllocationMeter = .shared,
+        request: @escaping @Sendable () -> Void
+    ) {
+        self.groups = groups.map { ($0, usesThresholds ? MemoryThresholds(group: $0) : nil) }
+        triggers = MemoryPressureTriggers(
+            eventFiles: groups.compactMap(\.eventsFile),
+            stallFiles: [MemoryPressureTriggers.machineStallFile] + groups.compactMap(\.stallFile)
+        )
+        (self.meter, self.request) = (meter, request)
     }
 
-    var pollDescriptors: [pollfd] { triggers.pollDescriptors }
+    /// Returns the groups above this process.
+    package static func currentGroups() -> [MemoryControlGroup] {
+        let text = (try? FileSystem().contents(of: "/proc/self/cgroup", limit: 1 << 16)) ?? []
+        return MemoryControlGroup.all(in: String(decoding: text, as: UTF8.self))
+    }
 
-    func recordEvents(from polled: [pollfd]) { pendingSignal = triggers.highestPressure(in: polled) }
+    package func pollDescriptors(at now: Duration) -> [pollfd] {
+        triggers.pollDescriptors(at: now) + groups.flatMap { $0.thresholds?.pollDescriptors(at: now) ?? [] }
+    }
 
-    /// Reads the memory if a reading is due, the kernel has notified, or the application has entered or left the
-    /// background.
-    func read(at now: Duration, isInBackground: Bool) -> Reading {
+    /// Records what has become ready among the descriptors of `pollDescriptors(at:)`.
+    package func recordEvents(from polled: [pollfd]) {
+        var remainder = polled[...]
+        let stalls = remainder.prefix(triggers.count)
+        remainder = remainder.dropFirst(stalls.count)
+        pendingSignal = triggers.highestPressure(in: Array(stalls))
+        for (_, thresholds) in groups {
+            guard let thresholds else { continue }
+            let own = remainder.prefix(thresholds.count)
+            remainder = remainder.dropFirst(own.count)
+            if thresholds.recordAnnouncements(in: own) { pendingSignal = pendingSignal ?? .normal }
+        }
+    }
+
+    /// Reads the memory if a reading is due or requested, or the kernel has notified.
+    package func read(at now: Duration, isRequested: Bool = false) -> Reading {
         let notified = pendingSignal
         pendingSignal = nil
         if let notified, notified > .normal, notified >= stall?.level ?? .normal {
             stall = (notified, now + Self.stallDuration)
         }
-        let isDue = nextReadingTime.map { $0 <= now } ?? false
-        guard isDue || notified != nil || isInBackground != wasInBackground else { return Reading(level: level) }
-        wasInBackground = isInBackground
-        return evaluate(availableFraction: availableFraction(), at: now, isInBackground: isInBackground)
-    }
-
-    private func evaluate(availableFraction available: Double, at now: Duration, isInBackground: Bool) -> Reading {
+        guard nextReadingTime <= now || notified != nil || isRequested else { return Reading(level: level) }
         if let current = stall, current.until <= now { stall = nil }
-        let found = max(MemoryPressureRules.pressure(availableFraction: available), stall?.level ?? .normal)
+        let shares = readShares(at: now)
+        let lowest = shares.map(\.availableFraction).min() ?? 1
+        if !MemoryPressureRules.isStallOwn(availableFraction: lowest) {
+            if stall != nil { triggers.ignoreStalls(until: nextReadingTime) }
+            stall = nil
+        }
+        let found = max(shares.map(\.pressure).max() ?? .normal, stall?.level ?? .normal)
+        if found > .normal { nextReadingTime = min(nextReadingTime, now + .seconds(1)) }
         defer { level = found }
-        let loss = lastReading.map { ($0.available - available) / max(0.001, (now - $0.moment) / .seconds(1)) } ?? 0
-        lastReading = (available, now)
-        nextReadingTime = MemoryPressureRules.pollInterval(
-            availableFraction: available,
-            pressure: found,
-            isInBackground: isInBackground,
-            lossPerSecond: loss
-        ).map { now + $0 }
         return Reading(level: found, isChanged: found != level, isCurrent: true)
     }
 
-    private func availableFraction() -> Double {
+    /// Reads and returns all known shares, and plans the next reading.
+    private func readShares(at now: Duration) -> [MemoryShare] {
+        let machine = machineShare()
+        let shares = [machine] + groups.map { $0.group.share(files: files, machineMemory: machine.limit) }
+        var interval = Duration.seconds(10)
+        for (index, share) in shares.enumerated() {
+            guard let share else { continue }
+            let thresholds = index == 0 ? nil : groups[index - 1].thresholds
+            let loss = loss(of: share, at: index, now: now)
+            interval = min(interval, plan(share, loss: loss, thresholds: thresholds, now: now))
+        }
+        lastReading = (shares.map { $0?.available ?? 0 }, now)
+        nextReadingTime = now + interval
+        let known = shares.compactMap(\.self)
+        // A quarter of what is left before the next level is noticeable.
+        meter.notify(after: max(1 << 20, (known.map(\.distance).min() ?? .max) / 4), observer: request)
+        return known
+    }
+
+    /// Returns the time until the next reading of a share, and announces its thresholds.
+    private func plan(_ share: MemoryShare, loss: Double, thresholds: MemoryThresholds?, now: Duration) -> Duration {
+        let alone = MemoryPressureRules.readingInterval(for: share, lossPerSecond: loss)
+        thresholds?.announce(below: share.limit)
+        thresholds?.ignoreAnnouncements(until: now + alone)
+        guard thresholds?.isAnnounced(share, at: now) ?? false else { return alone }
+        return MemoryPressureRules.readingInterval(for: share, isAnnounced: true)
+    }
+
+    /// Returns the bytes that were lost per second since the last reading.
+    private func loss(of share: MemoryShare, at index: Int, now: Duration) -> Double {
+        guard let lastReading, index < lastReading.available.count else { return 0 }
+        let seconds = max(0.001, (now - lastReading.moment) / .seconds(1))
+        return max(0, Double(lastReading.available[index] - share.available) / seconds)
+    }
+
+    private func machineShare() -> MemoryShare {
         let bytes = (try? files.contents(of: "/proc/meminfo", limit: 1 << 16)) ?? []
         let text = String(decoding: bytes, as: UTF8.self)
         let total = MemoryPressureRules.value(named: "MemTotal", in: text) ?? 0
-        let machine = MemoryPressureRules.fraction(
-            MemoryPressureRules.value(named: "MemAvailable", in: text) ?? total,
-            of: total
-        )
-        return groups.compactMap { $0.availableFraction(files: files, machineMemory: total) }.min().map {
-            min($0, machine)
-        } ?? machine
+        let available = MemoryPressureRules.value(named: "MemAvailable", in: text) ?? total
+        return MemoryShare(available: available, limit: total, usage: total - available)
     }
 }

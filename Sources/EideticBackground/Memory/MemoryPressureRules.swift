@@ -12,28 +12,35 @@ package enum MemoryPressureRules {
         }
     }
 
-    /// Returns the time until the next reading; `nil` if the kernel's notifications suffice.
+    /// The available fractions at which the pressure is no longer normal, urgent, and critical.
+    package static let thresholds = [0.15, 0.08, 0.04]
+
+    /// The growth that is expected of a process at any time, in bytes per second: 200 MiB.
+    package static let expectedGrowth = 200 << 20
+
+    /// Returns `true` if a stall may concern this process: less than half of the memory is available.
     ///
-    /// They suffice in the foreground while much memory is available. The next reading is due before half of the memory
-    /// above the lowest threshold is lost.
+    /// The kernel counts the stalls of all processes, and those of another group at its own limit are none of ours.
+    package static func isStallOwn(availableFraction: Double) -> Bool { availableFraction < 0.5 }
+
+    /// Returns the time until the next reading: before the pressure can be a level higher.
+    ///
+    /// Memory is plenty if it lasts for 10 s at 200 MiB/s: then it is read every 10 s.
     ///
     /// - Parameters:
-    ///   - availableFraction: The available fraction of memory.
-    ///   - pressure: The current pressure.
-    ///   - isInBackground: `true` if the application is in the background.
-    ///   - lossPerSecond: The fraction of all memory that was lost per second since the last reading.
-    /// - Returns: The time until the next reading.
-    package static func pollInterval(
-        availableFraction: Double,
-        pressure: MemoryPressure,
-        isInBackground: Bool,
-        lossPerSecond: Double = 0
-    ) -> Duration? {
-        if !isInBackground, pressure == .normal, availableFraction >= 0.3 { return nil }
-        let relaxed = min(1, max(0, (availableFraction - 0.04) / 0.26))
-        let calm = 50 + relaxed * 950
-        let pace = lossPerSecond > 0 ? max(50, (availableFraction - 0.04) / lossPerSecond * 500) : calm
-        return .milliseconds(Int(min(calm, pace).rounded()))
+    ///   - share: The memory at this reading.
+    ///   - lossPerSecond: The bytes lost per second since the last reading; twice as much is expected.
+    ///   - isAnnounced: `true` if the kernel announces the next level, so that a slow reading is enough.
+    /// - Returns: 50 ms to 10 s; at most 1 s while the pressure is not normal.
+    package static func readingInterval(
+        for share: MemoryShare,
+        lossPerSecond: Double = 0,
+        isAnnounced: Bool = false
+    ) -> Duration {
+        let longest: Double = share.pressure == .normal ? 10_000 : 1_000
+        if isAnnounced || share.limit == 0 { return .milliseconds(Int(longest)) }
+        let growth = max(Double(expectedGrowth), 2 * lossPerSecond)
+        return .milliseconds(Int(min(longest, max(50, Double(share.distance) / growth * 1_000))))
     }
 
     /// Returns the value of a line such as `MemAvailable:   123 kB` or `inactive_file 123`, in bytes.
@@ -45,10 +52,5 @@ package enum MemoryPressureRules {
                 ? number.multipliedReportingOverflow(by: 1024).partialValue : number
         }
         return nil
-    }
-
-    /// Returns the fraction that `part` is of `whole`, from 0 to 1; 1 if `whole` is unknown.
-    package static func fraction(_ part: Int, of whole: Int) -> Double {
-        whole <= 0 ? 1 : min(1, max(0, Double(part) / Double(whole)))
     }
 }

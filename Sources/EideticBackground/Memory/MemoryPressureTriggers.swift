@@ -13,16 +13,22 @@ package final class MemoryPressureTriggers {
     }
 
     private var triggers: [Trigger]
+    private var stallsIgnoredUntil: Duration = .zero
 
     /// The stall time within 2 s: 5 % and 15 % for some tasks, 10 % for all.
     private static let thresholds: [(rule: String, level: MemoryPressure)] = [
         ("some 100000 2000000", .warning), ("some 300000 2000000", .urgent), ("full 200000 2000000", .critical),
     ]
 
-    /// Opens the triggers; `usesStallInformation` includes the pressure of the whole machine.
-    package init(eventFiles: [String], usesStallInformation: Bool = true) {
-        let stalls = (usesStallInformation ? Self.thresholds : []).compactMap { item in
-            Self.openTrigger(item.rule).map { Trigger(descriptor: $0, level: item.level) }
+    /// The file of the stalls of the whole machine.
+    package static let machineStallFile = "/proc/pressure/memory"
+
+    /// Opens the triggers for the events of groups, and for stalls; those that cannot be opened are omitted.
+    package init(eventFiles: [String], stallFiles: [String]) {
+        let stalls = stallFiles.flatMap { path in
+            Self.thresholds.compactMap { item in
+                Self.openTrigger(item.rule, path: path).map { Trigger(descriptor: $0, level: item.level) }
+            }
         }
         // A group's event is only a reason to read the memory again.
         let events = eventFiles.compactMap { path -> Trigger? in
@@ -35,8 +41,8 @@ package final class MemoryPressureTriggers {
 
     deinit { for trigger in triggers { close(trigger.descriptor) } }
 
-    private static func openTrigger(_ rule: String) -> Int32? {
-        let number = open("/proc/pressure/memory", O_RDWR | O_NONBLOCK | O_CLOEXEC)
+    private static func openTrigger(_ rule: String, path: String) -> Int32? {
+        let number = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0 else { return nil }
         // The terminating zero belongs to the rule.
         let count = rule.utf8.count + 1
@@ -52,9 +58,19 @@ package final class MemoryPressureTriggers {
         return pread(number, &bytes, bytes.count, 0) >= 0
     }
 
-    package var pollDescriptors: [pollfd] {
-        triggers.map { pollfd(fd: $0.descriptor, events: Int16(POLLPRI), revents: 0) }
+    /// The number of descriptors to poll.
+    package var count: Int { triggers.count }
+
+    /// The descriptors to poll; those that are ignored for now are negative.
+    package func pollDescriptors(at now: Duration) -> [pollfd] {
+        triggers.map { trigger in
+            let isIgnored = trigger.level > .normal && stallsIgnoredUntil > now
+            return pollfd(fd: isIgnored ? -1 : trigger.descriptor, events: Int16(POLLPRI), revents: 0)
+        }
     }
+
+    /// Ignores stalls until a time: they are those of other processes.
+    package func ignoreStalls(until moment: Duration) { stallsIgnoredUntil = moment }
 
     /// Returns the highest pressure among the ready descriptors; `nil` if none is ready.
     package func highestPressure(in polled: [pollfd]) -> MemoryPressure? {

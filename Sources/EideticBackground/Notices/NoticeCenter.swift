@@ -1,4 +1,5 @@
 import EideticCore
+import LifecycleCore
 
 /// The observers of notices, and the notices that are held for a suspended application.
 package final class NoticeCenter: Sendable {
@@ -12,16 +13,23 @@ package final class NoticeCenter: Sendable {
     private struct State {
         var observers: [Observer] = []
         var isSuspended = false
+        /// A Boolean value indicating whether a callback waits for the observers of held notices.
+        var hasDelivered = false
     }
 
     private let state = Guarded(State())
+    /// The observers that have not yet handled a notice: of those that were held, all, before a callback follows.
+    let pendingObservers: BackgroundTaskTable
     /// The largest number of notices that `hold` keeps per observer.
     package static let holdLimit = 64
 
-    package init() {}
+    /// Creates a center; `observersDidFinish` is called when the last observer has handled what was held for it.
+    package init(observersDidFinish: @escaping @Sendable () -> Void = {}) {
+        pendingObservers = BackgroundTaskTable(openCountDidChange: observersDidFinish)
+    }
 
     package func stream(for name: Notice.Name, behavior: SuspensionBehavior) -> AsyncStream<Notice> {
-        let broadcast = Broadcast<Notice>(name: "notice observer")
+        let broadcast = Broadcast<Notice>(name: "notice observer", holdingTasksIn: pendingObservers)
         let stream = broadcast.stream()
         state.withLock { state in
             state.observers.removeAll { $0.broadcast.isAbandoned }
@@ -67,14 +75,35 @@ package final class NoticeCenter: Sendable {
     package func suspend() { state.withLock { $0.isSuspended = true } }
 
     /// Delivers the notices that were held, per observer in the order of their last change.
+    ///
+    /// A callback waits until ``isSettled``, or until ``settle()`` was called for observers that took too long.
     package func resume() {
+        // An observer that has stopped consuming is not waited for.
+        pendingObservers.expireObservers()
+        // Not in the foreground: the last observer that finishes is then announced.
+        pendingObservers.setPhase(.background, deadline: nil)
         let waiting = state.withLock { state in
             state.isSuspended = false
+            state.hasDelivered = true
             return state.observers.indices.map { index in
                 defer { state.observers[index].heldNotices = [] }
                 return (state.observers[index].broadcast, state.observers[index].heldNotices)
             }
         }
         for (broadcast, notices) in waiting { for notice in notices { broadcast.post(notice) } }
+    }
+
+    /// A Boolean value indicating whether every observer of held notices has handled them, and requested the next one.
+    package var isSettled: Bool { !state.withLock { $0.hasDelivered } || pendingObservers.count == 0 }
+
+    /// Waits for no observer any more.
+    package func settle() {
+        let hasDelivered = state.withLock { state in
+            defer { state.hasDelivered = false }
+            return state.hasDelivered
+        }
+        guard hasDelivered else { return }
+        pendingObservers.setPhase(.foreground, deadline: nil)
+        pendingObservers.expireObservers()
     }
 }

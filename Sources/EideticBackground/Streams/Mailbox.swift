@@ -1,6 +1,6 @@
 import EideticCore
 
-/// A queue of values for one consumer, which isNewTask the process running until the consumer has handled them.
+/// A queue of values for one consumer, which keeps the process running until the consumer has handled them.
 ///
 /// A value opens a background task until the consumer requests the next value, so that the consumer can react, or open
 /// a task of its own, before the process is suspended or ends. A consumer that never requests a value holds no task.
@@ -39,7 +39,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     /// Opens a task that ends at its expiration: a consumer that has stopped consuming must not cause a kill.
     private func beginTask() -> UInt64 {
-        tasks?.begin(name, handler: .anyThread { [weak self] in self?.expireTask() }) ?? 0
+        tasks?.begin(name, handler: .observer { [weak self] in self?.expireTask() }) ?? 0
     }
 
     private func expireTask() {

@@ -20,7 +20,9 @@ extension Application: BackgroundTaskProvider {
         return BackgroundTaskIdentifier(rawValue: tasks.begin(name ?? "unnamed", handler: handler))
     }
 
-    /// Opens a background task for a library: the handler is called on a thread of Eidetic, and must return at once.
+    /// Opens a background task for a library: the handler is called on a thread of Eidetic, beside other handlers.
+    ///
+    /// If the handler blocks, the task stays open, and the process is killed at the limit.
     public func beginBackgroundTask(
         named name: String,
         expirationHandler: @escaping @Sendable () -> Void
@@ -36,10 +38,12 @@ extension Application: BackgroundTaskProvider {
         Log.write(.warning, category: .background, message: "cannot end a background task that is not open")
     }
 
-    /// The sorted names of the open background tasks, for logs and status pages.
+    /// The sorted names of the open background tasks, for logs and status pages; observers of streams are none.
     public var openTaskNames: [String] { tasks.names }
 
-    /// The remaining background time; `Int64.max` seconds in the foreground.
+    /// The remaining background time; `Int64.max` seconds in the foreground, and where it has no limit.
+    ///
+    /// Time in which the process does not run is not counted.
     public var backgroundTimeRemaining: Duration {
         guard let deadline = tasks.deadline else { return .seconds(Int64.max) }
         return max(.zero, deadline - clock.uptime)

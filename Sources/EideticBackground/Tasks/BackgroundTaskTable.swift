@@ -9,9 +9,12 @@ package final class BackgroundTaskTable: Sendable {
     /// The handler to call when background time expires.
     package enum Handler: Sendable {
         case none
-        /// Called on the lifecycle thread; must return at once.
+        /// Called on a thread of Eidetic.
         case anyThread(@Sendable () -> Void)
         case mainActor(@MainActor @Sendable () -> Void)
+        /// Called on the lifecycle thread; must return at once. The task is that of an observer of Eidetic's streams:
+        /// no name of a report.
+        case observer(@Sendable () -> Void)
     }
 
     private struct Slot {
@@ -19,12 +22,16 @@ package final class BackgroundTaskTable: Sendable {
         var generation: UInt32 = 0
         var name = ""
         var handler = Handler.none
+        var isObserver = false
+        /// The number of tasks that were opened before.
+        var order: UInt64 = 0
         var nextFree: Int32 = -1
 
         /// Updates the whole slot in one call, because each access to the array costs a check.
-        mutating func occupy(name: String, handler: Handler) -> (generation: UInt32, nextFree: Int32) {
+        mutating func occupy(name: String, handler: Handler, order: UInt64) -> (generation: UInt32, nextFree: Int32) {
             generation &+= 1
-            (self.name, self.handler) = (name, handler)
+            (self.name, self.handler, self.order) = (name, handler, order)
+            if case .observer = handler { isObserver = true } else { isObserver = false }
             return (generation, nextFree)
         }
 
@@ -43,6 +50,7 @@ package final class BackgroundTaskTable: Sendable {
         var slots: [Slot] = []
         var firstFree: Int32 = -1
         var count = 0
+        var openedCount: UInt64 = 0
         var phase = TaskPhase.foreground
         var deadline: Duration?
     }
@@ -89,7 +97,8 @@ package final class BackgroundTaskTable: Sendable {
             state.firstFree = Int32(state.slots.count - 1)
         }
         let index = Int(state.firstFree)
-        let taken = state.slots[index].occupy(name: name, handler: handler)
+        let taken = state.slots[index].occupy(name: name, handler: handler, order: state.openedCount)
+        state.openedCount += 1
         state.firstFree = taken.nextFree
         return UInt64(taken.generation) << 32 | UInt64(index + 1)
     }
@@ -111,8 +120,15 @@ extension BackgroundTaskTable {
     /// The number of open tasks.
     package var count: Int { state.withLock { $0.count } }
 
-    /// The sorted names of the open tasks.
-    package var names: [String] { state.withLock { $0.slots.filter { $0.generation & 1 == 1 }.map(\.name) }.sorted() }
+    /// The sorted names of the open tasks, without those of observers.
+    package var names: [String] { names { !$0.isObserver } }
+
+    /// The sorted names of the observers that have not yet handled a change.
+    package var observerNames: [String] { names(where: \.isObserver) }
+
+    private func names(where condition: (Slot) -> Bool) -> [String] {
+        state.withLock { $0.slots.filter { $0.generation & 1 == 1 && condition($0) }.map(\.name) }.sorted()
+    }
 
     /// The end of background time; `nil` if it does not end.
     package var deadline: Duration? { state.withLock { $0.deadline } }
@@ -143,14 +159,27 @@ extension BackgroundTaskTable {
         }
     }
 
-    /// Removes and returns the handlers of all open tasks.
-    package func removeHandlers() -> [(identifier: UInt64, handler: Handler)] {
+    /// Moves the end of background time by the time in which the process did not run.
+    package func postponeDeadline(by duration: Duration) {
+        state.withLock { state in if let deadline = state.deadline { state.deadline = deadline + duration } }
+    }
+
+    /// Removes and returns the handlers of all open tasks, or of those of observers only, in the order in which
+    /// the tasks were opened.
+    package func removeHandlers(ofObserversOnly: Bool = false) -> [(identifier: UInt64, handler: Handler)] {
         state.withLock { state in
-            state.slots.indices.filter { state.slots[$0].generation & 1 == 1 }.map { index in
+            state.slots.indices.filter { index in
+                state.slots[index].generation & 1 == 1 && (!ofObserversOnly || state.slots[index].isObserver)
+            }.sorted { state.slots[$0].order < state.slots[$1].order }.map { index in
                 defer { state.slots[index].handler = .none }
                 let identifier = UInt64(state.slots[index].generation) << 32 | UInt64(index + 1)
                 return (identifier, state.slots[index].handler)
             }
         }
+    }
+
+    /// Ends the tasks of observers that have not handled a change: nothing waits for them any more.
+    package func expireObservers() {
+        for (_, handler) in removeHandlers(ofObserversOnly: true) { if case .observer(let body) = handler { body() } }
     }
 }

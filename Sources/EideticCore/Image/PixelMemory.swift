@@ -15,6 +15,7 @@ package enum PixelMemory {
         guard posix_memalign(&memory, isLarge ? hugePageSize : 64, max(1, byteCount)) == 0 else { return nil }
         // The remainder stays in small pages, so that an image does not occupy more memory than necessary.
         if isLarge { madvise(memory, byteCount / hugePageSize * hugePageSize, MADV_HUGEPAGE) }
+        AllocationMeter.shared.record(byteCount: byteCount)
         return memory
     }
 }

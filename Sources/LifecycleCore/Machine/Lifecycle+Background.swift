@@ -10,7 +10,7 @@ extension Lifecycle {
     mutating func startBudget() {
         let stay = budget.foregroundSince.map { now - $0 }
         if stay.map({ $0 >= rules.budgetRefillTime }) ?? true { budget.remaining = rules.backgroundBudget }
-        budget.deadline = now + budget.remaining
+        resumeBudget()
         for index in wakes.entries.indices where wakes.entries[index].deadline != nil {
             wakes.entries[index].deadline = now + min(rules.wakeLimit, wakes.entries[index].allowance)
         }
@@ -24,16 +24,27 @@ extension Lifecycle {
         (suspension.idleSince, suspension.retryTime) = (nil, nil)
     }
 
+    mutating func resumeBudget() {
+        budget.isRunning = true
+        budget.deadline = budget.remaining.map { now + $0 }
+    }
+
     mutating func pauseBudget() {
         if let deadline = budget.deadline { budget.remaining = max(.zero, deadline - now) }
-        budget.deadline = nil
+        (budget.isRunning, budget.deadline) = (false, nil)
+    }
+
+    /// Announces a new end of the background time that runs.
+    mutating func updateDeadline() {
+        guard isBudgetRunning, !budget.isExpired else { return }
+        effects.append(.setTaskPhase(.background, deadline: backgroundDeadline))
     }
 
     /// The end of background time: that of the budget or of a later wake, bounded by a request to terminate or a sleep.
     var backgroundDeadline: Duration? {
-        guard let own = budget.deadline else { return nil }
-        let deadline = max(own, wakes.latestDeadline ?? own)
-        return min(deadline, termination.graceDeadline ?? deadline, sleep?.expirationTime ?? deadline)
+        guard budget.isRunning else { return nil }
+        let own = budget.deadline.map { max($0, wakes.latestDeadline ?? $0) }
+        return [own, termination.graceDeadline, sleep?.expirationTime].compactMap(\.self).min()
     }
 
     /// Delivers wakes, and suspends or terminates an idle application.

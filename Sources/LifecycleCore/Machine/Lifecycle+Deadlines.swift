@@ -23,7 +23,7 @@ extension Lifecycle {
     }
 
     /// A Boolean value indicating whether background time is running, which excludes the way back to the foreground.
-    var isBudgetRunning: Bool { currentState == .background && budget.deadline != nil }
+    var isBudgetRunning: Bool { currentState == .background && budget.isRunning }
 
     private var idleDeadline: Duration? {
         guard targetState == .background, pendingCallback == nil, let since = suspension.idleSince else { return nil }

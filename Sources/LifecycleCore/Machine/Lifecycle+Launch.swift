@@ -16,7 +16,7 @@ extension Lifecycle {
         if case .url(let url) = reason { urls.append(url) }
         guard !isRunning else { return enterForeground() }
         let waiting = urls
-        reset(to: .launching, target: .active)
+        reset(to: .launching, isVisible: true)
         (urls, wasForceQuit, launchCrashCount) = (waiting, false, 0)
         effects += [.spawnProcess, .setTaskPhase(.foreground, deadline: nil)]
         deliver(.launch(reason), within: rules.launchLimit)
@@ -24,7 +24,7 @@ extension Lifecycle {
 
     private mutating func openURL(_ url: String) {
         guard isRunning else { return launch(for: .url(url)) }
-        if targetState == .terminated { return effects.append(.refuse(.terminating)) }
+        if isTerminating { return effects.append(.refuse(.terminating)) }
         urls.append(url)
         enterForeground()
     }
@@ -32,7 +32,7 @@ extension Lifecycle {
     private mutating func wake(for reason: WakeReason, allowance: Duration) {
         if let refusal = refusal(of: reason, allowance: allowance) { return effects.append(.refuse(refusal)) }
         if !isRunning {
-            reset(to: .launching, target: .background)
+            reset(to: .launching, isVisible: false)
             effects += [.spawnProcess, .setTaskPhase(.background, deadline: now + rules.launchLimit)]
             deliver(.launchInBackground, within: rules.launchLimit)
         }
@@ -41,7 +41,7 @@ extension Lifecycle {
 
     private func refusal(of reason: WakeReason, allowance: Duration) -> LifecycleEffect.Refusal? {
         if !rules.declaredWakeKinds.contains(reason.kind) { return .undeclaredMode }
-        if targetState == .terminated, isRunning { return .terminating }
+        if isTerminating, isRunning { return .terminating }
         if wasForceQuit { return .forceQuit }
         if allowance <= .zero { return .allowanceExhausted }
         if !isRunning, launchCrashCount > rules.launchCrashLimit { return .repeatedLaunchCrashes }
@@ -65,7 +65,7 @@ extension Lifecycle {
             openTasks: termination.killedProcess?.openTasks ?? openTasks
         )
         termination.killedProcess = nil
-        reset(to: .notRunning, target: .inactive)
+        reset(to: .notRunning, isVisible: true)
         effects.append(.reportExit(report))
     }
 }

@@ -1,30 +1,28 @@
 // Foreground and background: the target state, and the callbacks that lead to it one by one.
 extension Lifecycle {
     mutating func applyPresentation(_ event: LifecycleEvent) {
-        guard isRunning, targetState != .terminated else { return }
-        if event == .enterForeground { return enterForeground() }
-        // During a sleep of the machine, changes apply to the state after it.
-        if let state = sleep {
-            sleep?.targetState = Self.targetState(after: event, from: state.targetState)
-        } else {
-            targetState = Self.targetState(after: event, from: targetState)
+        // The screen is locked whether the application runs or not.
+        if event == .lock || event == .unlock { facts.isLocked = event == .lock }
+        guard isRunning else { return }
+        switch event {
+        case .activate, .deactivate: facts.hasFocus = event == .activate
+        case .show, .enterBackground: facts.isVisible = event == .show
+        case .enterForeground: enterForeground()
+        default: break
         }
     }
 
-    private static func targetState(after event: LifecycleEvent, from current: TargetState) -> TargetState {
-        switch (event, current) {
-        case (.activate, .inactive): .active
-        case (.deactivate, .active): .inactive
-        case (.enterBackground, _): .background
-        default: current
-        }
+    /// The state that follows from all facts; a sleep of the machine suspends those of the presentation.
+    var targetState: TargetState {
+        if isTerminating { return .terminated }
+        return sleep == nil ? facts.state : .background
     }
 
-    /// Moves the application to the foreground, after the sleep if the machine is about to sleep.
+    /// Shows the application with the user's input, after the sleep if the machine is about to sleep.
     mutating func enterForeground() {
-        guard targetState != .terminated else { return }
-        if sleep == nil { targetState = .active } else { sleep?.targetState = .active }
-        (suspension.isRequested, termination.graceDeadline) = (false, nil)
+        guard !isTerminating else { return }
+        (facts.isVisible, facts.hasFocus) = (true, true)
+        endJobControl()
     }
 
     /// Makes all transitions towards the target state that are possible now, one callback at a time.

@@ -1,8 +1,25 @@
 extension Lifecycle {
+    /// The facts from which the target state follows; none of them changes another.
+    struct PresentationFacts: Sendable, Hashable {
+        var isVisible = true
+        var hasFocus = true
+        var isLocked = false
+        /// A Boolean value indicating whether a shell has stopped the job, or continues it in the background.
+        var isHeldByJobControl = false
+
+        /// Visible and with the user's input: active; visible only: inactive.
+        var state: TargetState {
+            if !isVisible || isHeldByJobControl { return .background }
+            return hasFocus && !isLocked ? .active : .inactive
+        }
+    }
+
     /// The background time: its remainder, and its end while it runs.
     struct Budget: Sendable, Hashable {
-        var remaining: Duration
-        /// The end of background time; set while it runs.
+        /// The remaining time; `nil` for no limit.
+        var remaining: Duration?
+        var isRunning = false
+        /// The end of background time; set while it runs, unless it has no limit.
         var deadline: Duration?
         /// The time of the last return to the foreground; `nil` before the first stay in the background.
         var foregroundSince: Duration?
@@ -66,8 +83,6 @@ extension Lifecycle {
 
     /// The progress of a sleep of the machine.
     struct SleepState: Sendable, Hashable {
-        /// The state to return to after the sleep.
-        var targetState: TargetState
         /// The time at which open tasks expire.
         let expirationTime: Duration
         /// The time at which the machine may sleep in any case.

@@ -4,6 +4,7 @@ extension Lifecycle {
         switch event {
         case .suspend(let limit): suspend(within: limit)
         case .resumeInBackground: resumeInBackground()
+        case .resumeInForeground: resumeInForeground()
         case .processFrozen(let tasks, let blocksOthers): commitFreeze(openTasks: tasks, blocksOthers: blocksOthers)
         case .processAdopted(let found, let tasks): adopt(found, openTasks: tasks)
         default: break
@@ -11,17 +12,40 @@ extension Lifecycle {
     }
 
     private mutating func suspend(within limit: Duration) {
-        guard isRunning, targetState != .terminated else { return }
-        targetState = .background
+        guard isRunning, !isTerminating else { return }
+        facts.isHeldByJobControl = true
         suspension.isRequested = true
         // The grace period starts with the request; callbacks on the way have limits of their own.
         termination.graceDeadline = now + limit
+        updateDeadline()
     }
 
     private mutating func resumeInBackground() {
-        guard isRunning, targetState != .terminated else { return }
+        guard isRunning, !isTerminating else { return }
         (suspension.isRequested, termination.graceDeadline) = (false, nil)
-        if currentState == .suspended { thawIntoBackground() } else if currentState == .suspending { cancelFreeze() }
+        continueInBackground()
+    }
+
+    /// Ends the hold of job control; the other facts decide whether the application is active again.
+    private mutating func resumeInForeground() {
+        guard isRunning, !isTerminating else { return }
+        endJobControl()
+        if targetState == .background { continueInBackground() }
+    }
+
+    mutating func endJobControl() {
+        facts.isHeldByJobControl = false
+        (suspension.isRequested, termination.graceDeadline) = (false, nil)
+    }
+
+    private mutating func continueInBackground() {
+        switch currentState {
+        case .suspended: thawIntoBackground()
+        case .suspending: cancelFreeze()
+        // The grace period may have expired before the process was stopped.
+        case .background where budget.isRunning && sleep == nil && budget.overdueWake == nil: restartBudget()
+        default: break
+        }
     }
 
     /// Freezes the process after the idle interval; immediately if the time has expired or job control requests it.
@@ -81,7 +105,7 @@ extension Lifecycle {
     /// Resumes in the background, and delivers the notices that were held.
     mutating func thawIntoBackground() {
         currentState = .background
-        budget.deadline = now + budget.remaining
+        resumeBudget()
         effects += [.setTaskPhase(.background, deadline: backgroundDeadline), .thawProcess, .deliverNotices]
     }
 
@@ -89,9 +113,9 @@ extension Lifecycle {
     /// time.
     private mutating func adopt(_ found: LifecycleEvent.AdoptedState, openTasks count: Int) {
         switch found {
-        case .foreground: reset(to: .active, target: .active)
-        case .background: reset(to: .background, target: .background)
-        case .suspended: reset(to: .suspended, target: .background)
+        case .foreground: reset(to: .active, isVisible: true)
+        case .background: reset(to: .background, isVisible: false)
+        case .suspended: reset(to: .suspended, isVisible: false)
         }
         openTasks = count
         if found == .foreground { effects.append(.setTaskPhase(.foreground, deadline: nil)) }

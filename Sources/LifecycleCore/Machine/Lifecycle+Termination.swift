@@ -2,9 +2,10 @@
 extension Lifecycle {
     mutating func terminate(grace: Duration) {
         guard isRunning else { return }
-        if targetState == .terminated { return terminateSooner() }
-        (targetState, sleep) = (.terminated, nil)
+        if isTerminating { return terminateSooner() }
+        (isTerminating, sleep) = (true, nil)
         termination.graceDeadline = now + grace
+        updateDeadline()
         termination.nextExtension = now
         extendStopTimeout()
     }
@@ -12,8 +13,11 @@ extension Lifecycle {
     /// Expires the open tasks at the second request to terminate.
     private mutating func terminateSooner() {
         termination.graceDeadline = now
-        if isBudgetRunning { expireBackgroundTime() }
+        if isBudgetRunning, !isExiting { expireBackgroundTime() }
     }
+
+    /// A Boolean value indicating whether `willTerminate` was delivered: no task can be open, whatever is reported.
+    var isExiting: Bool { pendingCallback?.callback == .willTerminate || termination.exitDeadline != nil }
 
     /// Moves a terminating application in the background to `willTerminate`, after its tasks have ended or expired.
     mutating func advanceTermination() -> Bool {
@@ -30,7 +34,7 @@ extension Lifecycle {
     }
 
     mutating func extendStopTimeout() {
-        guard targetState == .terminated, isRunning, termination.nextExtension.map({ $0 <= now }) ?? false else {
+        guard isTerminating, isRunning, termination.nextExtension.map({ $0 <= now }) ?? false else {
             return
         }
         effects.append(.extendStopTimeout(by: rules.stopExtensionInterval * 2))
@@ -39,16 +43,15 @@ extension Lifecycle {
 
     /// Moves the application to the background; open tasks expire shortly before the machine may sleep.
     mutating func prepareForSleep(within limit: Duration) {
-        guard isRunning, targetState != .terminated, sleep == nil else { return }
+        guard isRunning, !isTerminating, sleep == nil else { return }
         let reserve = min(limit / 2, rules.expirationLimit)
-        sleep = SleepState(targetState: targetState, expirationTime: now + limit - reserve, releaseTime: now + limit)
-        targetState = .background
+        sleep = SleepState(expirationTime: now + limit - reserve, releaseTime: now + limit)
+        updateDeadline()
     }
 
     mutating func resumeAfterSleep() {
-        guard let sleep else { return }
-        self.sleep = nil
-        if targetState == .background { targetState = sleep.targetState }
+        guard sleep != nil else { return }
+        sleep = nil
         if currentState == .background, targetState == .background { restartBudget() }
         effects.append(.acquireSleepInhibitor)
     }

@@ -20,7 +20,8 @@ package struct Lifecycle: Sendable, Hashable {
 
     package let rules: LifecycleRules
     var currentState = CurrentState.notRunning
-    var targetState = TargetState.inactive
+    var facts = PresentationFacts()
+    var isTerminating = false
     var pendingCallback: PendingCallback?
     var urls: [String] = []
     /// The number of open background tasks, as last reported.
@@ -47,7 +48,7 @@ package struct Lifecycle: Sendable, Hashable {
     }
 
     /// The current state; `terminating` after a request to terminate.
-    package var state: LifecycleState { targetState == .terminated && isRunning ? .terminating : reachedState }
+    package var state: LifecycleState { isTerminating && isRunning ? .terminating : reachedState }
 
     /// The current state, regardless of a request to terminate.
     package var reachedState: LifecycleState {
@@ -64,6 +65,9 @@ package struct Lifecycle: Sendable, Hashable {
 
     /// A Boolean value indicating whether the application is in the background, which includes its termination.
     package var isInBackground: Bool { currentState >= .background }
+
+    /// A Boolean value indicating whether the process is killed soon, unless its tasks end.
+    package var isExpiring: Bool { budget.killDeadline != nil }
 
     /// The callback that the application has not yet acknowledged.
     package var unacknowledgedCallback: LifecycleCallback? { pendingCallback?.callback }
@@ -93,14 +97,16 @@ package struct Lifecycle: Sendable, Hashable {
     private mutating func apply(_ event: LifecycleEvent) {
         switch event {
         case .launch, .wake, .openURL, .wakeCompleted: applyStart(event)
-        case .activate, .deactivate, .enterBackground, .enterForeground: applyPresentation(event)
+        case .activate, .deactivate, .show, .enterBackground, .enterForeground, .lock, .unlock:
+            applyPresentation(event)
         case .callbackAcknowledged(let callback): acknowledge(callback)
         case .openTaskCountChanged(let count): openTaskCountChanged(to: count)
-        case .backgroundTimeRevoked: if isBudgetRunning { expireBackgroundTime() }
+        case .backgroundTimeRevoked: if isBudgetRunning, !isExiting { expireBackgroundTime() }
         case .systemWillSleep(let limit): prepareForSleep(within: limit)
         case .systemDidWake: resumeAfterSleep()
         case .memoryWarning(let level): deliverMemoryWarning(level: level)
-        case .suspend, .resumeInBackground, .processFrozen, .processAdopted: applySuspension(event)
+        case .suspend, .resumeInBackground, .resumeInForeground, .processFrozen, .processAdopted:
+            applySuspension(event)
         case .terminate(let grace): terminate(grace: grace)
         case .memoryExhausted: if isRunning { kill(.memory) }
         case .forceQuit: forceQuit()
@@ -113,10 +119,11 @@ package struct Lifecycle: Sendable, Hashable {
 extension Lifecycle.CurrentState: Comparable {}
 
 extension Lifecycle {
-    /// Returns to the initial values, except for those that outlive the process.
-    mutating func reset(to current: CurrentState, target: TargetState) {
+    /// Returns to the initial values, except for those that outlive the process, such as a locked screen.
+    mutating func reset(to current: CurrentState, isVisible: Bool) {
         var fresh = Lifecycle(rules: rules)
-        (fresh.currentState, fresh.targetState) = (current, target)
+        fresh.currentState = current
+        fresh.facts = PresentationFacts(isVisible: isVisible, hasFocus: isVisible, isLocked: facts.isLocked)
         (fresh.wasForceQuit, fresh.launchCrashCount) = (wasForceQuit, launchCrashCount)
         (fresh.now, fresh.effects) = (now, effects)
         self = fresh
@@ -131,7 +138,7 @@ extension Lifecycle {
         let duringLaunch = currentState == .launching
         let killed = TerminationState.KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: openTasks)
         effects.append(.killProcess(reason))
-        reset(to: .notRunning, target: .inactive)
+        reset(to: .notRunning, isVisible: true)
         termination.killedProcess = killed
         if duringLaunch, case .watchdog = reason { recordLaunchFailure() }
     }

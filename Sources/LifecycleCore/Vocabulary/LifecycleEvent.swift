@@ -2,7 +2,14 @@
 package enum LifecycleEvent: Sendable, Hashable {
     // From the user or a window system.
     case launch(LaunchReason)
-    case activate, deactivate, enterBackground, enterForeground
+    /// The application has received or lost the user's input.
+    case activate, deactivate
+    /// The application was shown or hidden; its input does not change.
+    case show, enterBackground
+    /// The user chose the application: it is shown, and receives input.
+    case enterForeground
+    /// The screen was locked or unlocked.
+    case lock, unlock
     case openURL(String)
     case forceQuit
 
@@ -26,8 +33,8 @@ package enum LifecycleEvent: Sendable, Hashable {
     case memoryExhausted
     /// Job control stops the process: it is frozen when its tasks have ended, after at most this time.
     case suspend(within: Duration)
-    /// Job control continues the process in the background.
-    case resumeInBackground
+    /// Job control continues the process, in the background or as the job that the user sees.
+    case resumeInBackground, resumeInForeground
     /// Termination was requested, with this time for open tasks. A second request expires them immediately.
     case terminate(grace: Duration)
 

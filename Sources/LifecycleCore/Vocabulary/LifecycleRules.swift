@@ -12,8 +12,8 @@ package struct LifecycleRules: Sendable, Hashable {
 
     /// The treatment of an idle application in the background.
     package var suspensionPolicy = SuspensionPolicy.freeze
-    /// The background time of one stay in the background; 600 s by default.
-    package var backgroundBudget: Duration = .seconds(600)
+    /// The background time of one stay in the background; 600 s by default, `nil` for no limit.
+    package var backgroundBudget: Duration? = .seconds(600)
     /// The time limit of the launch, up to the acknowledgement of `didFinishLaunching`; 20 s by default.
     package var launchLimit: Duration = .seconds(20)
     /// The time limit of the callbacks between foreground states; 10 s by default.
@@ -24,6 +24,8 @@ package struct LifecycleRules: Sendable, Hashable {
     package var terminationLimit: Duration = .seconds(5)
     /// The time between the call of the expiration handlers and the end of the last task; 5 s by default.
     package var expirationLimit: Duration = .seconds(5)
+    /// The time in which an observer of states handles a change, after which nothing waits for it; 5 s by default.
+    package var observerLimit: Duration = .seconds(5)
     /// The time limit of one wake; 30 s by default.
     package var wakeLimit: Duration = .seconds(30)
     /// The time without open tasks after which the process is frozen; merges bursts; 250 ms by default.

@@ -26,6 +26,13 @@ void eidetic_futex_wait(const void *word, uint32_t value);
 /// Wakes one thread that sleeps on the word, with `futex(FUTEX_WAKE_PRIVATE)`.
 void eidetic_futex_wake(const void *word);
 
+/// Opens an event descriptor that the kernel makes readable when the memory of a control group of version 1 passes a
+/// threshold; returns -1 on failure.
+///
+/// `control` is the group's `cgroup.event_control`, `file` its `memory.usage_in_bytes` with a number of bytes as the
+/// argument, or its `memory.pressure_level` with a level. Swift's Glibc does not import `eventfd`.
+int eidetic_watch_memory(const char *control, const char *file, const char *argument);
+
 /// Returns the index of the processor that runs the thread, from the area that glibc (2.35 and later) shares with the
 /// kernel.
 ///
