@@ -1,7 +1,7 @@
 #if SVG
 /// The time that librsvg takes for one filter primitive, in nanoseconds per pixel of the image.
 ///
-/// Measured with librsvg 2.54 on images of 4 megapixels; docs/decisions/xx-limits-within-one-call.md has the figures.
+/// Measured with librsvg 2.54 on images of 4 megapixels; docs/decisions/0077-limits-within-one-call.md has the figures.
 enum SVGFilterCost {
     /// Returns the time of an element; 0 if it is no filter primitive.
     ///
