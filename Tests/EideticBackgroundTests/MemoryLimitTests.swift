@@ -55,11 +55,13 @@ struct MemoryLimitTests {
         shell.kill(SIGTERM)
         let lines = await shell.waitUntilExit().outputText.split(separator: "\n").map(String.init)
         #expect(lines.contains("status 0"), "\(lines)")
-        // Each level once, in order; a level may be skipped on a busy machine, but neither the first nor the last.
+        // Each level once, in order. On a busy machine a level may be skipped, but not the last one, and the first one
+        // only where the kernel announces none.
         let levels = lines.filter { $0.hasPrefix("pressure") }.map { $0.dropFirst(9) }
         let order = ["warning", "urgent", "critical", "normal"]
         #expect(levels == order.filter { levels.contains($0[...]) }.map { $0[...] }, "\(levels)")
-        #expect(levels.first == "warning" && levels.suffix(2) == ["critical", "normal"], "\(levels)")
+        #expect(levels.suffix(2) == ["critical", "normal"], "\(levels)")
+        #expect(levels.first == "warning" || arguments.contains("--no-memory-thresholds"), "\(levels)")
         // The delegate is warned as often.
         let warnings = lines.filter { $0.hasPrefix("warned") }.map { $0.dropFirst(7) }
         #expect(warnings == levels.dropLast(), "\(lines)")
