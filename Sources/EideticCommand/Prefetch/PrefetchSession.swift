@@ -84,6 +84,8 @@ struct PrefetchSession {
         await withTaskCancellationHandler {
             _ = await group.finish()
         } onCancel: {
+            // A download that waits must not start in the slot of one that is cancelled first.
+            pipeline.configuration.downloader.suspend()
             group.cancel()
         }
     }
