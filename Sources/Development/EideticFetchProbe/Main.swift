@@ -32,6 +32,8 @@ struct Main {
         }
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = maximumConcurrent
+        // As many connections to the one server as the clients that it is compared with.
+        configuration.maximumPerHost = maximumConcurrent
         configuration.certificateAuthorityFile = arguments.dropFirst(2).first
         let downloader = Downloader(configuration)
         // Twice as many tasks as slots, so that a download is always waiting for a slot.

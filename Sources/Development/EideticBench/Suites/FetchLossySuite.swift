@@ -117,6 +117,8 @@ private struct LossyRun {
     private func download(_ urls: [String]) async throws {
         var configuration = Downloader.Configuration()
         configuration.maximumConcurrent = parallel
+        // As many connections to the one server as the clients that it is compared with.
+        configuration.maximumPerHost = parallel
         configuration.observesNetwork = false
         let settings = configuration
         // The downloader's engine thread starts in the client's namespace, so its sockets are at that end of the link.
