@@ -156,6 +156,7 @@ final class Gallery {
 
     /// Updates the offline badge and the cache view after a load.
     func loadEnded(_ request: ImageRequest, change: ImageCells.Change) {
+        if DisplayGate.shared.isHeld { report("not drawn yet: \(request.name)") }
         switch change {
         case .shown(let response):
             if case .failed(let error)? = response.revalidation, error.isUnreachable {

@@ -105,6 +105,39 @@ struct NoticeSourceTests {
         }
     }
 
+    @Test("B05 B08 termination does not wait for observers of notices that were held")
+    func terminatesDuringNotices() async throws {
+        let settings = directory.path(of: "settings/app.conf"), terminal = try Terminal()
+        let options = "--notice-work 60000 --settings \(settings) --observe settingsChanged"
+        terminal.type("\(ProbeProcess.path) \(options) >&3\n")
+        #expect(await terminal.shell.waitForOutput("state active"))
+        terminal.type(TerminalTests.controlZ)
+        #expect(await terminal.shell.waitForOutput("didEnterBackground"))
+        terminal.type("jobs >&3\n")
+        #expect(await terminal.shell.waitForOutput("Stopped"))
+        try directory.write(Array("theme=dark\n".utf8), to: "settings/app.conf")
+        // No callback follows: the application was in the background before.
+        terminal.type("bg >&3\n")
+        #expect(await terminal.shell.waitForOutput("notice settingsChanged"))
+        terminal.type("kill %1; wait %1; echo status $? >&3; exit\n")
+        #expect(await terminal.shell.waitForOutput("status 0"), "\(terminal.shell.outputSoFar)")
+        #expect(terminal.shell.outputSoFar.contains("willTerminate"))
+    }
+
+    @Test("B06 a stopped application that is continued and terminated at once is not killed")
+    func continuedAndTerminated() async throws {
+        for round in 0..<Torture.repetitions(20, full: 300) {
+            let probe = try await startProbe()
+            probe.process.kill(SIGTSTP)
+            await waitUntilStopped(probe)
+            probe.process.kill(SIGCONT)
+            probe.process.kill(round.isMultiple(of: 2) ? SIGTERM : SIGHUP)
+            let end = await probe.finish()
+            #expect(end.status == .exited(0), "round \(round): \(end.errors)")
+            #expect(end.lines.contains { $0.hasPrefix("willTerminate") })
+        }
+    }
+
     static let hasNetworks = system("unshare --net ip link add eidetic0 type veth peer name eidetic1 2>/dev/null") == 0
 
     @Test(

@@ -31,6 +31,12 @@ struct HEIFLimitTests {
         #expect(error(HEIFWriter(side: 511, tile: .large))?.code == .corrupt)
     }
 
+    @Test("C18 a tile of a large grid may not be coded as large as the grid")
+    func tileAsLargeAsGrid() {
+        // Eight by eight tiles that are announced in half the side of their coded frame.
+        #expect(error(HEIFWriter(columns: 8, rows: 8, side: 256, tile: .large))?.code == .corrupt)
+    }
+
     @Test("C18 the coded pixels of all references to one tile are limited")
     func references() {
         let file = HEIFWriter(columns: 3, rows: 3, repeatsTile: true, tile: .large)

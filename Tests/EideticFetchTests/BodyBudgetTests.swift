@@ -44,6 +44,18 @@ struct BodyBudgetTests {
         #expect(budget.usedBytes == 6 * mebibyte + 2)
     }
 
+    @Test("C18 the body that may exceed the limit holds others only while one of them waits")
+    func holdsOthers() {
+        let budget = BodyBudget(limit: .mebibytes(2))
+        let shares = (0..<2).map { _ in budget.makeShare(for: JobContext()) }
+        #expect(shares[0].add(3 * mebibyte) && !shares[0].holdsOthers)
+        #expect(shares[1].add(mebibyte) && !shares[0].holdsOthers)
+        #expect(!shares[1].add(1))
+        #expect(shares[0].holdsOthers && !shares[1].holdsOthers)
+        shares[0].release()
+        #expect(shares[1].add(1) && !shares[1].holdsOthers)
+    }
+
     @Test("C18 a body that is not needed leaves no bytes, whether it was released or dropped")
     func released() {
         let budget = BodyBudget(limit: 10)

@@ -42,6 +42,25 @@ struct ContentCodingTests {
         #expect(response.metrics.bodyBytes == body.count)
     }
 
+    @Test("L20 a body without a coding may be called identity or none", arguments: ["identity", "none", "None"])
+    func noCoding(name: String) async throws {
+        let image = Fixture.image(length: 1_000)
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Content-Encoding": name], body: image)] }
+        #expect(try await Downloader().fetch(url: origin.url).bytes == image)
+    }
+
+    @Test("L20 all members of a gzip file are decoded, also in chunks of their own; other bytes behind them are not")
+    func members() async throws {
+        let image = Fixture.image(length: 3_000)
+        let first = try await gzipped(Array(image[..<1_000])), second = try await gzipped(Array(image[1_000...]))
+        let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+        for chunks in [[first + second], [first, second, [0, 1, 2]]] {
+            let body = chunks.flatMap { Array("\(String($0.count, radix: 16))\r\n".utf8) + $0 + Array("\r\n".utf8) }
+            let origin = try ScriptedOrigin { _ in [.send(Array(head.utf8) + body + Array("0\r\n\r\n".utf8))] }
+            #expect(try await Downloader().fetch(url: origin.url).bytes == image)
+        }
+    }
+
     @Test("L20 deflate is decoded with and without the header of zlib, and br", arguments: ["zlib", "raw", "br"])
     func otherCodings(form: String) async throws {
         let image = Fixture.image(length: 1_000), size = UInt16(image.count)

@@ -43,7 +43,7 @@ struct GalleryLifecycleTests {
         try await gallery.minimize()
         await gallery.waitForOutput("state background")
         responseGate.open()
-        await gallery.waitForOutput("all shown")
+        await gallery.waitForOutput("not drawn yet: \(origin.url)/late.png")
         try await gallery.restore()
         await gallery.waitForOutput("state active", times: 2)
         try await gallery.wait(for: "the image") { try await isShown(5) }
@@ -63,9 +63,14 @@ struct GalleryLifecycleTests {
     @Test("C17 the image that the Gallery is storing when it is stopped is on disk at the next start")
     func stoppedWhileStoring() async throws {
         try await start()
+        // The store waits for the directory's lock, until the stop has begun.
+        let lock = try FileSystem().open(gallery.directory.path(of: "cache/lock"), flags: O_RDWR)
+        #expect(flock(lock.rawValue, LOCK_EX) == 0)
         responseGate.open()
         await gallery.waitForOutput("all shown")
         gallery.kill(SIGTERM)
+        await gallery.waitForOutput("state background")
+        #expect(flock(lock.rawValue, LOCK_UN) == 0)
         try await gallery.waitUntilExit()
         origin.stop()
         try await gallery.start([gallery.server.url + "/0.png", origin.url + "/late.png"])

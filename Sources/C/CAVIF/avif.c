@@ -156,11 +156,11 @@ eidetic_avif *eidetic_avif_open(
     return NULL;
 }
 
-void eidetic_avif_limit_coded_size(eidetic_avif *avif, uint32_t maximum_pixels) {
+void eidetic_avif_limit_coded_size(eidetic_avif *avif, uint32_t maximum_pixels, bool is_grid) {
     avifDecoder *decoder = avif->decoder;
     uint32_t stored = decoder->image->width * decoder->image->height;
     // The image is larger than the visible part if it is cropped. Its size was within the limit when it was parsed.
-    if (maximum_pixels < stored) maximum_pixels = stored;
+    if (!is_grid && maximum_pixels < stored) maximum_pixels = stored;
     if (maximum_pixels < decoder->imageSizeLimit) decoder->imageSizeLimit = maximum_pixels;
 }
 

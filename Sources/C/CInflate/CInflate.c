@@ -78,6 +78,11 @@ static eidetic_inflate_status run_brotli(eidetic_inflater *inflater, const uint8
     return error >= -30 && error <= -21 ? EIDETIC_INFLATE_OUT_OF_MEMORY : EIDETIC_INFLATE_FAILED;
 }
 
+// Another member of a gzip file continues the data (RFC 1952, 2.2).
+static int starts_member(const eidetic_inflater *inflater, const uint8_t *input, size_t count) {
+    return inflater->coding == EIDETIC_INFLATE_GZIP && count >= 2 && input[0] == 0x1f && input[1] == 0x8b;
+}
+
 static int run_once(z_stream *zlib, const uint8_t *input, size_t count, uint8_t *output, size_t capacity) {
     zlib->next_in = (Bytef *)input;
     zlib->avail_in = (uInt)count;
@@ -97,7 +102,10 @@ static eidetic_inflate_status run_zlib(eidetic_inflater *inflater, const uint8_t
     *consumed = count - zlib->avail_in;
     *written = capacity - zlib->avail_out;
     switch (result) {
-    case Z_STREAM_END: return EIDETIC_INFLATE_END;
+    case Z_STREAM_END:
+        return starts_member(inflater, zlib->next_in, zlib->avail_in) && inflateReset(zlib) == Z_OK
+                   ? EIDETIC_INFLATE_HAS_OUTPUT
+                   : EIDETIC_INFLATE_END;
     case Z_MEM_ERROR: return EIDETIC_INFLATE_OUT_OF_MEMORY;
     case Z_OK: return zlib->avail_out == 0 ? EIDETIC_INFLATE_HAS_OUTPUT : EIDETIC_INFLATE_NEEDS_INPUT;
     // No progress is possible without more input.
@@ -109,8 +117,9 @@ static eidetic_inflate_status run_zlib(eidetic_inflater *inflater, const uint8_t
 eidetic_inflate_status eidetic_inflater_run(eidetic_inflater *inflater, const uint8_t *input, size_t count,
                                             size_t *consumed, uint8_t *output, size_t capacity, size_t *written) {
     *consumed = *written = 0;
-    // Bytes behind the end are ignored, as browsers do.
-    if (inflater->has_ended) return EIDETIC_INFLATE_END;
+    // Other bytes behind the end are ignored, as browsers do.
+    if (inflater->has_ended && !(starts_member(inflater, input, count) && inflateReset(&inflater->zlib) == Z_OK))
+        return EIDETIC_INFLATE_END;
     eidetic_inflate_status status =
         (inflater->coding == EIDETIC_INFLATE_BROTLI ? run_brotli : run_zlib)(inflater, input, count, consumed, output,
                                                                              capacity, written);

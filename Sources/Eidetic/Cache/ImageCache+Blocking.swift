@@ -84,6 +84,8 @@ extension ImageCache {
             in tiers: Tiers = .all,
             metadata: DiskCache.Metadata = .init()
         ) throws(EideticError) {
+            let work = tiers.contains(.disk) ? cache.beginDiskWork() : nil
+            defer { _ = try? work?.get().end() }
             let image = try image.decodedSynchronously()
             let destination = try cache.insertIntoMemory(
                 image,
@@ -92,7 +94,7 @@ extension ImageCache {
                 tiers: tiers,
                 metadata: metadata
             )
-            guard tiers.contains(.disk), let disk = cache.disk else { return }
+            guard let disk = cache.disk, try work?.get() != nil else { return }
             let encoded = try cache.serialize(image, bytes: bytes, for: destination)
             try disk.blocking.insert(encoded, for: destination.key, metadata: destination.metadata)
         }
@@ -109,6 +111,8 @@ extension ImageCache {
             for key: Key,
             metadata: DiskCache.Metadata = .init()
         ) throws(EideticError) {
+            let work = try cache.beginDiskWork()?.get()
+            defer { work?.end() }
             let destination = Destination(key: cache.resolved(key).text, metadata: metadata)
             let encoded = try cache.serialize(nil, bytes: bytes, for: destination)
             try cache.disk?.blocking.insert(encoded, for: destination.key, metadata: metadata)

@@ -59,7 +59,7 @@ extension ImageCache {
     }
 
     /// Covers a write to disk from the call that decides it; `nil` if there is no disk cache.
-    private func beginDiskWork() -> Result<BackgroundWork, EideticError>? {
+    func beginDiskWork() -> Result<BackgroundWork, EideticError>? {
         guard let disk else { return nil }
         return Result { () throws(EideticError) in try disk.beginWork() }
     }

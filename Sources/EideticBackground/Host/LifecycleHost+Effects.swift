@@ -12,7 +12,7 @@ extension LifecycleHost {
         case .freezeProcess: stopProcess()
         case .commitSuspension: break
         case .thawProcess: Log.write(.info, category: .background, message: "resumed")
-        case .deliverNotices: application.noticeCenter.resume()
+        case .deliverNotices: deliverNotices()
         case .saveArchive: saveArchive()
         case .deleteArchive: archive?.delete()
         case .deliverMemoryWarning(let level): deliverMemoryPressure(MemoryPressure(rawValue: level) ?? .critical)
@@ -27,23 +27,35 @@ extension LifecycleHost {
         }
     }
 
-    /// Delivers a callback, after the observers of notices that were held during suspension.
-    private func deliver(_ callback: LifecycleCallback) {
-        if application.noticeCenter.isSettled {
-            application.noticeCenter.settle()
-            return deliverNow(callback)
-        }
-        postponedCallback = (callback, now + configuration.rules.observerLimit)
+    private func deliverNotices() {
+        application.noticeCenter.resume()
+        noticeDeadline = now + configuration.rules.observerLimit
     }
 
-    /// Delivers the callback that waits for observers, when they have finished or taken too long.
-    func deliverPostponedCallback() {
-        guard let (callback, deadline) = postponedCallback, application.noticeCenter.isSettled || deadline <= now else {
-            return
+    /// Delivers a callback; the return to the foreground after the observers of notices that were held meanwhile.
+    private func deliver(_ callback: LifecycleCallback) {
+        if callback == .willEnterForeground, noticeDeadline != nil, !application.noticeCenter.isSettled {
+            postponedCallback = callback
+        } else {
+            settleNotices()
+            deliverNow(callback)
         }
+    }
+
+    /// Waits for observers of held notices no longer when they have finished or taken too long, and delivers the
+    /// callback that waits for them, with its full time.
+    func checkNoticeObservers() {
+        guard let deadline = noticeDeadline, deadline <= now || application.noticeCenter.isSettled else { return }
+        settleNotices()
+        guard let callback = postponedCallback else { return }
         postponedCallback = nil
-        application.noticeCenter.settle()
+        lifecycle.restartCallbackLimit(at: now)
         deliverNow(callback)
+    }
+
+    private func settleNotices() {
+        noticeDeadline = nil
+        application.noticeCenter.settle()
     }
 
     /// Notifies the streams and the delegate; acknowledges at once without a delegate.

@@ -13,10 +13,15 @@ extension LifecycleHost {
         }
         application.setState(.suspended)
         application.noticeCenter.suspend()
-        kill(getpid(), SIGSTOP)
+        // Directed to this thread, which therefore stops here; the others stop with it.
+        raise(SIGSTOP)
         // The process was continued; the time in between is not charged.
         skipStoppedTime()
         pendingEvents.append((.processFrozen(openTasks: 0, blocksOthers: false), moment))
+        // What happened meanwhile is known before the application continues.
+        readNotices()
+        // Not by SIGCONT, which may be read after a later signal, or have a handler of the application's own.
+        pendingEvents.append((resumeByJobControl(), now))
     }
 
     func saveArchive() {

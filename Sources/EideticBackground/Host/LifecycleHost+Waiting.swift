@@ -34,7 +34,7 @@ extension LifecycleHost {
     /// The time to the next look at the clock, while a limit runs.
     private func stepToDeadline(from now: Duration) -> Duration? {
         let hasObservers = !application.tasks.observerNames.isEmpty
-        let moments = [lifecycle.nextDeadline, hasObservers ? observerDeadline : nil, postponedCallback?.deadline]
+        let moments = [lifecycle.nextDeadline, hasObservers ? observerDeadline : nil, noticeDeadline]
         return moments.compactMap(\.self).min().map { deadline in
             RunningTime.longestWait(
                 before: deadline - now,
@@ -49,7 +49,7 @@ extension LifecycleHost {
 
     /// Waits no longer for observers that have not handled a change in their time.
     func checkObservers() {
-        deliverPostponedCallback()
+        checkNoticeObservers()
         guard let deadline = observerDeadline, deadline <= now else { return }
         observerDeadline = nil
         application.tasks.expireObservers()

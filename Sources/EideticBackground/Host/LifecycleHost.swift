@@ -32,7 +32,9 @@ final class LifecycleHost: @unchecked Sendable {
     /// The time at which nothing waits any more for observers of the last change of state.
     var observerDeadline: Duration?
     /// A callback that follows when the observers of held notices have finished, or after this time.
-    var postponedCallback: (callback: LifecycleCallback, deadline: Duration)?
+    var postponedCallback: LifecycleCallback?
+    /// The end of the time of observers of held notices; `nil` if none is waited for.
+    var noticeDeadline: Duration?
 
     init(
         application: Application,
@@ -102,11 +104,16 @@ final class LifecycleHost: @unchecked Sendable {
             )
             loginManager = nil
         }
-        for notice in application.noticeSources.read() { application.noticeCenter.post(notice) }
+        readNotices()
         for number in batch.signals { handleSignal(number) }
         for event in batch.events { handle(event) }
         // Tasks may have ended without another event.
         handle(.openTaskCountChanged(application.tasks.count))
+    }
+
+    /// Posts what the sources of notices have to report.
+    func readNotices() {
+        for notice in application.noticeSources.read() { application.noticeCenter.post(notice) }
     }
 
     private func handleSignal(_ number: Int32) {
@@ -118,12 +125,16 @@ final class LifecycleHost: @unchecked Sendable {
         case SIGTSTP:
             (isStoppedByJobControl, isBackgroundJob) = (true, false)
             handle(.suspend(within: configuration.suspensionGracePeriod))
-        case SIGCONT where isStoppedByJobControl:
-            isBackgroundJob = signals.isJobInBackground
-            isStoppedByJobControl = isBackgroundJob
-            handle(isBackgroundJob ? .resumeInBackground : .resumeInForeground)
+        case SIGCONT where isStoppedByJobControl: handle(resumeByJobControl())
         default: break
         }
+    }
+
+    /// Returns the event by which a stopped job continues, in the foreground or in the background of its terminal.
+    func resumeByJobControl() -> LifecycleEvent {
+        isBackgroundJob = signals.isJobInBackground
+        isStoppedByJobControl = isBackgroundJob
+        return isBackgroundJob ? .resumeInBackground : .resumeInForeground
     }
 
     private func checkTerminal() {

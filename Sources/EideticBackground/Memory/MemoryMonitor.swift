@@ -92,6 +92,8 @@ package final class MemoryMonitor {
         }
         let found = max(shares.map(\.pressure).max() ?? .normal, stall?.level ?? .normal)
         if found > .normal { nextReadingTime = min(nextReadingTime, now + .seconds(1)) }
+        // The next reading comes soon enough for the fastest growth; until then events tell nothing new.
+        if notified != nil { triggers.ignoreEvents(until: nextReadingTime) }
         defer { level = found }
         return Reading(level: found, isChanged: found != level, isCurrent: true)
     }

@@ -14,6 +14,7 @@ package final class MemoryPressureTriggers {
 
     private var triggers: [Trigger]
     private var stallsIgnoredUntil: Duration = .zero
+    private var eventsIgnoredUntil: Duration = .zero
 
     /// The stall time within 2 s: 5 % and 15 % for some tasks, 10 % for all.
     private static let thresholds: [(rule: String, level: MemoryPressure)] = [
@@ -64,13 +65,16 @@ package final class MemoryPressureTriggers {
     /// The descriptors to poll; those that are ignored for now are negative.
     package func pollDescriptors(at now: Duration) -> [pollfd] {
         triggers.map { trigger in
-            let isIgnored = trigger.level > .normal && stallsIgnoredUntil > now
+            let isIgnored = (trigger.level > .normal ? stallsIgnoredUntil : eventsIgnoredUntil) > now
             return pollfd(fd: isIgnored ? -1 : trigger.descriptor, events: Int16(POLLPRI), revents: 0)
         }
     }
 
     /// Ignores stalls until a time: they are those of other processes.
     package func ignoreStalls(until moment: Duration) { stallsIgnoredUntil = moment }
+
+    /// Ignores events of groups until a time: a group that is full of page cache has a hundred a second.
+    package func ignoreEvents(until moment: Duration) { eventsIgnoredUntil = moment }
 
     /// Returns the highest pressure among the ready descriptors; `nil` if none is ready.
     package func highestPressure(in polled: [pollfd]) -> MemoryPressure? {

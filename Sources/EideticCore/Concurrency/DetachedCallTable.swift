@@ -59,7 +59,9 @@ struct DetachedCallTable {
         at now: ContinuousClock.Instant
     ) -> Decision? {
         let active = calls.values.filter { now < $0.deadline }
-        if calls.count - active.count >= limits.overdueCalls { return .refuse }
+        let overdueMemory = calls.values.filter { now >= $0.deadline }.reduce(0) { $0 + $1.memory }
+        let isExhausted = overdueMemory >= 2 * limits.memory && overdueMemory > 0
+        if isExhausted || calls.count - active.count >= limits.overdueCalls { return .refuse }
         if reservation.isImmediate { return calls.count < limits.calls + limits.overdueCalls ? .start : .refuse }
         guard waitingTickets.first == ticket, active.count < limits.calls else { return nil }
         return active.reduce(reservation.memory) { $0 + $1.memory } <= limits.memory ? .start : nil

@@ -59,7 +59,9 @@ final class BodyDecoder {
     /// Appends encoded bytes, after all earlier ones have been decoded.
     func append(_ chunk: UnsafeRawBufferPointer) {
         receivedBytes += chunk.count
-        guard !isComplete else { return }
+        // A gzip file may have several members.
+        guard !isComplete || (coding == .gzip && chunk.starts(with: [0x1f, 0x8b])) else { return }
+        isComplete = false
         input.replaceSubrange(0..<input.count, with: chunk)
         position = 0
         hasPendingBytes = true

@@ -25,13 +25,18 @@ extension Exchange {
 
     /// Returns the time until the least rate is checked; records the error if the response arrived too slowly.
     private func remainingRateTime() -> Duration? {
-        let rate = request.fetchRequest.minimumBytesPerSecond
+        var rate = request.fetchRequest.minimumBytesPerSecond
+        // Whoever keeps others waiting must hurry.
+        if share?.holdsOthers ?? false { rate = max(rate, Self.minimumRateWhileOthersWait) }
         guard rate > 0 else { return nil }
         let length = request.fetchRequest.rateWindow
         let result = rateWindow.check(at: activeTime, length: length, bytesPerSecond: rate)
         if result == .zero { failWithTimeout("less than \(rate) bytes per second for \(Self.text(for: length))") }
         return result
     }
+
+    /// The least rate of the body that is larger than the limit of all bodies, while others wait for it.
+    private static let minimumRateWhileOthersWait = 65_536
 
     private func failWithTimeout(_ fault: String) {
         if !isCompleteWithoutBody { fail(timeoutError(fault)) }

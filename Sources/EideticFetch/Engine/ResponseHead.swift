@@ -24,10 +24,11 @@ struct ResponseHead: Sendable, Hashable {
     /// result.
     var hasContentCoding: Bool { !contentCodings.isEmpty }
 
-    /// The content codings of the body in the order of their application, in lower case and without `identity`.
+    /// The content codings of the body in the order of their application, in lower case, without `identity` and `none`,
+    /// its unregistered synonym.
     ///
     /// - SeeAlso: RFC 9110, section 8.4.
-    var contentCodings: [String] { codings(in: "Content-Encoding").filter { $0 != "identity" } }
+    var contentCodings: [String] { codings(in: "Content-Encoding").filter { $0 != "identity" && $0 != "none" } }
 
     /// A Boolean value indicating whether the body has a transfer coding other than `chunked`.
     ///

@@ -56,6 +56,8 @@ package final class BodyBudget: Sendable {
         state.withLock { [limit] in $0.mayGrow(ObjectIdentifier(share), limit: limit) }
     }
 
+    func holdsOthers(_ share: BodyShare) -> Bool { state.withLock { $0.holdsOthers(ObjectIdentifier(share)) } }
+
     func waitUntilMayGrow(_ share: BodyShare) async throws(EideticError) {
         let id = ObjectIdentifier(share)
         try await wait(for: share.context) { [limit] in $0.mayGrow(id, limit: limit) }

@@ -62,6 +62,9 @@ struct BodyBudgetState {
         return !hasExempt
     }
 
+    /// Returns a Boolean value indicating whether others wait because this share may grow beyond the limit.
+    func holdsOthers(_ id: ObjectIdentifier) -> Bool { exempt.contains(id) && (hasRefused || !waiters.isEmpty) }
+
     /// Counts all shares again if any priority has changed.
     private mutating func updatePriorities() {
         let changes = JobContext.priorityChangeCount

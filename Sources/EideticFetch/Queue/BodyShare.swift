@@ -21,6 +21,9 @@ package final class BodyShare: Sendable {
     /// A Boolean value indicating whether the body may receive more bytes.
     var mayGrow: Bool { budget.mayGrow(self) }
 
+    /// A Boolean value indicating whether other bodies wait until this one is complete.
+    package var holdsOthers: Bool { budget.holdsOthers(self) }
+
     /// Waits until the body may receive more bytes.
     ///
     /// - Throws: `cancelled` if the task is cancelled meanwhile.

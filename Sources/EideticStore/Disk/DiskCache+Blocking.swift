@@ -69,7 +69,9 @@ extension DiskCache.Blocking {
         with serializer: DiskCache.Serializer<Value>,
         metadata: DiskCache.Metadata = DiskCache.Metadata()
     ) throws(EideticError) {
-        try insert(try serializer.encode(value, for: key), for: key, metadata: metadata)
+        try cache.covered { () throws(EideticError) in
+            try cache.store(try serializer.encode(value, for: key), for: key, metadata: metadata)
+        }
     }
 
     /// Replaces the metadata of an entry; see ``DiskCache/replaceMetadata(of:with:)``.

@@ -15,7 +15,8 @@ package struct Lifecycle: Sendable, Hashable {
 
     struct PendingCallback: Sendable, Hashable {
         let callback: LifecycleCallback
-        let deadline: Duration
+        let limit: Duration
+        var deadline: Duration
     }
 
     package let rules: LifecycleRules
@@ -130,8 +131,14 @@ extension Lifecycle {
     }
 
     mutating func deliver(_ callback: LifecycleCallback, within limit: Duration) {
-        pendingCallback = PendingCallback(callback: callback, deadline: now + limit)
+        pendingCallback = PendingCallback(callback: callback, limit: limit, deadline: now + limit)
         effects.append(.deliver(callback, deadline: now + limit))
+    }
+
+    /// Starts the limit of the pending callback again: the host has delivered it only now.
+    package mutating func restartCallbackLimit(at moment: Duration) {
+        guard let limit = pendingCallback?.limit else { return }
+        pendingCallback?.deadline = moment + limit
     }
 
     mutating func kill(_ reason: KillReason) {

@@ -23,7 +23,7 @@ eidetic_avif *eidetic_avif_open(
 
 // Sets the largest number of pixels of a coded frame, which the library refuses to decode otherwise. Without a limit, a
 // tile that is announced as 64x64 may be coded as 16384x16384: the library decodes it at that size and scales it down.
-void eidetic_avif_limit_coded_size(eidetic_avif *avif, uint32_t maximum_pixels);
+void eidetic_avif_limit_coded_size(eidetic_avif *avif, uint32_t maximum_pixels, bool is_grid);
 
 void eidetic_avif_close(eidetic_avif *avif);
 

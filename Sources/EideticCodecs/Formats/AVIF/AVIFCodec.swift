@@ -46,7 +46,7 @@ enum AVIFCodec: ImageCodec {
         guard workload != nil || bytes.box("moov") != nil else {
             throw EideticError(.corrupt, message: "avif: the file has neither a list of items nor a sequence")
         }
-        file.limitCodedSize(toPixelCount: workload?.largestItem ?? 0)
+        file.limitCodedSize(toPixelCount: workload?.largestItem ?? 0, isGrid: workload?.isGrid ?? false)
         return try file.decode(for: task)
     }
 

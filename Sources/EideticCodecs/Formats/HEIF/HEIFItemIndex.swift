@@ -51,6 +51,11 @@ struct HEIFItemIndex {
     /// Returns `true` if the item has this type of four characters; otherwise, `false`.
     func isType(_ name: StaticString, item: Int) -> Bool { types[item] == Self.code(name) }
 
+    /// Returns `true` if the item has no frame of its own: a grid, an overlay, or a transformed image.
+    func isDerived(_ item: Int) -> Bool {
+        isType("grid", item: item) || isType("iovl", item: item) || isType("iden", item: item)
+    }
+
     /// Returns the items from which a derived image is made: the tiles of a grid, in order and with repetitions.
     func parts(of item: Int) -> [Int] { parts[item] ?? [] }
 

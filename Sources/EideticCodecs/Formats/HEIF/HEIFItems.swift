@@ -45,6 +45,7 @@ struct HEIFItems {
     static func isAlpha(_ type: UnsafeRawBufferPointer) -> Bool {
         type.contains("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", at: 4)
             || type.contains("urn:mpeg:hevc:2015:auxid:1", at: 4)
+            || type.contains("urn:mpeg:avc:2015:auxid:1", at: 4)
     }
 
     /// Returns the items that are auxiliary to another one.

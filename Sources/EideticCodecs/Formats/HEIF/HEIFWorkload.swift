@@ -21,6 +21,9 @@ struct HEIFWorkload {
     /// The number of different coded items.
     private(set) var codedItemCount = 0
 
+    /// A Boolean value indicating whether the primary image is made of tiles.
+    var isGrid: Bool { index.isType("grid", item: index.primaryItem) }
+
     private let index: HEIFItemIndex
     private let basis: Basis
     private var counts: [Int: Int] = [:]
@@ -39,12 +42,6 @@ struct HEIFWorkload {
         self.index = index
         self.basis = basis
         pixelCount = try count(of: index.primaryItem, depth: 0)
-        // A tile may have an alpha of its own.
-        for item in Array(counts.keys) {
-            for alpha in index.alphaItems(of: item) {
-                pixelCount = min(pixelCount + (try count(of: alpha, depth: 0)), Self.unlimited)
-            }
-        }
     }
 
     /// Throws `limitExceeded` if there are more coded pixels than an image of `limit` pixels and its alpha have; a
@@ -61,14 +58,15 @@ struct HEIFWorkload {
         guard depth < Self.maximumDepth else {
             throw EideticError(.limitExceeded, message: "HEIF: images are made from others too many times")
         }
-        let parts = index.parts(of: item)
         var sum = 0
-        if parts.isEmpty {
+        // A coded item may refer to others as well; a library ignores that and decodes its own frame.
+        if !index.isDerived(item) {
             sum = try pixelCount(ofCodedItem: item)
             largestItem = max(largestItem, sum)
             codedItemCount += 1
         }
-        for part in parts { sum = min(sum + (try count(of: part, depth: depth + 1)), Self.unlimited) }
+        // A tile may have an alpha of its own, which is decoded as often as the tile.
+        for part in index.parts(of: item) + index.alphaItems(of: item) { sum = min(sum + (try count(of: part, depth: depth + 1)), Self.unlimited) }
         counts[item] = sum
         return sum
     }
@@ -82,17 +80,18 @@ struct HEIFWorkload {
     }
 
     private func codedSize(of item: Int) throws(EideticError) -> PixelSize? {
-        let data = index.data(of: item) ?? []
+        guard let data = index.data(of: item) else { return nil }
         if index.isType("av01", item: item) {
             return data.withUnsafeBytes { AV1SequenceHeader.maximumFrameSize(in: $0) }
         }
         #if HEIF
         let sizes = index.properties(of: item, named: "hvcC").flatMap { configuration in
             let lengthSize = (configuration.uint8(at: 21) ?? 0) & 3 + 1
-            return [
-                HEVCParameterSet.maximumFrameSize(inConfiguration: configuration),
-                data.withUnsafeBytes { HEVCParameterSet.maximumFrameSize(in: $0, lengthSize: lengthSize) },
-            ]
+            // libheif's decoder reads lengths of 4 bytes whatever the configuration announces.
+            return [HEVCParameterSet.maximumFrameSize(inConfiguration: configuration)]
+                + Set([lengthSize, 4]).map { size in
+                    data.withUnsafeBytes { HEVCParameterSet.maximumFrameSize(in: $0, lengthSize: size) }
+                }
         }
         return sizes.compactMap { $0 }.max { $0.pixelCount < $1.pixelCount }
         #else
