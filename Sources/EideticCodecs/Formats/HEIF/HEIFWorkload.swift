@@ -66,7 +66,9 @@ struct HEIFWorkload {
             codedItemCount += 1
         }
         // A tile may have an alpha of its own, which is decoded as often as the tile.
-        for part in index.parts(of: item) + index.alphaItems(of: item) { sum = min(sum + (try count(of: part, depth: depth + 1)), Self.unlimited) }
+        for part in index.parts(of: item) + index.alphaItems(of: item) {
+            sum = min(sum + (try count(of: part, depth: depth + 1)), Self.unlimited)
+        }
         counts[item] = sum
         return sum
     }
