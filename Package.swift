@@ -27,7 +27,10 @@ let package = Package(
         .library(name: "Eidetic", targets: ["Eidetic"]),
         .library(name: "EideticBackground", targets: ["EideticBackground"]),
         .library(name: "EideticGTK", targets: ["EideticGTK"]),
+        .library(name: "EideticTransfer", targets: ["EideticTransfer"]),
+        .executable(name: "eidetic-transferd", targets: ["EideticTransferService"]),
         .executable(name: "eidetic", targets: ["EideticCommand"]),
+        .executable(name: "eideticd", targets: ["eideticd"]),
         .executable(name: "eidetic-bench", targets: ["EideticBench"]),
         .executable(name: "eidetic-conformance", targets: ["EideticConformance"]),
     ],
@@ -58,7 +61,7 @@ let package = Package(
         .target(name: "CCodec", linkerSettings: [.linkedLibrary("dl")]),
         .target(
             name: "CTIFF",
-            dependencies: ["CCodec", "CPixels"],
+            dependencies: ["CCodec", "CJPEG", "CPixels"],
             cSettings: kernels,
             linkerSettings: [.linkedLibrary("tiff")]
         ),
@@ -98,15 +101,35 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .target(name: "EideticStore", dependencies: ["EideticCore"], swiftSettings: strict),
+        .target(name: "EideticHTTP", dependencies: ["EideticCore"], swiftSettings: strict),
+        .target(name: "EideticStore", dependencies: ["EideticCore", "EideticHTTP"], swiftSettings: strict),
         .target(
             name: "EideticFetch",
-            dependencies: ["EideticCore", "CCurl", "CInflate", "CNetwork"],
+            dependencies: ["EideticCore", "EideticHTTP", "CCurl", "CInflate", "CNetwork"],
             swiftSettings: strict
         ),
         .target(
             name: "Eidetic",
-            dependencies: ["EideticCore", "EideticCodecs", "EideticStore", "EideticFetch"],
+            dependencies: ["EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch"],
+            swiftSettings: strict
+        ),
+
+        // Messages between processes of one machine.
+        .target(
+            name: "EideticWire",
+            dependencies: ["EideticCore", "LifecycleCore", "CLinux"],
+            swiftSettings: strict
+        ),
+
+        // Transfers that outlive the process.
+        .target(
+            name: "EideticTransfer",
+            dependencies: ["EideticCore", "EideticHTTP", "EideticFetch", "EideticWire", "CLinux"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "EideticTransferService",
+            dependencies: ["EideticTransfer", "EideticCore"],
             swiftSettings: strict
         ),
 
@@ -115,7 +138,21 @@ let package = Package(
         .target(name: "LifecycleCore", swiftSettings: strict),
         .target(
             name: "EideticBackground",
-            dependencies: ["LifecycleCore", "EideticCore", "CLinux", "CNetwork", "CSystemd"],
+            dependencies: ["LifecycleCore", "EideticWire", "EideticCore", "CLinux", "CNetwork", "CSystemd"],
+            swiftSettings: strict
+        ),
+
+        // The supervisor.
+        .target(name: "CSupervisor"),
+        .target(
+            name: "EideticSupervisor",
+            dependencies: ["LifecycleCore", "EideticCore", "EideticWire", "CLinux", "CSupervisor"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "eideticd",
+            dependencies: ["EideticSupervisor", "EideticCore", "LifecycleCore"],
+            path: "Sources/eideticd",
             swiftSettings: strict
         ),
 
@@ -160,7 +197,10 @@ let package = Package(
         // Programs.
         .executableTarget(
             name: "EideticCommand",
-            dependencies: ["Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch"],
+            dependencies: [
+                "Eidetic", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch",
+                "EideticTransfer", "EideticWire", "LifecycleCore",
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -168,6 +208,7 @@ let package = Package(
             dependencies: [
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
                 "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticReplay",
+                "EideticTransfer", "EideticTransferService", "EideticWire",
             ],
             swiftSettings: strict
         ),
@@ -197,6 +238,16 @@ let package = Package(
         .executableTarget(
             name: "EideticBackgroundProbe",
             dependencies: ["Eidetic", "EideticBackground", "EideticCore", "EideticStore", "LifecycleCore"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "EideticSupervisorProbe",
+            dependencies: ["EideticCore", "EideticWire", "LifecycleCore"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "EideticSessionProbe",
+            dependencies: ["EideticTransfer", "Eidetic", "EideticCore", "EideticStore"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -231,17 +282,22 @@ let package = Package(
         .target(name: "EideticReplay", dependencies: ["EideticCore", "EideticStore"], swiftSettings: strict),
         .executableTarget(
             name: "EideticDiskWorker",
-            dependencies: ["EideticCore", "EideticStore"],
+            dependencies: ["EideticCore", "EideticHTTP", "EideticStore"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "EideticStoreTests",
-            dependencies: ["EideticReplay", "EideticStore", "EideticTestSupport", "EideticDiskWorker"],
+            dependencies: ["EideticReplay", "EideticHTTP", "EideticStore", "EideticTestSupport", "EideticDiskWorker"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticHTTPTests",
+            dependencies: ["EideticHTTP", "EideticTestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "EideticFetchTests",
-            dependencies: ["EideticFetch", "EideticTestSupport"],
+            dependencies: ["EideticFetch", "EideticHTTP", "EideticTestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -251,14 +307,51 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticCommandTests",
-            dependencies: ["EideticCommand", "EideticCodecs", "EideticCore", "EideticStore", "EideticTestSupport"],
+            dependencies: [
+                "EideticCommand", "EideticTransferService", "EideticCodecs", "EideticCore", "EideticStore",
+                "EideticSupervisorProbe", "EideticTestSupport", "eideticd",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "EideticBackgroundTests",
             dependencies: [
                 "Alarm", "CTestSupport", "EideticBackground", "EideticBackgroundProbe", "EideticCore", "EideticStore",
-                "EideticTestSupport", "LifecycleCore",
+                "EideticTestSupport", "EideticWire", "LifecycleCore",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticTransferTests",
+            dependencies: [
+                "EideticTransfer", "EideticTransferService", "EideticSessionProbe", "Eidetic", "EideticCore",
+                "EideticFetch", "EideticStore", "EideticTestSupport", "EideticWire",
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "EideticSandboxProbe",
+            dependencies: ["EideticTransfer", "EideticCore", "CLinux"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticTransferServiceTests",
+            dependencies: [
+                "EideticTransfer", "EideticTransferService", "EideticSandboxProbe", "EideticCore", "EideticFetch",
+                "EideticTestSupport", "EideticWire",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticWireTests",
+            dependencies: ["EideticWire", "EideticCore", "EideticTestSupport", "LifecycleCore"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticSupervisorTests",
+            dependencies: [
+                "EideticBackgroundProbe", "EideticCore", "EideticSupervisor", "EideticSupervisorProbe",
+                "EideticTestSupport", "EideticWire", "LifecycleCore", "eideticd",
             ],
             swiftSettings: strict
         ),
@@ -274,7 +367,8 @@ let package = Package(
 // C targets and targets that are not shipped each have a folder of their own.
 let development: Set = [
     "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker", "EideticFetchProbe",
-    "EideticGTKProbe", "EideticReplay", "EideticTestSupport",
+    "EideticGTKProbe", "EideticReplay", "EideticSandboxProbe", "EideticSessionProbe", "EideticSupervisorProbe",
+    "EideticTestSupport",
 ]
 for target in package.targets where target.path == nil && target.type != .test {
     if development.contains(target.name) {
@@ -282,4 +376,23 @@ for target in package.targets where target.path == nil && target.type != .test {
     } else if !target.name.hasPrefix("Eidetic") && target.name != "LifecycleCore" {
         target.path = "Sources/C/\(target.name)"
     }
+}
+
+// EIDETIC_TARGETS, a list of names separated by commas, keeps these targets and what they depend on: one module and its
+// tests build in a part of the time.
+if let names = Context.environment["EIDETIC_TARGETS"] {
+    var kept: Set<String> = []
+    var waiting = names.split(separator: ",").map(String.init)
+    while let name = waiting.popLast() {
+        let target = package.targets.first { $0.name == name }
+        guard let target, kept.insert(name).inserted else { continue }
+        waiting += target.dependencies.compactMap { dependency in
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): name
+            default: nil
+            }
+        }
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products = []
 }

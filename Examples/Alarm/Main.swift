@@ -30,7 +30,7 @@ final class Alarm: ApplicationDelegate {
         return configuration
     }
 
-    func application(_ application: Application, didFinishLaunchingWith archive: [UInt8]?) {
+    func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions) {
         say("The alarm rings in \(minutes) minutes.")
         let work = Task { await ringInTime() }
         // Opened at once: when a request to stop arrives, it may be too late.

@@ -35,7 +35,10 @@ struct Main {
     /// Starts the application, so that images in memory, drawing and storing follow the state of the window.
     private static func startBackgroundExecution() {
         do throws(EideticError) {
-            try Application.shared.start()
+            var configuration = Application.Configuration()
+            // The window decides, also in a program that a shell has started with "&".
+            configuration.followsTerminal = false
+            try Application.shared.start(configuration)
         } catch {
             print("Gallery: \(error.message)")
             exit(1)

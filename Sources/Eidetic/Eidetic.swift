@@ -2,4 +2,5 @@
 @_exported public import EideticCodecs
 @_exported public import EideticCore
 @_exported public import EideticFetch
+@_exported public import EideticHTTP
 @_exported public import EideticStore

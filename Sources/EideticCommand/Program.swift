@@ -6,10 +6,13 @@ enum Program {
     static let root: Command = .init(
         name: "eidetic",
         summary: "load, cache, inspect and convert images",
-        notes: ["Loads images by URL and caches them, inspects and converts image files, and manages the cache."],
+        notes: [
+            "Loads images by URL and caches them, inspects and converts image files, manages the cache and background "
+                + "transfers, and controls supervised applications."
+        ],
         subcommands: [
             LoadCommand.command, PrefetchCommand.command, InspectCommand.command, ConvertCommand.command,
-            CacheCommands.command, completions, help,
+            CacheCommands.command, TransferCommands.command, AppCommands.command, completions, help,
         ]
     )
 

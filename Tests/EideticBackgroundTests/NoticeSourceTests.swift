@@ -60,7 +60,7 @@ struct NoticeSourceTests {
         let probe = try await startProbe(observing: "timeZoneChanged", "settingsChanged")
         probe.process.kill(SIGTSTP)
         await probe.expectOutput("didEnterBackground")
-        await waitUntilStopped(probe)
+        await probe.waitUntilStopped()
         for zone in ["Europe/Berlin", "Asia/Tokyo", "America/Lima"] { setTimeZone(zone) }
         for theme in ["dark", "light", "blue"] {
             try directory.write(Array("theme=\(theme)\n".utf8), to: "settings/app.conf")
@@ -80,7 +80,7 @@ struct NoticeSourceTests {
         let probe = try await startProbe(observing: "settingsChanged", option: "--observe-dropping")
         probe.process.kill(SIGTSTP)
         await probe.expectOutput("didEnterBackground")
-        await waitUntilStopped(probe)
+        await probe.waitUntilStopped()
         try directory.write(Array("theme=dark\n".utf8), to: "settings/app.conf")
         probe.process.kill(SIGCONT)
         await probe.expectOutput("didBecomeActive active", times: 2)
@@ -95,7 +95,7 @@ struct NoticeSourceTests {
             let probe = try await startProbe(observing: "settingsChanged", handlingFor: handling)
             probe.process.kill(SIGTSTP)
             await probe.expectOutput("didEnterBackground")
-            await waitUntilStopped(probe)
+            await probe.waitUntilStopped()
             try directory.write(Array("theme=dark\(handling)\n".utf8), to: "settings/app.conf")
             probe.process.kill(SIGCONT)
             await probe.expectOutput("didBecomeActive active", times: 2)
@@ -129,7 +129,7 @@ struct NoticeSourceTests {
         for round in 0..<Torture.repetitions(20, full: 300) {
             let probe = try await startProbe()
             probe.process.kill(SIGTSTP)
-            await waitUntilStopped(probe)
+            await probe.waitUntilStopped()
             probe.process.kill(SIGCONT)
             probe.process.kill(round.isMultiple(of: 2) ? SIGTERM : SIGHUP)
             let end = await probe.finish()
@@ -164,13 +164,5 @@ struct NoticeSourceTests {
         #expect(await shell.waitForOutput("notice connectivityChanged  interfaces= isConnected=false count 1"))
         shell.kill(SIGTERM)
         #expect(await shell.waitUntilExit().outputText.contains("status 0"))
-    }
-
-    /// Waits until the kernel reports that the process is stopped.
-    private func waitUntilStopped(_ probe: ProbeProcess) async {
-        var information = siginfo_t()
-        while waitid(P_PID, id_t(probe.process.identifier), &information, WSTOPPED | WNOWAIT | WNOHANG) == 0,
-            information.si_code != CLD_STOPPED
-        { await Task.yield() }
     }
 }

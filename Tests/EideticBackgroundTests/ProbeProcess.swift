@@ -33,4 +33,12 @@ struct ProbeProcess {
         let result = await process.waitUntilExit()
         return (result.status, result.outputText.split(separator: "\n").map(String.init), result.errorText)
     }
+
+    /// Waits until the kernel reports that the process is stopped.
+    func waitUntilStopped() async {
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(process.identifier), &information, WSTOPPED | WNOWAIT | WNOHANG) == 0,
+            information.si_code != CLD_STOPPED
+        { await Task.yield() }
+    }
 }

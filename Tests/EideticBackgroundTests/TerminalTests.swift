@@ -71,4 +71,39 @@ struct TerminalTests {
         await expect("willTerminate", in: terminal)
         terminal.type("exit\n")
     }
+
+    @Test("B02 a job that is started in the background is launched there, and becomes active with fg")
+    func startedInBackground() async throws {
+        let terminal = try Terminal()
+        terminal.type("\(ProbeProcess.path) >&3 &\n")
+        await expect("didFinishLaunching background", in: terminal)
+        await expect("state background", in: terminal)
+        #expect(!terminal.shell.outputSoFar.contains("didBecomeActive"))
+        terminal.type("fg >/dev/null\n")
+        await expect("willEnterForeground background\n", in: terminal)
+        await expect("didBecomeActive active", in: terminal)
+        terminal.type(Self.controlC)
+        await expect("willTerminate", in: terminal)
+        terminal.type("exit\n")
+    }
+
+    @Test("B02 a program with windows is in the foreground when it is started with &")
+    func startedWithWindows() async throws {
+        let terminal = try Terminal()
+        terminal.type("\(ProbeProcess.path) --ignore-terminal >&3 &\n")
+        await expect("didBecomeActive active", in: terminal)
+        terminal.type("kill %1\n")
+        await expect("willTerminate", in: terminal)
+        terminal.type("exit\n")
+    }
+
+    @Test("B02 a program that a script in the foreground starts with & is in the foreground")
+    func startedByScript() async throws {
+        let terminal = try Terminal()
+        // Without job control the program stays in the process group of its script.
+        terminal.type("bash -c '\(ProbeProcess.path) >&3 & read line; kill $!; wait'\n")
+        await expect("didBecomeActive active", in: terminal)
+        terminal.type("\nexit\n")
+        await expect("willTerminate", in: terminal)
+    }
 }

@@ -9,7 +9,10 @@ enum EideticProgram {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         let tests = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return tests.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/eidetic"
+        let directory = tests.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
+        // A package that is reduced by EIDETIC_TARGETS has no products, but the target's own name.
+        let isProduct = access("\(directory)/eidetic", X_OK) == 0
+        return isProduct ? "\(directory)/eidetic" : "\(directory)/EideticCommand"
     }()
 
     /// Runs the program until it exits.

@@ -19,6 +19,7 @@ struct ImageFormatTests {
         (.jpegxl, [0xff, 0x0a]),
         (.svg, Array("<?xml version=\"1.0\"?>\n<!-- a --><svg xmlns=\"\">".utf8)),
         (.svg, Array("<svg>".utf8)),
+        (.svg, [0x1f, 0x8b, 0x08]),
         (.svg, Array("<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"a.dtd\"><svg>".utf8)),
     ]
 

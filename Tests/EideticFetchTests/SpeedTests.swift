@@ -1,5 +1,6 @@
 import EideticCore
 import EideticFetch
+import EideticHTTP
 import EideticTestSupport
 import Testing
 

@@ -8,6 +8,7 @@ struct RandomLifecycle {
     private var lifecycle: Lifecycle
     private var now: Duration = .zero
     private var checker = InvariantChecker()
+    private var nextURL: UInt64 = 1
     private(set) var history: [String] = []
     private(set) var suspensions = 0
     private(set) var exits = 0
@@ -41,13 +42,21 @@ struct RandomLifecycle {
         now += .milliseconds(Int.random(in: 0...40, using: &random))
         switch Int.random(in: 0..<10, using: &random) {
         case 0...3:
-            if let callback = lifecycle.unacknowledgedCallback { return .callbackAcknowledged(callback) }
-            if lifecycle.state == .suspending {
-                return .processFrozen(openTasks: chance(oneIn: 4) ? 1 : 0, blocksOthers: chance(oneIn: 10))
+            if let callback = lifecycle.unacknowledgedCallback {
+                return .callbackAcknowledged(callback, process: process)
             }
+            if lifecycle.state == .suspending {
+                return .processFrozen(
+                    lifecycle.process,
+                    openTasks: chance(oneIn: 4) ? 1 : 0,
+                    blocksOthers: chance(oneIn: 10)
+                )
+            }
+            if isLaunchWaiting, chance(oneIn: 3) { return .processExited(lifecycle.process, status: 0) }
             return deadlineEvent()
         case 4, 5: return deadlineEvent()
-        case 6, 7: return .openTaskCountChanged(chance(oneIn: 2) ? 0 : Int.random(in: 0...3, using: &random))
+        case 6, 7:
+            return .openTaskCountChanged(chance(oneIn: 2) ? 0 : Int.random(in: 0...3, using: &random), process: process)
         default: return externalEvent()
         }
     }
@@ -59,23 +68,43 @@ struct RandomLifecycle {
         return .deadlineReached
     }
 
+    private var isLaunchWaiting: Bool { lifecycle.isLaunchWaiting }
+
+    /// The current process, or sometimes another one.
+    private var process: ProcessIdentity {
+        mutating get {
+            let number = lifecycle.process.rawValue
+            return chance(oneIn: 20) ? ProcessIdentity(rawValue: number &- 1) : lifecycle.process
+        }
+    }
+
     private mutating func chance(oneIn count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
 
     private mutating func externalEvent() -> LifecycleEvent {
         let id = UInt64.random(in: 0...3, using: &random)
         let events: [LifecycleEvent] = [
-            .launch(.user), .launch(.user), .launch(.url("a:b")), .openURL("c:d"), .activate, .deactivate,
+            .launch(.user), .launch(.user), .launchInBackground(.user), .launchBackgroundJob,
+            .processConnected(inBackground: chance(oneIn: 2)), .activate, .deactivate,
+            .openURL(IncomingURL("a:b", id: nextURL)), .launch(.url(IncomingURL("c:d", id: nextURL))),
+            .urlAnswered(nextURL &- 1, isHandled: true, process: process),
+            .assertionChanged(.audio, isHeld: true, process: process),
+            .assertionChanged(.audio, isHeld: false, process: process),
+            .assertionChanged(.audio, isHeld: false, process: process),
             .enterBackground, .enterBackground, .enterBackground, .enterForeground, .enterForeground, .show, .lock,
             .unlock, .unlock, .resumeInForeground,
-            .wake(WakeReason(.fetch, id: id), allowance: .seconds(20)), .wakeCompleted(id), .wakeCompleted(id),
+            .wake(WakeReason(.fetch, id: id), allowance: .seconds(20)), .wakeCompleted(id, .noData, process: process),
+            .wakeCompleted(id, .newData, process: process),
             .wake(WakeReason(.session, id: id), allowance: .zero), .backgroundTimeRevoked,
             .systemWillSleep(within: .seconds(5)),
             .systemDidWake, .memoryWarning(level: Int(id)), .suspend(within: .seconds(5)), .resumeInBackground,
-            .terminate(grace: .seconds(25)), .callbackAcknowledged(.willTerminate),
-            .callbackAcknowledged(.didEnterBackground),
-            .processFrozen(openTasks: 0, blocksOthers: false), .processExited(status: 1), .memoryExhausted, .forceQuit,
-            .processAdopted(.background, openTasks: 1),
+            .terminate(grace: .seconds(25)), .callbackAcknowledged(.willTerminate, process: process),
+            .callbackAcknowledged(.didEnterBackground, process: process),
+            .processFrozen(process, openTasks: 0, blocksOthers: false), .processExited(process, status: 1),
+            .memoryExhausted, .forceQuit,
+            .processAdopted(AdoptedProcess(.background, openTasks: 1, wakes: [WakeReason(.push, id: id)])),
+            .processAdopted(AdoptedProcess(.inactive)), .processAdopted(AdoptedProcess(.active, assertions: [.audio])),
         ]
+        nextURL += 1
         let event = events[Int.random(in: 0..<events.count, using: &random)]
         // Events that end a process are rarer than the others, so that most sequences are long.
         switch event {

@@ -41,13 +41,17 @@ extension Transition {
     static let launching: [Transition] = [
         Transition("not running, launch", from: [], on: Path.launching, to: .launching) { now in
             [
-                .spawnProcess, .setTaskPhase(.foreground, deadline: nil),
+                .spawnProcess(.first), .setTaskPhase(.foreground, deadline: nil),
                 .deliver(.launch(.user), deadline: now + .seconds(20)),
             ]
         },
-        Transition("not running, wake", from: [], on: [.now(.wake(fetchWake, allowance: .seconds(60)))], to: .launching)
-        { now in
-            [.spawnProcess, .deliver(.launchInBackground, deadline: now + .seconds(20))]
+        Transition(
+            "not running, wake",
+            from: [],
+            on: [.now(.wake(fetchWake, allowance: .seconds(60)))],
+            to: .launchingInBackground
+        ) { now in
+            [.spawnProcess(.first), .deliver(.launchInBackground(.wake(.fetch)), deadline: now + .seconds(20))]
         },
         Transition(
             "not running, wake of a mode that is not declared",
@@ -72,10 +76,12 @@ extension Transition {
         ) { _ in [.refuse(.forceQuit)] },
         Transition(
             "not running, wake after four crashes during launch",
-            from: Array(
-                repeating: [Step.now(.wake(fetchWake, allowance: .seconds(60))), .now(.processExited(status: 6))],
-                count: 4
-            ).flatMap(\.self),
+            from: (1...4).flatMap { (number: UInt64) -> [Step] in
+                let process = ProcessIdentity(rawValue: number)
+                return [
+                    Step.now(.wake(fetchWake, allowance: .seconds(60))), .now(.processExited(process, status: 6)),
+                ]
+            },
             on: [.now(.wake(fetchWake, allowance: .seconds(60)))],
             to: .notRunning
         ) { _ in [.refuse(.repeatedLaunchCrashes)] },
@@ -96,7 +102,7 @@ extension Transition {
         Transition(
             "launching in the background, acknowledged",
             from: [.now(.wake(fetchWake, allowance: .seconds(60)))],
-            on: [.acknowledge(.launchInBackground)],
+            on: [.acknowledge(.launchInBackground(.wake(.fetch)))],
             to: .background
         ) { now in [.deliver(.wake(fetchWake), deadline: now + .seconds(30))] },
         Transition("launching, too slow", from: Path.launching, on: [.after(.seconds(20))], to: .notRunning) { _ in
@@ -311,7 +317,7 @@ extension Transition {
         Transition("suspended, enter foreground", from: Path.suspended, on: [.now(.enterForeground)], to: .background) {
             now in
             [
-                .thawProcess, .deliverNotices, .setTaskPhase(.foreground, deadline: nil),
+                .deliverNotices, .thawProcess, .setTaskPhase(.foreground, deadline: nil),
                 .deliver(.willEnterForeground, deadline: now + .seconds(10)),
             ]
         },
@@ -327,7 +333,7 @@ extension Transition {
             on: [.now(.wake(fetchWake, allowance: .seconds(60)))],
             to: .background
         ) { now in
-            [.thawProcess, .deliverNotices, .deliver(.wake(fetchWake), deadline: now + .seconds(30))]
+            [.deliverNotices, .thawProcess, .deliver(.wake(fetchWake), deadline: now + .seconds(30))]
         },
         Transition(
             "suspended, continued as a job",
@@ -335,7 +341,7 @@ extension Transition {
             on: [.now(.resumeInBackground)],
             to: .background
         ) { _ in
-            [.thawProcess, .deliverNotices]
+            [.deliverNotices, .thawProcess]
         },
         Transition("suspended, memory critical", from: Path.suspended, on: [.now(.memoryExhausted)], to: .notRunning) {
             _ in [.killProcess(.memory)]
@@ -347,19 +353,19 @@ extension Transition {
         Transition(
             "adopted in the background",
             from: [],
-            on: [.now(.processAdopted(.background, openTasks: 1))],
+            on: [.now(.processAdopted(AdoptedProcess(.background, openTasks: 1)))],
             to: .background
         ) { now in [.setTaskPhase(.background, deadline: now + .seconds(600))] },
         Transition(
             "adopted while suspended",
             from: [],
-            on: [.now(.processAdopted(.suspended, openTasks: 0))],
+            on: [.now(.processAdopted(AdoptedProcess(.suspended)))],
             to: .suspended
         ),
         Transition(
-            "adopted in the foreground",
+            "adopted while active",
             from: [],
-            on: [.now(.processAdopted(.foreground, openTasks: 0))],
+            on: [.now(.processAdopted(AdoptedProcess(.active)))],
             to: .active
         ),
     ]

@@ -62,6 +62,14 @@ CURLcode eidetic_curl_set_receivers(CURL *easy, curl_write_callback receive, cur
     return code;
 }
 
+CURLcode eidetic_curl_set_sender(CURL *easy, curl_read_callback read, curl_seek_callback seek, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_READFUNCTION, read);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_READDATA, context);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seek);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_SEEKDATA, context);
+    return code;
+}
+
 CURLcode eidetic_curl_set_socket_opener(CURL *easy, curl_opensocket_callback open, void *context) {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);

@@ -7,7 +7,7 @@
 // three neighbours, and the difference is entropy-coded.
 // - SeeAlso: ITU-T T.81, annexes C, F.2.2.3 and H.
 
-enum { MAXIMUM_COMPONENTS = 3, TABLES = 4 };
+enum { MAXIMUM_COMPONENTS = 4, TABLES = 4 };
 
 struct table {
     int is_known;
@@ -63,7 +63,7 @@ static int read_frame(eidetic_lossless *decoder, const uint8_t *body, size_t len
     decoder->height = big_endian_16(body + 1);
     decoder->width = big_endian_16(body + 3);
     decoder->components = body[5];
-    if (decoder->components != 1 && decoder->components != 3) return 0;
+    if (decoder->components < 1 || decoder->components > MAXIMUM_COMPONENTS) return 0;
     for (int i = 0; i < decoder->components; i++) {
         decoder->component[i].name = body[6 + 3 * i];
         if (body[7 + 3 * i] != 0x11) return 0; // no subsampling
@@ -133,9 +133,22 @@ static eidetic_jpeg_status prepare(eidetic_lossless *decoder) {
     return EIDETIC_JPEG_OK;
 }
 
-eidetic_jpeg_status eidetic_lossless_create(const uint8_t *bytes, size_t count, eidetic_lossless **result) {
+/// Reads the tables of a stream without an image.
+static void read_abbreviated(eidetic_lossless *decoder, const uint8_t *bytes, size_t count) {
+    size_t offset = 2;
+    while (count >= 4 && offset <= count - 4 && bytes[offset] == 0xff && bytes[offset + 1] != 0xd9) {
+        size_t length = big_endian_16(bytes + offset + 2);
+        if (length < 2 || length + 2 > count - offset) return;
+        if (bytes[offset + 1] == 0xc4 && !read_tables(decoder, bytes + offset + 4, length - 2)) return;
+        offset += 2 + length;
+    }
+}
+
+eidetic_jpeg_status eidetic_lossless_create_samples(
+    const uint8_t *tables, size_t table_count, const uint8_t *bytes, size_t count, eidetic_lossless **result) {
     eidetic_lossless *decoder = calloc(1, sizeof *decoder);
     if (!decoder) return EIDETIC_JPEG_OUT_OF_MEMORY;
+    if (tables) read_abbreviated(decoder, tables, table_count);
     decoder->next = bytes;
     decoder->end = bytes + count;
     eidetic_jpeg_status status = read_header(decoder);
@@ -145,6 +158,17 @@ eidetic_jpeg_status eidetic_lossless_create(const uint8_t *bytes, size_t count, 
     } else {
         eidetic_lossless_destroy(decoder);
     }
+    return status;
+}
+
+eidetic_jpeg_status eidetic_lossless_create(const uint8_t *bytes, size_t count, eidetic_lossless **result) {
+    eidetic_lossless *decoder = NULL;
+    eidetic_jpeg_status status = eidetic_lossless_create_samples(NULL, 0, bytes, count, &decoder);
+    if (status == EIDETIC_JPEG_OK && decoder->components != 1 && decoder->components != 3) {
+        eidetic_lossless_destroy(decoder);
+        return EIDETIC_JPEG_UNSUPPORTED;
+    }
+    *result = decoder;
     return status;
 }
 
@@ -251,28 +275,54 @@ static void write_row(eidetic_lossless *decoder, uint8_t *pixels) {
     }
 }
 
+/// Decodes the next row; the rows are swapped by the caller once it has used them.
+static eidetic_jpeg_status next_row(eidetic_lossless *decoder) {
+    int is_first = decoder->y == 0;
+    if (decoder->rows_between_restarts && !is_first && !decoder->rows_to_restart--) {
+        if (!skip_to_restart(decoder)) {
+            return decoder->end - decoder->next < 2 ? EIDETIC_JPEG_TRUNCATED : EIDETIC_JPEG_FAILED;
+        }
+        decoder->rows_to_restart = decoder->rows_between_restarts - 1;
+        is_first = 1;
+    }
+    return decode_row(decoder, is_first);
+}
+
+static void swap_rows(eidetic_lossless *decoder) {
+    for (int c = 0; c < decoder->components; c++) {
+        uint16_t *row = decoder->component[c].row;
+        decoder->component[c].row = decoder->component[c].above;
+        decoder->component[c].above = row;
+    }
+    decoder->y++;
+}
+
 eidetic_jpeg_status eidetic_lossless_read_rows(
     eidetic_lossless *decoder, uint8_t *rows, size_t bytes_per_row, uint32_t count) {
-    for (uint32_t i = 0; i < count && decoder->y < decoder->height; i++, decoder->y++) {
-        int is_first = decoder->y == 0;
-        if (decoder->rows_between_restarts && !is_first && !decoder->rows_to_restart--) {
-            if (!skip_to_restart(decoder)) {
-                return decoder->end - decoder->next < 2 ? EIDETIC_JPEG_TRUNCATED : EIDETIC_JPEG_FAILED;
-            }
-            decoder->rows_to_restart = decoder->rows_between_restarts - 1;
-            is_first = 1;
-        }
-        eidetic_jpeg_status status = decode_row(decoder, is_first);
+    for (uint32_t i = 0; i < count && decoder->y < decoder->height; i++) {
+        eidetic_jpeg_status status = next_row(decoder);
         if (status != EIDETIC_JPEG_OK) return status;
         write_row(decoder, rows + i * bytes_per_row);
-        for (int c = 0; c < decoder->components; c++) {
-            uint16_t *row = decoder->component[c].row;
-            decoder->component[c].row = decoder->component[c].above;
-            decoder->component[c].above = row;
+        swap_rows(decoder);
+    }
+    return EIDETIC_JPEG_OK;
+}
+
+eidetic_jpeg_status eidetic_lossless_read_samples(eidetic_lossless *decoder, uint16_t *samples) {
+    if (decoder->y >= decoder->height) return EIDETIC_JPEG_TRUNCATED;
+    eidetic_jpeg_status status = next_row(decoder);
+    if (status != EIDETIC_JPEG_OK) return status;
+    uint32_t maximum = (1u << decoder->precision) - 1;
+    for (uint32_t x = 0; x < decoder->width; x++) {
+        for (int i = 0; i < decoder->components; i++) {
+            *samples++ = (uint16_t)((uint32_t)decoder->component[i].row[x] << decoder->point & maximum);
         }
     }
+    swap_rows(decoder);
     return EIDETIC_JPEG_OK;
 }
 
 uint32_t eidetic_lossless_width(const eidetic_lossless *decoder) { return decoder->width; }
 uint32_t eidetic_lossless_height(const eidetic_lossless *decoder) { return decoder->height; }
+int eidetic_lossless_components(const eidetic_lossless *decoder) { return decoder->components; }
+int eidetic_lossless_precision(const eidetic_lossless *decoder) { return decoder->precision; }

@@ -75,10 +75,12 @@ static uint16_t field(eidetic_tiff *tiff, uint32_t tag, uint16_t absent) {
     return TIFFGetFieldDefaulted(tiff->file, tag, &value) ? value : absent;
 }
 
-static void read_palette(eidetic_tiff *tiff) {
+static bool read_palette(eidetic_tiff *tiff) {
     uint16_t *channels[3];
-    if (!TIFFGetField(tiff->file, TIFFTAG_COLORMAP, &channels[0], &channels[1], &channels[2])) return;
+    if (!TIFFGetField(tiff->file, TIFFTAG_COLORMAP, &channels[0], &channels[1], &channels[2])) return true;
     unsigned count = 1u << tiff->bits;
+    tiff->palette = malloc(count * sizeof *tiff->palette);
+    if (!tiff->palette) return false;
     bool is_narrow = true;  // some writers store 8 bits instead of 16
     for (unsigned i = 0; i < count; i++) {
         for (int c = 0; c < 3; c++) is_narrow = is_narrow && channels[c][i] < 256;
@@ -90,6 +92,19 @@ static void read_palette(eidetic_tiff *tiff) {
         }
         tiff->palette[i][3] = 255;
     }
+    return true;
+}
+
+// Sets the coding of CIE L*a*b* (8) and ICC L*a*b* (9). Returns false for samples of other widths.
+static bool find_lab_coding(eidetic_tiff *tiff) {
+    bool is_float = tiff->format == SAMPLEFORMAT_IEEEFP, is_icc = tiff->photometric == PHOTOMETRIC_ICCLAB;
+    tiff->kind = LAB, tiff->colors = tiff->samples >= 3 ? 3 : 1;
+    tiff->lab = (tiff_lab_coding){.lightness = 100, .scale = 1, .has_offset = is_icc && !is_float};
+    // Separate planes are reduced to 8 bits before the conversion.
+    if (is_float) return tiff->bits == 32 && tiff->planes == PLANARCONFIG_CONTIG;
+    tiff->lab.lightness = tiff->bits == 8 ? 255 : is_icc ? 0xff00 : 0xffff;
+    tiff->lab.scale = tiff->bits == 8 ? 1 : 256;
+    return tiff->bits == 8 || tiff->bits == 16;
 }
 
 // Sets `kind` and `colors`. Returns false for colours that only TIFFRGBAImage converts.
@@ -101,11 +116,13 @@ static bool find_kind(eidetic_tiff *tiff) {
     case PHOTOMETRIC_RGB: tiff->kind = RGB, tiff->colors = 3; return tiff->samples >= 3;
     case PHOTOMETRIC_PALETTE:
         tiff->kind = PALETTE, tiff->colors = 1;
-        return tiff->bits <= 8 && tiff->format != SAMPLEFORMAT_IEEEFP &&
+        return tiff->bits <= 16 && tiff->format != SAMPLEFORMAT_IEEEFP &&
             TIFFGetField(tiff->file, TIFFTAG_COLORMAP, &channels[0], &channels[1], &channels[2]);
     case PHOTOMETRIC_SEPARATED:
         tiff->kind = CMYK, tiff->colors = 4;
         return tiff->samples >= 4 && field(tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK;
+    case PHOTOMETRIC_CIELAB:
+    case PHOTOMETRIC_ICCLAB: return find_lab_coding(tiff);
     case PHOTOMETRIC_YCBCR:
         if (tiff->compression != COMPRESSION_JPEG) return false;
         if (tiff->planes != PLANARCONFIG_CONTIG || tiff->samples != 3) return false;
@@ -126,15 +143,21 @@ static bool has_known_samples(const eidetic_tiff *tiff) {
     }
 }
 
+// Finds the first extra sample that is alpha. TIFFRGBAImage uses the first extra sample only.
 static eidetic_tiff_pixels find_alpha(eidetic_tiff *tiff) {
-    uint16_t count = 0, *kinds = NULL;
+    uint16_t count = 0, *kinds = NULL, kind = EXTRASAMPLE_UNSPECIFIED;
     TIFFGetFieldDefaulted(tiff->file, TIFFTAG_EXTRASAMPLES, &count, &kinds);
-    uint16_t kind = count > 0 && kinds ? kinds[0] : EXTRASAMPLE_UNSPECIFIED;
-    bool is_alpha = count > 0 && (kind == EXTRASAMPLE_ASSOCALPHA || kind == EXTRASAMPLE_UNASSALPHA);
-    if (tiff->is_direct) is_alpha = is_alpha && tiff->samples > tiff->colors && tiff->kind != CMYK;
-    tiff->has_alpha = is_alpha;
-    if (tiff->is_direct && tiff->kind == CMYK) return EIDETIC_TIFF_CMYK;
-    if (!is_alpha) return EIDETIC_TIFF_OPAQUE;
+    for (unsigned i = 0; kinds && i < count && (i == 0 || tiff->is_direct) && !tiff->has_alpha; i++) {
+        kind = kinds[i];
+        tiff->alpha = tiff->colors + i;
+        tiff->has_alpha = (kind == EXTRASAMPLE_ASSOCALPHA || kind == EXTRASAMPLE_UNASSALPHA) &&
+            (!tiff->is_direct || tiff->alpha < tiff->samples);
+    }
+    if (tiff->is_direct && tiff->kind == CMYK) {
+        tiff->has_alpha = false;
+        return EIDETIC_TIFF_CMYK;
+    }
+    if (!tiff->has_alpha) return EIDETIC_TIFF_OPAQUE;
     // TIFFRGBAImage premultiplies.
     return kind == EXTRASAMPLE_ASSOCALPHA || !tiff->is_direct ? EIDETIC_TIFF_PREMULTIPLIED : EIDETIC_TIFF_STRAIGHT;
 }
@@ -159,7 +182,9 @@ static bool describe(eidetic_tiff *tiff, eidetic_tiff_info *info, eidetic_codec_
         tiff, TIFFTAG_PHOTOMETRIC, tiff->samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
     tiff->is_tiled = TIFFIsTiled(tiff->file);
     tiff->is_direct = has_known_samples(tiff) && find_kind(tiff);
-    if (tiff->is_direct && tiff->kind == PALETTE) read_palette(tiff);
+    if (tiff->is_direct && tiff->kind == PALETTE && !read_palette(tiff)) {
+        return eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a palette");
+    }
 
     info->width = tiff->width;
     info->height = tiff->height;
@@ -210,5 +235,6 @@ eidetic_tiff *eidetic_tiff_open(
 void eidetic_tiff_close(eidetic_tiff *tiff) {
     if (!tiff) return;
     if (tiff->file) TIFFClose(tiff->file);
+    free(tiff->palette);
     free(tiff);
 }

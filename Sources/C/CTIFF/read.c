@@ -22,22 +22,25 @@ typedef struct {
     unsigned used_samples;  // samples per pixel that are read
 } reader;
 
-// Converts the colour and alpha samples of one row to pixels.
-static void write_row(const reader *r, const uint8_t *samples, size_t step, size_t count, uint8_t *out) {
+// Converts the colour and alpha samples of one row to pixels. `alpha` is the index of the alpha sample.
+static void write_row(
+    const reader *r, const uint8_t *samples, size_t step, unsigned alpha, size_t count, uint8_t *out) {
     const eidetic_tiff *tiff = r->tiff;
     if ((tiff->kind == RGB || tiff->kind == GREY) && step == tiff->colors && !tiff->has_alpha) {
         eidetic_pixels_expand(samples, count, (int)tiff->colors, out);
         return;
     }
     for (size_t i = 0; i < count; i++, samples += step, out += 4) {
+        uint8_t opacity = tiff->has_alpha ? samples[alpha] : 255;
         switch (tiff->kind) {
         case GREY: out[0] = out[1] = out[2] = samples[0]; break;
         case INVERTED_GREY: out[0] = out[1] = out[2] = 255 - samples[0]; break;
         case RGB: out[0] = samples[0], out[1] = samples[1], out[2] = samples[2]; break;
-        case PALETTE: memcpy(out, tiff->palette[samples[0]], 3); break;
+        case PALETTE: memcpy(out, tiff->palette[samples[0] | samples[1] << 8], 3); break;
         case CMYK: memcpy(out, samples, 4); continue;
+        case LAB: break;
         }
-        out[3] = tiff->has_alpha ? samples[tiff->colors] : 255;
+        out[3] = opacity;
     }
 }
 
@@ -45,24 +48,51 @@ static size_t byte_count(const eidetic_tiff *tiff, uint64_t samples) {
     return (size_t)((samples * tiff->bits + 7) / 8);
 }
 
+// Writes the indices of a row, every `step`-th sample, as two bytes of each pixel.
+static void write_indices(const eidetic_tiff *tiff, const uint8_t *source, size_t step, size_t count, uint8_t *out) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t index = tiff_sample(source, i * step, tiff->bits);
+        out[4 * i] = (uint8_t)index;
+        out[4 * i + 1] = (uint8_t)(index >> 8);
+    }
+}
+
+// Converts a row of a piece whose samples are interleaved.
+static void write_interleaved(reader *r, const uint8_t *source, size_t count, uint8_t *out) {
+    const eidetic_tiff *tiff = r->tiff;
+    const uint8_t *samples = source;
+    if (tiff->bits != 8 || tiff->format == SAMPLEFORMAT_IEEEFP) {
+        tiff_unpack(source, count * tiff->samples, tiff->bits, tiff->format, r->samples, 1);
+        samples = r->samples;
+    }
+    if (tiff->kind == PALETTE) {
+        write_indices(tiff, source, tiff->samples, count, out);
+        for (size_t i = 0; tiff->has_alpha && i < count; i++) {
+            out[4 * i + 3] = samples[i * tiff->samples + tiff->alpha];
+        }
+        write_row(r, out, 4, 3, count, out);
+        return;
+    }
+    write_row(r, samples, tiff->samples, tiff->alpha, count, out);
+    if (tiff->kind == LAB) tiff_convert_lab(tiff, source, count, tiff->samples, out);
+}
+
 // Writes one plane of a decoded piece. Samples of separate planes are stored in the pixels; `finish_planes` converts
 // them to colours.
 static void write_piece(reader *r, const piece *p, unsigned plane) {
     const eidetic_tiff *tiff = r->tiff;
     bool is_separate = tiff->planes == PLANARCONFIG_SEPARATE;
-    size_t per_pixel = is_separate ? 1 : tiff->samples;
-    size_t row_bytes = byte_count(tiff, (uint64_t)p->row_samples * per_pixel);
+    size_t row_bytes = byte_count(tiff, (uint64_t)p->row_samples * (is_separate ? 1 : tiff->samples));
     for (uint32_t y = 0; y < p->height; y++) {
         const uint8_t *source = r->coded + y * row_bytes;
         uint8_t *out = r->pixels + (size_t)(p->y + y) * r->bytes_per_row + (size_t)p->x * 4;
-        if (is_separate) {
-            tiff_unpack(source, p->width, tiff->bits, tiff->format, tiff->kind != PALETTE, out + plane, 4);
-        } else if (tiff->bits == 8 && tiff->format != SAMPLEFORMAT_IEEEFP) {
-            write_row(r, source, tiff->samples, p->width, out);
+        if (!is_separate) {
+            write_interleaved(r, source, p->width, out);
+        } else if (tiff->kind == PALETTE && plane == 0) {
+            write_indices(tiff, source, 1, p->width, out);
         } else {
-            tiff_unpack(
-                source, p->width * per_pixel, tiff->bits, tiff->format, tiff->kind != PALETTE, r->samples, 1);
-            write_row(r, r->samples, tiff->samples, p->width, out);
+            unsigned slot = plane < tiff->colors ? plane : 3;
+            tiff_unpack(source, p->width, tiff->bits, tiff->format, out + slot, 4);
         }
     }
 }
@@ -72,7 +102,8 @@ static void finish_planes(reader *r) {
     for (uint32_t y = 0; y < r->tiff->height; y++) {
         uint8_t *row = r->pixels + y * r->bytes_per_row;
         memcpy(copy, row, (size_t)r->tiff->width * 4);
-        write_row(r, copy, 4, r->tiff->width, row);
+        write_row(r, copy, 4, 3, r->tiff->width, row);
+        if (r->tiff->kind == LAB) tiff_convert_lab(r->tiff, copy, r->tiff->width, 4, row);
     }
 }
 
@@ -99,16 +130,29 @@ static void retry_fax(reader *r, uint32_t index, const piece *p) {
     size_t bytes_per_row = byte_count(tiff, p->row_samples), size = bytes_per_row * p->height;
     uint8_t *rows = is_known ? malloc(size) : NULL;
     uint64_t offset = TIFFGetStrileOffset(tiff->file, index), count = TIFFGetStrileByteCount(tiff->file, index);
-    if (rows && tiff_read_fax(
-            tiff->bytes + offset, count, order == FILLORDER_LSB2MSB, p->row_samples, p->height, rows, bytes_per_row)) {
+    eidetic_fax_source source = {tiff->bytes + offset, count, order == FILLORDER_LSB2MSB};
+    size_t bit = 0;
+    if (rows && eidetic_fax_decode(source, &bit, p->row_samples, p->height, rows, bytes_per_row) == p->height) {
         memcpy(r->coded, rows, size);
     }
     free(rows);
 }
 
+static bool read_lossless(reader *r, const piece *p, uint32_t index, eidetic_codec_outcome *outcome) {
+    size_t per_pixel = r->tiff->planes == PLANARCONFIG_SEPARATE ? 1 : r->tiff->samples;
+    uint64_t row_samples = (uint64_t)p->row_samples * per_pixel;
+    return row_samples <= UINT32_MAX && tiff_read_lossless(
+        r->tiff, index, (uint32_t)row_samples, p->height, r->coded, byte_count(r->tiff, row_samples), outcome);
+}
+
 static bool read_piece(reader *r, const piece *p, uint32_t planes, uint32_t per_plane, eidetic_codec_outcome *outcome) {
     for (uint32_t plane = 0; plane < planes; plane++) {
-        uint32_t index = plane * per_plane + p->index;
+        uint32_t index = (plane < r->tiff->colors ? plane : r->tiff->alpha) * per_plane + p->index;
+        if (tiff_is_lossless(r->tiff, index)) {
+            if (!read_lossless(r, p, index, outcome)) return false;
+            write_piece(r, p, plane);
+            continue;
+        }
         // Pixels that bad lines leave out stay blank.
         if (is_fax(r->tiff)) memset(r->coded, 0, r->coded_size);
         tmsize_t read = r->tiff->is_tiled
@@ -177,7 +221,7 @@ static bool prepare(reader *r, uint32_t *width, uint32_t *height, eidetic_codec_
     return eidetic_codec_fail(outcome, EIDETIC_CODEC_NO_MEMORY, "not enough memory for a strip or tile");
 }
 
-// Decodes YCbCr without JPEG, old-style JPEG, CIE L*a*b* and LogLuv, which the library converts to RGBA.
+// Decodes YCbCr without JPEG, old-style JPEG and LogLuv, which the library converts to RGBA.
 static void read_converted(
     eidetic_tiff *tiff, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome) {
     char message[1024] = "";

@@ -32,7 +32,7 @@ static double half_float(uint16_t bits) {
     return bits & 0x8000 ? -value : value;
 }
 
-static double float_sample(const uint8_t *source, size_t index, unsigned bits) {
+double tiff_float_sample(const uint8_t *source, size_t index, unsigned bits) {
     uint64_t value = byte_sample(source, index, bits);
     if (bits == 16) return half_float((uint16_t)value);
     if (bits == 32) {
@@ -51,7 +51,7 @@ static uint8_t from_float(double value) {
     return value >= 1 ? 255 : (uint8_t)(value * 255 + 0.5);
 }
 
-static uint64_t integer_sample(const uint8_t *source, size_t index, unsigned bits) {
+uint64_t tiff_sample(const uint8_t *source, size_t index, unsigned bits) {
     return bits >= 16 && bits % 8 == 0 ? byte_sample(source, index, bits) : packed_sample(source, index, bits);
 }
 
@@ -62,21 +62,18 @@ static uint8_t scaled_to_8(uint64_t value, unsigned bits) {
 }
 
 void tiff_unpack(
-    const uint8_t *source, size_t count, unsigned bits, unsigned format, bool scales, uint8_t *samples, size_t step) {
+    const uint8_t *source, size_t count, unsigned bits, unsigned format, uint8_t *samples, size_t step) {
     if (format == SAMPLEFORMAT_IEEEFP) {
-        for (size_t i = 0; i < count; i++) samples[i * step] = from_float(float_sample(source, i, bits));
+        for (size_t i = 0; i < count; i++) samples[i * step] = from_float(tiff_float_sample(source, i, bits));
     } else if (bits == 8) {
         for (size_t i = 0; i < count; i++) samples[i * step] = source[i];
-    } else if (bits == 16 && scales) {
+    } else if (bits == 16) {
         for (size_t i = 0; i < count; i++) {
             uint16_t value;
             memcpy(&value, source + 2 * i, 2);
             samples[i * step] = (uint8_t)(((uint32_t)value * 255 + 32767) / 65535);
         }
     } else {
-        for (size_t i = 0; i < count; i++) {
-            uint64_t value = integer_sample(source, i, bits);
-            samples[i * step] = scales ? scaled_to_8(value, bits) : (uint8_t)value;
-        }
+        for (size_t i = 0; i < count; i++) samples[i * step] = scaled_to_8(tiff_sample(source, i, bits), bits);
     }
 }

@@ -10,22 +10,42 @@ final class MemoryGrowth: Sendable {
     init(mebibytesPerSecond: Int, isForPixels: Bool = false) {
         guard mebibytesPerSecond > 0 else { return }
         Thread.start(name: "growth") {
-            var blocks: [UnsafeMutableRawPointer] = []
+            var blocks: [Block] = []
             while !self.isStopped.load(ordering: .relaxed) {
                 guard let block = Self.allocateBlock(isForPixels: isForPixels) else { break }
-                memset(block, 1, 1 << 20)
+                memset(block.memory, 1, 1 << 20)
                 blocks.append(block)
                 usleep(UInt32(1_000_000 / mebibytesPerSecond))
             }
-            for block in blocks { if isForPixels { free(block) } else { munmap(block, 1 << 20) } }
+            for block in blocks { block.release() }
             printLine("released \(blocks.count) MiB")
         }
     }
 
-    private static func allocateBlock(isForPixels: Bool) -> UnsafeMutableRawPointer? {
-        if isForPixels { return PixelMemory.allocate(byteCount: 1 << 20) }
+    /// One mebibyte, of the system or of the allocator of pixels.
+    private enum Block {
+        case mapping(UnsafeMutableRawPointer)
+        case pixels(PixelMemory.Block)
+
+        var memory: UnsafeMutableRawPointer {
+            switch self {
+            case .mapping(let memory): memory
+            case .pixels(let block): block.memory
+            }
+        }
+
+        func release() {
+            switch self {
+            case .mapping(let memory): munmap(memory, 1 << 20)
+            case .pixels(let block): PixelMemory.deallocate(block)
+            }
+        }
+    }
+
+    private static func allocateBlock(isForPixels: Bool) -> Block? {
+        if isForPixels { return PixelMemory.allocate(byteCount: 1 << 20).map(Block.pixels) }
         let block = mmap(nil, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        return block == MAP_FAILED ? nil : block
+        return block == MAP_FAILED ? nil : block.map(Block.mapping)
     }
 
     func stop() { isStopped.store(true, ordering: .relaxed) }

@@ -18,8 +18,11 @@ final class ProbeDelegate: ApplicationDelegate {
         if plan.crashesAtLaunch { abort() }
     }
 
-    func application(_ application: Application, didFinishLaunchingWith archive: [UInt8]?) {
-        if let archive { printLine("archive \(String(decoding: archive, as: UTF8.self))") }
+    func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions) {
+        if application.isSupervised { printLine("supervised") }
+        if plan.playsAudio { application.beginContinuousActivity(.audio) }
+        if options.reason != .user { printLine("launched for \(options.reason)") }
+        if let archive = options.archive { printLine("archive \(String(decoding: archive, as: UTF8.self))") }
         if let report = application.previousExitReport { printLine("report \(report)") }
         report("didFinishLaunching", application: application)
         for task in plan.plannedTasks { openTasks.append((task, begin(task, in: application))) }
@@ -67,6 +70,22 @@ final class ProbeDelegate: ApplicationDelegate {
                 application.endBackgroundTask(identifier)
             }
         }
+    }
+
+    func application(_ application: Application, open url: String) -> Bool {
+        printLine("open \(url) \(application.state.rawValue)")
+        return plan.openedScheme.map { url.hasPrefix($0) } ?? false
+    }
+
+    func application(
+        _ application: Application,
+        performWake wake: BackgroundWake
+    ) async -> BackgroundWake.Result {
+        printLine("wake \(wake.kind) \(wake.id)")
+        guard plan.holdsWakes else { return .newData }
+        try? await Task.sleep(for: .seconds(3_600))
+        printLine("wake cancelled")
+        return .failed
     }
 
     func applicationArchive(_ application: Application) -> [UInt8]? { plan.archive }

@@ -64,6 +64,12 @@ struct ProbePlan: Sendable {
     var stormURL: String?
     /// A Boolean value indicating whether the probe requests its end before the start.
     var stopsAtStart = false
+    /// The beginning of the URLs that the probe opens.
+    var openedScheme: String?
+    /// A Boolean value indicating whether a wake is not completed until it is cancelled.
+    var holdsWakes = false
+    /// A Boolean value indicating whether the probe holds the assertion for audio from the launch on.
+    var playsAudio = false
 
     init(arguments: ArraySlice<String>) throws(EideticError) {
         var arguments = arguments
@@ -94,6 +100,9 @@ struct ProbePlan: Sendable {
         case "--no-memory-thresholds": configuration.usesMemoryThresholds = false
         case "--end-all-at-expiry": endsAllTasksAtExpiration = true
         case "--continue-in-background": continuesInBackground = true
+        case "--ignore-terminal": configuration.followsTerminal = false
+        case "--hold-wakes": holdsWakes = true
+        case "--audio": playsAudio = true
         case "--shared-pipeline": usesSharedPipeline = true
         default: try parse(option, value: Self.value(from: &arguments))
         }
@@ -136,6 +145,11 @@ struct ProbePlan: Sendable {
         case "--load": url = value
         case "--load-storm": stormURL = value
         case "--settings": configuration.settingsFiles.append(value)
+        case "--supervisor-socket":
+            (configuration.connectsToSupervisor, configuration.supervisorSocketPath) = (true, value)
+        case "--reconnect-limit":
+            configuration.supervisorReconnectLimit = .milliseconds(try Self.number(from: value))
+        case "--open": openedScheme = value
         case "--system-directory": configuration.systemSettingsDirectory = value
         case "--observe": observedNotices.append((Notice.Name(value), .coalesce))
         case "--observe-dropping": observedNotices.append((Notice.Name(value), .drop))

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 import EideticStore
 import Glibc
 

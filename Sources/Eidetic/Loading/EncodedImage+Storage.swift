@@ -44,7 +44,7 @@ extension EncodedImage {
     var isValidated: Bool { storage.withLock { $0.isValidated } }
 
     /// A Boolean value indicating whether the bytes may be stored on disk.
-    var isStorable: Bool { writer != nil }
+    var isStorable: Bool { writer != nil && isWritten }
 
     /// A Boolean value indicating whether the write has started, whatever its outcome.
     var hasStartedStoring: Bool { isStorable && isValidated }
@@ -85,7 +85,7 @@ extension EncodedImage {
     /// - Returns: The error if they could not be stored; otherwise, `nil`.
     /// - Throws: `cancelled` as soon as the task is cancelled.
     func waitForStorage() async throws(EideticError) -> EideticError? {
-        guard isStorable else { return nil }
+        guard writer != nil else { return nil }
         let ticket = storage.withLock { $0.issueTicket() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -1,5 +1,6 @@
 import EideticCore
 import EideticFetch
+import EideticHTTP
 
 /// The encoded bytes of an image, with the source they came from, and the write to disk that is still to come.
 final class EncodedImage: Sendable {
@@ -18,12 +19,19 @@ final class EncodedImage: Sendable {
     let source: ImageSource
     /// The steps of the load that brought the bytes.
     let steps: [LoadTrace.Step]
-    /// The time for which the server's response is fresh; `nil` if freshness is not limited by the server.
-    let timeToLive: Duration?
+    /// The uptime at which the server's response becomes stale; `nil` if freshness is not limited by the server.
+    private let deadline: Duration?
+    private let time: any TimeSource
     /// A Boolean value indicating whether the server must be queried while the image is shown.
     let needsRevalidation: Bool
     /// The server that sent the bytes, as the request names it.
     let server: FetchRequest?
+    /// The redirects that led to the bytes, and the response that brought them; none if no server sent them.
+    let responses: [ResponseFreshness.Response]
+    /// The key of the disk entry that has the bytes; `nil` for the key of the request.
+    let diskKey: String?
+    /// A Boolean value indicating whether ``writer`` stores the bytes, and does not only remove older ones.
+    let isWritten: Bool
     let writer: Writer?
     /// The share of the bytes in the limit of all bodies in memory; `nil` if they are not counted.
     let share: BodyShare?
@@ -37,10 +45,14 @@ final class EncodedImage: Sendable {
     ///   - source: The tier that had them.
     ///   - steps: The steps of the load that brought them.
     ///   - timeToLive: The time for which they are fresh; `nil` if the server does not limit it.
+    ///   - time: The clock that counts it.
     ///   - needsRevalidation: A Boolean value indicating whether the server must be queried while the image is shown.
     ///   - server: The server that sent them.
+    ///   - responses: The redirects that led to the bytes, and the response that brought them.
+    ///   - diskKey: The key of the disk entry that has them; `nil` for the key of the request.
     ///   - onReplacement: Called when new bytes have proved to be an image, and again when the disk has them.
-    ///   - writer: Writes the bytes to disk; `nil` if they are there already or must not be stored.
+    ///   - writer: Writes the bytes to disk, or removes older ones; `nil` if nothing on disk changes.
+    ///   - isWritten: A Boolean value indicating whether `writer` writes.
     ///   - share: The share of the bytes in the limit of all bodies in memory, released when they have been decoded and
     ///     stored.
     init(
@@ -48,29 +60,42 @@ final class EncodedImage: Sendable {
         source: ImageSource,
         steps: [LoadTrace.Step],
         timeToLive: Duration? = nil,
+        time: any TimeSource = SystemTime(),
         needsRevalidation: Bool = false,
         server: FetchRequest? = nil,
+        responses: [ResponseFreshness.Response] = [],
+        diskKey: String? = nil,
         onReplacement: ReplacementHandler? = nil,
         writer: Writer? = nil,
+        isWritten: Bool = true,
         share: BodyShare? = nil
     ) {
         self.bytes = bytes
         checksum = bytes.withUnsafeBytes { Checksum.value(of: $0) }
         self.source = source
         self.steps = steps
-        self.timeToLive = timeToLive
+        self.time = time
+        deadline = timeToLive.map { time.uptime + $0 }
         self.needsRevalidation = needsRevalidation
         self.server = server
+        self.responses = responses
+        self.diskKey = diskKey
+        self.isWritten = isWritten
         self.onReplacement = onReplacement
         self.writer = writer
         self.share = share
     }
 
+    /// The time for which the server's response is still fresh; `nil` if freshness is not limited by the server.
+    var timeToLive: Duration? { deadline.map { max(.zero, $0 - time.uptime) } }
+
     /// A Boolean value indicating whether the bytes are from the disk cache, so that the source may have better ones.
     var isFromDisk: Bool { source == .disk && steps.last?.stage != .origin }
 
     /// The same bytes as an image that is not stored.
-    var detached: EncodedImage { EncodedImage(bytes: bytes, source: source, steps: steps, timeToLive: timeToLive) }
+    var detached: EncodedImage {
+        EncodedImage(bytes: bytes, source: source, steps: steps, timeToLive: timeToLive, time: time)
+    }
 
     /// Calls the handler of replaced bytes.
     func reportReplacement(isRepeated: Bool) { onReplacement?(checksum, isRepeated) }

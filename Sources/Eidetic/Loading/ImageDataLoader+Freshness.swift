@@ -1,46 +1,154 @@
 import EideticCore
+import EideticFetch
+import EideticHTTP
 import EideticStore
 
 /// HTTP freshness of responses and disk entries; without it an entry is used until its maximum age.
 extension ImageDataLoader {
-    /// Returns the time for which a response received now is fresh; `nil` if the server does not limit it.
-    func timeToLive(of fields: [HTTPField], for request: ImageRequest) -> Duration? {
-        var metadata = DiskCache.Metadata(headers: fields)
-        metadata.storageTime = SystemTime().now
-        guard let time = timeToLive(of: metadata) else { return nil }
-        return Self.isStorable(fields, for: request) ? time : .zero
-    }
+    /// The current time of the downloader's clock.
+    var now: Timestamp { source.downloader.configuration.time.now }
+
+    /// A Boolean value indicating whether servers determine how long images are used.
+    var usesHTTPFreshness: Bool { freshnessPolicy != .maximumAge }
 
     /// Returns the time for which an entry is still fresh; `nil` if the server does not limit it.
     func timeToLive(of metadata: DiskCache.Metadata) -> Duration? {
-        guard let freshness = freshness(of: metadata) else { return nil }
+        let record = ResponseRecord(metadata)
+        guard let freshness = freshness(of: record.response(metadata), limit: record.limit) else { return nil }
+        return record.dependsOnHooks ? .zero : remainder(of: freshness)
+    }
+
+    /// Returns the time for which a response is still fresh.
+    func remainder(of freshness: ResponseFreshness) -> Duration {
         guard !freshness.control.noCache else { return .zero }
-        return max(.zero, freshness.freshnessLifetime - freshness.currentAge(at: SystemTime().now))
+        return max(.zero, freshness.freshnessLifetime - freshness.currentAge(at: now))
     }
 
     /// Returns the freshness of an entry; `nil` if the pipeline ignores what the server says of it.
-    func freshness(of metadata: DiskCache.Metadata) -> ResponseFreshness? {
+    func freshness(of stored: StoredEntry) -> ResponseFreshness? {
+        freshness(of: stored.record.response(stored.entry.metadata), limit: stored.record.limit)
+    }
+
+    func freshness(of response: ResponseFreshness.Response, limit: ResponseFreshness.Limit?) -> ResponseFreshness? {
         guard case .http(let heuristic) = freshnessPolicy else { return nil }
-        let response = ResponseFreshness.Response(
-            fields: metadata.headers,
-            requestTime: metadata.storageTime,
-            responseTime: metadata.storageTime
-        )
-        return ResponseFreshness(response, heuristic: heuristic)
+        return ResponseFreshness(response, heuristic: heuristic, limit: limit)
     }
 
     /// Returns whether a stale entry may be used although its revalidation failed.
-    func allowsStale(_ entry: DiskCache.Entry, after error: EideticError) -> Bool {
-        guard error.code != .cancelled, let freshness = freshness(of: entry.metadata) else { return false }
-        return freshness.allowsStaleAfterError(at: SystemTime().now, status: error.httpStatus)
+    func allowsStale(_ stored: StoredEntry, after error: EideticError, for request: ImageRequest) -> Bool {
+        guard error.code != .cancelled, !stored.isExpired, let freshness = freshness(of: stored) else { return false }
+        return freshness.allowsStaleAfterError(at: now, status: error.httpStatus, request: request.cacheFields)
+    }
+
+    /// Returns whether an entry is fresh and will not change (RFC 8246), so that not even a reload validates it.
+    func isImmutable(_ stored: StoredEntry) -> Bool {
+        let response = stored.record.response(stored.entry.metadata)
+        let freshness = ResponseFreshness(response, heuristic: .none, limit: stored.record.limit)
+        return !stored.isExpired && freshness.control.isImmutable && freshness.reuse(at: now) == .fresh
+    }
+}
+
+// MARK: Responses
+extension ImageDataLoader {
+    /// A decision about what is kept of a response.
+    struct Retention: Sendable {
+        /// The place of an entry.
+        enum Place: Sendable {
+            /// Nothing is stored.
+            case none
+            /// Under the URL of the request.
+            case resource
+            /// Under the URL that redirects led to, because one of them must not be stored.
+            case target(FetchRequest)
+        }
+
+        var place: Place
+        /// A Boolean value indicating whether a response that is not stored removes an earlier entry all the same.
+        ///
+        /// It does so unless the caller, and not the server, forbids to store it.
+        var removesEntry = true
+        var metadata: DiskCache.Metadata
+        var record = ResponseRecord()
+        /// The selecting fields of the request as text; empty if there are none.
+        var selection = ""
+        /// The time for which memory may have the image; `nil` without a limit.
+        var timeToLive: Duration?
+    }
+
+    /// Returns what may be kept of a response.
+    ///
+    /// - Parameters:
+    ///   - response: The last response, with the fields to be stored.
+    ///   - redirects: The redirects that led to it.
+    ///   - origin: The exchanges; `nil` for bytes that came from no server.
+    ///   - request: The request.
+    /// - Returns: The decision.
+    func retention(
+        of response: ResponseFreshness.Response,
+        redirects: [ResponseFreshness.Response],
+        origin: ResponseOrigin?,
+        for request: ImageRequest
+    ) -> Retention {
+        var retention = Retention(place: .resource, metadata: DiskCache.Metadata(headers: response.fields))
+        guard let origin else { return retention }
+        retention.record.status = response.status
+        (retention.record.requestTime, retention.record.responseTime) = (response.requestTime, response.responseTime)
+        retention.place = place(of: response, redirects: redirects, target: origin.target, for: request)
+        retention.removesEntry = !CacheControl(request.cacheFields).noStore
+        guard case .http(let heuristic) = freshnessPolicy else { return retention }
+        if case .resource = retention.place {
+            let time = response.responseTime
+            let limit = ResponseFreshness.Limit(redirects, heuristic: heuristic, at: time)
+            retention.record.redirectLifetime = limit?.lifetime
+            retention.record.mustRevalidateRedirects = limit?.mustRevalidate ?? false
+        }
+        select(origin.request, for: request, in: &retention)
+        let freshness = ResponseFreshness(response, heuristic: heuristic, limit: retention.record.limit)
+        let isForOthers = if case .resource = retention.place { !retention.record.dependsOnHooks } else { false }
+        retention.timeToLive = isForOthers ? remainder(of: freshness) : .zero
+        return retention
+    }
+
+    /// Returns the place where a response may be stored.
+    private func place(
+        of response: ResponseFreshness.Response,
+        redirects: [ResponseFreshness.Response],
+        target: FetchRequest?,
+        for request: ImageRequest
+    ) -> Retention.Place {
+        guard allowsStorage(of: response, for: request) else { return .none }
+        let names = Vary(response.fields).names
+        let isStorable = redirects.allSatisfy { redirect in
+            allowsStorage(of: redirect, for: request) && Vary(redirect.fields).names.isSubset(of: names)
+        }
+        if isStorable { return .resource }
+        return usesHTTPFreshness ? target.map { .target($0) } ?? .none : .none
     }
 
     /// Returns whether a response may be stored.
     ///
-    /// All header fields of a request are part of its identity, so `Vary` needs no further check. The cookies of the
-    /// jar are not, and may be another user's at the next load.
-    static func isStorable(_ fields: [HTTPField], for request: ImageRequest) -> Bool {
-        if request.usesCookies, case .fields(let names) = Vary(fields), names.contains("cookie") { return false }
-        return Storability.isStorable(status: 200, fields: fields)
+    /// The cookies of the jar are no part of a request's identity, and may be another user's at the next load.
+    private func allowsStorage(of response: ResponseFreshness.Response, for request: ImageRequest) -> Bool {
+        if request.usesCookies, Vary(response.fields).names.contains("cookie") { return false }
+        let fields = request.cacheFields
+        if usesHTTPFreshness {
+            return Storability.isStorable(status: response.status, fields: response.fields, request: fields)
+        }
+        return Storability.isPermitted(status: response.status, fields: response.fields, request: fields)
+    }
+
+    /// Records the fields of the request that selected the response.
+    private func select(_ sent: FetchRequest, for request: ImageRequest, in retention: inout Retention) {
+        let vary = Vary(retention.metadata.headers), downloader = source.downloader
+        guard !vary.names.isEmpty else { return }
+        if case .target(let target) = retention.place {
+            retention.selection = vary.selection(from: downloader.selectingFields(ofSent: target)) ?? ""
+            return
+        }
+        retention.selection = vary.selection(from: downloader.selectingFields(ofSent: sent)) ?? ""
+        guard downloader.changesFields, let plain = request.server else { return }
+        let usual = vary.selection(from: downloader.selectingFields(ofSent: plain.applying(request.options)))
+        let hasOtherUsers = downloader.configuration.credentials != nil && vary.names.contains("authorization")
+        retention.record.dependsOnHooks = hasOtherUsers || usual != retention.selection
     }
 }

@@ -33,10 +33,10 @@ extension ImageDataLoader {
 
         var allowsSource: Bool { self == .cacheElseSource || self == .sourceOnly }
 
-        /// Creates the policy that a request's options name.
-        init(_ options: ImageOptions) {
-            self = options.contains(.fromLoaderOnly) ? .sourceOnly : .cacheElseSource
-            if options.contains(.fromCacheOnly) { self = .cacheOnly }
+        /// Creates the policy that a request's options, or the directive `only-if-cached`, name.
+        init(_ request: ImageRequest) {
+            self = request.options.contains(.fromLoaderOnly) ? .sourceOnly : .cacheElseSource
+            if request.options.contains(.fromCacheOnly) || request.isOnlyIfCached { self = .cacheOnly }
         }
     }
 
@@ -47,6 +47,6 @@ extension ImageDataLoader {
         /// An entry that may be used.
         case hit(EncodedImage)
         /// An entry that the server must confirm first.
-        case stale(DiskCache.Entry)
+        case stale(StoredEntry)
     }
 }

@@ -1,5 +1,6 @@
 import EideticCore
 import EideticFetch
+import EideticHTTP
 import EideticStore
 
 /// Conditional requests: a server confirms cached bytes, or sends others.
@@ -19,46 +20,179 @@ extension ImageDataLoader {
     /// - Parameters:
     ///   - job: The load.
     ///   - displayed: The checksum of the bytes that the displayed image was decoded from; `nil` if it is unknown.
+    ///   - isReload: A Boolean value indicating whether caches on the way have to revalidate their responses as well. A
+    ///     fresh response that never changes is not revalidated then.
     /// - Returns: The result of the comparison.
     /// - Throws: The errors of the source; `badResponse` for a status 304 without conditions.
-    func revalidate(_ job: Job, displayed: UInt64?) async throws(EideticError) -> Revalidation {
-        let request = job.request
-        let entry = try? await disk?.read(request.resourceKey, allowingExpired: true)
-        let response = try await response(for: job, revalidating: entry)
-        let confirmed = entry.flatMap { response.bytes == nil || response.bytes == $0.bytes ? $0 : nil }
-        if let confirmed { await refresh(confirmed, with: response.fields, for: request) }
-        guard let bytes = response.bytes ?? confirmed?.bytes else { throw Self.unexpectedNotModified(for: request) }
-        guard bytes.withUnsafeBytes({ Checksum.value(of: $0) }) == displayed else {
-            return .changed(
-                confirmed.map { makeImage(confirming: $0, with: response, for: request) }
-                    ?? makeImage(bytes, from: response, for: request)
+    func revalidate(_ job: Job, displayed: UInt64?, isReload: Bool) async throws(EideticError) -> Revalidation {
+        let timer = StepTimer(), stored = (try? await search(for: job.request, context: job.context))?.stored
+        if isReload, let stored, isImmutable(stored) {
+            let step = timer.step(.disk, detail: "fresh and immutable")
+            return compare(
+                EncodedImage(
+                    bytes: stored.bytes,
+                    source: .disk,
+                    steps: [step],
+                    timeToLive: timeToLive(of: stored.entry.metadata)
+                ),
+                with: displayed,
+                isTransferred: false
             )
         }
-        // The disk has no entry, or other bytes.
-        if confirmed == nil { makeImage(bytes, from: response, for: request).storeOnce() }
-        return .unchanged(response.step, isTransferred: response.isTransferred)
+        let fetched = try await fetched(job, revalidating: stored, isReload: isReload)
+        let image = await makeImage(fetched, for: job.request)
+        let result = compare(image, with: displayed, isTransferred: fetched.response.isTransferred)
+        // The disk has no entry, or other bytes, or has to forget what it has.
+        if case .unchanged = result, fetched.confirmed == nil { image.storeOnce() }
+        return result
     }
 
-    /// Returns the source's response, to a conditional request if the entry has a validator.
-    func response(
-        for job: Job,
-        revalidating entry: DiskCache.Entry?
-    ) async throws(EideticError) -> ImageDataSource.Response {
-        let fields = entry.map { Validators($0.metadata.headers).conditionalFields } ?? []
-        let conditions = HTTPHeaders(fields.map { .init(name: $0.name, value: $0.value) })
-        return try await source.response(for: job, conditions: conditions)
+    private func compare(_ image: EncodedImage, with displayed: UInt64?, isTransferred: Bool) -> Revalidation {
+        guard image.checksum == displayed, let step = image.steps.last else { return .changed(image) }
+        return .unchanged(step, isTransferred: isTransferred)
     }
 
-    /// Stores the header fields of a confirmation, and restarts the entry's age; its bytes stay as they are.
-    func refresh(_ entry: DiskCache.Entry, with fields: [HTTPField], for request: ImageRequest) async {
-        var metadata = entry.metadata
-        metadata.headers = NotModified.merge(fields, into: entry.metadata.headers)
-        (metadata.storageTime, metadata.expirationTime) = (Timestamp(nanoseconds: 0), nil)
+    /// The bytes that a server sent or confirmed.
+    struct Fetched: Sendable {
+        let response: ImageDataSource.Response
+        let bytes: [UInt8]
+        /// The last response, with the fields that are stored.
+        let final: ResponseFreshness.Response
+        /// The redirects that led to it.
+        let redirects: [ResponseFreshness.Response]
+        /// The entry that the server has confirmed, under the key of the resource or of a redirect's target.
+        var confirmed: StoredEntry?
+    }
+
+    /// Loads the bytes from the source, under the condition that they differ from a stored entry.
+    ///
+    /// A confirmation of something else than that entry is not used; the request is then repeated without conditions.
+    /// An entry that the server reports to be gone is removed.
+    func fetched(
+        _ job: Job,
+        revalidating stored: StoredEntry?,
+        isReload: Bool = false
+    ) async throws(EideticError) -> Fetched {
         do throws(EideticError) {
+            let conditions = stored.map { Validators($0.fields).conditionalFields } ?? []
+            var headers = HTTPHeaders(conditions)
+            if isReload { headers["Cache-Control"] = job.request.reloadDirectives }
+            let response = try await source.response(
+                for: job,
+                conditions: headers,
+                redirectEntries: redirectEntries(for: job.request)
+            )
+            if let fetched = await resolve(response, revalidating: stored, for: job.request) { return fetched }
+            if conditions.isEmpty, response.origin?.cachedTarget == nil {
+                throw Self.unexpectedNotModified(for: job.request)
+            }
+            let repeated = try await source.response(for: job)
+            guard let fetched = await resolve(repeated, revalidating: nil, for: job.request) else {
+                throw Self.unexpectedNotModified(for: job.request)
+            }
+            return fetched
+        } catch {
+            await removeIfGone(job.request, after: error)
+            throw error
+        }
+    }
+
+    /// Returns the bytes of a response; `nil` if it confirms something else than a known entry.
+    private func resolve(
+        _ response: ImageDataSource.Response,
+        revalidating stored: StoredEntry?,
+        for request: ImageRequest
+    ) async -> Fetched? {
+        let responses = response.origin?.responses ?? []
+        if let bytes = response.bytes {
+            let received = responses.last ?? .init(fields: [], requestTime: now, responseTime: now)
+            let final = received.with(fields: response.fields)
+            let redirects = Array(responses.dropLast())
+            return Fetched(response: response, bytes: bytes, final: final, redirects: redirects)
+        }
+        guard let origin = response.origin else { return nil }
+        if origin.cachedTarget != nil { return await resolveTarget(response, origin: origin, for: request) }
+        guard let stored, let confirmation = responses.last,
+            NotModified.confirms(response.fields, stored: stored.fields),
+            stored.record.effectiveURL == checksum(ofTarget: response.effectiveURL, origin: origin, for: request)
+        else { return nil }
+        return await confirm(stored, by: confirmation, in: response, redirects: Array(responses.dropLast()))
+    }
+
+    /// Returns the bytes of the own entry of a redirect's target.
+    private func resolveTarget(
+        _ response: ImageDataSource.Response,
+        origin: ResponseOrigin,
+        for request: ImageRequest
+    ) async -> Fetched? {
+        guard let target = origin.cachedTarget, let entries = redirectEntries(for: request),
+            let stored = await storedEntry(for: target, keyOptions: entries.keyOptions)
+        else { return nil }
+        guard origin.isTargetFresh else {
+            guard let confirmation = origin.responses.last,
+                NotModified.confirms(response.fields, stored: stored.fields)
+            else { return nil }
+            var retention = retention(
+                of: stored.merging(confirmation, fields: response.fields),
+                redirects: [],
+                origin: origin,
+                for: request
+            )
+            await refresh(stored, with: &retention)
+            let redirects = Array(origin.responses.dropLast())
+            return await confirm(stored, by: confirmation, in: response, redirects: redirects, isOwn: false)
+        }
+        let final = stored.record.response(stored.entry.metadata)
+        return Fetched(response: response, bytes: stored.bytes, final: final, redirects: origin.responses)
+    }
+
+    private func confirm(
+        _ stored: StoredEntry,
+        by confirmation: ResponseFreshness.Response,
+        in response: ImageDataSource.Response,
+        redirects: [ResponseFreshness.Response],
+        isOwn: Bool = true
+    ) async -> Fetched {
+        let final = stored.merging(confirmation, fields: response.fields)
+        return Fetched(
+            response: response,
+            bytes: stored.bytes,
+            final: final,
+            redirects: redirects,
+            confirmed: isOwn ? stored : nil
+        )
+    }
+
+    /// Stores the header fields of a confirmation; the bytes stay as they are.
+    ///
+    /// An entry that may no longer be kept is removed.
+    func refresh(_ stored: StoredEntry, with retention: inout Retention) async {
+        let entry = stored.entry
+        do throws(EideticError) {
+            guard case .resource = retention.place else {
+                if retention.removesEntry { try await disk?.remove(entry.key) }
+                return
+            }
+            var metadata = entry.metadata
+            metadata.headers = retention.metadata.headers
+            (metadata.storageTime, metadata.expirationTime) = (Timestamp(nanoseconds: 0), nil)
+            var record = retention.record
+            (record.variants, record.selectingDigest) = (stored.record.variants, stored.record.selectingDigest)
+            record.dependsOnHooks = record.dependsOnHooks || stored.record.dependsOnHooks
+            metadata.extendedData = record.encoded
             try await disk?.replaceMetadata(of: entry, with: metadata)
         } catch {
-            Log.write(.warning, category: .store, message: "\(request.name): entry not refreshed: \(error)")
+            Log.write(.warning, category: .store, message: "\(entry.key): entry not refreshed: \(error)")
         }
+    }
+
+    /// Removes what caches have of an image that its server reports to be gone (404 and 410).
+    private func removeIfGone(_ request: ImageRequest, after error: EideticError) async {
+        guard usesHTTPFreshness, error.code == .httpStatus, [404, 410].contains(error.httpStatus),
+            case .remote = request.resource
+        else { return }
+        renditions.removeContent(of: request)
+        _ = try? await disk?.remove(request.resourceKey)
     }
 
     /// The error of a server that confirms an entry although the request had no condition.
@@ -68,5 +202,29 @@ extension ImageDataLoader {
             message: "\(request.name): status 304 to a request without conditions",
             httpStatus: 304
         )
+    }
+}
+
+extension StoredEntry {
+    /// Returns the stored response as a confirmation has updated it.
+    fileprivate func merging(
+        _ confirmation: ResponseFreshness.Response,
+        fields: [HTTPField]
+    ) -> ResponseFreshness.Response {
+        ResponseFreshness.Response(
+            status: record.status,
+            fields: NotModified.merge(fields, into: self.fields),
+            requestTime: confirmation.requestTime,
+            responseTime: confirmation.responseTime
+        )
+    }
+}
+
+extension ResponseFreshness.Response {
+    /// Returns this response with other fields.
+    fileprivate func with(fields: [HTTPField]) -> ResponseFreshness.Response {
+        var response = self
+        response.fields = fields
+        return response
     }
 }

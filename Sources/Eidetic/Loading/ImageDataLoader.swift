@@ -15,7 +15,7 @@ final class ImageDataLoader: Sendable {
     let renditions: RenditionIndex
     let activeImages = ActiveImages()
     private let gate: InteractionGate
-    private let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1)
+    let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1)
     private let jobs = TaskCoalescer<JobKey, Update, EncodedImage>()
 
     init(configuration: ImagePipeline.Configuration, gate: InteractionGate, renditions: RenditionIndex) {
@@ -41,7 +41,7 @@ final class ImageDataLoader: Sendable {
         context: JobContext,
         onProgress: (@Sendable (Update) -> Void)?
     ) async throws(EideticError) -> EncodedImage {
-        let policy = cachePolicy ?? CachePolicy(request.options)
+        let policy = cachePolicy ?? CachePolicy(request)
         let key = JobKey(dataKey: request.dataKey, cachePolicy: policy)
         return try await jobs.value(for: key, context: context, onProgress: onProgress) { job throws(EideticError) in
             try await self.load(
@@ -64,18 +64,18 @@ final class ImageDataLoader: Sendable {
         activeImages.remove(image, for: request.dataKey)
         guard let disk, let work = try? disk.beginWork() else { return }
         defer { work.end() }
+        let key = image.diskKey ?? request.resourceKey
         _ = try? await pool.run { _ throws(EideticError) in
-            guard try disk.blocking.read(request.resourceKey, allowingExpired: true)?.bytes == image.bytes else {
-                return
-            }
-            _ = try disk.blocking.remove(request.resourceKey)
+            guard try disk.blocking.read(key, allowingExpired: true)?.bytes == image.bytes else { return }
+            _ = try disk.blocking.remove(key)
         }
     }
 
     /// Records that a server's bytes are not an image, so that it is not queried again soon.
     func recordFailure(_ error: EideticError, of image: EncodedImage, for request: ImageRequest) {
         activeImages.remove(image, for: request.dataKey)
-        if let server = image.server { source.recordFailure(error, of: server, options: request.options) }
+        guard let server = image.server else { return }
+        source.recordFailure(error, of: server, options: request.options, after: image.responses)
     }
 
     /// The error of a load that may use no source, and whose image no cache has.
@@ -93,11 +93,11 @@ extension ImageDataLoader {
         try await gate.waitUntilOpen(for: job.context)
         switch await diskLookup(for: request, context: job.context) {
         case .hit(let image): return image
-        case .stale(let entry) where job.cachePolicy == .cacheOnlyAllowingStale:
-            let step = timer.step(.disk, detail: "hit, \(ByteCount(entry.bytes.count)), stale")
-            return EncodedImage(bytes: entry.bytes, source: .disk, steps: [step], timeToLive: .zero)
-        case .stale(let entry):
-            return try await fetch(job, revalidating: entry, after: [timer.step(.disk, detail: "stale")])
+        case .stale(let stored) where job.cachePolicy == .cacheOnlyAllowingStale && !stored.isExpired:
+            let step = timer.step(.disk, detail: "hit, \(ByteCount(stored.bytes.count)), stale")
+            return EncodedImage(bytes: stored.bytes, source: .disk, steps: [step], timeToLive: .zero)
+        case .stale(let stored):
+            return try await fetch(job, revalidating: stored, after: [timer.step(.disk, detail: "stale")])
         case .miss(let reason): return try await fetch(job, after: [timer.step(.disk, detail: reason)])
         }
     }
@@ -105,7 +105,7 @@ extension ImageDataLoader {
     /// Loads from the source; a stale entry is used if the server confirms it, or if it may stand in for an error.
     private func fetch(
         _ job: Job,
-        revalidating stale: DiskCache.Entry? = nil,
+        revalidating stale: StoredEntry? = nil,
         after steps: [LoadTrace.Step] = []
     ) async throws(EideticError) -> EncodedImage {
         guard job.cachePolicy.allowsSource || !job.request.resource.isStoredOnDisk else {
@@ -115,89 +115,11 @@ extension ImageDataLoader {
         try await gate.waitUntilOpen(for: job.context)
         let timer = StepTimer()
         do throws(EideticError) {
-            return try await fetchedImage(job, revalidating: stale, after: steps)
+            return await makeImage(try await fetched(job, revalidating: stale), for: job.request, after: steps)
         } catch {
-            guard let stale, allowsStale(stale, after: error) else { throw error }
+            guard let stale, allowsStale(stale, after: error, for: job.request) else { throw error }
             let steps = steps + [timer.step(.network, detail: "stale, because of \(error)")]
             return EncodedImage(bytes: stale.bytes, source: .disk, steps: steps, timeToLive: .zero)
-        }
-    }
-
-    private func fetchedImage(
-        _ job: Job,
-        revalidating stale: DiskCache.Entry?,
-        after steps: [LoadTrace.Step]
-    ) async throws(EideticError) -> EncodedImage {
-        let response = try await response(for: job, revalidating: stale)
-        if let bytes = response.bytes {
-            return makeImage(bytes, from: response, for: job.request, after: steps)
-        }
-        guard let stale else { throw Self.unexpectedNotModified(for: job.request) }
-        await refresh(stale, with: response.fields, for: job.request)
-        return makeImage(confirming: stale, with: response, for: job.request, after: steps)
-    }
-}
-
-// MARK: Encoded images
-extension ImageDataLoader {
-    /// Creates the image of bytes that the source sent; other loads find it until it is on disk.
-    func makeImage(
-        _ bytes: [UInt8],
-        from response: ImageDataSource.Response,
-        for request: ImageRequest,
-        after steps: [LoadTrace.Step] = []
-    ) -> EncodedImage {
-        let image = EncodedImage(
-            bytes: bytes,
-            source: response.step.stage == .network ? .network : .disk,
-            steps: steps + [response.step],
-            timeToLive: timeToLive(of: response.fields, for: request),
-            server: response.server,
-            onReplacement: replacementHandler(for: request),
-            writer: writer(of: bytes, fields: response.fields, for: request),
-            share: response.share
-        )
-        // Bytes that are neither storable nor fresh are for the callers of this job alone.
-        if image.isStorable || image.timeToLive != .zero { activeImages.insert(image, for: request.dataKey) }
-        return image
-    }
-
-    /// Creates the image of an entry that the server confirmed.
-    func makeImage(
-        confirming entry: DiskCache.Entry,
-        with response: ImageDataSource.Response,
-        for request: ImageRequest,
-        after steps: [LoadTrace.Step] = []
-    ) -> EncodedImage {
-        let fields = NotModified.merge(response.fields, into: entry.metadata.headers)
-        return EncodedImage(
-            bytes: entry.bytes,
-            source: response.isTransferred ? .network : .disk,
-            steps: steps + [response.step],
-            timeToLive: timeToLive(of: fields, for: request),
-            onReplacement: replacementHandler(for: request)
-        )
-    }
-
-    /// Returns a handler that removes the renditions of replaced bytes from memory.
-    private func replacementHandler(for request: ImageRequest) -> EncodedImage.ReplacementHandler {
-        { [renditions] in renditions.replaceContent(of: request, checksum: $0, isRepeated: $1) }
-    }
-
-    private func writer(
-        of bytes: [UInt8],
-        fields: [HTTPField],
-        for request: ImageRequest
-    ) -> EncodedImage.Writer? {
-        guard let disk, request.resource.isStoredOnDisk, !request.options.contains(.cacheMemoryOnly),
-            Self.isStorable(fields, for: request)
-        else { return nil }
-        let key = request.resourceKey, metadata = DiskCache.Metadata(headers: fields)
-        return {
-            let work = Result { () throws(EideticError) in try disk.beginWork() }
-            return { () async throws(EideticError) in
-                try await disk.insert(bytes, for: key, metadata: metadata, within: try work.get())
-            }
         }
     }
 }

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 import EideticFetch
 import EideticStore
 
@@ -8,13 +9,13 @@ extension ImageDataSource {
     /// - Throws: The error of the last server; `invalidArgument` if there is none.
     func download(
         fromFirstOf servers: [FetchRequest],
-        conditions: HTTPHeaders,
+        on terms: Terms,
         job: ImageDataLoader.Job
     ) async throws(EideticError) -> Response {
         var failures: [EideticError] = []
         for server in servers {
             do throws(EideticError) {
-                var response = try await download(from: server, conditions: conditions, job: job)
+                var response = try await download(from: server, on: terms, job: job)
                 response.step = response.step.following(failures)
                 return response
             } catch  where error.code != .cancelled {
@@ -24,32 +25,25 @@ extension ImageDataSource {
         throw failures.last ?? EideticError(.invalidArgument, message: "the list of URLs is empty")
     }
 
-    /// Downloads from one server, unless it is on the list of failures.
+    /// Downloads from one server.
     func download(
         from server: FetchRequest,
-        conditions: HTTPHeaders,
+        on terms: Terms,
         job: ImageDataLoader.Job
     ) async throws(EideticError) -> Response {
-        let plain = server.applying(job.request.options)
-        // The downloader's own check sees the request after its hook and with conditions, so it is made here as well.
-        if !plain.ignoresFailureList { try downloader.failures.check(plain) }
-        var conditional = plain
-        conditional.headers = plain.headers.merging(conditions)
-        var response = try await transfer(conditional, isConditional: !conditions.fields.isEmpty, job: job)
-        if plain.ignoresFailureList { downloader.failures.remove(plain) }
+        var request = server.applying(job.request.options)
+        (request.conditions, request.redirectEntries) = (terms.conditions, terms.redirectEntries)
+        var response = try await transfer(request, job: job)
         response.server = server
         return response
     }
 
-    private func transfer(
-        _ request: FetchRequest,
-        isConditional: Bool,
-        job: ImageDataLoader.Job
-    ) async throws(EideticError) -> Response {
+    private func transfer(_ request: FetchRequest, job: ImageDataLoader.Job) async throws(EideticError) -> Response {
         let timer = StepTimer()
-        if job.request.options.contains(.progressive), !isConditional, !modifiesBodies {
+        if job.request.options.contains(.progressive), request.conditions.isEmpty, !modifiesBodies {
+            let stream = try await downloader.stream(request, context: job.context)
             do throws(EideticError) {
-                return try await stream(request, job: job)
+                return try await response(of: stream, limit: request.byteLimit, job: job, timer: timer)
             } catch  where error.isTransient && mayRestart(request) {
                 Log.write(.info, category: .fetch, message: "\(request.url): restarted: \(error.message)")
             }
@@ -58,6 +52,8 @@ extension ImageDataSource {
         return Response(
             bytes: response.status == 304 ? nil : response.bytes,
             fields: response.headers.storableFields,
+            origin: response.origin,
+            effectiveURL: response.effectiveURL,
             step: timer.step(.network, detail: response.detail),
             share: response.share
         )
@@ -72,14 +68,14 @@ extension ImageDataSource {
         request.ignoresFailureList || downloader.configuration.alwaysRetries
     }
 
-    /// Downloads and reports the bytes received so far.
-    private func stream(
-        _ request: FetchRequest,
-        job: ImageDataLoader.Job
+    /// Reads a stream, and reports the bytes received so far.
+    private func response(
+        of stream: FetchStream,
+        limit: ByteCount,
+        job: ImageDataLoader.Job,
+        timer: StepTimer
     ) async throws(EideticError) -> Response {
-        let timer = StepTimer()
-        let stream = try await downloader.stream(request, context: job.context)
-        let data = PartialData(expectedCount: stream.expectedLength, limit: request.byteLimit)
+        let data = PartialData(expectedCount: stream.expectedLength, limit: limit)
         let throttle = downloader.makeProgressThrottle()
         let share = downloader.bodyBudget.makeShare(for: job.context)
         var chunks = stream.makeAsyncIterator(), received = 0
@@ -93,6 +89,8 @@ extension ImageDataSource {
         return Response(
             bytes: stream.status == 304 ? nil : data.snapshot,
             fields: stream.headers.storableFields,
+            origin: stream.origin,
+            effectiveURL: stream.effectiveURL,
             step: timer.step(.network, detail: "\(stream.status), \(ByteCount(received)), piece by piece"),
             share: share
         )
@@ -111,7 +109,7 @@ extension BodyBudget {
 
 extension HTTPHeaders {
     fileprivate var storableFields: [HTTPField] {
-        Storability.storableFields(of: fields.map { .init(name: $0.name, value: $0.value) })
+        Storability.storableFields(of: fields)
     }
 }
 

@@ -1,5 +1,6 @@
 import EideticCodecs
 import EideticCore
+import EideticHTTP
 import EideticFetch
 import EideticStore
 
@@ -11,6 +12,10 @@ struct ImageDataSource: Sendable {
         let bytes: [UInt8]?
         /// The HTTP fields that are stored with the bytes.
         let fields: [HTTPField]
+        /// The exchanges that led to the response; `nil` if no server was asked.
+        var origin: ResponseOrigin?
+        /// The URL of the response, after all redirects.
+        var effectiveURL = ""
         var step: LoadTrace.Step
         /// The server that sent the response, as the request names it.
         var server: FetchRequest?
@@ -35,18 +40,20 @@ struct ImageDataSource: Sendable {
     /// - Parameters:
     ///   - job: The job, whose `report` is called with progress.
     ///   - conditions: The header fields by which a server can confirm cached bytes.
+    ///   - redirectEntries: The entries of redirects' targets.
     /// - Returns: The response.
     /// - Throws: The errors of the download, the file or the function.
     func response(
         for job: ImageDataLoader.Job,
-        conditions: HTTPHeaders = [:]
+        conditions: HTTPHeaders = [:],
+        redirectEntries: RedirectEntries? = nil
     ) async throws(EideticError) -> Response {
-        let timer = StepTimer()
+        let timer = StepTimer(), terms = Terms(conditions: conditions, redirectEntries: redirectEntries)
         switch job.request.resource {
-        case .remote(let server): return try await download(from: server, conditions: conditions, job: job)
+        case .remote(let server): return try await download(from: server, on: terms, job: job)
         case .firstOf, .candidates:
             let servers = job.request.resource.remotes
-            return try await download(fromFirstOf: servers, conditions: conditions, job: job)
+            return try await download(fromFirstOf: servers, on: terms, job: job)
         case .file(let file):
             let limit = byteLimit
             try await downloader.bodyBudget.waitForRoom(for: job.context)
@@ -60,8 +67,19 @@ struct ImageDataSource: Sendable {
     }
 
     /// Records that a server's bytes are not an image, so that it is not queried again soon.
-    func recordFailure(_ error: EideticError, of server: FetchRequest, options: ImageOptions) {
-        downloader.failures.record(error, for: server.applying(options))
+    func recordFailure(
+        _ error: EideticError,
+        of server: FetchRequest,
+        options: ImageOptions,
+        after responses: [ResponseFreshness.Response]
+    ) {
+        downloader.recordFailure(error, of: server.applying(options), after: responses)
+    }
+
+    /// The cached bytes that a download may confirm instead of loading others.
+    struct Terms: Sendable {
+        let conditions: HTTPHeaders
+        let redirectEntries: RedirectEntries?
     }
 }
 

@@ -67,6 +67,7 @@ extension ImageLoader {
         let imageKey: CacheKey
         let dataKey: ImageRequest.DataKey
         let displayed: UInt64?
+        let isReload: Bool
     }
 }
 

@@ -15,6 +15,7 @@ extension ImageLoader {
     /// - Parameters:
     ///   - request: The request for the image.
     ///   - displayed: The image as it is displayed.
+    ///   - isReload: A Boolean value indicating whether caches on the way have to revalidate as well.
     ///   - context: The priority of the caller.
     ///   - onProgress: Called as bytes are received.
     /// - Returns: The result.
@@ -22,28 +23,34 @@ extension ImageLoader {
     func revalidate(
         _ request: ImageRequest,
         displayed: Image,
+        isReload: Bool,
         context: JobContext,
         onProgress: (@Sendable (FetchProgress) -> Void)?
     ) async throws(EideticError) -> Revalidation {
         let checksum = displayed.encodedChecksum
-        let key = RevalidationKey(imageKey: request.imageKey, dataKey: request.dataKey, displayed: checksum)
+        let key = RevalidationKey(
+            imageKey: request.imageKey,
+            dataKey: request.dataKey,
+            displayed: checksum,
+            isReload: isReload
+        )
         return try await revalidations.value(for: key, context: context, onProgress: onProgress) {
             job throws(EideticError) in
             let dataJob = ImageDataLoader.Job(request: request, cachePolicy: .sourceOnly, context: job.context) {
                 if $0.isReported { job.report($0.progress) }
             }
-            return try await self.revalidate(dataJob, displayed: checksum)
+            return try await self.revalidate(dataJob, key: key)
         }
     }
 
     private func revalidate(
         _ job: ImageDataLoader.Job,
-        displayed: UInt64?
+        key: RevalidationKey
     ) async throws(EideticError) -> Revalidation {
         try await gate.waitUntilOpen(for: job.context)
         let start = renditions.startLoad(of: job.request.resourceKey)
         defer { renditions.endLoad(of: job.request.resourceKey) }
-        switch try await dataLoader.revalidate(job, displayed: displayed) {
+        switch try await dataLoader.revalidate(job, displayed: key.displayed, isReload: key.isReload) {
         case .unchanged(let step, let isTransferred): return .unchanged(step, isTransferred: isTransferred)
         case .changed(let encodedImage):
             // Decoded whatever the options: only bytes that have proved to be an image replace others.

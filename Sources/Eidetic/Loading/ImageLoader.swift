@@ -48,7 +48,7 @@ final class ImageLoader: Sendable {
         context: JobContext,
         onUpdate: (@Sendable (Update) -> Void)?
     ) async throws(EideticError) -> Output {
-        let policy = cachePolicy ?? ImageDataLoader.CachePolicy(request.options)
+        let policy = cachePolicy ?? ImageDataLoader.CachePolicy(request)
         let key = JobKey(for: request, cachePolicy: policy)
         return try await jobs.value(for: key, context: context, onProgress: onUpdate) { job throws(EideticError) in
             let start = self.renditions.startLoad(of: request.resourceKey)
@@ -72,7 +72,7 @@ final class ImageLoader: Sendable {
 // MARK: The steps of a load
 extension ImageLoader {
     private func load(_ job: Job) async throws(EideticError) -> Output {
-        if job.cachePolicy != .sourceOnly {
+        if job.cachePolicy != .sourceOnly, job.request.allowsMemory {
             // An equal load may have ended since the caller's own look-up.
             if let image = memory.decodedImage(for: job.request.imageKey) { return Output(fromMemory: image) }
             if let output = try await downscaledImage(for: job) { return output }

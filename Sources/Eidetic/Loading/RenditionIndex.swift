@@ -10,7 +10,7 @@ final class RenditionIndex: Sendable {
     private struct ActiveLoads {
         var count = 0
         /// The newest replacement of the bytes.
-        var replacement: (moment: UInt64, checksum: UInt64)?
+        var replacement: (moment: UInt64, checksum: UInt64?)?
     }
 
     private struct State {
@@ -78,9 +78,9 @@ final class RenditionIndex: Sendable {
     ///
     /// - Parameters:
     ///   - request: A request for the resource.
-    ///   - checksum: The checksum of the new bytes.
+    ///   - checksum: The checksum of the new bytes; `nil` if there are none.
     ///   - isRepeated: A Boolean value indicating whether the same replacement was recorded before.
-    func replaceContent(of request: ImageRequest, checksum: UInt64, isRepeated: Bool = false) {
+    func replaceContent(of request: ImageRequest, checksum: UInt64?, isRepeated: Bool = false) {
         let keys = state.withLock { state in
             state.moment += 1
             state.loads[request.resourceKey]?.replacement = (state.moment, checksum)
@@ -91,6 +91,9 @@ final class RenditionIndex: Sendable {
         for key in keys where isOld(memory.images.peek(key)) { memory.images.remove(key) }
         if let base = request.baseKey { memory.removeAll(forBase: base, where: isOld) }
     }
+
+    /// Records that the resource has no bytes any more, and removes all renditions of it.
+    func removeContent(of request: ImageRequest) { replaceContent(of: request, checksum: nil) }
 
     private func isOutdated(_ image: Image, for request: ImageRequest, since start: UInt64) -> Bool {
         guard let last = state.withLock({ $0.loads[request.resourceKey]?.replacement }) else { return false }

@@ -6,14 +6,15 @@ extension ImagePipeline {
     /// Runs `operation` within a background task if the request has the option `continueInBackground`.
     ///
     /// The background task is open before `operation` starts. If it is refused, the operation does not start; when its
-    /// time is used up, the operation is cancelled.
+    /// time is used up, the download is handed over to another process, if the configuration has one, and the operation
+    /// is cancelled.
     func withBackgroundTask(
         for request: ImageRequest,
         operation body: @escaping @Sendable () async throws(EideticError) -> ImageResponse
     ) async throws(EideticError) -> ImageResponse {
         guard request.options.contains(.continueInBackground) else { return try await body() }
         let environment = configuration.environment
-        let expiry = Expiry()
+        let expiry = Expiry { [weak self] in await self?.handOver(request) }
         let task = environment.beginBackgroundTask(named: "load \(request.name)") { expiry.expire() }
         guard task != .invalid else { throw .cancelled }
         defer { environment.endBackgroundTask(task) }
@@ -29,9 +30,26 @@ extension ImagePipeline {
         return try result.get()
     }
 
+    /// Hands the download of an image over to another process, unless its bytes are here; failures are logged.
+    private func handOver(_ request: ImageRequest) async {
+        guard let transferredImages, let file = sufficientFiles(for: request).first,
+            dataLoader.activeImages[file.dataKey] == nil
+        else { return }
+        do throws(EideticError) {
+            try await transferredImages.handOver(file, downloader: configuration.downloader)
+            Log.write(.info, category: .pipeline, message: "\(file.name): handed over to the transfer process")
+        } catch {
+            Log.write(.warning, category: .pipeline, message: "\(file.name): not handed over: \(error)")
+        }
+    }
+
     /// The expiry of a background task, which may come before the load that it cancels is known.
     private final class Expiry: Sendable {
         private let state = Guarded<(load: Load?, isExpired: Bool)>((nil, false))
+        private let handOver: @Sendable () async -> Void
+
+        /// Creates an expiry that calls `handOver` before the load is cancelled.
+        init(handOver: @escaping @Sendable () async -> Void) { self.handOver = handOver }
 
         func cancelsAtExpiry(_ load: Load) {
             let isExpired = state.withLock { state in
@@ -42,11 +60,15 @@ extension ImagePipeline {
         }
 
         func expire() {
-            let load = state.withLock { state in
-                state.isExpired = true
-                return state.load
+            // The background task stays open until the load ends, and so until the hand-over is complete.
+            Task {
+                await handOver()
+                let load = state.withLock { state in
+                    state.isExpired = true
+                    return state.load
+                }
+                load?.cancel()
             }
-            load?.cancel()
         }
     }
 }

@@ -60,6 +60,13 @@ extension ImagePipeline {
         /// The source of phases, memory pressure and background tasks; by default the application of this process.
         public var environment: any ApplicationEnvironment = DefaultEnvironment.shared
 
+        /// The service to which downloads are handed over when background time ends; none by default.
+        ///
+        /// It takes over loads with the option `continueInBackground`, which are cancelled otherwise, and prefetches to
+        /// `transfers`. When an image has come, this pipeline, or one of a later process with the same service and disk
+        /// cache, verifies it and stores it. One pipeline of a process uses a service. Requires a disk cache.
+        public var transfers: (any BackgroundDownloadProvider)?
+
         /// Creates a configuration with the defaults.
         ///
         /// - Parameters:

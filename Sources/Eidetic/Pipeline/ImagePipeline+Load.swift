@@ -98,7 +98,7 @@ extension ImagePipeline {
         for job: Job,
         cachePolicy: ImageDataLoader.CachePolicy? = nil
     ) async throws(EideticError) -> ImageResponse {
-        let request = job.request, policy = cachePolicy ?? ImageDataLoader.CachePolicy(request.options)
+        let request = job.request, policy = cachePolicy ?? ImageDataLoader.CachePolicy(request)
         let miss = policy == .sourceOnly ? "not searched" : misses.explanation(for: request.imageKey)
         let step = StepTimer().step(.memory, detail: miss)
         let reportsPreviews = request.options.contains(.progressive)
@@ -170,5 +170,6 @@ extension ImageRequest {
     /// A Boolean value indicating whether a cached image must be revalidated.
     var requiresRevalidation: Bool {
         options.contains(.refreshCached) && options.isDisjoint(with: [.fromCacheOnly, .fromLoaderOnly])
+            && !isOnlyIfCached
     }
 }

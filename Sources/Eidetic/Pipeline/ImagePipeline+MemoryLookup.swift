@@ -9,10 +9,11 @@ extension ImagePipeline {
     ///   has *n* candidate files. The configuration's request processors are called as well.
     public func cachedImage(for request: ImageRequest) -> Image? {
         guard !isPlain else {
+            guard request.allowsMemory else { return nil }
             return memory.decodedImage(for: request.imageKey) ?? cachedCandidate(for: request)?.image
         }
         return (try? processed(request)).flatMap {
-            memory.decodedImage(for: $0.imageKey) ?? cachedCandidate(for: $0)?.image
+            $0.allowsMemory ? memory.decodedImage(for: $0.imageKey) ?? cachedCandidate(for: $0)?.image : nil
         }
     }
 
@@ -50,7 +51,7 @@ extension ImagePipeline {
     }
 
     private func imageInMemory(for request: ImageRequest) -> Image? {
-        guard !request.options.contains(.fromLoaderOnly) else { return nil }
+        guard !request.options.contains(.fromLoaderOnly), request.allowsMemory else { return nil }
         return memory.decodedImage(for: request.imageKey) ?? cachedCandidate(for: request)?.image
     }
 

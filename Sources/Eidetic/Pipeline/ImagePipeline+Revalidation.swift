@@ -29,7 +29,12 @@ extension ImagePipeline {
         cached: inout ImageResponse
     ) async throws(EideticError) -> ImageResponse {
         let (request, context) = (job.request, job.context)
-        let result = try await imageLoader.revalidate(request, displayed: cached.image, context: context) {
+        let result = try await imageLoader.revalidate(
+            request,
+            displayed: cached.image,
+            isReload: true,
+            context: context
+        ) {
             job.report(.progress($0))
         }
         switch result {
@@ -69,7 +74,13 @@ extension ImagePipeline {
         Task.detached(priority: .utility) { [imageLoader] in
             do throws(EideticError) {
                 let context = JobContext(priority: .low)
-                _ = try await imageLoader.revalidate(request, displayed: displayed, context: context, onProgress: nil)
+                _ = try await imageLoader.revalidate(
+                    request,
+                    displayed: displayed,
+                    isReload: false,
+                    context: context,
+                    onProgress: nil
+                )
             } catch {
                 Log.write(.info, category: .pipeline, message: "\(request.name): not revalidated: \(error)")
             }

@@ -26,6 +26,8 @@ public final class ImagePipeline: Sendable {
     let memory: ImageMemoryCache
     let dataLoader: ImageDataLoader
     let imageLoader: ImageLoader
+    /// The images whose download was handed over; `nil` without a service for it.
+    let transferredImages: TransferredImages?
     let counters = Counters()
     let misses = MissReasons()
     /// A Boolean value indicating whether requests are loaded unprocessed.
@@ -44,6 +46,7 @@ public final class ImagePipeline: Sendable {
         let renditions = RenditionIndex(memory: memory)
         dataLoader = ImageDataLoader(configuration: configuration, gate: gate, renditions: renditions)
         imageLoader = ImageLoader(configuration: configuration, gate: gate, dataLoader: dataLoader, memory: memory)
+        transferredImages = TransferredImages(configuration: configuration)
         cache = ImageCache(tiersOf: configuration, memory: memory, dataLoader: dataLoader)
         if configuration.memoryCache == nil {
             memory.observe(configuration.environment, backgroundBehavior: configuration.memoryBackgroundBehavior)

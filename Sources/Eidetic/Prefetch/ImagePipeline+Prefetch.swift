@@ -11,8 +11,29 @@ extension ImagePipeline {
             switch destination {
             case .memory: try await respond(to: request, context: context) { _ in }
             case .disk: try await loadToDisk(request, context: context)
+            case .transfers: try await transferToDisk(request, context: context)
             }
         }
+    }
+
+    /// Waits until another process has downloaded the bytes, unless they are on disk.
+    private func transferToDisk(
+        _ request: ImageRequest,
+        context: JobContext
+    ) async throws(EideticError) -> ImageResponse {
+        guard let transferredImages else {
+            throw EideticError(.refused, message: "\(request.name): the pipeline has no transfers, or no disk cache")
+        }
+        let file = sufficientFiles(for: request).first ?? request
+        let isOnDisk = (try? await configuration.diskCache?.contains(file.resourceKey)) ?? false
+        if !isOnDisk {
+            do throws(EideticError) {
+                try await transferredImages.download(file, downloader: configuration.downloader)
+            } catch  where error.code == .refused {
+                Log.write(.info, category: .pipeline, message: "\(error)")
+            }
+        }
+        return try await loadToDisk(file, context: context)
     }
 
     /// Loads the bytes to disk, unless they are there, and reads their header.

@@ -14,6 +14,11 @@ public final class ImagePrefetcher: Sendable {
         /// An image on disk is not loaded again, also with `refreshCached`; `fromLoaderOnly` does so. A local resource,
         /// as a file, is not copied.
         case disk
+        /// Encoded images on disk, downloaded by the service in `ImagePipeline.Configuration.transfers`.
+        ///
+        /// The downloads go on when the application is suspended or ends; the next process stores what has come. An
+        /// image that only this process can download, as one with cookies, is loaded as with ``disk``.
+        case transfers
     }
 
     private let pipeline: ImagePipeline

@@ -33,6 +33,8 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     public static let allowInvalidCertificates = ImageOptions(rawValue: 1 << 5)
 
     /// Opens a background task for the load; when its time is used up, the load is cancelled.
+    ///
+    /// With `ImagePipeline.Configuration.transfers`, its download then goes on in another process.
     public static let continueInBackground = ImageOptions(rawValue: 1 << 6)
 
     /// Delivers the cached image, however stale, then revalidates it with its server.

@@ -1,4 +1,5 @@
 public import EideticCore
+import EideticHTTP
 public import EideticFetch
 import EideticStore
 import FoundationEssentials
@@ -116,12 +117,16 @@ extension ImageRequest.Resource {
 
     /// Returns the identity of a server's file: its URL, and a digest of the header fields and credentials.
     ///
+    /// Directives for caches (`Cache-Control`, `Pragma`) do not change the image.
+    ///
     /// Two users with different fields or passwords never share an image. A disk cache stores the digest only in a form
     /// that depends on a key of its directory.
     private static func identity(of request: FetchRequest, ignoringQueryItems ignored: Set<String>) -> String {
         let url = ignored.isEmpty ? request.url : SignedURL.removingQueryItems(ignored, from: request.url)
         guard !request.headers.isEmpty || request.credentials != nil else { return url }
-        let fields = request.headers.fields.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
+        let significant = request.headers.fields.filter { !CacheControl.isRequestField($0.name) }
+        guard !significant.isEmpty || request.credentials != nil else { return url }
+        let fields = significant.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
         let secret = fields.joined(separator: "\n") + (request.credentials.map { "\n\($0)" } ?? "")
         return url + SecretKeyPart.text(for: secret)
     }

@@ -34,6 +34,11 @@ public struct ImageRequest: Sendable, Hashable {
     /// The identity of the image in any size; `nil` if other sizes cannot stand in for this one.
     let baseKey: CacheKey?
 
+    /// A Boolean value indicating whether an image in memory satisfies the directives of the request's own fields.
+    ///
+    /// Its age is not known there, so those that limit it are a matter of the disk cache.
+    let allowsMemory: Bool
+
     /// Creates a request.
     ///
     /// - Parameters:
@@ -59,6 +64,7 @@ public struct ImageRequest: Sendable, Hashable {
         resourceKey =
             resource.identity(ignoringQueryItems: ignoredQueryItems) + resource.identitySuffix(for: options)
         imageKey = rendering.cacheKey(for: resourceKey, options: self.options)
+        allowsMemory = !resource.hasRemote { $0.limitsAge }
         let fullSize = rendering.atFullSize
         baseKey = rendering.transform == nil ? fullSize.cacheKey(for: resourceKey, options: self.options) : nil
     }
@@ -95,7 +101,7 @@ public struct ImageRequest: Sendable, Hashable {
     private init(_ request: ImageRequest, resource: Resource) {
         self.resource = resource
         (rendering, options, priority) = (request.rendering, request.options, request.priority)
-        ignoredQueryItems = request.ignoredQueryItems
+        (ignoredQueryItems, allowsMemory) = (request.ignoredQueryItems, request.allowsMemory)
         (resourceKey, imageKey, baseKey) = (request.resourceKey, request.imageKey, request.baseKey)
     }
 

@@ -56,11 +56,31 @@ extension Application {
         /// A Boolean value indicating whether the available memory is monitored; `true` by default.
         public var monitorsMemory = true
 
+        /// A Boolean value indicating whether the application connects to the supervisor of this user, if one runs;
+        /// `false` by default.
+        ///
+        /// The socket is `supervisor` in `EIDETIC_RUNTIME_DIR`, or else in `eidetic` of `XDG_RUNTIME_DIR`, for root of
+        /// `/run`. An application that the
+        /// supervisor has launched is connected from the start. Without a supervisor the application runs alone.
+        public var connectsToSupervisor = false
+
+        /// A Boolean value indicating whether a job of a terminal is in the background while another job is in the
+        /// foreground, from its start on (`program &`); `true` by default.
+        ///
+        /// For programs with windows, which are seen whatever the terminal does, set it to `false`; the first window
+        /// that is reported also ends it.
+        public var followsTerminal = true
+
         /// The files whose changes are posted as ``Notice/Name/settingsChanged``: absolute paths; none by default.
         ///
         /// The files need not exist, but their directories must.
         public var settingsFiles: [String] = []
 
+        /// The socket of the supervisor, and a descriptor that is connected to it, for tests.
+        package var supervisorSocketPath: String?
+        package var supervisorDescriptor: Int32?
+        /// The time for which the application waits for the next supervisor; 15 s by default.
+        package var supervisorReconnectLimit: Duration = .seconds(15)
         /// The directory of the system's settings; tests replace it.
         package var systemSettingsDirectory = "/etc"
         /// The limits of the state machine; tests shorten them.

@@ -24,6 +24,8 @@ public final class Application: Sendable {
     let pressureBroadcast = Broadcast<MemoryPressure>(name: "memory pressure")
     let noticeSources = NoticeSources()
     let inbox = EventInbox()
+    /// The number of open beginnings of each activity.
+    let activities = Guarded<[ContinuousActivity: Int]>([:])
     private struct State {
         var state = ApplicationState.notRunning
         var isStarted = false
@@ -35,7 +37,7 @@ public final class Application: Sendable {
     /// Creates an application that is not started; a process uses ``shared``.
     package init(clock: any TimeSource = SystemTime()) {
         self.clock = clock
-        tasks = BackgroundTaskTable { [inbox] in inbox.wake() }
+        tasks = BackgroundTaskTable { [inbox] in inbox.reportOpenCountChange() }
         noticeCenter = NoticeCenter { [inbox] in inbox.wake() }
         stateBroadcast = Broadcast(name: "state observer", initialValue: .notRunning, holdingTasksIn: tasks)
         phaseBroadcast = Broadcast(name: "phase observer", holdingTasksIn: tasks)
@@ -62,7 +64,13 @@ public final class Application: Sendable {
         }
         guard isFirst else { throw EideticError(.refused, message: "the application was already started") }
         if self === Self.shared { DefaultEnvironment.shared.install(self) }
-        try LifecycleHost(application: self, configuration: configuration, delegate: delegate, inbox: inbox).start()
+        let performer = EffectPerformer(
+            application: self,
+            configuration: configuration,
+            delegate: delegate,
+            inbox: inbox
+        )
+        LifecycleThread(performer: performer).start()
     }
 
     /// The current state of the application.
@@ -84,6 +92,12 @@ public final class Application: Sendable {
 
     /// A Boolean value indicating whether the application can run in the background.
     public var isMultitaskingSupported: Bool { inbox.isMultitaskingSupported }
+
+    /// A Boolean value indicating whether a supervisor decides the lifecycle of the application.
+    ///
+    /// It can suspend the application for real, and launch it in the background. `false` before the start, and after
+    /// the supervisor has ended for good: the application then continues alone.
+    public var isSupervised: Bool { inbox.isSupervised }
 
     /// Sets the presentation of the application to the user.
     ///

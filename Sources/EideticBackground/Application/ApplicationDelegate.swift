@@ -16,9 +16,8 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - application: The application.
-    ///   - archive: The state that was saved when the application last entered the background; `nil` if none was saved,
-    ///     or the previous launch crashed, so that a bad archive is not restored twice.
-    func application(_ application: Application, didFinishLaunchingWith archive: [UInt8]?)
+    ///   - options: The reason for the launch, and the state to restore. A launch into the background shows nothing.
+    func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions)
 
     /// Called after the application became active: visible, and with the user's input.
     func applicationDidBecomeActive(_ application: Application)
@@ -36,6 +35,39 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
     /// Called before the application returns to the foreground.
     func applicationWillEnterForeground(_ application: Application)
 
+    /// Called to open a URL, before the application becomes active; the supervisor tells the result to the sender.
+    ///
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - url: The URL, which is not trusted.
+    /// - Returns: `false` if the application does not open such a URL.
+    func application(_ application: Application, open url: String) -> Bool
+
+    /// Called when the supervisor wakes the application in the background, for up to 30 s; the task is cancelled when
+    /// background time expires.
+    ///
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - wake: The reason.
+    /// - Returns: The result, by which later wakes are planned.
+    func application(_ application: Application, performWake wake: BackgroundWake) async -> BackgroundWake.Result
+
+    /// Called when the supervisor has woken the application, or started it, for the events of a background session.
+    ///
+    /// Create the `BackgroundURLSession` with this identifier unless there is one: its delegate receives the events. An
+    /// implementation keeps the completion handler, and calls it in `urlSessionDidFinishEvents`, within 30 s. By
+    /// default it is called after the last event.
+    ///
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - identifier: The identifier of the session.
+    ///   - completionHandler: To be called once, when the events are handled and the interface is up to date.
+    func application(
+        _ application: Application,
+        handleEventsForBackgroundURLSession identifier: String,
+        completionHandler: @escaping @MainActor @Sendable () -> Void
+    )
+
     /// Called before the application ends, within 5 s; no background task can start any more.
     func applicationWillTerminate(_ application: Application)
 
@@ -47,7 +79,14 @@ extension ApplicationDelegate {
     /// Does nothing.
     public func applicationWillFinishLaunching(_ application: Application) {}
     /// Does nothing.
-    public func application(_ application: Application, didFinishLaunchingWith archive: [UInt8]?) {}
+    public func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions) {}
+    /// Returns `false`: no URL is opened.
+    public func application(_ application: Application, open url: String) -> Bool { false }
+    /// Returns that there was no new data.
+    public func application(
+        _ application: Application,
+        performWake wake: BackgroundWake
+    ) async -> BackgroundWake.Result { .noData }
     /// Does nothing.
     public func applicationDidBecomeActive(_ application: Application) {}
     /// Does nothing.

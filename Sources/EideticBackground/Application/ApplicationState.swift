@@ -19,7 +19,7 @@ public enum ApplicationState: String, Sendable, Hashable, CaseIterable {
         case .notRunning: self = .notRunning
         case .launching, .inactive: self = .inactive
         case .active: self = .active
-        case .background, .suspending, .terminating: self = .background
+        case .launchingInBackground, .background, .suspending, .terminating: self = .background
         case .suspended: self = .suspended
         }
     }

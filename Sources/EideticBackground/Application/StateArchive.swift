@@ -5,15 +5,18 @@ import Glibc
 ///
 /// Blocks; used by the lifecycle thread only.
 final class StateArchive {
-    private let directory: String
+    /// The directory of the files.
+    let directory: String
     private let files = FileSystem()
     /// Locked and not empty during a launch; a file that is not empty and not locked means that the launch crashed.
     private var launchMarker: FileDescriptor?
 
     private static let maximumSize = 64 << 20
 
-    init(identifier: String, directory: String?) {
-        self.directory = "\(directory ?? Self.defaultDirectory)/\(identifier)"
+    init(directory: String) { self.directory = directory }
+
+    convenience init(identifier: String, directory: String?) {
+        self.init(directory: "\(directory ?? Self.defaultDirectory)/\(identifier)")
     }
 
     /// The first path in `STATE_DIRECTORY`, which systemd sets, or else `eidetic` in the XDG state directory.

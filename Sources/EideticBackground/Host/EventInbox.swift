@@ -19,6 +19,8 @@ final class EventInbox: Sendable {
     private let multitaskingFlag = Atomic<Bool>(true)
     /// A Boolean value indicating whether a wake byte is in the pipe; one is enough, and leaves room for signals.
     private let isWakePending = Atomic<Bool>(false)
+    private let isIdleReported = Atomic<Bool>(false)
+    private let supervisedFlag = Atomic<Bool>(false)
     private let isMemoryReadingRequested = Atomic<Bool>(false)
 
     /// A byte that is not a signal number.
@@ -46,6 +48,21 @@ final class EventInbox: Sendable {
         set { multitaskingFlag.store(newValue, ordering: .relaxed) }
     }
 
+    /// A Boolean value indicating whether a supervisor decides the lifecycle.
+    var isSupervised: Bool {
+        get { supervisedFlag.load(ordering: .relaxed) }
+        set { supervisedFlag.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Wakes the lifecycle thread because the number of open tasks has changed from or to none.
+    func reportOpenCountChange() {
+        isIdleReported.store(true, ordering: .sequentiallyConsistent)
+        wake()
+    }
+
+    /// Returns whether the number has changed since the last call.
+    func takeIdleReport() -> Bool { isIdleReported.exchange(false, ordering: .sequentiallyConsistent) }
+
     func post(_ events: [LifecycleEvent]) {
         batch.withLock { $0.events += events }
         wake()
@@ -54,7 +71,7 @@ final class EventInbox: Sendable {
     /// Records that the application has completed a callback.
     func acknowledge(_ callback: LifecycleCallback, archive: [UInt8]? = nil) {
         batch.withLock { batch in
-            batch.events.append(.callbackAcknowledged(callback))
+            batch.events.append(.callbackAcknowledged(callback, process: .first))
             if let archive { batch.archive = archive }
         }
         wake()

@@ -13,10 +13,20 @@ struct SignalHandlers {
     init(inbox: EventInbox) { self.inbox = inbox }
 
     /// Forwards the signals to the inbox, except for those that are ignored or have another handler.
-    func install() {
+    ///
+    /// - Parameter withJobControl: `false` for those that end the process only: a supervisor stops it by other means.
+    func install(withJobControl: Bool) {
         eidetic_set_signal_pipe(inbox.signalDescriptor)
-        for number in [SIGTERM, SIGINT, SIGHUP, SIGTSTP, SIGCONT] { _ = eidetic_forward_signal(number) }
+        let numbers = [SIGTERM, SIGINT, SIGHUP] + (withJobControl ? [SIGTSTP, SIGCONT] : [])
+        for number in numbers { _ = eidetic_forward_signal(number) }
     }
+
+    private var terminal: Int32? {
+        [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].first { isatty($0) == 1 }
+    }
+
+    /// A Boolean value indicating whether this process has a terminal that controls its session.
+    var hasTerminal: Bool { terminal.map { tcgetpgrp($0) > 0 } ?? false }
 
     /// Counts the requests to terminate, and returns their number; `nil` for a hangup after another request.
     ///
@@ -27,6 +37,9 @@ struct SignalHandlers {
         return terminationRequests.count
     }
 
+    /// The number of requests to terminate since the start of the process, which are valid until it ends.
+    var terminationRequestCount: Int { terminationRequests.count }
+
     /// Ends the process by the default action of a signal.
     func terminateByDefault(_ number: Int32) {
         eidetic_reset_signal(number)
@@ -35,9 +48,7 @@ struct SignalHandlers {
 
     /// A Boolean value indicating whether this process is a job of a terminal with another foreground job.
     var isJobInBackground: Bool {
-        guard let terminal = [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].first(where: { isatty($0) == 1 }) else {
-            return false
-        }
+        guard let terminal else { return false }
         let group = tcgetpgrp(terminal)
         return group > 0 && group != getpgrp()
     }

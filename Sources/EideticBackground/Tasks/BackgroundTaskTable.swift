@@ -1,4 +1,5 @@
 import EideticCore
+package import EideticWire
 package import LifecycleCore
 
 /// The open background tasks of a process.
@@ -53,6 +54,40 @@ package final class BackgroundTaskTable: Sendable {
         var openedCount: UInt64 = 0
         var phase = TaskPhase.foreground
         var deadline: Duration?
+        /// A Boolean value indicating whether the count is published for a supervisor, which decides the phase.
+        var isPublished = false
+        var words: SharedPage.TaskWords?
+        var page: SharedPage?
+
+        /// Counts a task, if one is admitted.
+        mutating func admitTask() -> Bool {
+            guard !isPublished else { return admitPublishedTask() }
+            guard phase.admitsTasks else { return false }
+            count += 1
+            return true
+        }
+
+        /// Counts a task under a supervisor: the count is published before the phase is read again.
+        ///
+        /// If the phase has changed in between, the supervisor may not have seen the task, which is then refused.
+        private mutating func admitPublishedTask() -> Bool {
+            guard let words, words.phase.admitsTasks else { return false }
+            words.publish(openTasks: count + 1)
+            guard words.phase.admitsTasks else {
+                words.publish(openTasks: count)
+                return false
+            }
+            count += 1
+            return true
+        }
+
+        /// Ends the count of a task, and returns whether the host must know.
+        mutating func removeTask() -> Bool {
+            count -= 1
+            guard isPublished, let words else { return phase != .foreground && count == 0 }
+            words.publish(openTasks: count)
+            return count == 0 && words.phase != .foreground
+        }
     }
 
     private let state = Guarded(State())
@@ -64,11 +99,10 @@ package final class BackgroundTaskTable: Sendable {
     /// Opens a task and returns its identifier; 0 if no task is admitted.
     package func begin(_ name: String, handler: Handler) -> UInt64 {
         let (identifier, changed) = state.withLock { state -> (UInt64, Bool) in
-            guard state.phase.admitsTasks else { return (0, false) }
-            state.count += 1
+            guard state.admitTask() else { return (0, state.isPublished && state.count == 0) }
             return (
                 Self.occupySlot(in: &state, name: name, handler: handler),
-                state.phase != .foreground && state.count == 1
+                !state.isPublished && state.phase != .foreground && state.count == 1
             )
         }
         if changed { openCountDidChange() }
@@ -82,8 +116,7 @@ package final class BackgroundTaskTable: Sendable {
         let (known, changed) = state.withLock { state -> (Bool, Bool) in
             guard let handler = Self.vacateSlot(in: &state, identifier: identifier) else { return (false, false) }
             released = handler
-            state.count -= 1
-            return (true, state.phase != .foreground && state.count == 0)
+            return (true, state.removeTask())
         }
         // The handler is released without the lock, because a deinitialiser may call this table.
         _ = consume released
@@ -131,7 +164,30 @@ extension BackgroundTaskTable {
     }
 
     /// The end of background time; `nil` if it does not end.
-    package var deadline: Duration? { state.withLock { $0.deadline } }
+    package var deadline: Duration? { state.withLock { $0.page.map(\.deadline) ?? $0.deadline } }
+
+    /// The phase that governs new tasks.
+    package var phase: TaskPhase { state.withLock { $0.words?.phase ?? $0.phase } }
+
+    /// Shares the count with a supervisor, which decides the phase from now on.
+    package func attach(_ page: SharedPage) {
+        let old = state.withLock { state in
+            defer { (state.page, state.words, state.isPublished) = (page, page.taskWords, true) }
+            page.taskWords.publish(openTasks: state.count)
+            return state.page
+        }
+        _ = consume old
+    }
+
+    /// Decides the phase in this process from now on.
+    package func detach(phase: TaskPhase) {
+        let old = state.withLock { state in
+            defer { (state.page, state.words, state.isPublished) = (nil, nil, false) }
+            (state.phase, state.deadline) = (phase, nil)
+            return state.page
+        }
+        _ = consume old
+    }
 
     package func setPhase(_ phase: TaskPhase, deadline: Duration?) {
         state.withLock { state in

@@ -1,6 +1,5 @@
 import CPixels
 import EideticCore
-import Glibc
 
 /// The canvas on which the frames of an animation are composed in order.
 ///
@@ -8,21 +7,18 @@ import Glibc
 struct AnimationCanvas: ~Copyable {
     private let size: PixelSize
     private let stride: Int
-    private let memory: UnsafeMutableRawBufferPointer
-    private var savedPixels: UnsafeMutableRawBufferPointer?
+    private let buffer: ScratchBuffer
+    private var savedPixels: ScratchBuffer?
     private var previousFrame: (area: FrameArea, disposal: FrameDisposal)?
 
     init(size: PixelSize) throws(EideticError) {
         self.size = size
         stride = size.width * 4
-        memory = try Self.allocate(size: size)
+        buffer = try ScratchBuffer(byteCount: size.pixelCount * 4)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
-    deinit {
-        free(memory.baseAddress)
-        free(savedPixels?.baseAddress)
-    }
+    private var memory: UnsafeMutableRawBufferPointer { buffer.bytes }
 
     /// Disposes of the previous frame, then draws `pixels` (not premultiplied) at `area`, which must lie on the canvas.
     mutating func draw(
@@ -55,22 +51,23 @@ struct AnimationCanvas: ~Copyable {
         return try Resampler.resample(pixels, to: task.targetSize, for: task)
     }
 
-    private static func allocate(size: PixelSize) throws(EideticError) -> UnsafeMutableRawBufferPointer {
-        guard let memory = malloc(size.pixelCount * 4) else {
-            throw EideticError(.outOfMemory, message: "cannot allocate a canvas of \(size) pixels")
-        }
-        return UnsafeMutableRawBufferPointer(start: memory, count: size.pixelCount * 4)
+    private mutating func savePixels() throws(EideticError) {
+        let saved = try ScratchBuffer(byteCount: size.pixelCount * 4)
+        saved.bytes.copyMemory(from: UnsafeRawBufferPointer(memory))
+        savedPixels = consume saved
     }
 
-    private mutating func savePixels() throws(EideticError) {
-        if savedPixels == nil { savedPixels = try Self.allocate(size: size) }
-        savedPixels?.copyMemory(from: UnsafeRawBufferPointer(memory))
+    private func restorePixels() {
+        switch savedPixels {
+        case .some(let saved): memory.copyMemory(from: UnsafeRawBufferPointer(saved.bytes))
+        case .none: break
+        }
     }
 
     private func disposeOfPreviousFrame() {
         switch previousFrame?.disposal {
         case .clear: forEachRow { $0.initializeMemory(as: UInt8.self, repeating: 0) }
-        case .restorePrevious: savedPixels.map { memory.copyMemory(from: UnsafeRawBufferPointer($0)) }
+        case .restorePrevious: restorePixels()
         case .leaveInPlace, nil: break
         }
     }

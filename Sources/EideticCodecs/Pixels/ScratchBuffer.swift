@@ -1,21 +1,22 @@
 import EideticCore
-import Glibc
 
 /// A temporary buffer that its owner frees.
 ///
 /// An array traps if the allocation fails. The sizes here depend on the file, so a failed allocation must be an error.
 struct ScratchBuffer: ~Copyable {
     let bytes: UnsafeMutableRawBufferPointer
+    private let block: PixelMemory.Block
 
     /// Allocates `byteCount` bytes, uninitialized.
     ///
     /// - Throws: `outOfMemory`.
     init(byteCount: Int) throws(EideticError) {
-        guard let memory = PixelMemory.allocate(byteCount: byteCount) else {
+        guard let block = PixelMemory.allocate(byteCount: byteCount) else {
             throw EideticError(.outOfMemory, message: "cannot allocate \(byteCount) bytes")
         }
-        bytes = UnsafeMutableRawBufferPointer(start: memory, count: byteCount)
+        bytes = UnsafeMutableRawBufferPointer(start: block.memory, count: byteCount)
+        self.block = block
     }
 
-    deinit { free(bytes.baseAddress) }
+    deinit { PixelMemory.deallocate(block) }
 }

@@ -2,7 +2,7 @@
 ///
 /// Until an application starts, the process is in the foreground, nothing expires, and memory pressure is not reported.
 /// An application that starts takes over the background tasks that are open, and the streams that were created before.
-/// What is to stay independent of the application is given a ``ForegroundEnvironment`` instead.
+/// Pass a ``ForegroundEnvironment`` to a pipeline or cache that does not depend on the application.
 public final class DefaultEnvironment: ApplicationEnvironment {
     /// The environment of this process.
     public static let shared = DefaultEnvironment()

@@ -70,4 +70,7 @@ extension EideticError.Code {
     public static let cacheUnavailable = Self("cacheUnavailable")
     /// A stored entry does not match its checksum or its key.
     public static let checksumMismatch = Self("checksumMismatch")
+
+    /// Another process uses what only one may use, as a background session.
+    public static let inUse = Self("inUse")
 }

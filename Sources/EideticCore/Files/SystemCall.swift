@@ -1,6 +1,7 @@
-/// A system call of the file layer.
+/// A system call of the file layer, or of the sockets between processes of one machine.
 package enum SystemCall: String, Sendable, Hashable, CaseIterable {
     case open, close, read, write, pread, pwrite, fstat, stat, lstat, rename, unlink, mkdir, rmdir, link, symlink
     case readdir, fsync, fdatasync, ftruncate, fallocate, flock, futimens, utimensat, mmap, munmap, statvfs
     case access, readlink, fadvise, linkat, chmod, lseek
+    case socket, bind, listen, connect, accept, send, receive, spawn
 }

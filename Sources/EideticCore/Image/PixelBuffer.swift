@@ -41,22 +41,20 @@ public final class PixelBuffer: Sendable {
             )
         }
         let count = size.pixelCount * 4
-        guard let memory = PixelMemory.allocate(byteCount: count) else {
+        guard let block = PixelMemory.allocate(byteCount: count) else {
             throw EideticError(.outOfMemory, message: "not enough memory for an image of \(size) pixels")
         }
         do throws(EideticError) {
-            try fill(UnsafeMutableRawBufferPointer(start: memory, count: count), size.width * 4)
+            try fill(UnsafeMutableRawBufferPointer(start: block.memory, count: count), size.width * 4)
         } catch {
-            free(memory)
+            PixelMemory.deallocate(block)
             throw error
         }
-        // Safe to send: it is freed once, when the last reference goes away.
-        nonisolated(unsafe) let owned = memory
         self.size = size
         self.bytesPerRow = size.width * 4
         self.alpha = alpha
-        baseAddress = memory
-        release = { free(owned) }
+        baseAddress = block.memory
+        release = { PixelMemory.deallocate(block) }
     }
 
     /// Returns a buffer of transparent pixels; it occupies address space, but no memory.

@@ -1,21 +1,70 @@
 import Glibc
 
 /// The allocator of memory for pixels.
+///
+/// Memory of some size has pages of its own, which go back to the system when it is released. In an allocator's arenas
+/// it would leave gaps between smaller allocations, and a process would keep several times what its caches hold.
 package enum PixelMemory {
-    /// The size of a huge page: 2 MiB on x86-64 and arm64.
-    private static let hugePageSize = 2 << 20
+    /// Allocated memory, to be released once with ``PixelMemory/deallocate(_:)``.
+    package struct Block: @unchecked Sendable {
+        // Safe to send: an address, which only its owner uses.
+        package let memory: UnsafeMutableRawPointer
+        /// The pages of the memory; `nil` if it is the allocator's.
+        fileprivate let region: MemoryRegion?
+    }
 
-    /// Allocates uncleared memory, to be released with `free`; returns `nil` if there is not enough.
-    ///
-    /// Twelve megapixels occupy 12,000 small pages, and the first access to them takes a fifth of the time of decoding
-    /// a JPEG. So huge pages are requested; a system without free huge pages uses small ones.
-    package static func allocate(byteCount: Int) -> UnsafeMutableRawPointer? {
-        let isLarge = byteCount >= 2 * hugePageSize
-        var memory: UnsafeMutableRawPointer?
-        guard posix_memalign(&memory, isLarge ? hugePageSize : 64, max(1, byteCount)) == 0 else { return nil }
-        // The remainder stays in small pages, so that an image does not occupy more memory than necessary.
-        if isLarge { madvise(memory, byteCount / hugePageSize * hugePageSize, MADV_HUGEPAGE) }
+    /// The size from which memory has pages of its own: 32 KiB.
+    package static let minimumMappedByteCount = 32 << 10
+
+    /// The regions of this process that were released recently.
+    private static let recentRegions = Guarded(RecentRegions())
+
+    /// Allocates uncleared memory; returns `nil` if there is not enough.
+    package static func allocate(byteCount: Int) -> Block? {
+        let isMapped = byteCount >= minimumMappedByteCount && usesMappings
+        guard let block = isMapped ? map(byteCount: byteCount) : allocateSmall(byteCount: byteCount) else { return nil }
         AllocationMeter.shared.record(byteCount: byteCount)
-        return memory
+        return block
+    }
+
+    /// Releases memory.
+    package static func deallocate(_ block: Block) {
+        guard let region = block.region else { return free(block.memory) }
+        for surplus in recentRegions.withLock({ $0.insert(region) }) { surplus.unmap() }
+    }
+
+    /// Returns the memory of released regions to the system.
+    package static func releaseUnused() {
+        for region in recentRegions.withLock({ $0.removeAll() }) { region.unmap() }
+    }
+
+    /// `false` under the address sanitizer, which finds overflows of its own allocations only.
+    private static let usesMappings = dlsym(nil, "__asan_init") == nil
+
+    private static func allocateSmall(byteCount: Int) -> Block? {
+        var memory: UnsafeMutableRawPointer?
+        guard posix_memalign(&memory, 64, max(1, byteCount)) == 0, let memory else { return nil }
+        return Block(memory: memory, region: nil)
+    }
+
+    private static func map(byteCount: Int) -> Block? {
+        // More than any address space, and not to be rounded up.
+        guard byteCount < 1 << 56 else { return nil }
+        let needed = MemoryRegion.roundedUp(byteCount)
+        if let recent = recentRegions.withLock({ $0.remove(for: needed) }) {
+            // The memory of the rest goes back, so that a small image does not keep that of a large one.
+            recent.discard(from: needed)
+            return recent.pointer.map { Block(memory: $0, region: recent) }
+        }
+        // A process may have as many mappings as the system allows, and yet memory in the allocator.
+        guard let region = mapNew(byteCount: needed) else { return allocateSmall(byteCount: byteCount) }
+        return region.pointer.map { Block(memory: $0, region: region) }
+    }
+
+    private static func mapNew(byteCount: Int) -> MemoryRegion? {
+        if let region = MemoryRegion.map(byteCount: byteCount) { return region }
+        // Released regions may be what is missing.
+        releaseUnused()
+        return MemoryRegion.map(byteCount: byteCount)
     }
 }

@@ -16,7 +16,8 @@ extension Substring {
 extension Unicode.Scalar {
     /// A Boolean value indicating whether the scalar controls a terminal or the order of a line's characters.
     ///
-    /// Those are C0, DEL, C1, line and paragraph separators, and bidirectional embeddings, overrides and isolates.
+    /// `true` for the control characters C0, DEL and C1, for line and paragraph separators, and for bidirectional
+    /// embeddings, overrides and isolates.
     package var isControl: Bool {
         switch value {
         case 0..<0x20, 0x7f..<0xa0, 0x2028...0x202e, 0x2066...0x2069: true

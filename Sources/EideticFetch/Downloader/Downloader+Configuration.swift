@@ -1,4 +1,5 @@
 public import EideticCore
+public import EideticHTTP
 
 extension Downloader {
     /// The order in which downloads of equal priority start.

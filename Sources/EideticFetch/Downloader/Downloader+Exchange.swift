@@ -1,12 +1,29 @@
 import EideticCore
+import EideticHTTP
 
+/// The exchanges of one attempt of a download, whatever becomes of its body.
 extension Downloader {
     /// The parameters of the next exchange of a download.
     struct ExchangePlan: Sendable {
         var redirect: Redirect
-        let job: Job
+        let download: Download
         /// The part of the body that an earlier attempt received; the remainder is requested.
         var partialBody: PartialBody?
+    }
+
+    /// The last response of an attempt, complete or with a body that is still arriving.
+    struct Reply: Sendable {
+        let redirect: Redirect
+        let head: ResponseHead
+        var outcome: ExchangeOutcome
+        /// The stream of the body; `nil` for a body that is complete.
+        var stream: FetchStream.Source?
+    }
+
+    /// The outcome of an exchange; for a body that is still arriving it has the head alone.
+    struct ExchangeResult: Sendable {
+        let outcome: ExchangeOutcome
+        var stream: FetchStream.Source?
     }
 
     /// Performs the exchanges of one attempt: the first one, and one for each redirect.
@@ -15,17 +32,17 @@ extension Downloader {
     ///   - download: The download.
     ///   - partialBody: The part of the body that an earlier attempt received.
     ///   - firstOutcome: The outcome of the first exchange, if it has ended already.
-    /// - Returns: The response of the last exchange.
+    /// - Returns: The response of the last exchange, whose status is 2xx or 304.
     /// - Throws: The error of the attempt, and the data for the next one.
     func followRedirects(
         of download: Download,
         resuming partialBody: PartialBody?,
         firstOutcome: ExchangeOutcome?
-    ) async throws(Failure) -> FetchResponse {
-        var plan = ExchangePlan(redirect: Redirect(download.key), job: download.job, partialBody: partialBody)
+    ) async throws(Failure) -> Reply {
+        var plan = ExchangePlan(redirect: Redirect(download.key), download: download, partialBody: partialBody)
         var knownOutcome = firstOutcome
         while true {
-            let outcome = try await exchange(plan, knownOutcome: knownOutcome)
+            let result = try await exchange(plan, knownOutcome: knownOutcome), outcome = result.outcome
             knownOutcome = nil
             guard let head = outcome.head else { throw Failure(error: .noResponse(url: plan.redirect.url)) }
             if plan.partialBody != nil, outcome.hasUnrequestedRange || head.status == 416 {
@@ -35,22 +52,65 @@ extension Downloader {
             }
             if let error = outcome.error {
                 let received = makePartialBody(from: outcome, plan: plan)
-                throw Failure(error: error, partialBody: received, wasStopped: outcome.wasStopped)
-            }
-            do throws(EideticError) {
-                let redirect = plan.redirect
-                let next = try redirect.next(
-                    after: head,
-                    location: outcome.redirectTarget,
-                    limit: configuration.maximumRedirects
+                let wasStopped = outcome.wasStopped
+                throw Failure(
+                    error: error,
+                    responses: plan.redirect.redirects + [head.cached],
+                    partialBody: received,
+                    wasStopped: wasStopped
                 )
-                guard let next else { return try redirect.response(head: head, outcome: outcome) }
-                plan.redirect = next
-            } catch {
-                // An overloaded server does not invalidate the partial body.
-                let retryAfter = head.retryAfter(now: configuration.time.now.seconds)
-                throw Failure(error: error, retryAfter: retryAfter, partialBody: plan.partialBody)
             }
+            guard let next = try redirect(after: head, outcome: outcome, plan: plan) else {
+                return Reply(redirect: plan.redirect, head: head, outcome: outcome, stream: result.stream)
+            }
+            plan.redirect = next
+            if let reply = await useEntry(of: &plan) { return reply }
+        }
+    }
+
+    /// Returns the next request of a chain of redirects; `nil` if `head` is that of an acceptable response.
+    private func redirect(
+        after head: ResponseHead,
+        outcome: ExchangeOutcome,
+        plan: ExchangePlan
+    ) throws(Failure) -> Redirect? {
+        do throws(EideticError) {
+            let limit = configuration.maximumRedirects
+            if let next = try plan.redirect.next(after: head, location: outcome.redirectTarget, limit: limit) {
+                return next
+            }
+            try plan.redirect.checkStatus(of: head)
+            return nil
+        } catch {
+            // An overloaded server does not invalidate the partial body.
+            throw Failure(
+                error: error,
+                retryAfter: head.retryAfter(now: configuration.time.now),
+                responses: plan.redirect.redirects + [head.cached],
+                partialBody: plan.partialBody
+            )
+        }
+    }
+
+    /// Searches the cache for the own entry of a redirect's target.
+    ///
+    /// - Parameter plan: The plan of the exchange with the target, which receives the conditions for a stale entry.
+    /// - Returns: The reply if the entry is fresh; otherwise, `nil`.
+    private func useEntry(of plan: inout ExchangePlan) async -> Reply? {
+        let redirect = plan.redirect
+        guard redirect.conditions.isEmpty, plan.partialBody == nil,
+            let entries = redirect.originalRequest.redirectEntries, let target = redirect.targetRequest,
+            let entry = await entries.entry(for: target)
+        else { return nil }
+        switch entry {
+        case .stale(let conditions):
+            plan.redirect = redirect.confirming(target, conditions: conditions)
+            return nil
+        case .fresh:
+            var head = ResponseHead()
+            (head.status, head.isFromCache) = (304, true)
+            let confirmed = redirect.confirming(target, conditions: [:])
+            return Reply(redirect: confirmed, head: head, outcome: ExchangeOutcome(head: head))
         }
     }
 
@@ -59,7 +119,7 @@ extension Downloader {
     /// A body is not resumed if the caller requested a range, because positions count from the beginning of the body.
     /// Of a body that is written to a file only the part from before the exchange is in memory.
     private func makePartialBody(from outcome: ExchangeOutcome, plan: ExchangePlan) -> PartialBody? {
-        guard headers(for: plan.redirect, resuming: nil)["Range"] == nil else { return nil }
+        guard !plan.download.isStreamed, headers(for: plan.redirect, resuming: nil)["Range"] == nil else { return nil }
         let isResumed = outcome.head?.status == 206
         return PartialBody(outcome: outcome, resuming: plan.partialBody) ?? (isResumed ? plan.partialBody : nil)
     }
@@ -68,61 +128,97 @@ extension Downloader {
     private func exchange(
         _ plan: ExchangePlan,
         knownOutcome: ExchangeOutcome?
-    ) async throws(Failure) -> ExchangeOutcome {
+    ) async throws(Failure) -> ExchangeResult {
         let redirect = plan.redirect
-        let outcome: ExchangeOutcome
+        let result: ExchangeResult
         do throws(EideticError) {
             if let knownOutcome {
-                outcome = knownOutcome
+                result = ExchangeResult(outcome: knownOutcome)
             } else {
                 let isForced = redirect.originalRequest.ignoresFailureList
                 let isProbe = try state.admit(redirect.origin, isForced: isForced)
-                outcome = await perform(plan, isProbe: isProbe)
+                result =
+                    plan.download.isStreamed
+                    ? await performStreamed(plan, isProbe: isProbe) : await perform(plan, isProbe: isProbe)
             }
         } catch {
             throw Failure(error: error, partialBody: plan.partialBody)
         }
-        state.recordExchange(redirect, outcome: outcome)
+        // A streamed exchange is recorded at its end.
+        if result.stream == nil { state.recordExchange(redirect, outcome: result.outcome) }
+        let outcome = result.outcome
         if outcome.head == nil, let error = outcome.error {
             throw Failure(error: error, partialBody: plan.partialBody, wasStopped: outcome.wasStopped)
         }
-        return outcome
+        return result
     }
 
-    private func perform(_ plan: ExchangePlan, isProbe: Bool) async -> ExchangeOutcome {
+    private func perform(_ plan: ExchangePlan, isProbe: Bool) async -> ExchangeResult {
         let id = nextID()
-        return await withTaskCancellationHandler {
+        let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let request = makeExchangeRequest(id: id, plan: plan, isProbe: isProbe) { outcome in
                     { continuation.resume(returning: outcome) }
                 }
-                scheduler.enqueue(request)
-                // A cancellation from before the exchange was enqueued had no effect.
-                if plan.job.context.isCancelled || Task.isCancelled { scheduler.cancel(id) }
+                enqueue(request, of: plan.download)
             }
         } onCancel: {
             scheduler.cancel(id)
         }
+        return ExchangeResult(outcome: outcome)
     }
 
+    /// Performs one exchange until its body begins to arrive, or it has ended without one.
+    private func performStreamed(_ plan: ExchangePlan, isProbe: Bool) async -> ExchangeResult {
+        let source = FetchStream.Source(id: nextID(), channel: BodyChannel(), scheduler: scheduler)
+        let (state, channel, redirect) = (state, source.channel, plan.redirect)
+        let request = makeExchangeRequest(id: source.id, plan: plan, isProbe: isProbe, channel: channel) { outcome in
+            state.recordExchange(redirect, outcome: outcome)
+            return { channel.finish(with: outcome) }
+        }
+        enqueue(request, of: plan.download)
+        let outcome = await withTaskCancellationHandler {
+            await channel.waitForHead()
+        } onCancel: {
+            scheduler.cancel(source.id)
+        }
+        if let head = channel.head {
+            if isProbe { state.recordResponse(from: redirect.origin) }
+            return ExchangeResult(outcome: ExchangeOutcome(head: head), stream: source)
+        }
+        return ExchangeResult(outcome: outcome ?? .cancelled, stream: source)
+    }
+
+    private func enqueue(_ request: ExchangeRequest, of download: Download) {
+        scheduler.enqueue(request)
+        // A cancellation from before the exchange was enqueued had no effect.
+        if download.context.isCancelled || Task.isCancelled { scheduler.cancel(request.id) }
+    }
+}
+
+// MARK: The request of an exchange
+extension Downloader {
+    /// Creates the request of an exchange; every exchange of the downloader is created here.
     func makeExchangeRequest(
         id: UInt64,
         plan: ExchangePlan,
         isProbe: Bool,
+        channel: BodyChannel? = nil,
         completion: @escaping ExchangeRequest.Completion
     ) -> ExchangeRequest {
-        let (redirect, job) = (plan.redirect, plan.job)
+        let (redirect, download) = (plan.redirect, plan.download)
         return ExchangeRequest(
             id: id,
             redirect: redirect,
             headers: headers(for: redirect, resuming: plan.partialBody),
             credentials: redirect.credentials ?? configuration.credentials?(redirect.origin),
-            context: job.context,
-            requiresImage: redirect.originalRequest.requiresImage && !transformsBodies,
+            context: download.context,
+            requiresImage: redirect.originalRequest.requiresImage && (download.isStreamed || !transformsBodies),
             partialBody: plan.partialBody,
+            channel: channel,
             filePath: transformsBodies ? nil : redirect.filePath,
-            onProgress: isProbe
-                ? makeProbeReporter(for: redirect.origin, job: job) : makeProgressReporter(for: job),
+            onProgress: isProbe && !download.isStreamed
+                ? makeProbeReporter(for: redirect.origin, download: download) : makeProgressReporter(for: download),
             completion: completion
         )
     }
@@ -130,23 +226,23 @@ extension Downloader {
     func headers(for redirect: Redirect, resuming partialBody: PartialBody?) -> HTTPHeaders {
         let common =
             redirect.isCrossOrigin ? commonHeaders.filter(Redirect.isSafeForOtherOrigins) : commonHeaders
-        let requested = common.merging(redirect.headers)
+        let requested = common.merging(redirect.headers).merging(redirect.conditions)
         return partialBody.map { requested.merging($0.rangeHeaders) } ?? requested
     }
 
     /// Returns a progress reporter that closes the circuit of the origin as soon as a part of the body arrives.
-    private func makeProbeReporter(for origin: Origin, job: Job) -> @Sendable (FetchProgress) -> Void {
-        let report = makeProgressReporter(for: job)
+    private func makeProbeReporter(for origin: Origin, download: Download) -> @Sendable (FetchProgress) -> Void {
+        let report = makeProgressReporter(for: download)
         return { [state] progress in
             state.recordResponse(from: origin)
             report(progress)
         }
     }
 
-    private func makeProgressReporter(for job: Job) -> @Sendable (FetchProgress) -> Void {
-        guard configuration.minimumProgressInterval > .zero else { return job.report }
+    private func makeProgressReporter(for download: Download) -> @Sendable (FetchProgress) -> Void {
+        guard configuration.minimumProgressInterval > .zero, !download.isStreamed else { return download.report }
         let throttle = makeProgressThrottle()
-        return { if throttle.allows($0) { job.report($0) } }
+        return { if throttle.allows($0) { download.report($0) } }
     }
 }
 

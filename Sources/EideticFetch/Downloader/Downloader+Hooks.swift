@@ -1,15 +1,28 @@
 import EideticCore
+import EideticHTTP
 
 extension Downloader {
     /// A Boolean value indicating whether hooks transform bodies before their format can be detected.
     var transformsBodies: Bool { configuration.responseModifier != nil || configuration.decryptor != nil }
 
     /// Passes a complete response through the hooks, and then checks that it is an image.
-    func applyHooks(to response: FetchResponse, key: DownloadKey) async throws(EideticError) -> FetchResponse {
+    func applyHooks(to response: FetchResponse, key: DownloadKey) async throws(Failure) -> FetchResponse {
         guard transformsBodies else { return response }
-        let share = response.share
+        do throws(EideticError) {
+            return try await transformed(response, key: key)
+        } catch {
+            throw Failure(error: error, responses: response.origin?.responses ?? [])
+        }
+    }
+
+    private func transformed(
+        _ response: FetchResponse,
+        key: DownloadKey
+    ) async throws(EideticError) -> FetchResponse {
+        let (share, origin) = (response.share, response.origin)
         var response = response.withoutShare
         if let modify = configuration.responseModifier { response = try await modify(response) }
+        response.origin = origin
         if let decrypt = configuration.decryptor, response.status != 304 {
             let encrypted = response
             response.bytes = try await pool.run { _ throws(EideticError) in

@@ -1,10 +1,13 @@
 import EideticCore
+import EideticHTTP
 
 extension Downloader {
     /// The failure of one attempt, and the data for the next one.
     struct Failure: Error {
         let error: EideticError
         var retryAfter: Duration?
+        /// The redirects that were followed, and the response that failed; none if no response arrived.
+        var responses: [ResponseFreshness.Response] = []
         var partialBody: PartialBody?
         /// A Boolean value indicating whether the process was stopped during the attempt, so that the server did not
         /// fail.
@@ -14,7 +17,7 @@ extension Downloader {
     /// Checks that a request may be sent now, and returns a part of a retry to the budget.
     func prepare(_ request: FetchRequest) throws(EideticError) {
         try checkOnline(request)
-        if !request.ignoresFailureList { try failures.check(request) }
+        try checkFailures(of: request)
         state.depositRetry()
     }
 
@@ -27,23 +30,26 @@ extension Downloader {
     /// - Throws: The error of the last attempt.
     func load(_ download: Download, firstOutcome: ExchangeOutcome?) async throws(EideticError) -> FetchResponse {
         let request = download.request
-        do throws(EideticError) {
-            let loaded = try await loadWithRetries(download, firstOutcome: firstOutcome)
+        do throws(Failure) {
+            let reply = try await loadWithRetries(download, firstOutcome: firstOutcome)
+            let loaded = reply.redirect.response(head: reply.head, outcome: reply.outcome)
             let response = try await applyHooks(to: loaded, key: download.key)
-            if request.ignoresFailureList { failures.remove(request) }
+            recordSuccess(of: request)
             return response
         } catch {
-            failures.record(error, for: request)
-            throw error
+            recordFailure(error.error, of: request, after: error.responses)
+            throw error.error
         }
     }
 
-    private func loadWithRetries(
+    /// Performs attempts until one succeeds, or the last one has failed.
+    func loadWithRetries(
         _ download: Download,
         firstOutcome: ExchangeOutcome?
-    ) async throws(EideticError) -> FetchResponse {
+    ) async throws(Failure) -> Reply {
         let key = download.key
-        var partialBody = firstOutcome == nil ? await partialBodies.remove(for: partialBodyKey(of: key)) : nil
+        let mayResume = firstOutcome == nil && !download.isStreamed
+        var partialBody = mayResume ? await partialBodies.remove(for: partialBodyKey(of: key)) : nil
         var firstOutcome = firstOutcome
         var attemptCount = 1
         // A stop of the process is not a failure, but a debugger must not keep a download alive for ever.
@@ -51,13 +57,13 @@ extension Downloader {
         while true {
             do throws(Failure) {
                 defer { firstOutcome = nil }
-                var response = try await followRedirects(
+                var reply = try await followRedirects(
                     of: download,
                     resuming: partialBody,
                     firstOutcome: firstOutcome
                 )
-                response.metrics.attemptCount = attemptCount
-                return response
+                reply.outcome.countAttempts(attemptCount)
+                return reply
             } catch {
                 partialBody = error.partialBody
                 if error.wasStopped, error.error.isTransportFailure, freeRetries > 0 {
@@ -67,12 +73,12 @@ extension Downloader {
                     await state.wait(for: delay)
                 } else {
                     await store(partialBody, of: key, after: error.error)
-                    throw error.error
+                    throw error
                 }
                 attemptCount += 1
                 if let stopError = stopError(for: download) {
                     await store(partialBody, of: key, after: error.error)
-                    throw stopError
+                    throw Failure(error: stopError)
                 }
             }
         }
@@ -80,7 +86,7 @@ extension Downloader {
 
     /// Returns the error that ends a download before its next attempt, or `nil`.
     private func stopError(for download: Download) -> EideticError? {
-        if download.job.context.isCancelled { return .cancelled }
+        if download.context.isCancelled { return .cancelled }
         return isOffline ? .offline(url: download.request.url) : nil
     }
 

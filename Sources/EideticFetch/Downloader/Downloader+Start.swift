@@ -45,7 +45,7 @@ extension Downloader {
             return { task.cancel() }
         }
         let id = nextID()
-        let plan = ExchangePlan(redirect: redirect, job: download.job)
+        let plan = ExchangePlan(redirect: redirect, download: download)
         let request = makeExchangeRequest(id: id, plan: plan, isProbe: isProbe) { [self] outcome in
             if let result = singleExchangeResult(for: redirect, outcome: outcome) { return completion(result) }
             resume(download, in: task, firstOutcome: outcome, completion: completion)
@@ -70,12 +70,11 @@ extension Downloader {
             state.recordExchange(redirect, outcome: outcome)
             return .failure(.cancelled)
         }
-        guard outcome.error == nil, let head = outcome.head, head.isSuccess || head.status == 304,
-            let response = try? redirect.response(head: head, outcome: outcome)
+        guard outcome.error == nil, let head = outcome.head, head.isSuccess || head.status == 304
         else { return nil }
         state.recordExchange(redirect, outcome: outcome)
-        if redirect.originalRequest.ignoresFailureList { failures.remove(redirect.originalRequest) }
-        return .success(response)
+        recordSuccess(of: redirect.originalRequest)
+        return .success(redirect.response(head: head, outcome: outcome))
     }
 
     /// Continues a download in a task, after its first exchange if that has ended already.

@@ -1,4 +1,5 @@
 public import EideticCore
+import EideticHTTP
 
 extension Downloader {
     /// Requests the resource of `request`, and returns as soon as the response is known to be acceptable.
@@ -8,7 +9,7 @@ extension Downloader {
     /// the stream is released, with a response without its body.
     ///
     /// - Parameters:
-    ///   - request: The request; ``FetchRequest/ignoresFailureList`` does not enable retries here.
+    ///   - request: The request. Retries end as soon as the response is known to be acceptable.
     ///   - priority: The priority.
     /// - Returns: The head of the response, and its body as an asynchronous sequence.
     /// - Throws: The errors of ``fetch(_:priority:onProgress:)``; the sequence throws later errors.
@@ -24,16 +25,16 @@ extension Downloader {
         _ request: FetchRequest,
         context: JobContext
     ) async throws(EideticError) -> FetchStream {
-        var request = request
-        if let modify = configuration.requestModifier { request = try await modify(request) }
+        let request = try await modifiedRequest(for: request)
         try validate(request)
-        do throws(EideticError) {
-            try checkOnline(request)
-            if !request.ignoresFailureList { try failures.check(request) }
-            return try await openStream(request, context: context)
+        let key = DownloadKey(request: request, filePath: nil)
+        let download = Download(key: key, context: context, report: { _ in }, isStreamed: true)
+        do throws(Failure) {
+            do throws(EideticError) { try prepare(request) } catch { throw Failure(error: error) }
+            return makeStream(of: try await loadWithRetries(download, firstOutcome: nil))
         } catch {
-            recordEnd(of: request, result: .failure(error))
-            throw error
+            recordEnd(of: request, result: .failure(error.error), responses: error.responses)
+            throw error.error
         }
     }
 
@@ -43,72 +44,34 @@ extension Downloader {
     }
 
     /// Records the result of a stream and passes it to `onFinish`.
-    private func recordEnd(of request: FetchRequest, result: Result<FetchResponse, EideticError>) {
+    private func recordEnd(
+        of request: FetchRequest,
+        result: Result<FetchResponse, EideticError>,
+        responses: [ResponseFreshness.Response]
+    ) {
         switch result {
-        case .success: if request.ignoresFailureList { failures.remove(request) }
-        case .failure(let error): failures.record(error, for: request)
+        case .success: recordSuccess(of: request)
+        case .failure(let error): recordFailure(error, of: request, after: responses)
         }
         configuration.onFinish?(request, result)
     }
 
-    private func openStream(_ request: FetchRequest, context: JobContext) async throws(EideticError) -> FetchStream {
-        var redirect = Redirect(DownloadKey(request: request, filePath: nil))
-        while true {
-            let isProbe = try state.admit(redirect.origin, isForced: request.ignoresFailureList)
-            let source = FetchStream.Source(id: nextID(), channel: BodyChannel(), scheduler: scheduler)
-            enqueue(redirect, source: source, context: context)
-            let outcome = await withTaskCancellationHandler {
-                await source.channel.waitForHead()
-            } onCancel: {
-                scheduler.cancel(source.id)
-            }
-            if let head = source.channel.head {
-                if isProbe { state.recordResponse(from: redirect.origin) }
-                return makeStream(head: head, redirect: redirect, source: source)
-            }
-            if let error = outcome?.error { throw error }
-            guard let outcome, let head = outcome.head else { throw .noResponse(url: redirect.url) }
-            let next = try redirect.next(
-                after: head,
-                location: outcome.redirectTarget,
-                limit: configuration.maximumRedirects
+    private func makeStream(of reply: Reply) -> FetchStream {
+        let source = reply.stream ?? makeFinishedSource(with: reply.outcome)
+        return FetchStream(head: reply.head, redirect: reply.redirect, source: source) { [self] outcome in
+            let response = reply.redirect.response(head: reply.head, outcome: outcome)
+            recordEnd(
+                of: reply.redirect.originalRequest,
+                result: outcome.error.map { .failure($0) } ?? .success(response),
+                responses: response.origin?.responses ?? []
             )
-            guard let next else {
-                // The response is complete already, without a body.
-                _ = try redirect.response(head: head, outcome: outcome)
-                return makeStream(head: head, redirect: redirect, source: source)
-            }
-            redirect = next
         }
     }
 
-    private func makeStream(head: ResponseHead, redirect: Redirect, source: FetchStream.Source) -> FetchStream {
-        FetchStream(head: head, redirect: redirect, source: source) { [self] outcome in
-            let request = redirect.originalRequest
-            do throws(EideticError) {
-                if let error = outcome.error { throw error }
-                recordEnd(of: request, result: .success(try redirect.response(head: head, outcome: outcome)))
-            } catch {
-                recordEnd(of: request, result: .failure(error))
-            }
-        }
-    }
-
-    private func enqueue(_ redirect: Redirect, source: FetchStream.Source, context: JobContext) {
-        let (state, channel) = (state, source.channel)
-        let request = ExchangeRequest(
-            id: source.id,
-            redirect: redirect,
-            headers: headers(for: redirect, resuming: nil),
-            credentials: redirect.credentials ?? configuration.credentials?(redirect.origin),
-            context: context,
-            requiresImage: redirect.originalRequest.requiresImage,
-            channel: channel
-        ) { outcome in
-            state.recordExchange(redirect, outcome: outcome)
-            return { channel.finish(with: outcome) }
-        }
-        scheduler.enqueue(request)
-        if Task.isCancelled { scheduler.cancel(source.id) }
+    /// Creates the source of a stream without a body, for a response from the cache.
+    private func makeFinishedSource(with outcome: ExchangeOutcome) -> FetchStream.Source {
+        let source = FetchStream.Source(id: nextID(), channel: BodyChannel(), scheduler: scheduler)
+        source.channel.finish(with: outcome)
+        return source
     }
 }

@@ -1,4 +1,5 @@
 public import EideticCore
+import EideticHTTP
 import Synchronization
 
 /// A client that loads bytes over HTTP and HTTPS.
@@ -100,9 +101,26 @@ public final class Downloader: Sendable {
         context: JobContext,
         onProgress: (@Sendable (FetchProgress) -> Void)?
     ) async throws(EideticError) -> FetchResponse {
-        var request = request
-        if let modify = configuration.requestModifier { request = try await modify(request) }
-        return try await result(of: join(request, filePath: filePath, context: context, onProgress: onProgress))
+        let modified = try await modifiedRequest(for: request)
+        let response = try await result(
+            of: join(modified, filePath: filePath, context: context, onProgress: onProgress)
+        )
+        recordSuccess(of: request)
+        return response
+    }
+
+    /// Returns the request that the modifier returns for `request`, with the conditions of `request`.
+    ///
+    /// - Throws: `refused` if `request` failed permanently before, whatever the modifier changes in it.
+    func modifiedRequest(for request: FetchRequest) async throws(EideticError) -> FetchRequest {
+        guard let modify = configuration.requestModifier else { return request }
+        do throws(EideticError) { try checkFailures(of: request) } catch {
+            configuration.onFinish?(request, .failure(error))
+            throw error
+        }
+        var modified = try await modify(request)
+        (modified.conditions, modified.redirectEntries) = (request.conditions, request.redirectEntries)
+        return modified
     }
 
     /// Starts the download, or joins the one in progress.
@@ -118,7 +136,8 @@ public final class Downloader: Sendable {
         try validate(request)
         let key = DownloadKey(request: request, filePath: filePath)
         return coalescer.join(key, context: context, onProgress: onProgress) { [self, key] job, completion in
-            start(Download(key: key, job: job), completion: completion)
+            let download = Download(key: key, context: job.context, report: job.report)
+            return start(download, completion: completion)
         }
     }
 
@@ -152,12 +171,14 @@ public final class Downloader: Sendable {
 
 extension Downloader {
     typealias Coalescer = TaskCoalescer<DownloadKey, FetchProgress, FetchResponse>
-    typealias Job = Coalescer.Job
 
-    /// A download in progress: its key, and the job that its callers share.
+    /// A download in progress, of a body that is returned, written to a file, or streamed.
     struct Download: Sendable {
         let key: DownloadKey
-        let job: Job
+        let context: JobContext
+        let report: @Sendable (FetchProgress) -> Void
+        /// A Boolean value indicating whether the body is passed to one reader as it arrives.
+        var isStreamed = false
 
         var request: FetchRequest { key.request }
     }

@@ -1,9 +1,11 @@
 public import EideticCore
+public import EideticHTTP
 
 /// A response whose body is an asynchronous sequence of chunks.
 ///
-/// The download pauses while more than 256 KiB wait to be read, and ends when the stream is released. It is neither
-/// shared nor retried. A stream can be iterated once. Over HTTP/2 libcurl itself may buffer up to 32 MiB more.
+/// The download pauses while more than 256 KiB wait to be read, and ends when the stream is released. It is not shared,
+/// and retried only until the response is known to be acceptable. A stream can be iterated once. Over HTTP/2 libcurl
+/// itself may buffer up to 32 MiB more.
 public struct FetchStream: AsyncSequence, Sendable {
     /// The HTTP status: 2xx, or 304.
     public let status: Int
@@ -14,6 +16,8 @@ public struct FetchStream: AsyncSequence, Sendable {
     /// The length of the body; `nil` if the server did not announce it, or if the body is compressed.
     public let expectedLength: Int?
 
+    /// The exchanges that led to the response.
+    package let origin: ResponseOrigin
     private let source: Source
 
     /// Creates a stream; `onEnd` is called once, with the outcome of the exchange.
@@ -26,6 +30,7 @@ public struct FetchStream: AsyncSequence, Sendable {
         status = head.status
         headers = head.headers
         effectiveURL = redirect.url
+        origin = ResponseOrigin(redirect: redirect, head: head)
         expectedLength = head.hasContentCoding ? nil : head.contentLength
         self.source = source
         source.onEnd.withLock { $0 = onEnd }

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 
 /// One request in the chain of redirects of a download; the first has followed no redirect.
 final class Redirect: Sendable {
@@ -11,6 +12,12 @@ final class Redirect: Sendable {
     let redirectCount: Int
     /// A Boolean value indicating whether a redirect has left the origin of the original request.
     let isCrossOrigin: Bool
+    /// The responses that led here.
+    let redirects: [ResponseFreshness.Response]
+    /// The conditions under which the server may confirm a cached response.
+    let conditions: HTTPHeaders
+    /// The target of a redirect whose own entry the conditions are about, or which is fresh.
+    let cachedTarget: FetchRequest?
 
     /// The request of the caller.
     var originalRequest: FetchRequest { key.request }
@@ -26,9 +33,12 @@ final class Redirect: Sendable {
         credentials = request.credentials
         redirectCount = 0
         isCrossOrigin = false
+        redirects = []
+        conditions = request.conditions
+        cachedTarget = nil
     }
 
-    private init(after previous: Redirect, to target: ParsedURL) {
+    private init(after previous: Redirect, head: ResponseHead, to target: ParsedURL) {
         key = previous.key
         url = target.text
         origin = target.origin
@@ -37,14 +47,45 @@ final class Redirect: Sendable {
         isCrossOrigin = previous.isCrossOrigin || !isSameOrigin
         credentials = isSameOrigin ? previous.credentials : nil
         redirectCount = previous.redirectCount + 1
+        redirects = previous.redirects + [head.cached]
+        // Conditions about the own entry of a target are about no other one.
+        conditions = previous.cachedTarget == nil ? previous.conditions : [:]
+        cachedTarget = nil
+    }
+
+    private init(_ target: Redirect, cachedTarget: FetchRequest, conditions: HTTPHeaders) {
+        key = target.key
+        (url, origin, headers, credentials) = (target.url, target.origin, target.headers, target.credentials)
+        (redirectCount, isCrossOrigin) = (target.redirectCount, target.isCrossOrigin)
+        redirects = target.redirects
+        self.conditions = conditions
+        self.cachedTarget = cachedTarget
+    }
+
+    /// Returns this request with conditions about the target's own entry.
+    func confirming(_ cachedTarget: FetchRequest, conditions: HTTPHeaders) -> Redirect {
+        Redirect(self, cachedTarget: cachedTarget, conditions: conditions)
+    }
+
+    /// The request by which a caller would ask for the target of a redirect itself.
+    var targetRequest: FetchRequest? {
+        guard var request = try? FetchRequest(url: url) else { return nil }
+        (request.headers, request.credentials) = (headers, credentials)
+        request.allowsInvalidCertificates = originalRequest.allowsInvalidCertificates
+        request.usesCookies = originalRequest.usesCookies
+        return request
     }
 
     /// Returns a Boolean value indicating whether a header field may be sent to another origin.
     ///
-    /// All other fields were meant for the first origin: keys and tokens are sent in fields of any name.
-    static func isSafeForOtherOrigins(_ name: String) -> Bool {
-        ["accept", "accept-language", "accept-encoding", "user-agent", "cache-control"].contains(name.lowercased())
-    }
+    /// All other fields were meant for the first origin: keys and tokens are sent in fields of any name. A validator is
+    /// no secret.
+    static func isSafeForOtherOrigins(_ name: String) -> Bool { safeNames.contains(name.lowercased()) }
+
+    private static let safeNames: Set = [
+        "accept", "accept-language", "accept-encoding", "user-agent", "cache-control", "pragma", "if-none-match",
+        "if-modified-since",
+    ]
 
     /// Returns the next request of the chain, or `nil` if `head` is no redirect.
     ///
@@ -68,21 +109,24 @@ final class Redirect: Sendable {
         guard origin.scheme == "http" || parsed.origin.scheme == "https" else {
             throw failure("a redirect from https to http is not followed")
         }
-        return Redirect(after: self, to: parsed)
+        return Redirect(after: self, head: head, to: parsed)
+    }
+
+    /// Checks the status of the last response.
+    ///
+    /// - Throws: `httpStatus` for a status other than 2xx and 304.
+    func checkStatus(of head: ResponseHead) throws(EideticError) {
+        guard !head.isSuccess, head.status != 304 else { return }
+        let reason = head.reasonPhrase.isEmpty ? "" : " \(head.reasonPhrase.prefix(200).printable)"
+        throw EideticError(
+            .httpStatus,
+            message: "\(url): the server responded with status \(head.status)\(reason)",
+            httpStatus: head.status
+        )
     }
 
     /// Returns the response of the download.
-    ///
-    /// - Throws: `httpStatus` for a status other than 2xx and 304.
-    func response(head: ResponseHead, outcome: ExchangeOutcome) throws(EideticError) -> FetchResponse {
-        guard (200..<300).contains(head.status) || head.status == 304 else {
-            let reason = head.reasonPhrase.isEmpty ? "" : " \(head.reasonPhrase.prefix(200).printable)"
-            throw EideticError(
-                .httpStatus,
-                message: "\(url): the server responded with status \(head.status)\(reason)",
-                httpStatus: head.status
-            )
-        }
+    func response(head: ResponseHead, outcome: ExchangeOutcome) -> FetchResponse {
         var response = FetchResponse(
             status: head.status,
             headers: head.headers,
@@ -91,6 +135,7 @@ final class Redirect: Sendable {
             sharedMetrics: outcome.sharedMetrics
         )
         response.share = outcome.share
+        response.origin = ResponseOrigin(redirect: self, head: head)
         if redirectCount > 0 { response.metrics.redirectCount = redirectCount }
         return response
     }

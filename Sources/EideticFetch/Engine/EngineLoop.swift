@@ -116,6 +116,7 @@ extension EngineLoop {
             handle: handle,
             fileSystem: options.fileSystem,
             clock: clock,
+            time: options.time,
             bodyBudget: options.bodyBudget,
             decodingList: decodingList
         )

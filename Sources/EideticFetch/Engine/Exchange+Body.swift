@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 
 extension Exchange {
     /// Receives a chunk of the body.

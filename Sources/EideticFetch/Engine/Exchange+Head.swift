@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 
 extension Exchange {
     /// Receives lines of the head.
@@ -47,6 +48,7 @@ extension Exchange {
         guard head == nil else { return true }
         guard startDecoding(incomingHead) else { return false }
         guard incomingHead.status >= 200 else { return true }
+        (incomingHead.requestTime, incomingHead.responseTime) = (requestTime, time.now)
         head = incomingHead
         guard incomingHead.isSuccess else { return true }
         guard startBody(for: incomingHead) else { return false }

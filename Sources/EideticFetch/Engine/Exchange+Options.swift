@@ -1,5 +1,6 @@
 import CCurl
 import EideticCore
+import EideticHTTP
 
 extension Exchange {
     /// The time without an acknowledgement after which the kernel closes a connection.

@@ -1,5 +1,6 @@
 import CCurl
 import EideticCore
+import EideticHTTP
 
 extension Exchange {
     /// Returns the outcome of the exchange, after libcurl has ended it with `code`.

@@ -58,6 +58,9 @@ final class Exchange {
     /// The time of the last byte, by the engine's clock.
     var lastActivity: Duration
     let startTime: Duration
+    /// The time of day at which the exchange started.
+    let requestTime: Timestamp
+    let time: any TimeSource
     let stopCountAtStart: Int
     let clock: ActiveClock
 
@@ -96,6 +99,7 @@ final class Exchange {
         handle: EasyHandle,
         fileSystem: FileSystem,
         clock: ActiveClock,
+        time: any TimeSource,
         bodyBudget: BodyBudget,
         decodingList: DecodingList
     ) {
@@ -104,6 +108,8 @@ final class Exchange {
         self.handle = handle
         self.fileSystem = fileSystem
         self.clock = clock
+        self.time = time
+        requestTime = time.now
         self.bodyBudget = bodyBudget
         self.decodingList = decodingList
         lastActivity = clock.now

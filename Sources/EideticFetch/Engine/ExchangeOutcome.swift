@@ -22,5 +22,12 @@ struct ExchangeOutcome: Sendable {
 
     var metrics: FetchMetrics { sharedMetrics.metrics }
 
+    /// Records the number of attempts in the metrics.
+    mutating func countAttempts(_ count: Int) {
+        var metrics = metrics
+        metrics.attemptCount = count
+        sharedMetrics = SharedMetrics(metrics)
+    }
+
     static let cancelled = ExchangeOutcome(error: .cancelled)
 }

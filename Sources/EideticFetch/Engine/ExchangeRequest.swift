@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 
 /// A request for a single exchange with a server, without redirects and retries.
 final class ExchangeRequest: Sendable {

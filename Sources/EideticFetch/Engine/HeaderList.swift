@@ -1,3 +1,5 @@
+import EideticHTTP
+
 import CCurl
 
 /// Header fields as a linked list of libcurl.
@@ -5,7 +7,12 @@ final class HeaderList {
     let fields: HTTPHeaders
     let pointer: UnsafeMutablePointer<curl_slist>?
 
-    init(_ headers: HTTPHeaders) {
+    /// Creates a list.
+    ///
+    /// - Parameters:
+    ///   - headers: The fields.
+    ///   - removedNames: The names of fields that libcurl must not send by itself.
+    init(_ headers: HTTPHeaders, removing removedNames: [String] = []) {
         fields = headers
         var pointer: UnsafeMutablePointer<curl_slist>?
         for field in headers.fields {
@@ -13,6 +20,7 @@ final class HeaderList {
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
             pointer = curl_slist_append(pointer, line) ?? pointer
         }
+        for name in removedNames { pointer = curl_slist_append(pointer, "\(name):") ?? pointer }
         self.pointer = pointer
     }
 

@@ -1,3 +1,5 @@
+import EideticHTTP
+
 import Glibc
 
 extension ResponseHead {

@@ -1,8 +1,23 @@
+import EideticCore
+import EideticHTTP
+
 /// The head of a response: status line and header section.
 struct ResponseHead: Sendable, Hashable {
     var status = 0
     var reasonPhrase = ""
     var headers = HTTPHeaders()
+    /// The time at which the exchange started.
+    var requestTime = Timestamp(nanoseconds: 0)
+    /// The time at which the head was complete.
+    var responseTime = Timestamp(nanoseconds: 0)
+
+    /// A Boolean value indicating whether a cache has the response, so that no request was sent.
+    var isFromCache = false
+
+    /// The response as a cache sees it.
+    var cached: ResponseFreshness.Response {
+        .init(status: status, fields: headers.fields, requestTime: requestTime, responseTime: responseTime)
+    }
 
     /// A Boolean value indicating whether the status is 2xx.
     ///
@@ -18,7 +33,12 @@ struct ResponseHead: Sendable, Hashable {
     }
 
     /// The value of the `Content-Length` field; `nil` if it is missing or invalid.
-    var contentLength: Int? { headers["Content-Length"].flatMap(Int.init).flatMap { $0 < 0 ? nil : $0 } }
+    var contentLength: Int? { headers["Content-Length"]?.httpInteger }
+
+    /// Returns the delay that the server requests with `Retry-After`.
+    func retryAfter(now: Timestamp) -> Duration? {
+        RetryAfter.delay(status: status, fields: headers.fields, now: now)
+    }
 
     /// A Boolean value indicating whether the body is compressed, so that its announced length is not that of the
     /// result.

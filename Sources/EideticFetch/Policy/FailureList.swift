@@ -1,4 +1,5 @@
 public import EideticCore
+import EideticHTTP
 
 /// A bounded list of requests that failed permanently and are not sent again for a limited time.
 ///
@@ -73,8 +74,15 @@ public final class FailureList: Sendable {
     public func removeAll() { state.withLock { $0 = State() } }
 
     /// Records the failure of `request`, if the policy has a lifetime for it.
-    package func record(_ error: EideticError, for request: FetchRequest) {
-        guard let lifetime = policy.lifetime(of: error), policy.capacity > 0 else { return }
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - request: The request.
+    ///   - limit: The time for which the response allows to remember it; `nil` without a limit.
+    func record(_ error: EideticError, for request: FetchRequest, limit: Duration?) {
+        guard var lifetime = policy.lifetime(of: error), policy.capacity > 0 else { return }
+        if let limit { lifetime = min(lifetime, limit) }
+        guard lifetime > .zero else { return remove(request) }
         let key = request.failureKey
         state.withLock { [time, policy] state in
             state.lastSequenceNumber += 1
@@ -85,8 +93,11 @@ public final class FailureList: Sendable {
         }
     }
 
+    /// A Boolean value indicating whether no failure is listed, expired ones included.
+    var isEmpty: Bool { state.withLock { $0.failures.isEmpty } }
+
     /// Throws `refused` if `request` is listed.
-    package func check(_ request: FetchRequest) throws(EideticError) {
+    func check(_ request: FetchRequest) throws(EideticError) {
         guard let entry = entry(for: request) else { return }
         let seconds = Int(entry.remaining.inSeconds.rounded(.up))
         throw EideticError(
@@ -120,6 +131,9 @@ extension FetchRequest {
         key.ignoresFailureList = false
         key.timeout = .seconds(15)
         key.totalTimeout = nil
+        key.conditions = [:]
+        key.redirectEntries = nil
+        if !key.headers.isEmpty { key.headers = key.headers.filter { !CacheControl.isRequestField($0) } }
         return key
     }
 }

@@ -1,3 +1,5 @@
+import EideticHTTP
+
 /// The credentials to send, to one origin only and never to another one after a redirect.
 ///
 /// - SeeAlso: RFC 7617 (Basic), RFC 7616 (Digest), RFC 6750 (Bearer).

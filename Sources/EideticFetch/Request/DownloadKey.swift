@@ -1,3 +1,5 @@
+import EideticHTTP
+
 /// The key by which equal downloads are coalesced: the request, and the file for the body.
 ///
 /// It is an object, because it is passed through all layers and a copy of a request retains dozens of references.

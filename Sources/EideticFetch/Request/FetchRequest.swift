@@ -1,4 +1,5 @@
 public import EideticCore
+public import EideticHTTP
 
 /// A request for a resource; equal requests share one download.
 public struct FetchRequest: Sendable, Hashable {
@@ -58,6 +59,14 @@ public struct FetchRequest: Sendable, Hashable {
     /// The credentials to send; those of the URL (`http://user:password@host/`) or `nil` by default.
     public var credentials: Credentials?
 
+    /// The conditions under which the server may confirm a cached response, and the directive to ask for it.
+    ///
+    /// They follow redirects to other origins, and are no part of what a failure depends on.
+    package var conditions = HTTPHeaders()
+
+    /// The cache with the entries of the targets of redirects; `nil` if there is none.
+    package var redirectEntries: RedirectEntries?
+
     /// Creates a request for a URL.
     ///
     /// Leading and trailing white space is removed. Characters that are not allowed in a URL are percent-encoded.
@@ -88,6 +97,9 @@ public struct FetchRequest: Sendable, Hashable {
         try headers.validate()
         try credentials?.validate()
     }
+
+    /// The cache directives of the request.
+    package var cacheControl: CacheControl { CacheControl(headers.fields) }
 
     /// Feeds the URL into the hasher, because few requests differ in anything else only.
     public func hash(into hasher: inout Hasher) { hasher.combine(url) }

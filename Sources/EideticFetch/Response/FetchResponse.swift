@@ -1,3 +1,5 @@
+public import EideticHTTP
+
 /// A complete response: status 2xx with its body, or status 304 without one.
 public struct FetchResponse: Sendable {
     /// The HTTP status.
@@ -18,6 +20,9 @@ public struct FetchResponse: Sendable {
 
     /// The share of the bytes in the limit of all bodies in memory; `nil` for callers outside the package.
     package var share: BodyShare?
+
+    /// The exchanges that led to the response; `nil` for a response that a caller has created.
+    package var origin: ResponseOrigin?
 
     /// The response for a caller outside the package, whose bytes are no longer counted.
     var withoutShare: FetchResponse {
@@ -45,6 +50,7 @@ public struct FetchResponse: Sendable {
 
     init(status: Int, headers: HTTPHeaders, bytes: [UInt8], effectiveURL: String, sharedMetrics: SharedMetrics) {
         share = nil
+        origin = nil
         self.status = status
         self.headers = headers
         self.bytes = bytes

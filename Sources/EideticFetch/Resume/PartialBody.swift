@@ -1,3 +1,5 @@
+import EideticHTTP
+
 /// The beginning of a body whose download was interrupted, and the validator with which it can be resumed.
 struct PartialBody: Sendable, Hashable {
     var bytes: [UInt8]
@@ -22,7 +24,7 @@ struct PartialBody: Sendable, Hashable {
     init?(outcome: ExchangeOutcome, resuming earlier: PartialBody?) {
         guard let head = outcome.head, head.status == 200 || head.status == 206, !outcome.body.isEmpty,
             !head.hasContentCoding, head.headers["Accept-Ranges"]?.lowercased() != "none",
-            let validator = head.strongValidator
+            let validator = Validators(head.headers.fields).strongValidator
         else { return nil }
         let range = head.headers["Content-Range"].flatMap(ContentRange.init)
         // With status 206 the content length is that of the range.

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 import Glibc
 
 /// Partial bodies on disk, with which a download resumes the download of an earlier process.

@@ -1,4 +1,5 @@
 public import EideticCore
+public import EideticHTTP
 
 extension DiskCache {
     /// A stored value with its key and metadata.
@@ -17,19 +18,8 @@ extension DiskCache {
 
     /// The metadata stored with an entry's bytes.
     public struct Metadata: Sendable, Hashable {
-        /// A named text, such as a header field of the HTTP response.
-        public struct Field: Sendable, Hashable {
-            /// The name, in its original case.
-            public var name: String
-            /// The value.
-            public var value: String
-
-            /// Creates a field.
-            public init(name: String, value: String) {
-                self.name = name
-                self.value = value
-            }
-        }
+        /// A header field of the HTTP response.
+        public typealias Field = HTTPHeaders.Field
 
         /// A distinction between encoded originals and bytes that can be computed again.
         public enum Kind: UInt8, Sendable, Hashable, CaseIterable {

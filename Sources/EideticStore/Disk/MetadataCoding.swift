@@ -1,3 +1,5 @@
+import EideticHTTP
+
 /// The encoding of an entry's header fields and extended data.
 ///
 /// The number of fields, then the two lengths (32 bits, little endian) and texts of each field, then the extended data

@@ -1,4 +1,4 @@
-import EideticCore
+package import EideticCore
 
 /// The part of a key that stands for secrets: the header fields and credentials of a request.
 ///
@@ -50,12 +50,12 @@ package enum SecretKeyPart {
 
 extension DiskCache {
     /// Returns the form of a key in which an entry is searched.
-    func storedKeyForReading(_ key: String) -> String {
+    package func storedKeyForReading(_ key: String) -> String {
         (try? SecretKeyPart.stored(key) { () throws(EideticError) in directoryKey.forReading() }) ?? key
     }
 
     /// Returns the form of a key in which an entry is written; creates the directory's key if that is needed.
-    func storedKeyForWriting(_ key: String) throws(EideticError) -> String {
+    package func storedKeyForWriting(_ key: String) throws(EideticError) -> String {
         try SecretKeyPart.stored(key) { () throws(EideticError) in
             do throws(SystemError) { return try directoryKey.forWriting() } catch { throw EideticError(error) }
         }

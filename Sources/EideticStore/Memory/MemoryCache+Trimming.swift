@@ -48,7 +48,10 @@ extension MemoryCache {
     /// Evicts values until only the fraction is left that the level of memory pressure allows.
     ///
     /// An evicted value in use elsewhere is still found, if the cache tracks such values.
-    public func respond(to pressure: MemoryPressure) { shrink(toFraction: pressure.retainedFraction) }
+    public func respond(to pressure: MemoryPressure) {
+        shrink(toFraction: pressure.retainedFraction)
+        PixelMemory.releaseUnused()
+    }
 
     /// Evicts values until a fraction of their current total cost is left.
     ///

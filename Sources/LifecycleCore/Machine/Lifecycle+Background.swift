@@ -26,12 +26,18 @@ extension Lifecycle {
 
     mutating func resumeBudget() {
         budget.isRunning = true
-        budget.deadline = budget.remaining.map { now + $0 }
+        budget.deadline = assertions.isEmpty ? budget.remaining.map { now + $0 } : nil
     }
 
     mutating func pauseBudget() {
+        holdBudget()
+        budget.isRunning = false
+    }
+
+    /// Stops the budget, but not the limits that a request to terminate or a sleep sets.
+    mutating func holdBudget() {
         if let deadline = budget.deadline { budget.remaining = max(.zero, deadline - now) }
-        (budget.isRunning, budget.deadline) = (false, nil)
+        budget.deadline = nil
     }
 
     /// Announces a new end of the background time that runs.
@@ -50,7 +56,7 @@ extension Lifecycle {
     /// Delivers wakes, and suspends or terminates an idle application.
     mutating func advanceInBackground() -> Bool {
         if deliverNextWake() { return true }
-        guard openTasks == 0, wakes.entries.isEmpty else {
+        guard openTasks == 0, wakes.entries.isEmpty, !isHeldByAssertion else {
             suspension.idleSince = nil
             // A task that started after the expiration has a handler that was not yet called.
             if budget.isExpired, sleep == nil { expireBackgroundTime() }
@@ -71,14 +77,24 @@ extension Lifecycle {
         }
     }
 
+    /// A Boolean value indicating whether an assertion keeps the application running without an open task.
+    private var isHeldByAssertion: Bool { !assertions.isEmpty && !budget.isExpired && !suspension.isRequested }
+
     /// Delivers the oldest undelivered wake; its time limit is independent of the budget.
+    ///
+    /// During an expiration a wake waits for its end, because it must not give open tasks more time.
     mutating func deliverNextWake() -> Bool {
-        guard let index = wakes.firstUndeliveredIndex else { return false }
+        guard let index = wakes.firstUndeliveredIndex, !isExpirationUnderWay else { return false }
         let limit = min(rules.wakeLimit, wakes.entries[index].allowance)
         wakes.entries[index].deadline = now + limit
         if currentState == .background { restartBudget() }
         deliver(.wake(wakes.entries[index].reason), within: limit)
         return true
+    }
+
+    private var isExpirationUnderWay: Bool {
+        guard currentState == .background, budget.isExpired else { return false }
+        return openTasks > 0 || sleep != nil || wakes.entries.contains { $0.deadline != nil }
     }
 
     /// Grants background time again after an expiration.
@@ -126,6 +142,7 @@ extension Lifecycle {
         } else if openTasks > 0 {
             kill(.backgroundTask)
         } else {
+            report(wakes.entries.filter { $0.deadline != nil }.map(\.reason), as: .failed)
             wakes.entries.removeAll { $0.deadline != nil }
             budget.killDeadline = nil
         }

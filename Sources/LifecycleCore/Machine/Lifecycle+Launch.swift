@@ -1,42 +1,74 @@
-// Launches, wakes, and the end of the process.
+// Launches and wakes.
 extension Lifecycle {
     mutating func applyStart(_ event: LifecycleEvent) {
         switch event {
         case .launch(let reason): launch(for: reason)
-        case .openURL(let url): openURL(url)
+        case .launchInBackground(let reason): launchInBackground(for: reason)
+        case .launchBackgroundJob: launchBackgroundJob()
+        case .processConnected(let inBackground): connect(inBackground: inBackground)
+        case .openURL(let url): launch(for: .url(url))
         case .wake(let reason, let allowance): wake(for: reason, allowance: allowance)
-        case .wakeCompleted(let id):
-            wakes.entries.removeAll { $0.reason.id == id }
-            if budget.overdueWake?.id == id { budget.overdueWake = nil }
         default: break
         }
     }
 
+    /// A Boolean value indicating whether a process is about to end, so that a launch waits for its exit.
+    var isEnding: Bool { isRunning ? isTerminating : termination.killedProcess != nil }
+
+    /// A Boolean value indicating whether a launch waits for the end of the previous process.
+    package var isLaunchWaiting: Bool { !waiting.isEmpty }
+
     private mutating func launch(for reason: LaunchReason) {
-        if case .url(let url) = reason { urls.append(url) }
-        guard !isRunning else { return enterForeground() }
-        let waiting = urls
-        reset(to: .launching, isVisible: true)
-        (urls, wasForceQuit, launchCrashCount) = (waiting, false, 0)
-        effects += [.spawnProcess, .setTaskPhase(.foreground, deadline: nil)]
-        deliver(.launch(reason), within: rules.launchLimit)
+        if case .url(let url) = reason, !accept(url) { return }
+        if isEnding { return waiting.add(reason) }
+        if isRunning { return enterForeground() }
+        start(.launch(reason))
     }
 
-    private mutating func openURL(_ url: String) {
-        guard isRunning else { return launch(for: .url(url)) }
-        if isTerminating { return effects.append(.refuse(.terminating)) }
-        urls.append(url)
-        enterForeground()
+    /// Adds a URL to those that are delivered one by one; refuses it if too many wait.
+    private mutating func accept(_ url: IncomingURL) -> Bool {
+        guard urls.count + waiting.urls.count < rules.waitingURLLimit else {
+            effects.append(.reportURL(url, .refused(.tooManyRequests)))
+            return false
+        }
+        if isEnding { waiting.urls.append(url) } else { urls.append(url) }
+        return true
+    }
+
+    private mutating func launchInBackground(for reason: LaunchReason) {
+        if isEnding { return waiting.addBackgroundLaunch(for: reason) }
+        if !isRunning { start(.launchInBackground(reason)) }
+    }
+
+    private mutating func launchBackgroundJob() {
+        guard !isRunning, !isEnding else { return }
+        start(.launchInBackground(.user))
+        facts = PresentationFacts(isLocked: facts.isLocked, isHeldByJobControl: true)
+    }
+
+    private mutating func connect(inBackground: Bool) {
+        guard !isRunning, !isEnding else { return effects.append(.refuse(.alreadyRunning)) }
+        start(inBackground ? .launchInBackground(.user) : .launch(.user), spawnsProcess: false)
+    }
+
+    private mutating func start(_ callback: LifecycleCallback, spawnsProcess: Bool = true) {
+        let isVisible = if case .launch = callback { true } else { false }
+        let waitingURLs = urls
+        reset(to: .launching, isVisible: isVisible)
+        (urls, process) = (waitingURLs, process.next)
+        if isVisible { (wasForceQuit, launchCrashCount) = (false, 0) }
+        if spawnsProcess { effects.append(.spawnProcess(process)) }
+        let end = isVisible ? nil : now + rules.launchLimit
+        effects.append(.setTaskPhase(isVisible ? .foreground : .background, deadline: end))
+        deliver(callback, within: rules.launchLimit)
     }
 
     private mutating func wake(for reason: WakeReason, allowance: Duration) {
         if let refusal = refusal(of: reason, allowance: allowance) { return effects.append(.refuse(refusal)) }
-        if !isRunning {
-            reset(to: .launching, isVisible: false)
-            effects += [.spawnProcess, .setTaskPhase(.background, deadline: now + rules.launchLimit)]
-            deliver(.launchInBackground, within: rules.launchLimit)
-        }
-        wakes.entries.append(OpenWakes.OpenWake(reason: reason, allowance: allowance))
+        let wake = OpenWakes.OpenWake(reason: reason, allowance: allowance)
+        if isEnding { return waiting.wakes.append(wake) }
+        if !isRunning { start(.launchInBackground(.wake(reason.kind))) }
+        wakes.entries.append(wake)
     }
 
     private func refusal(of reason: WakeReason, allowance: Duration) -> LifecycleEffect.Refusal? {
@@ -48,24 +80,21 @@ extension Lifecycle {
         return nil
     }
 
-    /// Ends the application for the user; only the user can start it again.
-    mutating func forceQuit() {
-        if isRunning { kill(.userForceQuit) }
-        wasForceQuit = true
-        effects += [.deleteArchive, .cancelTransfers]
-    }
-
-    mutating func recordExit(status: Int32) {
-        let duringLaunch = currentState == .launching
-        if duringLaunch { recordLaunchFailure() }
-        let report = ExitReport(
-            status: status,
-            killReason: termination.killedProcess?.reason,
-            wasLaunching: termination.killedProcess?.wasLaunching ?? duringLaunch,
-            openTasks: termination.killedProcess?.openTasks ?? openTasks
-        )
-        termination.killedProcess = nil
-        reset(to: .notRunning, isVisible: true)
-        effects.append(.reportExit(report))
+    /// Launches the application again, if that was requested while its process was ending.
+    mutating func launchIfWaiting() {
+        let waited = waiting
+        waiting = WaitingLaunch()
+        if launchCrashCount > rules.launchCrashLimit, waited.reason == nil {
+            return report(waited.wakes.map(\.reason), as: .failed)
+        }
+        urls = waited.urls
+        if let reason = waited.reason {
+            start(.launch(reason))
+        } else if let wake = waited.wakes.first {
+            start(.launchInBackground(.wake(wake.reason.kind)))
+        } else if let reason = waited.backgroundReason {
+            start(.launchInBackground(reason))
+        }
+        wakes.entries = waited.wakes
     }
 }

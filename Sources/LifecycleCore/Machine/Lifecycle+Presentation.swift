@@ -80,7 +80,7 @@ extension Lifecycle {
             startBudget()
         case .willResignActive, .willEnterForeground: currentState = .inactive
         case .didEnterBackground: effects.append(.saveArchive)
-        case .openURL(let url): if urls.first == url { urls.removeFirst() }
+        case .openURL(let url): finishURL(url)
         case .willTerminate:
             termination.exitDeadline = now + rules.terminationLimit
             effects.append(.exitProcess)

@@ -89,4 +89,21 @@ extension Lifecycle {
         let releaseTime: Duration
         var isReleased = false
     }
+
+    /// A launch that was requested while the previous process was ending.
+    struct WaitingLaunch: Sendable, Hashable {
+        /// The reason for a launch that the user sees.
+        var reason: LaunchReason?
+        /// The reason for one that shows nothing.
+        var backgroundReason: LaunchReason?
+        var urls: [IncomingURL] = []
+        var wakes: [OpenWakes.OpenWake] = []
+
+        var isEmpty: Bool { reason == nil && backgroundReason == nil && wakes.isEmpty }
+
+        /// Adds a launch; the first reason that is not merely the user's choice is kept.
+        mutating func add(_ next: LaunchReason) { if reason == nil || reason == .user { reason = next } }
+
+        mutating func addBackgroundLaunch(for next: LaunchReason) { backgroundReason = backgroundReason ?? next }
+    }
 }

@@ -5,8 +5,8 @@ extension Lifecycle {
         case .suspend(let limit): suspend(within: limit)
         case .resumeInBackground: resumeInBackground()
         case .resumeInForeground: resumeInForeground()
-        case .processFrozen(let tasks, let blocksOthers): commitFreeze(openTasks: tasks, blocksOthers: blocksOthers)
-        case .processAdopted(let found, let tasks): adopt(found, openTasks: tasks)
+        case .processFrozen(_, let tasks, let blocksOthers): commitFreeze(openTasks: tasks, blocksOthers: blocksOthers)
+        case .processAdopted(let found): adopt(found)
         default: break
         }
     }
@@ -102,23 +102,37 @@ extension Lifecycle {
         return true
     }
 
-    /// Resumes in the background, and delivers the notices that were held.
+    /// Delivers the notices that were held, and resumes in the background: they are there when the process continues.
     mutating func thawIntoBackground() {
         currentState = .background
         resumeBudget()
-        effects += [.setTaskPhase(.background, deadline: backgroundDeadline), .thawProcess, .deliverNotices]
+        effects += [.setTaskPhase(.background, deadline: backgroundDeadline), .deliverNotices, .thawProcess]
     }
 
-    /// Takes over a process from an earlier supervisor; one that runs in the background receives the full background
-    /// time.
-    private mutating func adopt(_ found: LifecycleEvent.AdoptedState, openTasks count: Int) {
-        switch found {
-        case .foreground: reset(to: .active, isVisible: true)
+    /// Takes over a process from an earlier supervisor: its state, its open wakes and its assertions.
+    ///
+    /// One that runs in the background receives the full background time, and each open wake its full limit.
+    private mutating func adopt(_ found: AdoptedProcess) {
+        abandonOpenWork()
+        abandonWaitingLaunch(because: .alreadyRunning)
+        switch found.state {
+        case .active: reset(to: .active, isVisible: true)
+        case .inactive: reset(to: .inactive, isVisible: true)
         case .background: reset(to: .background, isVisible: false)
         case .suspended: reset(to: .suspended, isVisible: false)
         }
-        openTasks = count
-        if found == .foreground { effects.append(.setTaskPhase(.foreground, deadline: nil)) }
-        if found == .background { startBudget() }
+        if found.state == .inactive { facts.hasFocus = false }
+        process = process.next
+        (openTasks, assertions) = (max(0, found.openTasks), found.assertions.intersection(rules.declaredAssertions))
+        wakes.entries = found.wakes.map { reason in
+            OpenWakes.OpenWake(reason: reason, allowance: rules.wakeLimit, deadline: now + rules.wakeLimit)
+        }
+        if isInBackground { startAdoptedBudget() } else { effects.append(.setTaskPhase(.foreground, deadline: nil)) }
+    }
+
+    /// A process that was found frozen with an open task or wake must continue.
+    private mutating func startAdoptedBudget() {
+        if currentState == .background { return startBudget() }
+        if openTasks > 0 || !wakes.entries.isEmpty { thawIntoBackground() }
     }
 }

@@ -22,6 +22,7 @@ extension Lifecycle {
     /// Moves a terminating application in the background to `willTerminate`, after its tasks have ended or expired.
     mutating func advanceTermination() -> Bool {
         guard termination.exitDeadline == nil else { return false }
+        report(wakes.entries.map(\.reason), as: .failed)
         wakes.entries.removeAll()
         if openTasks > 0 {
             if budget.isExpired || termination.graceDeadline.map({ $0 <= now }) ?? false { expireBackgroundTime() }

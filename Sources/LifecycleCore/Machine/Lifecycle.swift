@@ -19,12 +19,21 @@ package struct Lifecycle: Sendable, Hashable {
         var deadline: Duration
     }
 
-    package let rules: LifecycleRules
+    package var rules: LifecycleRules
     var currentState = CurrentState.notRunning
     var facts = PresentationFacts()
     var isTerminating = false
     var pendingCallback: PendingCallback?
-    var urls: [String] = []
+    /// The process that the state is that of; after its end, the last one.
+    package internal(set) var process = ProcessIdentity(rawValue: 0)
+    /// The URLs to open, of which the first one may have been delivered.
+    var urls: [IncomingURL] = []
+    /// The delivered URL, once the application has answered.
+    var answeredURL: UInt64?
+    /// A launch that waits for the end of the process.
+    var waiting = WaitingLaunch()
+    /// The activities for which the application runs in the background without a limit.
+    var assertions: Set<ContinuousAssertion> = []
     /// The number of open background tasks, as last reported.
     package var openTasks = 0
     var budget: Budget
@@ -55,13 +64,18 @@ package struct Lifecycle: Sendable, Hashable {
     package var reachedState: LifecycleState {
         switch currentState {
         case .notRunning: .notRunning
-        case .launching: .launching
+        case .launching: isLaunchedInBackground ? .launchingInBackground : .launching
         case .inactive: .inactive
         case .active: .active
         case .background: .background
         case .suspending: .suspending
         case .suspended: .suspended
         }
+    }
+
+    /// A Boolean value indicating whether the launch that is under way shows nothing.
+    private var isLaunchedInBackground: Bool {
+        if case .launchInBackground? = pendingCallback?.callback { true } else { false }
     }
 
     /// A Boolean value indicating whether the application is in the background, which includes its termination.
@@ -79,7 +93,8 @@ package struct Lifecycle: Sendable, Hashable {
     package mutating func handle(_ event: LifecycleEvent, at moment: Duration) -> [LifecycleEffect] {
         now = max(now, moment)
         effects = []
-        apply(event)
+        // An event of an earlier process says nothing about this one.
+        if event.process.map({ $0 == process }) ?? true { apply(event) }
         advance()
         if event == .deadlineReached { handleRemainingDeadlines() }
         defer { effects = [] }
@@ -97,11 +112,13 @@ package struct Lifecycle: Sendable, Hashable {
 
     private mutating func apply(_ event: LifecycleEvent) {
         switch event {
-        case .launch, .wake, .openURL, .wakeCompleted: applyStart(event)
+        case .launch, .launchInBackground, .launchBackgroundJob, .processConnected, .wake, .openURL:
+            applyStart(event)
+        case .wakeCompleted, .urlAnswered, .assertionChanged: applyAnswer(event)
         case .activate, .deactivate, .show, .enterBackground, .enterForeground, .lock, .unlock:
             applyPresentation(event)
-        case .callbackAcknowledged(let callback): acknowledge(callback)
-        case .openTaskCountChanged(let count): openTaskCountChanged(to: count)
+        case .callbackAcknowledged(let callback, _): acknowledge(callback)
+        case .openTaskCountChanged(let count, _): openTaskCountChanged(to: count)
         case .backgroundTimeRevoked: if isBudgetRunning, !isExiting { expireBackgroundTime() }
         case .systemWillSleep(let limit): prepareForSleep(within: limit)
         case .systemDidWake: resumeAfterSleep()
@@ -111,7 +128,8 @@ package struct Lifecycle: Sendable, Hashable {
         case .terminate(let grace): terminate(grace: grace)
         case .memoryExhausted: if isRunning { kill(.memory) }
         case .forceQuit: forceQuit()
-        case .processExited(let status): recordExit(status: status)
+        case .processExited(_, let status): recordExit(status: status)
+        case .processDidNotStart: recordMissingStart()
         case .deadlineReached: handleDeadlines()
         }
     }
@@ -126,6 +144,7 @@ extension Lifecycle {
         fresh.currentState = current
         fresh.facts = PresentationFacts(isVisible: isVisible, hasFocus: isVisible, isLocked: facts.isLocked)
         (fresh.wasForceQuit, fresh.launchCrashCount) = (wasForceQuit, launchCrashCount)
+        (fresh.process, fresh.waiting) = (process, waiting)
         (fresh.now, fresh.effects) = (now, effects)
         self = fresh
     }
@@ -139,19 +158,5 @@ extension Lifecycle {
     package mutating func restartCallbackLimit(at moment: Duration) {
         guard let limit = pendingCallback?.limit else { return }
         pendingCallback?.deadline = moment + limit
-    }
-
-    mutating func kill(_ reason: KillReason) {
-        let duringLaunch = currentState == .launching
-        let killed = TerminationState.KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: openTasks)
-        effects.append(.killProcess(reason))
-        reset(to: .notRunning, isVisible: true)
-        termination.killedProcess = killed
-        if duringLaunch, case .watchdog = reason { recordLaunchFailure() }
-    }
-
-    mutating func recordLaunchFailure() {
-        launchCrashCount += 1
-        effects.append(.deleteArchive)
     }
 }

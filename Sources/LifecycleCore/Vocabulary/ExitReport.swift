@@ -1,5 +1,6 @@
 /// The end of a process.
 package struct ExitReport: Sendable, Hashable {
+    package let process: ProcessIdentity
     package let status: Int32
     /// The reason for which the host killed the process; `nil` if it ended by itself.
     package let killReason: KillReason?
@@ -8,7 +9,14 @@ package struct ExitReport: Sendable, Hashable {
     /// The number of open background tasks.
     package let openTasks: Int
 
-    package init(status: Int32, killReason: KillReason?, wasLaunching: Bool, openTasks: Int) {
+    package init(
+        process: ProcessIdentity = .first,
+        status: Int32,
+        killReason: KillReason?,
+        wasLaunching: Bool,
+        openTasks: Int
+    ) {
+        self.process = process
         (self.status, self.killReason) = (status, killReason)
         (self.wasLaunching, self.openTasks) = (wasLaunching, openTasks)
     }

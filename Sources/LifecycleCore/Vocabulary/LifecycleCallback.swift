@@ -3,9 +3,9 @@ package enum LifecycleCallback: Sendable, Hashable {
     /// `willFinishLaunching` and `didFinishLaunching`, for the user.
     case launch(LaunchReason)
     /// `willFinishLaunching` and `didFinishLaunching`, directly into the background.
-    case launchInBackground
+    case launchInBackground(LaunchReason)
     case didBecomeActive, willResignActive, didEnterBackground, willEnterForeground
-    case openURL(String)
+    case openURL(IncomingURL)
     case wake(WakeReason)
     case willTerminate
 }

@@ -1,8 +1,8 @@
 /// An action that the host of a ``Lifecycle`` performs, in the order of the effects.
 package enum LifecycleEffect: Sendable, Hashable {
-    /// Starts the process.
-    case spawnProcess
-    /// Does not start or wake the application, for this reason.
+    /// Starts a process, to which later events refer by this identity.
+    case spawnProcess(ProcessIdentity)
+    /// Does not start or wake the application, or does not accept its request, for this reason.
     case refuse(Refusal)
     /// Calls back into the application, which must acknowledge before the deadline.
     case deliver(LifecycleCallback, deadline: Duration)
@@ -16,7 +16,8 @@ package enum LifecycleEffect: Sendable, Hashable {
     case thawProcess
     /// Makes the suspension final: the process is the first candidate for the kernel's memory killer.
     case commitSuspension
-    /// Delivers the notices that were held during suspension, before any other callback.
+    /// Delivers the notices that were held during suspension, before any other callback; a frozen process finds them
+    /// when it continues.
     case deliverNotices
     case saveArchive, deleteArchive
     case deliverMemoryWarning(level: Int)
@@ -26,6 +27,10 @@ package enum LifecycleEffect: Sendable, Hashable {
     case throttleProcess
     /// Charges a wake that was not completed to the application.
     case penalizeWake(WakeReason)
+    /// Reports the result of an accepted wake, once.
+    case reportWake(WakeReason, WakeResult)
+    /// Reports the outcome of a request to open a URL, once.
+    case reportURL(IncomingURL, IncomingURL.Outcome)
     case cancelTransfers
     /// Extends the service manager's stop timeout by this duration.
     case extendStopTimeout(by: Duration)
@@ -38,7 +43,13 @@ package enum LifecycleEffect: Sendable, Hashable {
     case killProcess(KillReason)
     case reportExit(ExitReport)
 
-    package enum Refusal: Sendable, Hashable {
+    package enum Refusal: UInt8, Sendable, Hashable, CaseIterable {
         case forceQuit, undeclaredMode, allowanceExhausted, repeatedLaunchCrashes, terminating
+        /// Another process of the application is running.
+        case alreadyRunning
+        /// The process ended before it was asked.
+        case processEnded
+        /// Too many requests wait.
+        case tooManyRequests
     }
 }

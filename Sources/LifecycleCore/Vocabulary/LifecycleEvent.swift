@@ -2,6 +2,10 @@
 package enum LifecycleEvent: Sendable, Hashable {
     // From the user or a window system.
     case launch(LaunchReason)
+    /// A launch that shows nothing.
+    case launchInBackground(LaunchReason)
+    /// A shell started the process as a job in the background of its terminal; `resumeInForeground` follows `fg`.
+    case launchBackgroundJob
     /// The application has received or lost the user's input.
     case activate, deactivate
     /// The application was shown or hidden; its input does not change.
@@ -10,14 +14,17 @@ package enum LifecycleEvent: Sendable, Hashable {
     case enterForeground
     /// The screen was locked or unlocked.
     case lock, unlock
-    case openURL(String)
+    case openURL(IncomingURL)
     case forceQuit
 
     // From the application.
-    case callbackAcknowledged(LifecycleCallback)
+    case callbackAcknowledged(LifecycleCallback, process: ProcessIdentity)
     /// The number of open background tasks changed to this value.
-    case openTaskCountChanged(Int)
-    case wakeCompleted(UInt64)
+    case openTaskCountChanged(Int, process: ProcessIdentity)
+    case wakeCompleted(UInt64, WakeResult, process: ProcessIdentity)
+    /// The application has answered the request to open the URL with this identifier.
+    case urlAnswered(UInt64, isHandled: Bool, process: ProcessIdentity)
+    case assertionChanged(ContinuousAssertion, isHeld: Bool, process: ProcessIdentity)
 
     // From the system.
     /// A reason to run in the background; `allowance` is the remaining time of the application's quota.
@@ -40,13 +47,26 @@ package enum LifecycleEvent: Sendable, Hashable {
 
     // From the host.
     /// Every thread of the process is stopped.
-    case processFrozen(openTasks: Int, blocksOthers: Bool)
+    case processFrozen(ProcessIdentity, openTasks: Int, blocksOthers: Bool)
+    /// The program could not be started: no process has run, so nothing has crashed.
+    case processDidNotStart(ProcessIdentity)
     /// The process has ended.
-    case processExited(status: Int32)
-    /// A new supervisor found the process in this state.
-    case processAdopted(AdoptedState, openTasks: Int)
+    case processExited(ProcessIdentity, status: Int32)
+    /// A process that the host did not start has connected; it is launched without being spawned.
+    case processConnected(inBackground: Bool)
+    /// A new supervisor takes over a process that was launched by an earlier one.
+    case processAdopted(AdoptedProcess)
     /// The deadline of `nextDeadline` was reached.
     case deadlineReached
 
-    package enum AdoptedState: Sendable, Hashable { case foreground, background, suspended }
+    /// The process that the event comes from; `nil` for events from elsewhere.
+    var process: ProcessIdentity? {
+        switch self {
+        case .callbackAcknowledged(_, let process), .openTaskCountChanged(_, let process),
+            .wakeCompleted(_, _, let process), .urlAnswered(_, _, let process), .assertionChanged(_, _, let process),
+            .processFrozen(let process, _, _), .processExited(let process, _), .processDidNotStart(let process):
+            process
+        default: nil
+        }
+    }
 }

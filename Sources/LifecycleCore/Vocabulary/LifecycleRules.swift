@@ -44,6 +44,10 @@ package struct LifecycleRules: Sendable, Hashable {
     package var launchCrashLimit = 3
     /// The time between two extensions of the service manager's stop timeout, each by twice this time; 1 s by default.
     package var stopExtensionInterval: Duration = .seconds(1)
+    /// The largest number of URLs that wait for an application; 64 by default.
+    package var waitingURLLimit = 64
+    /// The continuous assertions that the application declares; all by default.
+    package var declaredAssertions: Set<ContinuousAssertion> = Set(ContinuousAssertion.allCases)
     /// The kinds of wake that the application declares; all by default.
     package var declaredWakeKinds: Set<WakeReason.Kind> = Set(WakeReason.Kind.allCases)
 

@@ -1,6 +1,6 @@
 /// A state of an application.
-package enum LifecycleState: Sendable, Hashable {
-    case notRunning, launching, inactive, active, background
+package enum LifecycleState: UInt8, Sendable, Hashable, CaseIterable {
+    case notRunning, launching, launchingInBackground, inactive, active, background
     /// A freeze was requested and is not yet confirmed.
     case suspending
     case suspended

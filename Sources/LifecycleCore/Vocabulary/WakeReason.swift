@@ -1,7 +1,7 @@
 /// The reason for waking or launching an application in the background.
 package struct WakeReason: Sendable, Hashable {
-    package enum Kind: Sendable, Hashable, CaseIterable {
-        case fetch, push, session, processing, notification
+    package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        case fetch, push, session, processing, notification, location, voip, continued
     }
 
     package let kind: Kind

@@ -19,6 +19,8 @@ struct SVGTests {
         arguments: [
             ("width='30' height='20'", 30, 20), ("width='1in' height='2.54cm'", 96, 96),
             ("viewBox='0 0 2 2'", 2, 2), ("width='8' viewBox='0 0 2 1'", 8, 4), ("height='8' viewBox='0 0 2 1'", 16, 8),
+            ("width='30'", 30, 150), ("height='30'", 300, 30), ("width='30' height='100%' viewBox='0 0 3 2'", 30, 20),
+            ("width='30' height='auto' viewBox='0 0 3 2'", 30, 20), ("width='2in' viewBox='0 0 4 1'", 192, 48),
             ("width='100%' height='50%' viewBox='0 0 6 5'", 6, 5), ("width='1.5' height='0.2'", 2, 1), ("", 300, 150),
         ]
     )
@@ -72,5 +74,51 @@ struct SVGTests {
             Array(text.utf8) + Array("]>".utf8)
             + document(attributes: "width='2' height='2'", content: "<text>&a9;</text>")
         #expect(throws: EideticError.self) { _ = try ImageDecoder.decode(bytes) }
+    }
+
+    /// Returns a document in gzip's format, in stored blocks.
+    private func compressed(_ content: [UInt8], statedSize: Int? = nil) -> [UInt8] {
+        let stream = PNGWriter.zlibStream(of: content).dropFirst(2).dropLast(4)
+        let head: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
+        return head + stream + TIFFPage.littleEndian(Int(PNGWriter.checksum(of: content)), byteCount: 4)
+            + TIFFPage.littleEndian(statedSize ?? content.count, byteCount: 4)
+    }
+
+    @Test("F02 a compressed document (svgz) is drawn") func compressedDocument() throws {
+        let file = compressed(document(attributes: "width='2' height='2'"))
+        #expect(try ImageDecoder.header(of: file)?.size == PixelSize(width: 2, height: 2))
+        let image = try ImageDecoder.decode(file)
+        #expect(image.pixels[0, 0] == [255, 0, 0, 255] && image.pixels[1, 1] == [0, 0, 0, 0])
+        #expect(try ImageDecoder.header(of: Array(file.prefix(30)), isComplete: false) == nil)
+    }
+
+    @Test("F07 a compressed file that is truncated, corrupt, no document, or compressed twice is an error")
+    func invalidCompressed() {
+        let file = compressed(document(attributes: "width='2' height='2'"))
+        for count in 12..<file.count { #expect(code(Array(file.prefix(count))) != nil) }
+        #expect(code(compressed(Array("hello".utf8))) == .notAnImage)
+        #expect(code(compressed(file)) == .notAnImage)
+        #expect(code(compressed(document(attributes: "width='2' height='2'"), statedSize: 1 << 31)) == .corrupt)
+    }
+
+    @Test("F07 a compressed document is limited in size, and its work is counted") func compressedLimits() {
+        var spaces = document(attributes: "width='2' height='2'")
+        spaces += Array(repeating: 32, count: 64 << 20)
+        #expect(code(compressed(spaces)) == .limitExceeded)
+        let endless = "<filter id='f'><feTurbulence numOctaves='1000000'/></filter><rect filter='url(#f)'/>"
+        let slow = document(attributes: "width='900' height='900'", content: endless)
+        #expect(code(compressed(slow)) == .limitExceeded)
+    }
+
+    @Test("F07 a compressed document within a document is refused") func embedded() {
+        let inner = compressed(document(attributes: "width='2' height='2'")).map { byte in
+            "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        let content = "<image width='2' height='2' xlink:href='data:image/svg+xml,\(inner.joined())'/>"
+        #expect(code(document(attributes: "width='2' height='2'", content: content)) == .unsupportedFormat)
+    }
+
+    private func code(_ bytes: [UInt8]) -> EideticError.Code? {
+        errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(bytes) }
     }
 }

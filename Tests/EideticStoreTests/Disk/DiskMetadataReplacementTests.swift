@@ -1,5 +1,6 @@
 import EideticCore
 import EideticStore
+import EideticHTTP
 import EideticTestSupport
 import Glibc
 import Testing

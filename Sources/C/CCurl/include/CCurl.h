@@ -29,6 +29,9 @@ CURLcode eidetic_curl_set_list(CURL *easy, CURLoption option, struct curl_slist 
 CURLcode eidetic_curl_set_receivers(CURL *easy, curl_write_callback receive, curl_write_callback receive_header,
                                     void *context);
 
+/// Sets the callbacks that read the body of a request (`read`) and move to another place of it (`seek`).
+CURLcode eidetic_curl_set_sender(CURL *easy, curl_read_callback read, curl_seek_callback seek, void *context);
+
 /// Sets the callback that opens each socket, and so sees the address of the connection itself.
 CURLcode eidetic_curl_set_socket_opener(CURL *easy, curl_opensocket_callback open, void *context);
 

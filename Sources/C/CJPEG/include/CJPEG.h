@@ -107,6 +107,16 @@ uint32_t eidetic_lossless_height(const eidetic_lossless *decoder);
 eidetic_jpeg_status eidetic_lossless_read_rows(
     eidetic_lossless *decoder, uint8_t *rows, size_t bytes_per_row, uint32_t count);
 
+/// Creates a decoder of one to four components whose samples are read as they are stored. `tables` is a stream with
+/// Huffman tables that the file itself need not have, or NULL.
+eidetic_jpeg_status eidetic_lossless_create_samples(
+    const uint8_t *tables, size_t table_count, const uint8_t *bytes, size_t count, eidetic_lossless **result);
+int eidetic_lossless_components(const eidetic_lossless *decoder);
+int eidetic_lossless_precision(const eidetic_lossless *decoder);
+
+/// Decodes the next row to interleaved samples, as many as the width times the components.
+eidetic_jpeg_status eidetic_lossless_read_samples(eidetic_lossless *decoder, uint16_t *samples);
+
 /// Encodes rows of four bytes per pixel (the fourth is ignored) into memory that the caller frees with `free`.
 /// `chroma` is 1 for full colour resolution (4:4:4), 2 for half the resolution in both directions (4:2:0).
 /// On failure the message is written to `message`, of `capacity` bytes.

@@ -43,6 +43,10 @@ static inline uint32_t eidetic_current_processor(void) {
     return ((const volatile struct rseq *)area)->cpu_id;
 }
 
+#include "CLinuxFiles.h"
+#include "CLinuxSandbox.h"
+#include "CLinuxProcesses.h"
 #include "CLinuxSignals.h"
+#include "CLinuxSockets.h"
 
 #endif

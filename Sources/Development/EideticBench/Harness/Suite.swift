@@ -30,12 +30,14 @@ struct Suite: Sendable {
     static let all: [Suite] = [
         cacheKey,
         memoryCache,
+        memory,
         hitRatio,
         decode,
         fetch,
         fetchLossy,
         diskCache,
         background,
+        transfer,
         pipeline,
         load,
     ]

@@ -1,5 +1,6 @@
 import EideticBackground
 import EideticCore
+import EideticWire
 import Glibc
 import Synchronization
 
@@ -15,6 +16,18 @@ extension Suite {
             operations: pairs,
             with: "Atomic<UInt64>.add",
             ours: { beginAndEndTasks(in: application, count: pairs) },
+            theirs: { for _ in 0..<pairs { counter.add(1, ordering: .sequentiallyConsistent) } }
+        )
+        let shared = SharedTable()
+        await bench.compare(
+            BenchmarkCase(
+                "begin + end on a page that a supervisor reads, against one atomic addition",
+                unit: .nanoseconds,
+                goal: .ratio(20)
+            ),
+            operations: pairs,
+            with: "Atomic<UInt64>.add",
+            ours: { for _ in 0..<pairs { shared.table.end(shared.table.begin("bench", handler: .anyThread {})) } },
             theirs: { for _ in 0..<pairs { counter.add(1, ordering: .sequentiallyConsistent) } }
         )
         let messages = SupervisorChannel()
@@ -56,6 +69,20 @@ extension Suite {
                 }
             }
         }
+    }
+}
+
+/// A table of tasks whose count is published on a page of a file.
+private final class SharedTable: Sendable {
+    let table = BackgroundTaskTable {}
+
+    init() {
+        let path = "/tmp/eidetic-bench-page-\(getpid())"
+        defer { unlink(path) }
+        guard let file = try? SharedPageFile.create(at: path, generation: 1, token: []),
+            let page = try? SharedPage(mapping: file.descriptor)
+        else { preconditionFailure("cannot create \(path)") }
+        table.attach(page)
     }
 }
 

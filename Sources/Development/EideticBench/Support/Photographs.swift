@@ -2,7 +2,7 @@ import EideticCodecs
 import EideticCore
 import Glibc
 
-/// JPEG photographs of about two megapixels, derived from installed desktop backgrounds.
+/// JPEG photographs of about two megapixels, derived from the installed desktop backgrounds, or from a synthetic one.
 ///
 /// They are stored in the temporary directory and reused, since creating them takes longer than the measurements.
 struct Photographs {
@@ -18,21 +18,24 @@ struct Photographs {
         "mate/nature/TwoWings.jpg", "mate/nature/YellowFlower.jpg",
     ]
 
-    /// Creates `count` photographs, or reuses those of an earlier run.
+    /// Creates `count` photographs, or reuses those of an earlier run with the same sources.
     init(count: Int) throws {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        directory = "\(parent)/eidetic-photographs-\(getuid())-\(count)"
+        let installed = Self.sources.filter { (try? FileSystem().status(of: Self.path(of: $0))) != nil }
+        directory = "\(parent)/eidetic-photographs-\(getuid())-\(count)-of-\(installed.count)"
         names = (0..<count).map { "\($0).jpg" }
-        let files = FileSystem()
-        if (try? files.status(of: "\(directory)/complete")) != nil { return }
-        try files.makeDirectories(directory)
-        for (index, image) in try Self.sourceImages().enumerated() {
-            for number in stride(from: index, to: count, by: Self.sources.count) {
-                let bytes = try Self.jpeg(of: image, number: number)
-                try Self.write(bytes, to: "\(directory)/\(number).jpg")
-            }
+        if (try? FileSystem().status(of: directory)) == nil { try create(from: Self.images(of: installed)) }
+    }
+
+    /// Writes the photographs to a temporary directory, and renames it when all of them are there.
+    private func create(from images: [Image]) throws {
+        let (files, unfinished) = (FileSystem(), "\(directory).\(getpid())")
+        try files.makeDirectories(unfinished)
+        for (number, name) in names.enumerated() {
+            let bytes = try Self.jpeg(of: images[number % images.count], number: number)
+            try Self.write(bytes, to: "\(unfinished)/\(name)")
         }
-        try Self.write([], to: "\(directory)/complete")
+        try files.rename(unfinished, to: directory)
     }
 
     private static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
@@ -41,18 +44,17 @@ struct Photographs {
         try bytes.span.withUnsafeBytes { bytes throws(SystemError) in try files.write(bytes, to: file) }
     }
 
-    /// Decodes the installed backgrounds to a little more than two megapixels; falls back to a synthetic photograph.
-    private static func sourceImages() throws -> [Image] {
+    private static func path(of source: String) -> String { "/usr/share/backgrounds/\(source)" }
+
+    /// Decodes backgrounds to a little more than two megapixels; returns a synthetic photograph if there are none.
+    private static func images(of sources: [String]) throws -> [Image] {
+        guard !sources.isEmpty else {
+            let size = PixelSize(width: 1_920, height: 1_440)
+            return [try ImageDecoder.decode(try SyntheticPhotograph.jpeg(size: size))]
+        }
         var options = DecodeOptions()
         options.size = PixelSize(width: 1_800, height: 1_800)
-        var found: [Image] = []
-        for name in sources {
-            guard let bytes = try? FileSystem().contents(of: "/usr/share/backgrounds/\(name)") else { continue }
-            found.append(try ImageDecoder.decode(bytes, options: options))
-        }
-        guard found.isEmpty else { return found }
-        let size = PixelSize(width: 1_920, height: 1_440)
-        return [try ImageDecoder.decode(try SyntheticPhotograph.jpeg(size: size))]
+        return try sources.map { try ImageDecoder.decode(FileSystem().contents(of: path(of: $0)), options: options) }
     }
 
     /// Encodes an image at a size that depends on `number`, so that no two files have the same bytes.

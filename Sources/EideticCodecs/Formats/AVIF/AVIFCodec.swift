@@ -15,6 +15,11 @@ enum AVIFCodec: ImageCodec {
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
         try HEIFTableLimits.check(bytes)
+        if try HEIFItemIndex(bytes)?.hasReorderedGrid == true {
+            return try withHEIF { codec throws(EideticError) in
+                try codec.header(of: bytes, isComplete: isComplete, format: .avif)
+            }
+        }
         do throws(AVIFFailure) {
             return try AVIFFile(
                 bytes,
@@ -34,6 +39,9 @@ enum AVIFCodec: ImageCodec {
         let workload = try HEIFWorkload(bytes, basis: .announcedSize)
         try workload?.check(limit: limits.pixels, format: .avif)
         try checkItems(workload?.codedItemCount ?? 0)
+        if workload?.hasReorderedGrid == true {
+            return try withHEIF { codec throws(EideticError) in try codec.decode(bytes, for: task) }
+        }
         let file: AVIFFile?
         do throws(AVIFFailure) {
             file = try AVIFFile(bytes, isComplete: true, maximumPixels: limits.pixels, maximumFrames: limits.frames)
@@ -62,6 +70,20 @@ enum AVIFCodec: ImageCodec {
         throw EideticError(.limitExceeded, message: "avif: the image has \(count) coded tiles; \(limit)")
     }
 
+    /// Calls `body` with libheif, for a grid whose tiles libavif would put into the order of the items.
+    ///
+    /// - Throws: `unsupportedFormat` if libheif is not part of the build.
+    private static func withHEIF<Result>(
+        body: (any ImageCodec.Type) throws(EideticError) -> Result
+    ) throws(EideticError) -> Result {
+        #if HEIF
+        return try body(HEICCodec.self)
+        #else
+        let message = "avif: a grid whose items stand in another order needs the trait HEIF"
+        throw EideticError(.unsupportedFormat, message: message)
+        #endif
+    }
+
     /// Calls `body` with libheif, if it is part of the build, after libavif has refused a grid: for example one that
     /// uses a tile twice.
     ///
@@ -83,12 +105,13 @@ enum AVIFCodec: ImageCodec {
         #endif
     }
 
-    /// The frames at the target size, one frame at full size, a copy to rotate, and planes of up to 16 bits of
-    /// everything that is coded.
+    /// The frames at the target size, one frame at full size, a copy to rotate, planes of up to 16 bits of everything
+    /// that is coded, and a copy of the file if it has foreign tracks.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         let pixels = task.estimatedMemory(canvasCount: 4)
         guard let workload = try? HEIFWorkload(bytes, basis: .announcedSize) else { return pixels }
-        let decoders = workload.codedItemCount * decoderByteCount
+        let copy = AVIFTracks.hasForeignTracks(bytes) ? bytes.count : 0
+        let decoders = workload.codedItemCount * decoderByteCount + copy
         let (sum, overflow) = max(pixels, 8 * workload.pixelCount).addingReportingOverflow(decoders)
         return overflow ? .max : sum
     }

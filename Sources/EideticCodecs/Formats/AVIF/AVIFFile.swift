@@ -16,6 +16,8 @@ struct AVIFFile: ~Copyable {
     private let handle: OpaquePointer
     private let info: eidetic_avif_info
     private let alphaProperties: AVIFAlpha?
+    /// The bytes that the library reads, if they are not those of the file.
+    private let copy: AVIFTracks.FileCopy?
 
     /// Opens the file and parses its headers.
     ///
@@ -25,8 +27,14 @@ struct AVIFFile: ~Copyable {
     {
         var outcome = eidetic_codec_outcome()
         var info = eidetic_avif_info()
+        let copy: AVIFTracks.FileCopy?
+        do throws(EideticError) {
+            copy = try AVIFTracks.withoutForeignTracks(bytes)
+        } catch {
+            throw AVIFFailure(error: error, isInvalidGrid: false)
+        }
         let handle = eidetic_avif_open(
-            bytes.baseAddress,
+            (copy?.bytes ?? bytes).baseAddress,
             bytes.count,
             isComplete,
             UInt32(clamping: maximumPixels),
@@ -43,6 +51,7 @@ struct AVIFFile: ~Copyable {
         guard let handle else { return nil }
         self.handle = handle
         self.info = info
+        self.copy = copy
         alphaProperties = info.has_alpha && info.frames == 1 ? AVIFAlpha(bytes) : nil
     }
 
@@ -70,8 +79,12 @@ struct AVIFFile: ~Copyable {
             hasAlpha: alpha != .opaque,
             frameCount: Int(info.frames),
             loopCount: loopCount,
-            durations: info.frames == 1 ? [] : AVIFDurations.read(from: bytes, count: Int(info.frames))
+            durations: info.frames == 1 ? [] : durations(from: bytes)
         )
+    }
+
+    private func durations(from bytes: UnsafeRawBufferPointer) -> [Duration] {
+        AVIFDurations.read(from: copy?.bytes ?? bytes, count: Int(info.frames))
     }
 
     func decode(for task: DecodeTask) throws(EideticError) -> DecodedPixels {

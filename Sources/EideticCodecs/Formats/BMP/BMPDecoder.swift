@@ -32,6 +32,7 @@ struct BMPDecoder {
             switch header.coding {
             case .indexed, .bitFields: try decodeRows(into: canvas)
             case .runLength: try decodeRuns(into: canvas)
+            case .fax: try decodeFax(into: canvas)
             }
             try finish(canvas)
         }
@@ -45,7 +46,7 @@ struct BMPDecoder {
                 message: "BMP: the pixels start at byte \(header.pixelOffset) of a file of \(bytes.count) bytes"
             )
         }
-        guard header.coding != .runLength else { return }
+        guard header.coding != .runLength, header.coding != .fax else { return }
         let (needed, overflow) = header.bytesPerRow.multipliedReportingOverflow(by: header.size.height)
         let missing = overflow || needed - lastRowPadding > bytes.count - header.pixelOffset
         if missing {
@@ -58,7 +59,7 @@ struct BMPDecoder {
     /// The number of bytes behind the last pixel of a row, which some encoders omit in the last row.
     private var lastRowPadding: Int { header.bytesPerRow - (header.size.width * header.bitsPerPixel + 7) / 8 }
 
-    private mutating func acceptTruncation(message: String) throws(EideticError) {
+    mutating func acceptTruncation(message: String) throws(EideticError) {
         guard task.acceptsPartial else { throw EideticError(.truncated, message: message) }
         isPartial = true
     }
@@ -112,8 +113,11 @@ struct BMPDecoder {
         }
     }
 
+    /// The embedded colour profile.
+    var iccProfile: [UInt8]? { header.profile.map { Array(bytes[$0]) } }
+
     /// Returns 256 colours; those beyond the file's palette are black.
-    private func expandedPalette() -> [UInt8] {
+    func expandedPalette() -> [UInt8] {
         var colors = [UInt8](repeating: 0, count: 1_024)
         for index in 0..<256 {
             colors[4 * index + 3] = 255

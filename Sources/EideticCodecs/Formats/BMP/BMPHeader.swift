@@ -4,12 +4,14 @@ import EideticCore
 /// The parsed headers of a Windows or OS/2 bitmap.
 ///
 /// Supports all versions: OS/2 1 (12 bytes), OS/2 2 (16 to 64) and Windows 3 to 5 (40, 52, 56, 108, 124). Unsupported
-/// are rare codings that other decoders do not support either: Huffman and RLE24 of OS/2, embedded JPEG and PNG, and
-/// the alpha masks of Windows CE.
+/// are rare codings that other decoders do not support either: RLE24 of OS/2, embedded JPEG and PNG,
+/// and the alpha masks of Windows CE.
 struct BMPHeader {
     /// The coding of the pixels.
     enum Coding {
         case indexed, bitFields, runLength
+        /// One-dimensional Huffman codes of fax machines.
+        case fax
     }
 
     /// The width and height; for an icon, the height without the mask.
@@ -25,6 +27,8 @@ struct BMPHeader {
     let palette: (offset: Int, count: Int, stride: Int)
     /// The offset of the pixels.
     let pixelOffset: Int
+    /// The range of the embedded colour profile.
+    let profile: Range<Int>?
 
     /// A Boolean value indicating whether pixels have an alpha channel.
     var hasAlpha: Bool { coding == .bitFields && channels[3].maximum != 0 }
@@ -71,6 +75,10 @@ extension BMPHeader {
         let coding = try fields.coding()
         guard let channels = try fields.channels() else { return nil }
         let palette = fields.palette(pixelOffset: pixelOffset)
+        let profile = fields.profile
+        var pixels = pixelOffset ?? palette.offset + palette.count * palette.stride
+        // In an icon, a profile may precede the pixels.
+        if isIcon, let profile, profile.lowerBound == pixels { pixels = profile.upperBound }
         return BMPHeader(
             size: size,
             isTopDown: isTopDown,
@@ -78,7 +86,8 @@ extension BMPHeader {
             coding: coding,
             channels: channels,
             palette: palette,
-            pixelOffset: pixelOffset ?? palette.offset + palette.count * palette.stride
+            pixelOffset: pixels,
+            profile: profile
         )
     }
 }

@@ -40,7 +40,8 @@ struct BMPHeaderFields {
         case (0, 1), (0, 2), (0, 4), (0, 8): return .indexed
         case (0, 16), (0, 24), (0, 32): return .bitFields
         case (1, 8), (2, 4): return .runLength
-        case (3, 16), (3, 32): return .bitFields
+        case (3, 16), (3, 24), (3, 32): return .bitFields
+        case (3, 1) where isOS2: return .fax
         default:
             throw EideticError(
                 Self.isKnown(compression: compression, bitsPerPixel: bitsPerPixel) ? .unsupportedFormat : .corrupt,
@@ -49,13 +50,27 @@ struct BMPHeaderFields {
         }
     }
 
-    /// Returns `true` for valid but unsupported codings: OS/2 Huffman and RLE24 (3 and 4), JPEG, PNG and Windows CE
-    /// masks.
+    /// A Boolean value indicating whether the header is one of OS/2 2, in which compressions have other numbers.
+    private var isOS2: Bool { !isCore && ![40, 52, 56, 108, 124].contains(length) }
+
+    /// Returns `true` for valid but unsupported codings: RLE24 of OS/2, JPEG, PNG and the masks of
+    /// Windows CE.
     private static func isKnown(compression: Int, bitsPerPixel bits: Int) -> Bool {
         switch (compression, bits) {
-        case (3, 1), (4, 24), (4, 0), (5, 0), (5, 24), (5, 32), (4, 32), (6, 16), (6, 32): true
+        case (4, 24), (4, 0), (5, 0), (5, 24), (5, 32), (4, 32), (6, 16), (6, 32): true
         default: false
         }
+    }
+
+    /// The range of the colour profile within the file; `nil` if there is none, or a link to another file.
+    ///
+    /// - SeeAlso: Windows GDI, `BITMAPV5HEADER`.
+    var profile: Range<Int>? {
+        let offset = uint32(at: 112), count = uint32(at: 116)
+        guard length >= 124, uint32(at: 56) == 0x4d42_4544, count > 0, count <= ICCProfile.maximumSize,
+            bytes.slice(at: start + offset, count: count) != nil
+        else { return nil }
+        return start + offset..<start + offset + count
     }
 
     /// Returns the positions of red, green, blue and alpha; `nil` if the masks behind the header are not in the bytes
@@ -113,7 +128,7 @@ struct BMPHeaderFields {
 
     /// Returns the palette's offset, its number of colours and its bytes per colour.
     func palette(pixelOffset: Int?) -> (offset: Int, count: Int, stride: Int) {
-        let hasMasks = length == 40 && uint32(at: 16) == 3
+        let hasMasks = length == 40 && uint32(at: 16) == 3 && bitsPerPixel >= 16
         let offset = start + length + (hasMasks ? 12 : 0)
         let stride = isCore ? 3 : 4
         let declaredCount = uint32(at: 32)

@@ -12,9 +12,22 @@ extension HEIFItemIndex {
     ///
     /// - SeeAlso: ISO/IEC 14496-12, 8.11.3.
     mutating func readLocations(in meta: UnsafeRawBufferPointer) {
-        guard let table = meta.box("iloc"), let version = table.uint8(at: 0), version <= 2,
-            let sizes = table.bigEndian16(at: 4)
-        else { return }
+        guard let table = meta.box("iloc") else { return }
+        Self.forEachExtent(in: table) { item, extent in
+            if let extent { extents[item, default: []].append(extent) }
+        }
+    }
+
+    /// Returns the items of an item location box in their order.
+    static func locatedItems(in table: UnsafeRawBufferPointer) -> [Int] {
+        var items: [Int] = []
+        forEachExtent(in: table) { item, _ in if items.last != item { items.append(item) } }
+        return items
+    }
+
+    /// Calls `body` with each extent; with `nil` for one that lies in another item.
+    private static func forEachExtent(in table: UnsafeRawBufferPointer, body: (_ item: Int, Extent?) -> Void) {
+        guard let version = table.uint8(at: 0), version <= 2, let sizes = table.bigEndian16(at: 4) else { return }
         let fields = FieldSizes(
             offset: sizes >> 12,
             length: sizes >> 8 & 15,
@@ -22,8 +35,7 @@ extension HEIFItemIndex {
             index: version == 0 ? 0 : sizes & 15
         )
         var cursor = Cursor(bytes: table, offset: 6)
-        let count = cursor.read(version < 2 ? 2 : 4) ?? 0
-        for _ in 0..<count {
+        for _ in 0..<(cursor.read(version < 2 ? 2 : 4) ?? 0) {
             guard let item = cursor.read(version < 2 ? 2 : 4),
                 let method = version == 0 ? 0 : cursor.read(2).map({ $0 & 15 }),
                 cursor.read(2) != nil, let base = cursor.read(fields.base), let extentCount = cursor.read(2)
@@ -32,9 +44,13 @@ extension HEIFItemIndex {
                 guard cursor.read(fields.index) != nil, let offset = cursor.read(fields.offset),
                     let length = cursor.read(fields.length)
                 else { return }
-                guard method <= 1, offset <= Int.max - base else { continue }
-                let extent = Extent(offset: base + offset, length: length, isInItemData: method == 1)
-                extents[item, default: []].append(extent)
+                let isReadable = method <= 1 && offset <= Int.max - base
+                let extent = Extent(
+                    offset: isReadable ? base + offset : 0,
+                    length: length,
+                    isInItemData: method == 1
+                )
+                body(item, isReadable ? extent : nil)
             }
         }
     }

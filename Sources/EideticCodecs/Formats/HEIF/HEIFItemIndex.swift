@@ -19,6 +19,8 @@ struct HEIFItemIndex {
     private let meta: UnsafeRawBufferPointer
     private let properties: [(name: UnsafeRawBufferPointer, content: UnsafeRawBufferPointer)]
     private var types: [Int: Int] = [:]
+    /// The position of each item in the first list of items, that of locations or that of types.
+    private var itemRanks: [Int: Int] = [:]
     private var propertyNumbers: [Int: [Int]] = [:]
     private var parts: [Int: [Int]] = [:]
     var extents: [Int: [Extent]] = [:]
@@ -46,6 +48,7 @@ struct HEIFItemIndex {
         readAssociations()
         readReferences()
         readLocations(in: meta)
+        readRanks()
     }
 
     /// Returns `true` if the item has this type of four characters; otherwise, `false`.
@@ -58,6 +61,16 @@ struct HEIFItemIndex {
 
     /// Returns the items from which a derived image is made: the tiles of a grid, in order and with repetitions.
     func parts(of item: Int) -> [Int] { parts[item] ?? [] }
+
+    /// A Boolean value indicating whether the tiles of the primary image or of its alpha stand in another order than
+    /// their items in the file's first list, by which libavif before version 1.1 arranges them.
+    var hasReorderedGrid: Bool {
+        ([primaryItem] + alphaItems(of: primaryItem)).contains { item in
+            guard isType("grid", item: item) else { return false }
+            let ranks = parts(of: item).map { itemRanks[$0] ?? .max }
+            return zip(ranks, ranks.dropFirst()).contains { $0 > $1 }
+        }
+    }
 
     /// Returns the items with the alpha of an item.
     func alphaItems(of item: Int) -> [Int] {
@@ -104,14 +117,38 @@ struct HEIFItemIndex {
 
     private mutating func readTypes() {
         for table in meta.boxes(named: "iinf") {
-            let start = table.uint8(at: 0) == 0 ? 6 : 8
-            guard let list = table.slice(at: start, count: table.count - start) else { continue }
-            for entry in list.boxes(named: "infe") {
-                guard let version = entry.uint8(at: 0), version >= 2 else { continue }
-                let item = version == 2 ? entry.bigEndian16(at: 4) : entry.bigEndian32(at: 4)
-                if let item { types[item] = entry.bigEndian32(at: version == 2 ? 8 : 10) }
-            }
+            Self.forEachEntry(of: table) { item, entry, start in types[item] = entry.bigEndian32(at: start) }
         }
+    }
+
+    /// Calls `body` with the identifier and content of each entry, and the offset of its type.
+    private static func forEachEntry(
+        of table: UnsafeRawBufferPointer,
+        body: (_ item: Int, _ entry: UnsafeRawBufferPointer, _ start: Int) -> Void
+    ) {
+        let start = table.uint8(at: 0) == 0 ? 6 : 8
+        guard let list = table.slice(at: start, count: table.count - start) else { return }
+        for entry in list.boxes(named: "infe") {
+            guard let version = entry.uint8(at: 0), version >= 2 else { continue }
+            let item = version == 2 ? entry.bigEndian16(at: 4) : entry.bigEndian32(at: 4)
+            if let item { body(item, entry, version == 2 ? 8 : 10) }
+        }
+    }
+
+    private static func listedItems(in table: UnsafeRawBufferPointer) -> [Int] {
+        var items: [Int] = []
+        forEachEntry(of: table) { item, _, _ in items.append(item) }
+        return items
+    }
+
+    private mutating func readRanks() {
+        var lists: [[Int]] = []
+        meta.forEachBox { name, table in
+            if name.contains("iloc") { lists.append(Self.locatedItems(in: table)) }
+            if name.contains("iinf") { lists.append(Self.listedItems(in: table)) }
+            return lists.isEmpty
+        }
+        for (rank, item) in (lists.first ?? []).enumerated() where itemRanks[item] == nil { itemRanks[item] = rank }
     }
 
     private mutating func readAssociations() {

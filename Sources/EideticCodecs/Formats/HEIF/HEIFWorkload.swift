@@ -24,6 +24,9 @@ struct HEIFWorkload {
     /// A Boolean value indicating whether the primary image is made of tiles.
     var isGrid: Bool { index.isType("grid", item: index.primaryItem) }
 
+    /// A Boolean value indicating whether the tiles of a grid stand in another order than their items.
+    var hasReorderedGrid: Bool { index.hasReorderedGrid }
+
     private let index: HEIFItemIndex
     private let basis: Basis
     private var counts: [Int: Int] = [:]
@@ -74,7 +77,9 @@ struct HEIFWorkload {
     }
 
     private func pixelCount(ofCodedItem item: Int) throws(EideticError) -> Int {
-        let size = basis == .announcedSize ? index.announcedSize(of: item) : try codedSize(of: item)
+        // An alpha need not announce a size.
+        let announced = basis == .announcedSize ? index.announcedSize(of: item) : nil
+        let size = if let announced { announced } else { try codedSize(of: item) }
         guard let size else {
             throw EideticError(.corrupt, message: "HEIF: the size of item \(item) is unknown")
         }

@@ -35,7 +35,7 @@ enum ICOCodec: ImageCodec {
             // If all alpha is 0, the icon predates alpha channels and relies on its mask.
             if !header.hasAlpha || canvas.isTransparent { decoder.applyMask(to: canvas) }
         }
-        return DecodedPixels(pixels, isPartial: decoder.isPartial)
+        return DecodedPixels(pixels, iccProfile: decoder.iccProfile, isPartial: decoder.isPartial)
     }
 
     private static func decodePNG(
@@ -83,7 +83,8 @@ extension BMPDecoder {
     fileprivate func applyMask(to canvas: Canvas) {
         canvas.makeOpaque()
         let bytesPerMaskRow = (canvas.size.width + 31) / 32 * 4
-        let start = header.pixelOffset + header.bytesPerRow * canvas.size.height
+        var start = header.pixelOffset + header.bytesPerRow * canvas.size.height
+        if let profile = header.profile, profile.lowerBound == start { start = profile.upperBound }
         for index in 0..<canvas.size.height {
             let row = canvas.row(at: index)
             let offset = start + index * bytesPerMaskRow

@@ -17,6 +17,9 @@ struct PNGChunks: Sequence, IteratorProtocol {
         /// The stored checksum.
         let checksum: Int?
 
+        /// A Boolean value indicating whether a decoder that does not know the chunk may show the image.
+        var isAncillary: Bool { name.utf8.first.map { $0 & 0x20 != 0 } ?? false }
+
         /// A Boolean value indicating whether the stored checksum matches the name and content.
         var hasValidChecksum: Bool {
             let nameChecksum = Array(name.utf8).withUnsafeBytes { libdeflate_crc32(0, $0.baseAddress, $0.count) }

@@ -76,9 +76,19 @@ struct PNGStructure {
     /// The number of times the frames play; `nil` means forever.
     var loopCount: Int? { animation.playCount == 0 ? nil : animation.playCount }
 
+    /// The chunks of the standard and of its extensions that must not precede the header.
+    private static let knownChunks: Set = [
+        "acTL", "bKGD", "cHRM", "cICP", "eXIf", "fcTL", "fdAT", "gAMA", "hIST", "iCCP", "iTXt", "oFFs", "pCAL", "pHYs",
+        "sBIT", "sCAL", "sPLT", "sRGB", "sTER", "tEXt", "tIME", "tRNS", "zTXt",
+    ]
+
     private mutating func read(_ chunk: PNGChunks.Chunk) throws(EideticError) {
         guard size.isPositive || chunk.name == "IHDR" || chunk.name == "CgBI" else {
-            throw EideticError(.corrupt, message: "PNG: begins with \(chunk.name) instead of IHDR")
+            // As in browsers, a chunk that a decoder need not understand is skipped.
+            guard chunk.isAncillary, !Self.knownChunks.contains(chunk.name) else {
+                throw EideticError(.corrupt, message: "PNG: begins with \(chunk.name) instead of IHDR")
+            }
+            return
         }
         updateIsStandard(with: chunk)
         switch chunk.name {
@@ -111,8 +121,7 @@ struct PNGStructure {
         case "tRNS": if !chunk.hasValidChecksum { isStandard = false }
         case "IDAT", "IEND": break
         default:
-            // An upper-case letter marks a critical chunk: a decoder that does not support it must not show the image.
-            if chunk.name.utf8.first.map({ $0 & 0x20 == 0 }) ?? true { isStandard = false }
+            if !chunk.isAncillary { isStandard = false }
         }
     }
 

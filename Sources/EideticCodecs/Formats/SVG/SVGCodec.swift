@@ -5,7 +5,8 @@ import EideticCore
 
 /// Scalable Vector Graphics, rendered at the target size by librsvg.
 ///
-/// External resources are not read. The library bounds the elements, and ``SVGWorkload`` the work of filters.
+/// Compressed documents (`.svgz`) are decompressed within a limit. External resources are not read. The library bounds
+/// the elements, and ``SVGWorkload`` the work of filters.
 enum SVGCodec: ImageCodec {
     static var formats: [ImageFormat] { [.svg] }
     static let detachedCalls: DetachedCalls? = .forFormat(.svg)
@@ -33,42 +34,74 @@ enum SVGCodec: ImageCodec {
         let document = if let opened { opened } else { try SVGDocument(bytes) }
         try task.checkpoint()
         let scale = Double(task.targetSize.width) / Double(max(1, document.header.size.width))
-        try SVGWorkload(bytes, scale: scale, limits: task.limits).check(size: task.targetSize)
+        try document.checkWorkload(of: bytes, scale: scale, for: task)
         return DecodedPixels(try document.draw(size: task.targetSize))
     }
 
     static func decodedSize(for task: DecodeTask) -> PixelSize { task.targetSize }
 
-    /// The rendered image, and as much again for filters and masks.
+    /// The rendered image, as much again for filters and masks, and the document if it is compressed.
     static func workingMemory(decoding bytes: UnsafeRawBufferPointer, for task: DecodeTask) -> Int {
         let (memory, overflow) = task.targetSize.pixelCount.multipliedReportingOverflow(by: 8)
-        return overflow ? .max : memory
+        let content = (task.document as? SVGDocument)?.contentByteCount ?? 0
+        return overflow || memory > .max - content ? .max : memory + content
     }
 }
 
 /// A parsed SVG document.
 private final class SVGDocument {
     private let handle: OpaquePointer
+    /// The document itself if the file is compressed.
+    private let content: [UInt8]?
     let header: ImageHeader
 
-    init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+    convenience init(_ bytes: UnsafeRawBufferPointer) throws(EideticError) {
+        guard GzipFile.isCompressed(bytes) else {
+            try self.init(bytes, content: nil)
+            return
+        }
+        let content = try GzipFile.document(in: bytes)
+        try self.init(UnsafeRawBufferPointer(start: nil, count: 0), content: content)
+    }
+
+    private init(_ bytes: UnsafeRawBufferPointer, content: [UInt8]?) throws(EideticError) {
+        self.content = content
+        if let content {
+            (handle, header) = try content.span.withUnsafeBytes { bytes throws(EideticError) in try Self.open(bytes) }
+        } else {
+            (handle, header) = try Self.open(bytes)
+        }
+    }
+
+    private static func open(_ bytes: UnsafeRawBufferPointer) throws(EideticError) -> (OpaquePointer, ImageHeader) {
         var outcome = eidetic_codec_outcome()
         var width = 0.0
         var height = 0.0
         let handle = eidetic_svg_open(bytes.baseAddress, bytes.count, &width, &height, &outcome)
         try outcome.check(format: .svg)
         guard let handle else { throw EideticError(.corrupt, message: "svg: the file has no document") }
-        self.handle = handle
         // The document's intrinsic size, rounded up to whole pixels.
         let size = PixelSize(width: Self.wholePixels(for: width), height: Self.wholePixels(for: height))
-        header = ImageHeader(format: .svg, size: size, hasAlpha: true)
+        return (handle, ImageHeader(format: .svg, size: size, hasAlpha: true))
     }
 
     deinit { eidetic_svg_close(handle) }
 
+    /// The size of the decompressed document; 0 if the file is not compressed.
+    var contentByteCount: Int { content?.count ?? 0 }
+
     private static func wholePixels(for length: Double) -> Int {
         guard length > 0 else { return 1 }
         return length < 1e9 ? Int(length.rounded(.up)) : 1_000_000_000
+    }
+
+    /// Throws `limitExceeded` if drawing would take too long; `bytes` are the file.
+    func checkWorkload(of bytes: UnsafeRawBufferPointer, scale: Double, for task: DecodeTask) throws(EideticError) {
+        func check(_ document: UnsafeRawBufferPointer) throws(EideticError) {
+            try SVGWorkload(document, scale: scale, limits: task.limits).check(size: task.targetSize)
+        }
+        guard let content else { return try check(bytes) }
+        try content.span.withUnsafeBytes { content throws(EideticError) in try check(content) }
     }
 
     func draw(size: PixelSize) throws(EideticError) -> PixelBuffer {

@@ -15,6 +15,9 @@ enum SVGEmbeddedImage {
         guard case .format(let format) = ImageFormat.detect(in: bytes, isComplete: true) else {
             throw EideticError(.unsupportedFormat, message: "svg: an embedded image has an unknown format")
         }
+        guard !GzipFile.isCompressed(bytes) else {
+            throw EideticError(.unsupportedFormat, message: "svg: an embedded document is compressed")
+        }
         return (bytes, format)
     }
 

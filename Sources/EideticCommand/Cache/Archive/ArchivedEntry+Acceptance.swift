@@ -1,5 +1,6 @@
 import EideticCodecs
 import EideticCore
+import EideticHTTP
 import EideticStore
 
 /// The rules of downloads for the entries of an archive, which may be anybody's.

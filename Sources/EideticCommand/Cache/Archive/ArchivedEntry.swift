@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 import EideticStore
 
 /// A cache entry as a member of an archive: an image file that any tar program extracts, with metadata in pax records.

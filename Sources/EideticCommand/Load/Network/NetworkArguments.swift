@@ -1,6 +1,7 @@
 import Eidetic
 import EideticCore
 import EideticFetch
+import EideticHTTP
 
 /// The values of the network options of a command line.
 struct NetworkArguments: Sendable {

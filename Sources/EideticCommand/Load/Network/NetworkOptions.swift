@@ -1,5 +1,6 @@
 import EideticCore
 import EideticFetch
+import EideticHTTP
 
 /// The network options of `eidetic load`.
 enum NetworkOptions {

@@ -103,8 +103,10 @@ extension Bench {
     ) async throws {
         if let only = arguments["only"], !name.contains(only) { return }
         let bytes = try encoded()
-        let format = try ImageDecoder.header(of: bytes)?.format
-        guard let format, ImageDecoder.supportedFormats.contains(format) else { return }
+        guard case .format(let format) = ImageFormat.detect(in: bytes), ImageDecoder.supportedFormats.contains(format)
+        else {
+            return printError("decode: \(name): skipped: the format is not built in")
+        }
         var options = DecodeOptions()
         options.premultipliesAlpha = false
         try await compare(

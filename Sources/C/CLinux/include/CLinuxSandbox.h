@@ -1,0 +1,28 @@
+#ifndef EIDETIC_LINUX_SANDBOX_H
+#define EIDETIC_LINUX_SANDBOX_H
+
+#include <stddef.h>
+
+/// Forbids new privileges by `execve` for good (`PR_SET_NO_NEW_PRIVS`), and core dumps, which would have secrets;
+/// returns -1 on failure.
+int eidetic_forbid_new_privileges(void);
+
+/// Returns the version of Landlock in the kernel; 0 if it has none, or it is switched off.
+int eidetic_landlock_version(void);
+
+/// Restricts this thread, and those that it starts, to reading below some paths and to reading and changing files below
+/// others; missing paths are left out. With version 4 no TCP port can be listened on, with version 6 no signal can be
+/// sent to another process. Returns -1 on failure.
+///
+/// `no_new_privs` must be set.
+int eidetic_landlock_restrict(const char *const *readable, size_t readable_count, const char *const *writable,
+                              size_t writable_count);
+
+/// Makes system calls fail that neither libcurl nor a file need: programs, processes, signals to others, listening,
+/// mounts, kernel modules, tracing, keys, clocks, io_uring, and sockets other than those of IP, unix and netlink.
+/// Returns -1 on failure.
+///
+/// `no_new_privs` must be set.
+int eidetic_restrict_system_calls(void);
+
+#endif

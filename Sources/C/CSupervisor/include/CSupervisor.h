@@ -1,0 +1,73 @@
+#ifndef EIDETIC_SUPERVISOR_H
+#define EIDETIC_SUPERVISOR_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/// A program to start.
+struct eidetic_launch {
+    const char *path;
+    char *const *arguments;
+    char *const *environment;
+    /// The working directory; NULL for that of this process.
+    const char *directory;
+    /// The directory of a control group of version 2 in which the process begins; -1 for that of this process.
+    int group;
+    /// The socket that the program inherits as descriptor 3.
+    int socket;
+    /// The file for the standard output and the standard error; -1 for those of this process.
+    int output;
+    /// A Boolean value indicating whether orphaned descendants become children of the program.
+    int is_subreaper;
+};
+
+/// Starts a program in a session of its own, with `clone3(CLONE_INTO_CGROUP | CLONE_PIDFD)`, and returns its process
+/// identifier; returns the negative error number if the process or the program cannot start.
+///
+/// Swift's Glibc imports neither `clone3` nor `fork`.
+int eidetic_launch(const struct eidetic_launch *launch, int *process_descriptor);
+
+/// Forks this process, which must have no other thread; Swift's Glibc does not import `fork`.
+int eidetic_fork(void);
+
+/// Opens a descriptor of a process, which becomes readable at its end.
+int eidetic_open_process(int identifier);
+
+/// Sends a signal to the process of a descriptor.
+int eidetic_signal_process(int descriptor, int signal);
+
+/// Collects the end of a child by its descriptor, without waiting; returns 1 and its wait status, 0 if it runs, or -1.
+int eidetic_reap_process(int descriptor, int *status);
+
+/// Reads the wait status of an ended process that is not a child (`PIDFD_GET_INFO`, Linux 6.15); returns 1 if known.
+int eidetic_read_exit_status(int descriptor, int *status);
+
+/// Makes this process the parent of orphaned descendants.
+int eidetic_become_subreaper(void);
+
+/// Opens a descriptor that becomes readable for SIGTERM, SIGINT or SIGHUP, which it blocks, and ignores SIGPIPE.
+int eidetic_open_signals(void);
+
+/// Reads one signal; returns 0 if there is none.
+int eidetic_read_signal(int descriptor);
+
+/// Opens an `epoll` instance.
+int eidetic_poller_open(void);
+
+/// Adds a descriptor for reading with an identifier.
+int eidetic_poller_add(int poller, int descriptor, uint64_t identifier);
+
+/// Removes a descriptor.
+int eidetic_poller_remove(int poller, int descriptor);
+
+/// Waits for events and returns their number; stores the identifiers.
+int eidetic_poller_wait(int poller, uint64_t *identifiers, int capacity, int milliseconds);
+
+/// Sets the limit of open files to the largest that is allowed.
+void eidetic_raise_file_limit(void);
+
+/// Sets the scheduling priority of a process, from -20 to 19.
+int eidetic_set_priority(int identifier, int priority);
+
+#endif

@@ -1,0 +1,104 @@
+import EideticCore
+import EideticTransfer
+import Glibc
+
+/// An application that downloads numbered files into a directory, and may be killed at any time.
+///
+/// usage: EideticSessionProbe ROOT SERVICE IDENTIFIER URL COUNT MODE
+///
+/// The files appear in `ROOT/output`, a line for each event in `ROOT/log`. In the mode `hold` tasks are handed over,
+/// and no event is handled. In the mode `image` the load of an image is handed over, in the mode `show` it is loaded.
+@main
+struct Main {
+    static func main() async {
+        let words = CommandLine.arguments
+        guard words.count == 7, let count = Int(words[5]) else { exit(64) }
+        let probe = Probe(root: words[1], base: words[4], count: count)
+        do throws(EideticError) {
+            var configuration = BackgroundURLSession.Configuration(identifier: words[3])
+            configuration.service = ServiceLocation(socketPath: "\(words[1])/socket", directory: "\(words[1])/service")
+            configuration.service.program = words[2] == "-" ? .none : .path(words[2])
+            configuration.application = "probe"
+            if words[6] == "image" || words[6] == "show" {
+                try await ImageProbe(root: words[1], url: words[4]).run(configuration, hands: words[6] == "image")
+                exit(0)
+            }
+            let session = try BackgroundURLSession(
+                configuration: configuration,
+                delegate: words[6] == "hold" ? nil : probe
+            )
+            try await probe.run(session, holds: words[6] == "hold")
+            print("done")
+            exit(0)
+        } catch {
+            print("failed: \(error)")
+            exit(1)
+        }
+    }
+}
+
+/// The work and the delegate of the application.
+@MainActor
+final class Probe: BackgroundURLSessionDelegate {
+    private let root: String
+    private let base: String
+    private let count: Int
+    private let log: Int32
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    nonisolated init(root: String, base: String, count: Int) {
+        (self.root, self.base, self.count) = (root, base, count)
+        log = open("\(root)/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    }
+
+    func run(_ session: BackgroundURLSession, holds: Bool) async throws(EideticError) {
+        let known = Set(try await session.allTasks.compactMap(\.taskDescription))
+        for number in 0..<count where !known.contains("\(number)") && !isComplete(number) {
+            let request = try BackgroundURLSession.Request(url: "\(base)/\(number)")
+            try session.downloadTask(with: request, taskDescription: "\(number)").resume()
+        }
+        for task in try await session.allTasks { try await task.waitUntilAccepted() }
+        print("accepted")
+        fflush(nil)
+        if holds { await withCheckedContinuation { waiter = $0 } }
+        while !(0..<count).allSatisfy(isComplete) { await withCheckedContinuation { waiter = $0 } }
+        // Events of files that an earlier process has moved may still come.
+        while try await !session.allTasks.isEmpty { try? await Task.sleep(for: .milliseconds(2)) }
+        await session.waitUntilAcknowledged()
+    }
+
+    private func isComplete(_ number: Int) -> Bool { access("\(root)/output/\(number)", F_OK) == 0 }
+
+    private func write(_ line: String) {
+        let bytes = Array("\(line)\n".utf8)
+        _ = Glibc.write(log, bytes, bytes.count)
+    }
+
+    func urlSession(
+        _ session: BackgroundURLSession,
+        downloadTask task: DownloadTask,
+        didFinishDownloadingTo path: String
+    ) {
+        let number = task.taskDescription ?? ""
+        let status = task.response?.statusCode ?? 0
+        guard status == 200 || status == 206 else { return write("status \(number) \(status)") }
+        let moved = rename(path, "\(root)/output/\(number)") == 0
+        write("\(moved ? "moved" : "missing") \(number)")
+    }
+
+    func urlSession(
+        _ session: BackgroundURLSession,
+        task: TransferTask,
+        didCompleteWithError error: EideticError?
+    ) {
+        write("completed \(task.taskDescription ?? "") \(task.taskIdentifier) \(error.map { "\($0.code)" } ?? "ok")")
+        // The acknowledgement follows this callback.
+        let waiting = waiter
+        waiter = nil
+        waiting?.resume()
+    }
+
+    func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: EideticError?) {
+        write("invalid \(error.map { "\($0.code)" } ?? "ok")")
+    }
+}

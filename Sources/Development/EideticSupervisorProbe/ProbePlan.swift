@@ -1,0 +1,57 @@
+/// The behaviour of the probe, from its arguments.
+struct ProbePlan {
+    /// The name that begins each printed line.
+    var name = "probe"
+    /// The identifier in the first message.
+    var identifier: String?
+    /// The file in which each thread of the storm marks that it is inside a task.
+    var flagsPath: String?
+    /// The file whose byte 0 is locked until the end.
+    var lockedPath: String?
+    /// The path that a thread looks at after `didEnterBackground`; the call may never return.
+    var touchedPath: String?
+    /// The callback that is never acknowledged.
+    var blockedCallback: String?
+    /// The callback that is acknowledged after SIGUSR1.
+    var waitedCallback: String?
+    /// The names of tasks that begin with `didEnterBackground`.
+    var tasks: [String] = []
+    var endsTasksAtExpiration = false
+    var forksTwice = false
+    /// A Boolean value indicating whether the shared page is truncated after the welcome.
+    var destroysPage = false
+    /// The number of invalid or useless messages that follow the welcome.
+    var floodCount = 0
+    var crashesDuringLaunch = false
+    /// The exit status after the launch; `nil` to continue.
+    var exitStatus: Int32?
+
+    init(_ arguments: ArraySlice<String>) {
+        var rest = arguments
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--fork-twice": forksTwice = true
+            case "--end-tasks": endsTasksAtExpiration = true
+            case "--destroy-page": destroysPage = true
+            case "--crash": crashesDuringLaunch = true
+            default: if let value = rest.popFirst() { set(argument, to: value) }
+            }
+        }
+    }
+
+    private mutating func set(_ name: String, to value: String) {
+        switch name {
+        case "--name": self.name = value
+        case "--identifier": identifier = value
+        case "--flags": flagsPath = value
+        case "--lock": lockedPath = value
+        case "--touch": touchedPath = value
+        case "--block": blockedCallback = value
+        case "--wait": waitedCallback = value
+        case "--task": tasks.append(value)
+        case "--flood": floodCount = Int(value) ?? 0
+        case "--exit": exitStatus = Int32(value)
+        default: break
+        }
+    }
+}

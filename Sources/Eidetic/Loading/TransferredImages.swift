@@ -1,0 +1,128 @@
+import EideticCodecs
+import EideticCore
+import EideticFetch
+import EideticStore
+
+/// Images whose download was handed over to another process, on their way to the disk cache.
+final class TransferredImages: Sendable {
+    private typealias Arrivals = AsyncStream<Result<Void, EideticError>>
+
+    private let provider: any BackgroundDownloadProvider
+    private let disk: DiskCache
+    private let limit: ByteCount
+    private let pool = WorkPool(name: "eidetic arrival", maximumThreadCount: 1)
+    private let waiters = Guarded<[String: [Arrivals.Continuation]]>([:])
+
+    /// Creates the way to the disk cache of a pipeline; `nil` without a provider or a disk cache.
+    init?(configuration: ImagePipeline.Configuration) {
+        guard let provider = configuration.transfers, let disk = configuration.diskCache else { return nil }
+        (self.provider, self.disk, limit) = (provider, disk, configuration.decodeLimits.encodedBytes)
+        provider.setReceiver { [weak self] download in await self?.receive(download) ?? false }
+    }
+
+    /// Hands the download of a request's bytes over, unless the disk has them.
+    ///
+    /// - Throws: `refused` for a request that this process alone can make; the errors of the provider.
+    func handOver(_ request: ImageRequest, downloader: Downloader) async throws(EideticError) {
+        try await provider.download(try await makeRequest(for: request, downloader: downloader))
+    }
+
+    /// Hands the download of a request's bytes over, and waits until the disk has them.
+    ///
+    /// - Throws: The errors of ``handOver(_:downloader:)``, of the download, and of the disk; `notAnImage`; `cancelled`
+    ///   if the calling task is cancelled, which does not end the download.
+    func download(_ request: ImageRequest, downloader: Downloader) async throws(EideticError) {
+        let download = try await makeRequest(for: request, downloader: downloader)
+        let (arrivals, continuation) = Arrivals.makeStream(bufferingPolicy: .bufferingNewest(1))
+        // Registered before the hand-over, which may be followed by the arrival at once.
+        waiters.withLock { $0[download.key, default: []].append(continuation) }
+        do throws(EideticError) { try await provider.download(download) } catch {
+            finish(download.key, with: .failure(error))
+        }
+        for await result in arrivals { return try result.get() }
+        throw .cancelled
+    }
+
+    private func finish(_ key: String, with result: Result<Void, EideticError>) {
+        let waiting = waiters.withLock { $0.removeValue(forKey: key) }
+        for waiter in waiting ?? [] { waiter.yield(result) }
+    }
+}
+
+// MARK: Arrival
+extension TransferredImages {
+    /// Stores the image of a download; returns `false` if this process has no more time for it.
+    private func receive(_ download: BackgroundDownload) async -> Bool {
+        do throws(EideticError) {
+            try await store(try download.result.get(), for: download.key)
+            finish(download.key, with: .success(()))
+        } catch {
+            Log.write(.warning, category: .pipeline, message: "\(download.key): transferred image not stored: \(error)")
+            finish(download.key, with: .failure(error))
+            if error.code == .cancelled, (try? download.result.get()) != nil { return false }
+        }
+        return true
+    }
+
+    /// Stores a body that is an image, with the fields that decide about its freshness, and the time of its arrival.
+    private func store(_ response: BackgroundDownload.Response, for key: String) async throws(EideticError) {
+        guard response.status == 200 else {
+            throw EideticError(.httpStatus, message: "status \(response.status)", httpStatus: response.status)
+        }
+        let fields = Storability.storableFields(of: response.headers.map { .init(name: $0.name, value: $0.value) })
+        guard Storability.isStorable(status: 200, fields: fields) else {
+            throw EideticError(.refused, message: "the response must not be stored")
+        }
+        let file = try await pool.run { [limit] _ throws(EideticError) in
+            try TransferredFile(path: response.path, limit: limit)
+        }
+        var metadata = DiskCache.Metadata(headers: fields)
+        metadata.storageTime = file.arrival
+        try await disk.insert(file.bytes, for: key, metadata: metadata)
+    }
+}
+
+/// A file that proved to be an image.
+private struct TransferredFile: Sendable {
+    let bytes: [UInt8]
+    /// The time at which its last byte came.
+    let arrival: Timestamp
+
+    /// Reads the file and the header of its image; blocks.
+    init(path: String, limit: ByteCount) throws(EideticError) {
+        let files = FileSystem()
+        do throws(SystemError) {
+            arrival = try files.status(of: path).modificationTime
+            bytes = try files.contents(of: path, limit: limit.bytes)
+        } catch {
+            throw EideticError(error)
+        }
+        guard try ImageDecoder.header(of: bytes) != nil else {
+            throw EideticError(.notAnImage, message: "the body is not an image")
+        }
+    }
+}
+
+// MARK: Hand-over
+extension TransferredImages {
+    /// Returns the download of a request's bytes, with everything that the downloader adds.
+    private func makeRequest(
+        for request: ImageRequest,
+        downloader: Downloader
+    ) async throws(EideticError) -> BackgroundDownloadRequest {
+        guard let server = request.resource.remotes.first, !request.options.contains(.cacheMemoryOnly),
+            !request.usesCookies
+        else { throw Self.refusal(of: request) }
+        let key = try disk.storedKeyForWriting(request.resourceKey)
+        guard let final = try await downloader.requestForTransfer(server.applying(request.options)) else {
+            throw Self.refusal(of: request)
+        }
+        let fields = final.headers.fields.map { (name: $0.name, value: $0.value) }
+        return BackgroundDownloadRequest(key: key, url: final.url, headers: fields)
+    }
+
+    private static func refusal(of request: ImageRequest) -> EideticError {
+        let reason = "its cookies, certificate, credentials or hooks belong to this process"
+        return EideticError(.refused, message: "\(request.name) cannot be handed over: \(reason)")
+    }
+}

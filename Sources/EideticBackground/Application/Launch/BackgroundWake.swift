@@ -1,0 +1,66 @@
+internal import LifecycleCore
+
+/// A reason for which the supervisor wakes an application in the background, for up to 30 s.
+public struct BackgroundWake: Sendable, Hashable, Identifiable {
+    /// The kind of a wake.
+    public enum Kind: Sendable, Hashable, CaseIterable {
+        /// New content may be available.
+        case fetch
+        /// A message arrived that the user does not see.
+        case push
+        /// The transfers of a session have ended.
+        case session
+        /// Long work may run now.
+        case processing
+        /// The user responded to a notification.
+        case notification
+        /// The location has changed.
+        case location
+        /// Data arrived on the connection that was left with the supervisor.
+        case voip
+        /// Work that the user started goes on.
+        case continued
+    }
+
+    /// The result of a wake.
+    public enum Result: Sendable, Hashable, CaseIterable {
+        /// There was new data.
+        case newData
+        /// There was none.
+        case noData
+        /// The work failed.
+        case failed
+    }
+
+    /// The kind of the wake.
+    public let kind: Kind
+    /// The number that identifies the wake.
+    public let id: UInt64
+
+    init(_ reason: WakeReason) { (kind, id) = (Kind(reason.kind), reason.id) }
+}
+
+extension BackgroundWake.Kind {
+    init(_ kind: WakeReason.Kind) {
+        switch kind {
+        case .fetch: self = .fetch
+        case .push: self = .push
+        case .session: self = .session
+        case .processing: self = .processing
+        case .notification: self = .notification
+        case .location: self = .location
+        case .voip: self = .voip
+        case .continued: self = .continued
+        }
+    }
+}
+
+extension WakeResult {
+    init(_ result: BackgroundWake.Result) {
+        switch result {
+        case .newData: self = .newData
+        case .noData: self = .noData
+        case .failed: self = .failed
+        }
+    }
+}

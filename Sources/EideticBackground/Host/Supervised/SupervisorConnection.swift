@@ -1,0 +1,59 @@
+import EideticCore
+import EideticWire
+import Glibc
+
+/// A connection to the supervisor; messages wait here until the socket takes them.
+final class SupervisorConnection {
+    /// The outcome of ``receive()``.
+    enum Reception {
+        case message(SupervisorMessage, PacketSocket.Packet)
+        case none
+        /// The connection is closed, or the peer does not follow the protocol.
+        case lost
+    }
+
+    private let socket: PacketSocket
+    private var waiting: [[UInt8]] = []
+    /// A Boolean value indicating whether the supervisor has welcomed this application.
+    var isWelcome = false
+
+    init(_ socket: PacketSocket) { self.socket = socket }
+
+    /// Sends a message, or keeps it until the socket is writable.
+    ///
+    /// A message that equals the last one is not repeated, except for a request to terminate: the second one counts.
+    func send(_ message: ApplicationMessage) {
+        let bytes = WireWriter.encode(message)
+        if message == .leaving || waiting.last != bytes { waiting.append(bytes) }
+    }
+
+    /// Sends the messages that wait; returns `false` if the connection is closed.
+    func flush() -> Bool {
+        do throws(SystemError) {
+            while let next = waiting.first, try socket.send(next) { waiting.removeFirst() }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Receives one message.
+    func receive() -> Reception {
+        do {
+            switch try socket.receive() {
+            case .packet(let packet):
+                return .message(try WireReader.decode(SupervisorMessage.self, from: packet.bytes), packet)
+            case .none: return .none
+            case .end: return .lost
+            }
+        } catch {
+            Log.write(.error, category: .background, message: "a message of the supervisor is refused: \(error)")
+            return .lost
+        }
+    }
+
+    var pollDescriptor: pollfd {
+        let events = waiting.isEmpty ? POLLIN : POLLIN | POLLOUT
+        return pollfd(fd: socket.rawValue, events: Int16(events), revents: 0)
+    }
+}

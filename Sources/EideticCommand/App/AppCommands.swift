@@ -1,0 +1,188 @@
+import EideticCore
+import EideticWire
+import Glibc
+
+/// The commands `eidetic app …`, which control supervised applications.
+enum AppCommands {
+    static let command = Command(
+        name: "app",
+        summary: "control applications that eideticd supervises",
+        notes: [
+            "An application is named by its identifier, such as org.example.Mail.",
+            "Exit status: 0 on success, 1 if the supervisor does not run or refuses, 2 for an invalid command line.",
+        ],
+        subcommands: [list, launch, foreground, background, quit, why, log]
+    )
+
+    private static let runtimeDirectory = TypedOption<String>(
+        "runtime-dir",
+        placeholder: "DIR",
+        help: "the supervisor's directory (default: EIDETIC_RUNTIME_DIR, or eidetic in XDG_RUNTIME_DIR)",
+        completion: .directories
+    )
+
+    private static let inBackground = Option(name: "background", help: "launch without showing anything")
+    private static let force = Option(name: "force", help: "kill at once, and start again only for the user")
+    private static let url = TypedOption<String>(
+        "url",
+        placeholder: "URL",
+        expecting: "a URL",
+        help: "a URL to open",
+        parse: { $0.isEmpty ? nil : $0 }
+    )
+    private static let count = TypedOption<UInt32>(
+        "count",
+        placeholder: "N",
+        expecting: "a number from 1 to 200",
+        help: "the number of records (default: 200)",
+        parse: { text in UInt32(text).flatMap { (1...200).contains($0) ? $0 : nil } }
+    )
+
+    private static let identifierOperand = Operands(
+        synopsis: "ID",
+        help: "the application",
+        count: 1...1,
+        completion: .nothing
+    )
+
+    // MARK: Commands
+
+    private static let list = makeCommand(
+        "list",
+        summary: "show state, freezer, process, open tasks and remaining background time",
+        options: [CommonOptions.json]
+    ) { client, arguments throws(EideticError) in
+        for case .applications(let applications) in try client.send(.list) {
+            for application in applications {
+                let asJSON = arguments.contains(CommonOptions.json)
+                TextStream.output.writeLine(asJSON ? application.json.text : application.line)
+            }
+        }
+    }
+
+    private static let launch = makeCommand(
+        "launch",
+        summary: "launch an application, or bring it to the foreground",
+        operands: Operands(
+            synopsis: "ID [PROGRAM [ARGUMENT…]]",
+            help: "the application, and its program if the supervisor does not know it yet; write -- before ID if "
+                + "arguments begin with a hyphen",
+            count: 1...Int.max,
+            completion: .files
+        ),
+        options: [inBackground, url.definition]
+    ) { client, arguments throws(EideticError) in
+        let identifier = arguments.operands[0]
+        if let program = try program(arguments.operands.dropFirst()) {
+            _ = try client.send(.install(identifier: identifier, program: program))
+        }
+        let (url, inBackground) = (arguments[url], arguments.contains(inBackground))
+        _ = try client.send(.launch(identifier: identifier, url: url, inBackground: inBackground))
+    }
+
+    private static let foreground = makeCommand(
+        "foreground",
+        summary: "bring an application to the foreground; a suspended one continues",
+        operands: identifierOperand
+    ) { client, arguments throws(EideticError) in
+        _ = try client.send(.foreground(identifier: arguments.operands[0]))
+    }
+
+    private static let background = makeCommand(
+        "background",
+        summary: "move an application to the background, where it is suspended when its tasks have ended",
+        operands: identifierOperand
+    ) { client, arguments throws(EideticError) in
+        _ = try client.send(.background(identifier: arguments.operands[0]))
+    }
+
+    private static let quit = makeCommand(
+        "quit",
+        summary: "end an application",
+        operands: identifierOperand,
+        options: [force]
+    ) { client, arguments throws(EideticError) in
+        _ = try client.send(.quit(identifier: arguments.operands[0], force: arguments.contains(force)))
+    }
+
+    private static let why = makeCommand(
+        "why",
+        summary: "explain a state: each condition that is not met, and the next chance",
+        operands: identifierOperand,
+        options: [CommonOptions.json]
+    ) { client, arguments throws(EideticError) in
+        write(try client.send(.explain(identifier: arguments.operands[0])), arguments: arguments)
+    }
+
+    private static let log = makeCommand(
+        "log",
+        summary: "show the latest launches, ends and refusals",
+        operands: Operands(synopsis: "[ID]", help: "the application", count: 0...1, completion: .nothing),
+        options: [CommonOptions.json, count.definition]
+    ) { client, arguments throws(EideticError) in
+        let request = ControlRequest.log(identifier: arguments.operands.first, count: arguments[count] ?? 200)
+        write(try client.send(request), arguments: arguments)
+    }
+
+    // MARK: Parts
+
+    private static func write(_ contents: [ControlAnswer.Content], arguments: Arguments) {
+        for case .lines(let lines) in contents {
+            for line in lines {
+                let json = JSON.object([("line", .string(line))])
+                let asJSON = arguments.contains(CommonOptions.json)
+                TextStream.output.writeLine(asJSON ? json.text : TerminalText.sanitized(line))
+            }
+        }
+    }
+
+    /// Creates a command that connects to the supervisor and reports errors.
+    private static func makeCommand(
+        _ name: String,
+        summary: String,
+        operands: Operands = .none,
+        options: [Option] = [],
+        run: @escaping @Sendable (SupervisorClient, Arguments) throws(EideticError) -> Void
+    ) -> Command {
+        Command(
+            name: name,
+            summary: summary,
+            operands: operands,
+            options: options + [runtimeDirectory.definition],
+            run: { arguments in
+                do throws(EideticError) {
+                    let directory = arguments[runtimeDirectory] ?? SupervisionProtocol.defaultRuntimeDirectory
+                    try run(try SupervisorClient(runtimeDirectory: directory), arguments)
+                    return .success
+                } catch {
+                    Diagnostics.report(error.message)
+                    return .failure
+                }
+            }
+        )
+    }
+
+    /// The program of the operands, with this process's environment and working directory; `nil` if none is given.
+    private static func program(_ words: ArraySlice<String>) throws(EideticError) -> ProgramDescription? {
+        guard let name = words.first else { return nil }
+        guard let path = realpath(name, nil) else {
+            throw EideticError(.notFound, message: "\(name): \(SystemError.message(for: errno))")
+        }
+        defer { free(path) }
+        var program = ProgramDescription(executable: String(cString: path))
+        program.arguments = Array(words.dropFirst())
+        program.directory = workingDirectory
+        var entry = environ
+        while let variable = entry.pointee {
+            program.environment.append(String(cString: variable))
+            entry += 1
+        }
+        return program
+    }
+
+    private static var workingDirectory: String? {
+        guard let path = getcwd(nil, 0) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }
+}

@@ -1,0 +1,71 @@
+/// A service that performs downloads for a pipeline while the application is suspended, or has ended.
+///
+/// The pipeline hands loads over to it whose background time expires. A session of the transfer process implements it;
+/// this module does not know it.
+public protocol BackgroundDownloadProvider: Sendable {
+    /// Hands a download over; has no effect if one with the same key is active.
+    ///
+    /// When it returns, the download goes on although this process ends.
+    ///
+    /// - Throws: `limitExceeded` for a key or header fields that are too long, or too many downloads; `cancelled`; an
+    ///   error of the service.
+    func download(_ request: BackgroundDownloadRequest) async throws(EideticError)
+
+    /// Sets the receiver of downloads that have ended, also of those that earlier processes have handed over.
+    ///
+    /// It is called for one download at a time, and must not block. It returns whether the download is handled; one
+    /// that is not is delivered to the next receiver, also of a later process.
+    func setReceiver(_ receiver: @escaping @Sendable (BackgroundDownload) async -> Bool)
+}
+
+/// A download to be performed in the background.
+public struct BackgroundDownloadRequest: Sendable, Hashable {
+    /// The text by which the receiver knows the download; contains no secret.
+    public let key: String
+    /// The URL.
+    public let url: String
+    /// The header fields to send, by name.
+    public let headers: [(name: String, value: String)]
+
+    /// Creates a request.
+    public init(key: String, url: String, headers: [(name: String, value: String)] = []) {
+        (self.key, self.url, self.headers) = (key, url, headers)
+    }
+
+    /// Returns whether two requests have the same key, URL and fields.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.key == right.key && left.url == right.url && left.headers.elementsEqual(right.headers, by: ==)
+    }
+
+    /// Feeds the key and the URL to `hasher`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(url)
+    }
+}
+
+/// A download that has ended in the background.
+public struct BackgroundDownload: Sendable {
+    /// A response with its body in a file.
+    public struct Response: Sendable {
+        /// The path of the file, which is removed when the receiver returns.
+        public let path: String
+        /// The status.
+        public let status: Int
+        /// The header fields, in order.
+        public let headers: [(name: String, value: String)]
+
+        /// Creates a response.
+        public init(path: String, status: Int, headers: [(name: String, value: String)]) {
+            (self.path, self.status, self.headers) = (path, status, headers)
+        }
+    }
+
+    /// The key of the request.
+    public let key: String
+    /// The response, of whatever status, or the error of the download.
+    public let result: Result<Response, EideticError>
+
+    /// Creates a download that has ended.
+    public init(key: String, result: Result<Response, EideticError>) { (self.key, self.result) = (key, result) }
+}

@@ -1,0 +1,31 @@
+package import EideticCore
+package import EideticHTTP
+
+/// The list of failures is read and written here only.
+extension Downloader {
+    /// Throws `refused` if a request failed permanently before, unless it ignores that or asks for a new response.
+    func checkFailures(of request: FetchRequest) throws(EideticError) {
+        guard !request.ignoresFailureList, !failures.isEmpty, !request.cacheControl.refusesCached else { return }
+        try failures.check(request)
+    }
+
+    /// Records the failure of a request, for no longer than the responses allow.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - request: The request.
+    ///   - responses: The redirects that were followed, and the response that failed; none if no response arrived.
+    package func recordFailure(
+        _ error: EideticError,
+        of request: FetchRequest,
+        after responses: [ResponseFreshness.Response]
+    ) {
+        guard !request.cacheControl.noStore else { return }
+        let now = configuration.time.now
+        let limits = responses.compactMap { ResponseFreshness.explicitRemainder(of: $0, at: now) }
+        failures.record(error, for: request, limit: limits.min())
+    }
+
+    /// Records the success of a request that ignored the list.
+    func recordSuccess(of request: FetchRequest) { if request.ignoresFailureList { failures.remove(request) } }
+}

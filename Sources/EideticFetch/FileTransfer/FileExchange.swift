@@ -1,0 +1,145 @@
+import CCurl
+import EideticCore
+import EideticHTTP
+import Glibc
+
+/// One exchange that runs in a ``FileTransferLoop``; it is used on the loop's thread only.
+package final class FileExchange {
+    package let request: FileExchangeRequest
+    /// The receiver, retained until the exchange has ended.
+    private(set) var delegate: (any FileExchangeDelegate)?
+    let handle: EasyHandle
+    /// The time of the last byte in either direction, by the loop's clock.
+    package internal(set) var lastActivity: Duration
+    var failure: EideticError?
+    private var incomingHead = ResponseHead()
+    private var hasHead = false
+    private var headBytes = 0
+    private let clock: () -> Duration
+
+    /// The largest size of the head of a response.
+    private static let headLimit = 131_072
+
+    init(
+        _ request: FileExchangeRequest,
+        delegate: any FileExchangeDelegate,
+        handle: EasyHandle,
+        clock: @escaping () -> Duration
+    ) {
+        (self.request, self.delegate, self.handle, self.clock) = (request, delegate, handle, clock)
+        lastActivity = clock()
+    }
+
+    /// Returns the exchange of a handle in the loop.
+    static func running(on easy: UnsafeMutableRawPointer) -> FileExchange? {
+        var pointer: UnsafeMutableRawPointer?
+        eidetic_curl_get_pointer(easy, CURLINFO_PRIVATE, &pointer)
+        return pointer.map { Unmanaged<FileExchange>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    func finish(failure: EideticError?) {
+        let delegate = delegate
+        self.delegate = nil
+        delegate?.finish(failure: failure)
+    }
+
+    /// Receives lines of the head; returns `false` to end the exchange.
+    func receive(head lines: UnsafeRawBufferPointer) -> Bool {
+        lastActivity = clock()
+        headBytes += lines.count
+        guard headBytes <= Self.headLimit else { return fail(tooLongHead) }
+        var start = 0
+        while start < lines.count {
+            let end = lines.index(of: UInt8(ascii: "\n"), from: start).map { $0 + 1 } ?? lines.count
+            guard receive(headLine: UnsafeRawBufferPointer(rebasing: lines[start..<end])) else { return false }
+            start = end
+        }
+        return true
+    }
+
+    private func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
+        if line.startsWithStatusLine {
+            incomingHead = ResponseHead(statusLine: line)
+            hasHead = false
+        } else if line.isBlank {
+            return hasHead || finishHead()
+        } else if !hasHead, let colon = line.index(of: UInt8(ascii: ":"), from: 0) {
+            let name = line.text(from: 0, to: colon)
+            incomingHead.headers.add(line.text(from: colon + 1, to: line.count), for: name)
+        }
+        return true
+    }
+
+    private func finishHead() -> Bool {
+        var response = FileResponse(incomingHead)
+        response.isFromPublicAddress = isConnectedToPublicAddress
+        guard incomingHead.status >= 200 else {
+            delegate?.receive(provisional: response)
+            return true
+        }
+        hasHead = true
+        if response.isRedirect, let location = incomingHead.headers["Location"] {
+            response.redirectTarget = ParsedURL.resolve(location, against: request.url)
+        }
+        do throws(EideticError) {
+            try delegate?.receive(response)
+            return true
+        } catch {
+            return fail(error)
+        }
+    }
+
+    /// Receives bytes of the body; returns `false` to end the exchange.
+    func receive(body chunk: UnsafeRawBufferPointer) -> Bool {
+        lastActivity = clock()
+        do throws(EideticError) {
+            try delegate?.receive(body: chunk)
+            return true
+        } catch {
+            return fail(error)
+        }
+    }
+
+    /// Reads bytes of the request's body; returns `nil` to end the exchange.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        lastActivity = clock()
+        do throws(EideticError) {
+            return try delegate?.read(into: buffer) ?? 0
+        } catch {
+            _ = fail(error)
+            return nil
+        }
+    }
+
+    /// Records the reason for which the exchange ends; returns `false`.
+    func fail(_ error: EideticError) -> Bool {
+        failure = failure ?? error
+        return false
+    }
+
+    private var isConnectedToPublicAddress: Bool {
+        var text: UnsafePointer<CChar>?
+        guard eidetic_curl_get_string(handle.pointer, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text else {
+            return false
+        }
+        return NetworkAddress(text: String(cString: text))?.isPublic ?? false
+    }
+
+    private var tooLongHead: EideticError {
+        EideticError(.badResponse, message: "\(request.url): the response head is longer than \(Self.headLimit) bytes")
+    }
+}
+
+extension NetworkAddress {
+    /// Creates an address from its text; `nil` if it is none.
+    init?(text: String) {
+        var (ipv4, ipv6) = (in_addr(), in6_addr())
+        if inet_pton(AF_INET, text, &ipv4) == 1 {
+            self.init(bytes: withUnsafeBytes(of: ipv4) { Array($0) })
+        } else if inet_pton(AF_INET6, text, &ipv6) == 1 {
+            self.init(bytes: withUnsafeBytes(of: ipv6) { Array($0) })
+        } else {
+            return nil
+        }
+    }
+}

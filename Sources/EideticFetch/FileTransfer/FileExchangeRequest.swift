@@ -1,0 +1,62 @@
+package import EideticCore
+package import EideticHTTP
+
+/// One HTTP request whose response is passed on as it arrives, with any status and without decoding.
+package struct FileExchangeRequest: Sendable {
+    package var method: String
+    /// The URL, in the form of ``FetchRequest/url``.
+    package var url: String
+    package var headers: HTTPHeaders
+    /// The number of bytes to send as the body; `nil` for none.
+    package var bodyLength: Int?
+    /// A Boolean value indicating whether the body waits for the server's consent (`Expect: 100-continue`), for at most
+    /// a second.
+    package var expectsContinue = false
+    /// A Boolean value indicating whether only public addresses may be connected to.
+    package var requiresPublicAddress = false
+    /// The number of a set of cookies; `nil` to send and store none.
+    package var cookieJar: Int?
+
+    /// Creates a request without a body.
+    package init(method: String, url: String, headers: HTTPHeaders = [:]) {
+        (self.method, self.url, self.headers) = (method, url, headers)
+    }
+}
+
+/// A URL and the credentials that it contained.
+package struct TransferURL: Sendable, Hashable {
+    /// The URL in normal form, without user, password and fragment.
+    package let text: String
+    package let origin: Origin
+    package let credentials: Credentials?
+
+    /// Parses a URL; throws `invalidURL`.
+    package init(_ text: String) throws(EideticError) {
+        let request = try FetchRequest(url: text)
+        (self.text, origin, credentials) = (request.url, request.origin, request.credentials)
+    }
+
+    /// The value of the `Authorization` field for credentials in the URL.
+    package var authorization: String? {
+        guard case .basic(let user, let password) = credentials else { return nil }
+        return "Basic \(Base64.encode(Array("\(user):\(password)".utf8)))"
+    }
+
+    /// The scheme, the authority and the path: the URL without its query.
+    package var resource: Substring { text.prefix { $0 != "?" } }
+}
+
+private enum Base64 {
+    static func encode(_ bytes: [UInt8]) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = (0..<3).reduce(0) { $0 << 8 | ($1 < group.count ? Int(group[start + $1]) : 0) }
+            for index in 0..<4 {
+                text.append(index <= group.count ? alphabet[bits >> (18 - 6 * index) & 63] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}

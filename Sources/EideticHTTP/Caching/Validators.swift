@@ -1,0 +1,50 @@
+import EideticCore
+
+/// The validators of a response.
+package struct Validators: Sendable, Hashable {
+    /// The time between `Last-Modified` and `Date` from which on a modification date identifies the bytes.
+    ///
+    /// A file may change twice within a second, and the two dates may be of different clocks.
+    /// - SeeAlso: RFC 9110, section 8.8.2.2.
+    private static let strongDateMargin = Duration.seconds(60)
+
+    /// The `ETag`, if there is exactly one and it is well-formed.
+    package let entityTag: EntityTag?
+    /// The `Last-Modified` field value, if it is a valid date.
+    package let lastModified: String?
+    /// A Boolean value indicating whether the date identifies the bytes: it is at least a minute older than the
+    /// response.
+    private let isLastModifiedStrong: Bool
+    private let hasEntityTagField: Bool
+
+    /// Extracts the validators of a response.
+    package init(_ response: [HTTPField]) {
+        let tags = response.values(of: "etag")
+        entityTag = tags.count == 1 ? EntityTag(tags[0]) : nil
+        hasEntityTagField = !tags.isEmpty
+        let text = response.values(of: "last-modified").first
+        let changed = text.flatMap { HTTPDate.parse($0) }
+        lastModified = changed == nil ? nil : text
+        let date = response.values(of: "date").first.flatMap { HTTPDate.parse($0) }
+        isLastModifiedStrong = if let changed, let date { date - changed >= Self.strongDateMargin } else { false }
+    }
+
+    /// The header fields of a conditional request that validates the response; none without a validator.
+    ///
+    /// - SeeAlso: RFC 9111, section 4.3.1.
+    package var conditionalFields: [HTTPField] {
+        var fields: [HTTPField] = []
+        if let entityTag { fields.append(HTTPField(name: "If-None-Match", value: entityTag.text)) }
+        if let lastModified { fields.append(HTTPField(name: "If-Modified-Since", value: lastModified)) }
+        return fields
+    }
+
+    /// The strong validator, which proves that two bodies are equal byte for byte; `nil` if there is none.
+    ///
+    /// It is the value of `If-Range` for resuming a partial body.
+    /// - SeeAlso: RFC 9110, sections 8.8 and 13.1.5.
+    package var strongValidator: String? {
+        if hasEntityTagField { return entityTag.flatMap { $0.isWeak ? nil : $0.text } }
+        return isLastModifiedStrong ? lastModified : nil
+    }
+}

@@ -1,0 +1,84 @@
+import EideticCore
+import EideticWire
+import Glibc
+import LifecycleCore
+
+/// A process of an application, from its start until nothing of it is left.
+final class RunningProcess {
+    /// The number of the process among those of its application; names its control group and its page.
+    let number: UInt64
+    /// The identity by which the state machine knows it.
+    var identity: ProcessIdentity
+    let handle: ProcessHandle
+    let freezer: any Freezer
+    let page: SharedPageFile
+    let pagePath: String
+    let token: [UInt8]
+    var watch: Poller.Watch?
+    var connection: Connection?
+    /// A Boolean value indicating whether the application knows its page, and receives messages.
+    var isWelcomed = false
+    /// A Boolean value indicating whether the application may repeat a request to terminate that is under way.
+    var repeatsTermination = false
+    /// The messages that the application receives after its `hello`.
+    var waitingMessages: [SupervisorMessage] = []
+    /// The presentation that the application has reported last.
+    var presentation: PresentationMessage?
+    var declarations = Hello.Declarations()
+    /// The callback under way, and its number.
+    var pendingCallback: (callback: LifecycleCallback, sequence: UInt64, deadline: Duration)?
+    /// The names of open tasks, as the application has last reported them.
+    var taskNames: [String] = []
+    /// The way it ended; `nil` while it runs.
+    var end: ProcessEnd?
+    /// The reason for which it is being killed.
+    var killReport: String?
+    /// The time at which it was suspended; `nil` while it runs.
+    var suspensionTime: Duration?
+    var suspensionCount: UInt64 = 0
+    var suspendedTime: Duration = .zero
+    /// The phase on the page, and the end of background time.
+    var phase = TaskPhase.foreground
+    var phaseDeadline: Duration?
+    var isThrottled = false
+    var isBackgroundLaunch = false
+
+    static let maximumWaitingMessages = 256
+
+    init(
+        number: UInt64,
+        identity: ProcessIdentity,
+        handle: ProcessHandle,
+        freezer: any Freezer,
+        page: SharedPageFile,
+        pagePath: String,
+        token: [UInt8]
+    ) {
+        (self.number, self.identity, self.handle, self.freezer) = (number, identity, handle, freezer)
+        (self.page, self.pagePath, self.token) = (page, pagePath, token)
+    }
+
+    /// The number of open tasks that the application states; 1 if it has destroyed the page.
+    var openTasks: Int { page.openTasks.map { Int(clamping: $0) } ?? 1 }
+
+    /// Ends the group and the page when no process is left; returns `false` if one is.
+    func remove() -> Bool {
+        guard end != nil, freezer.processes.isEmpty, freezer.remove() else { return false }
+        unlink(pagePath)
+        return true
+    }
+
+    /// Sets the preference of the kernel's memory killer for the tree, from 0 to 900.
+    func setMemoryPriority(_ value: Int) {
+        for process in freezer.processes { try? KernelFile.write("\(value)", to: "/proc/\(process)/oom_score_adj") }
+    }
+
+    /// The resident memory of the tree in bytes.
+    var residentMemory: UInt64 {
+        let pages = freezer.processes.compactMap { process in
+            KernelFile.read("/proc/\(process)/statm", limit: 256)?.split(separator: " ").dropFirst().first
+                .flatMap { UInt64($0) }
+        }
+        return pages.reduce(0, &+) &* UInt64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}

@@ -1,0 +1,183 @@
+import EideticCore
+import EideticWire
+import Glibc
+import LifecycleCore
+
+extension SupervisedApplication {
+    func perform(_ effect: LifecycleEffect) {
+        switch effect {
+        case .spawnProcess(let identity): spawn(identity)
+        case .deliver(let callback, let deadline): deliver(callback, deadline: deadline)
+        case .setTaskPhase(let phase, let deadline): setTaskPhase(phase, deadline: deadline)
+        case .expireTasks(let deadline): expireTasks(deadline: deadline)
+        case .freezeProcess: beginFreeze()
+        case .thawProcess: thaw()
+        case .commitSuspension: commitSuspension()
+        case .deliverNotices: deliverNotices()
+        case .deleteArchive: deleteArchive()
+        case .deliverMemoryWarning(let level): send(.memoryWarning(level: UInt8(clamping: level)))
+        case .warnAboutLocks: log("thawed, \(lastObstacle ?? "a lock is held"); killed if it happens again within 5 s")
+        case .throttleProcess: throttle()
+        case .exitProcess: send(.exit)
+        case .killProcess(let reason): kill(for: reason)
+        case .reportExit(let report): reportExit(report)
+        case .refuse(let refusal):
+            lastRefusal = refusal
+            log("refused: \(refusal.explanation)")
+        case .penalizeWake(let reason): log("the \(reason.kind) wake \(reason.id) was not completed in time")
+        case .reportWake(let reason, let result): log("\(reason.kind) wake \(reason.id): \(result)")
+        case .reportURL(let url, let outcome): log("\(url.text): \(outcome)")
+        // The application saves its archive; transfers have a process of their own; the rest concerns an application
+        // without a supervisor.
+        case .saveArchive, .cancelTransfers, .extendStopTimeout, .releaseSleepInhibitor, .acquireSleepInhibitor: break
+        }
+    }
+
+    func log(_ text: String) { context.log.append(text, for: identifier) }
+
+    // MARK: Messages
+
+    /// Sends a message now, or after the application's `hello`.
+    func send(_ message: SupervisorMessage) {
+        guard let process else { return }
+        guard process.isWelcomed, let connection = process.connection else {
+            if process.waitingMessages.count < RunningProcess.maximumWaitingMessages {
+                process.waitingMessages.append(message)
+            }
+            return
+        }
+        connection.send(WireWriter.encode(message))
+    }
+
+    private func deliver(_ callback: LifecycleCallback, deadline: Duration) {
+        lastSequence += 1
+        process?.pendingCallback = (callback, lastSequence, deadline)
+        if let process, process.isWelcomed, process.connection != nil {
+            send(.lifecycle(callback, sequence: lastSequence, deadline: deadline))
+        }
+    }
+
+    private func expireTasks(deadline: Duration) {
+        send(.expire(deadline: deadline))
+        lastRequest += 1
+        send(.taskNames(request: lastRequest))
+    }
+
+    /// Tells the application that it was suspended.
+    func deliverNotices() {
+        guard let process, let start = process.suspensionTime else { return }
+        process.suspensionTime = nil
+        send(.suspended(from: start, to: Clock.now))
+    }
+
+    // MARK: The process from outside
+
+    private func setTaskPhase(_ phase: TaskPhase, deadline: Duration?) {
+        guard let process else { return }
+        (process.phase, process.phaseDeadline) = (phase, deadline)
+        do throws(SystemError) {
+            try process.page.setPhase(phase, deadline: deadline)
+        } catch {
+            log("cannot write the shared page: \(error)")
+        }
+        if phase == .foreground {
+            process.setMemoryPriority(0)
+            unthrottle()
+        } else if process.suspensionTime == nil, phase == .background {
+            process.setMemoryPriority(200)
+        }
+    }
+
+    private func commitSuspension() {
+        guard let process else { return }
+        process.suspensionTime = Clock.now
+        process.suspensionCount += 1
+        try? process.page.write(process.suspensionCount, to: .suspensionCount)
+        process.setMemoryPriority(900)
+    }
+
+    private func kill(for reason: KillReason) {
+        guard let process else { return }
+        // A process that the user ends has done nothing wrong.
+        let names = process.taskNames.isEmpty && lifecycle.openTasks > 0 ? [] : process.taskNames
+        let report = KillReport(reason: reason, openTasks: names).text
+        process.killReport = report
+        adoptedRecord?.killReport = report
+        log(report)
+        process.freezer.kill()
+    }
+
+    /// The directory of the application's saved state.
+    var archiveDirectory: String { "\(context.configuration.stateDirectory)/\(identifier)" }
+
+    private func deleteArchive() {
+        let path = "\(archiveDirectory)/state"
+        if unlink(path) != 0, errno != ENOENT {
+            log("cannot delete \(path): \(SystemError.message(for: errno))")
+        }
+    }
+
+    private func reportExit(_ report: ExitReport) {
+        let ended = leftovers.last { $0.identity == report.process } ?? process
+        var text = ended?.killReport ?? Self.text(of: ended?.end ?? .unknown)
+        if report.wasLaunching { text += ", during the launch" }
+        if report.killReason == nil, report.openTasks > 0 { text += ", with \(report.openTasks) open tasks" }
+        if let ended, ended.suspendedTime > .zero {
+            text += ", suspended \(ended.suspensionCount) times for \(Int(ended.suspendedTime.inMilliseconds)) ms"
+        }
+        lastExit = text
+        log("ended: \(text)")
+    }
+
+    static func text(of end: ProcessEnd) -> String {
+        switch end {
+        case .exited(let status): "exit status \(status)"
+        case .signalled(let number): "signal \(number)"
+        case .unknown: "status unknown, as an earlier supervisor started it"
+        }
+    }
+
+    // MARK: A process that cannot be frozen
+
+    private func throttle() {
+        guard let process else { return }
+        process.isThrottled = true
+        let processes = process.freezer.processes
+        let stuck = processes.filter { ProcessStatus.threads(of: $0).contains { $0.state == "D" } }
+        var place = stuck.isEmpty ? "" : "; waiting in the kernel: \(stuck.map { "\($0)" }.joined(separator: ", "))"
+        if HeldLocks.violation(of: processes) == .tooManyFiles { place += "; too many open files to look for locks" }
+        if !processes.contains(process.handle.identifier) { place += "; it has left its control group" }
+        let isWeighted = (process.freezer as? GroupFreezer)?.setLowWeight(true) ?? false
+        if !isWeighted, geteuid() == 0 { setPriority(19, of: processes) }
+        let means = isWeighted ? "least share of the processor" : geteuid() == 0 ? "nice 19" : "not throttled"
+        lastObstacle = "it could not be frozen in \(Int(lifecycle.rules.freezeLimit.inMilliseconds)) ms\(place)"
+        log("unfreezable: \(lastObstacle ?? ""); \(means), next attempt later")
+    }
+
+    private func unthrottle() {
+        guard let process, process.isThrottled else { return }
+        process.isThrottled = false
+        let isWeighted = (process.freezer as? GroupFreezer)?.setLowWeight(false) ?? false
+        if !isWeighted, geteuid() == 0 { setPriority(0, of: process.freezer.processes) }
+    }
+
+    private func setPriority(_ priority: Int32, of processes: [Int32]) {
+        for process in processes { ProcessPriority.set(priority, of: process) }
+    }
+}
+
+extension LifecycleEffect.Refusal {
+    /// The reason in words.
+    package var explanation: String {
+        switch self {
+        case .forceQuit: "the user ended the application, and only the user starts it again"
+        case .undeclaredMode: "the application does not declare this kind of background work"
+        case .allowanceExhausted: "the time for background work is used up"
+        case .repeatedLaunchCrashes: "the application crashed during its last launches"
+        case .terminating: "the application is terminating"
+        case .alreadyRunning: "another process of the application is running"
+        case .processEnded: "the process ended before it was asked"
+        case .tooManyRequests: "too many requests wait"
+        }
+    }
+}

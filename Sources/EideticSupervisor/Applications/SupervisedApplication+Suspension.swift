@@ -1,0 +1,52 @@
+import EideticCore
+import EideticWire
+import LifecycleCore
+
+// Freeze, verify, and report to the state machine, which commits or thaws.
+extension SupervisedApplication {
+    /// The pauses between looks at a freeze that takes longer than a moment.
+    private static let firstPause: Duration = .milliseconds(1)
+    private static let longestPause: Duration = .milliseconds(100)
+
+    func beginFreeze() {
+        guard let process else { return }
+        report(FreezeAttempt.begin(process.freezer, page: process.page), of: process, pause: Self.firstPause)
+    }
+
+    func continueFreeze() {
+        guard let process, let check = freezeCheck, lifecycle.reachedState == .suspending else {
+            return freezeCheck = nil
+        }
+        let pause = min(check.pause * 2, Self.longestPause)
+        report(FreezeAttempt.resume(process.freezer, page: process.page), of: process, pause: pause)
+    }
+
+    private func report(_ outcome: FreezeAttempt.Outcome, of process: RunningProcess, pause: Duration) {
+        freezeCheck = nil
+        switch outcome {
+        case .verified: handle(.processFrozen(process.identity, openTasks: 0, blocksOthers: false))
+        case .openTasks(let count): handle(.processFrozen(process.identity, openTasks: count, blocksOthers: false))
+        case .lock(let violation):
+            lastObstacle = violation.explanation
+            handle(.processFrozen(process.identity, openTasks: 0, blocksOthers: true))
+        case .pending: freezeCheck = (Clock.now + pause, pause)
+        }
+    }
+
+    func thaw() {
+        freezeCheck = nil
+        guard let process else { return }
+        if let start = process.suspensionTime {
+            process.suspendedTime += Clock.now - start
+            try? process.page.write(UInt64(clamping: process.suspendedTime.inNanoseconds), to: .suspendedTime)
+        }
+        process.freezer.thaw()
+    }
+}
+
+extension HeldLocks.Violation {
+    /// The violation in words.
+    package var explanation: String {
+        "process \(process) holds a lock on \(path)" + (isAwaited ? ", for which another process waits" : "")
+    }
+}

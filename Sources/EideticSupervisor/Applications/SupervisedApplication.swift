@@ -1,0 +1,176 @@
+import EideticCore
+import EideticWire
+import LifecycleCore
+
+/// An application: its state machine, and its processes.
+///
+/// Performs the effects of the state machine that concern a process from outside, and sends the others to it as
+/// messages.
+final class SupervisedApplication {
+    let identifier: String
+    let context: SupervisorContext
+    var lifecycle: Lifecycle
+    var program: ProgramDescription?
+    /// The current process; `nil` if none runs.
+    var process: RunningProcess?
+    /// The processes that have ended or are being killed, while something of them is left.
+    var leftovers: [RunningProcess] = []
+    /// The number of processes that were started.
+    var processNumber: UInt64 = 0
+    /// The end of the time in which a process of an earlier supervisor is expected to connect.
+    var adoptionDeadline: Duration?
+    /// The record of a process of an earlier supervisor, until it connects.
+    var adoptedRecord: ApplicationRecord.ProcessRecord?
+    /// The requests that wait for the process of an earlier supervisor to connect.
+    var waitingRequests: [LifecycleEvent] = []
+    /// The time of the next look at a process that is being frozen, and the pause before it.
+    var freezeCheck: (time: Duration, pause: Duration)?
+    /// The time of the next look at what is left of earlier processes, and the pause before it.
+    var removalCheck: (time: Duration, pause: Duration)?
+    var lastSequence: UInt64 = 0
+    var lastRequest: UInt64 = 0
+    var lastExit: String?
+    var lastRefusal: LifecycleEffect.Refusal?
+    /// The explanation of the last obstacle, such as a lock that was held at suspension.
+    var lastObstacle: String?
+    private var writtenRecord: ApplicationRecord?
+    /// The events that effects have caused, handled after the current one.
+    private var pendingEvents: [LifecycleEvent] = []
+    private var isHandlingEvent = false
+
+    init(identifier: String, context: SupervisorContext) {
+        (self.identifier, self.context) = (identifier, context)
+        lifecycle = Lifecycle(rules: context.configuration.rules)
+    }
+
+    /// Passes an event to the state machine, performs the effects, and records the new state.
+    func handle(_ event: LifecycleEvent) {
+        pendingEvents.append(event)
+        guard !isHandlingEvent else { return }
+        isHandlingEvent = true
+        while !pendingEvents.isEmpty { apply(pendingEvents.removeFirst()) }
+        isHandlingEvent = false
+        saveRecord()
+    }
+
+    private func apply(_ event: LifecycleEvent) {
+        let now = Clock.now
+        if event != .deadlineReached, let deadline = lifecycle.nextDeadline, deadline <= now {
+            perform(transition(on: .deadlineReached, at: now))
+        }
+        if let count = changedTaskCount {
+            perform(transition(on: .openTaskCountChanged(count, process: lifecycle.process), at: now))
+        }
+        perform(transition(on: event, at: now))
+    }
+
+    /// The number of open tasks, if it differs from the one that the state machine knows.
+    private var changedTaskCount: Int? {
+        guard let process, process.identity == lifecycle.process, process.isWelcomed, process.suspensionTime == nil
+        else {
+            return nil
+        }
+        let count = process.openTasks
+        return count == lifecycle.openTasks ? nil : count
+    }
+
+    private func perform(_ effects: [LifecycleEffect]) {
+        for effect in effects { perform(effect) }
+    }
+
+    // MARK: Deadlines
+
+    /// The time at which ``handleDeadlines()`` must be called; `nil` if only an event can change anything.
+    var nextDeadline: Duration? {
+        let connections = [process?.connection?.retryTime] + leftovers.map { $0.connection?.retryTime }
+        let own = [lifecycle.nextDeadline, adoptionDeadline, freezeCheck?.time, removalCheck?.time, countCheck]
+        return (own + connections).compactMap(\.self).min()
+    }
+
+    /// The time of the next look at the count of a running application in the background, which may have lost a
+    /// message.
+    private var countCheck: Duration? {
+        guard lifecycle.reachedState == .background, process != nil, adoptedRecord == nil else { return nil }
+        return lastCountCheck + .seconds(1)
+    }
+    private var lastCountCheck: Duration = .zero
+
+    func handleDeadlines() {
+        let now = Clock.now
+        process?.connection?.retry()
+        if let check = freezeCheck, check.time <= now { continueFreeze() }
+        if let check = removalCheck, check.time <= now { removeLeftovers() }
+        if let deadline = adoptionDeadline, deadline <= now { giveUpAdoption() }
+        if let check = countCheck, check <= now {
+            lastCountCheck = now
+            if changedTaskCount != nil {
+                handle(.openTaskCountChanged(process?.openTasks ?? 0, process: lifecycle.process))
+            }
+        }
+        if let deadline = lifecycle.nextDeadline, deadline <= now { handle(.deadlineReached) }
+    }
+
+    // MARK: Records
+
+    var record: ApplicationRecord {
+        var record = ApplicationRecord()
+        record.program = program
+        record.wasForceQuit = lifecycle.wasForceQuit
+        record.launchCrashCount = UInt32(clamping: lifecycle.launchCrashCount)
+        record.processNumber = processNumber
+        record.process = processRecord
+        return record
+    }
+
+    private var processRecord: ApplicationRecord.ProcessRecord? {
+        guard let process else { return nil }
+        // Until the process has connected, the earlier record is the best that is known.
+        if let adoptedRecord { return adoptedRecord }
+        var record = ApplicationRecord.ProcessRecord()
+        (record.identifier, record.startTime) = (process.handle.identifier, process.handle.startTime)
+        record.freezer = process.freezer.kind
+        record.state = lifecycle.adoptableState
+        record.isBackgroundLaunch = process.isBackgroundLaunch
+        (record.wakes, record.assertions) = (lifecycle.openWakes, lifecycle.heldAssertions)
+        (record.declarations, record.suspensionTime) = (process.declarations, process.suspensionTime)
+        record.killReport = process.killReport
+        record.groupPath = (process.freezer as? GroupFreezer)?.path
+        record.intention = intention
+        return record
+    }
+
+    /// The requests that a successor carries out, as this supervisor does.
+    var intention: ApplicationRecord.Intention {
+        var intention = ApplicationRecord.Intention()
+        (intention.isVisible, intention.isFocused) = (lifecycle.isRequestedVisible, lifecycle.isRequestedFocused)
+        intention.isTerminating = lifecycle.state == .terminating
+        // One that the application has received is under way, whatever becomes of this process.
+        let received: IncomingURL? =
+            if case .openURL(let url)? = process?.pendingCallback?.callback, process?.isWelcomed == true { url } else {
+                nil
+            }
+        intention.urls = lifecycle.waitingURLs.filter { $0 != received }.map(\.text)
+        intention.presentation = process?.presentation
+        return intention
+    }
+
+    /// Writes the record if it has changed.
+    func saveRecord() { save(record) }
+
+    @discardableResult
+    func save(_ record: ApplicationRecord) -> Bool {
+        guard record != writtenRecord else { return true }
+        do throws(SystemError) {
+            try context.directory.makeDirectory(of: identifier)
+            try context.directory.replace(
+                context.directory.recordPath(of: identifier),
+                with: WireWriter.encode(record)
+            )
+            writtenRecord = record
+            return true
+        } catch {
+            Log.write(.error, category: .background, message: "cannot save the record of \(identifier): \(error)")
+            return false
+        }
+    }
+}

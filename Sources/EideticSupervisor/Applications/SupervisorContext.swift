@@ -1,0 +1,64 @@
+import EideticCore
+import Glibc
+
+/// The means that the applications of a supervisor share.
+final class SupervisorContext {
+    let configuration: SupervisorConfiguration
+    let directory: RuntimeDirectory
+    let poller: Poller
+    let log: ActivityLog
+    let generation: UInt32
+    private var limiters: [Int32: MessageLimiter] = [:]
+    /// The first processes of all applications.
+    var firstProcesses: Set<Int32> = []
+    /// The place of control groups; `nil` if signals are used.
+    let hierarchy: GroupHierarchy?
+
+    init(configuration: SupervisorConfiguration, directory: RuntimeDirectory, poller: Poller) throws(SystemError) {
+        (self.configuration, self.directory, self.poller) = (configuration, directory, poller)
+        log = ActivityLog(directory: directory)
+        generation = try directory.takeGeneration()
+        hierarchy = try Self.makeHierarchy(configuration, directory: directory)
+        if hierarchy == nil {
+            let message = "no writable control group of version 2: applications are stopped by SIGSTOP"
+            Log.write(.warning, category: .background, message: message)
+            log.append(message, for: "eideticd")
+        }
+    }
+
+    /// Finds the place of control groups; throws only if groups are demanded and cannot be used.
+    private static func makeHierarchy(
+        _ configuration: SupervisorConfiguration,
+        directory: RuntimeDirectory
+    ) throws(SystemError) -> GroupHierarchy? {
+        if configuration.freezer == .signals { return nil }
+        do throws(SystemError) {
+            guard let path = GroupHierarchy.path(for: configuration, directory: directory.path) else {
+                throw SystemError(.open, errorNumber: ENOENT, path: "a mounted cgroup2 file system")
+            }
+            return try GroupHierarchy(at: path)
+        } catch {
+            if configuration.freezer == .group { throw error }
+            Log.write(.info, category: .background, message: "no control groups: \(error)")
+            return nil
+        }
+    }
+
+    func groupPath(of identifier: String, number: UInt64) -> String? {
+        hierarchy.map { "\($0.path)/\(identifier)@\(number)" }
+    }
+
+    /// Returns the limit of the messages of a process; a new connection does not renew it.
+    func limiter(of process: Int32) -> MessageLimiter {
+        if let known = limiters[process] { return known }
+        if limiters.count >= 256 { limiters = limiters.filter { !$1.isUnused } }
+        let limiter = MessageLimiter(rate: configuration.messageRate)
+        limiters[process] = limiter
+        return limiter
+    }
+
+    static func makeToken(length: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+}

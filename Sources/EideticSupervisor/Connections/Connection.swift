@@ -1,0 +1,104 @@
+import EideticCore
+import EideticWire
+
+/// A connection to an application or to `eidetic app`, whose messages are limited in number.
+final class Connection {
+    let socket: PacketSocket
+    /// Called with each packet.
+    var receive: (PacketSocket.Packet) -> Void = { _ in }
+    /// Called once, when the other end has gone or a packet was refused.
+    var end: () -> Void = {}
+
+    private let poller: Poller
+    private var watch: Poller.Watch?
+    private let limiter: MessageLimiter
+    /// The packets that the other end has no room for.
+    private var unsent: [(bytes: [UInt8], page: SharedPageFile?)] = []
+    private var isEnded = false
+    /// The time at which reading or writing continues.
+    private(set) var retryTime: Duration?
+
+    private static let maximumUnsentCount = 64
+    /// The packets that are read before other connections have their turn.
+    private static let turnLength = 16
+
+    init(socket: PacketSocket, poller: Poller, limiter: MessageLimiter) {
+        (self.socket, self.poller, self.limiter) = (socket, poller, limiter)
+    }
+
+    /// Begins to receive.
+    func start() {
+        watch = poller.watch(socket.rawValue) { [unowned self] in self.read() }
+    }
+
+    /// Ends the connection without a call of ``end``.
+    func close() {
+        (isEnded, watch, retryTime) = (true, nil, nil)
+        (receive, end) = ({ _ in }, {})
+    }
+
+    /// Sends a packet with the page's descriptor attached; ends the connection if the other end does not read.
+    func send(_ bytes: [UInt8], page: SharedPageFile? = nil) {
+        unsent.append((bytes, page))
+        if unsent.count > Self.maximumUnsentCount { return fail() }
+        flush()
+    }
+
+    /// Continues after a pause.
+    func retry() {
+        guard let moment = retryTime, moment <= Clock.now else { return }
+        retryTime = nil
+        flush()
+        if !isEnded, watch == nil { start() }
+    }
+
+    private func flush() {
+        while let next = unsent.first, !isEnded {
+            do throws(SystemError) {
+                guard try socket.send(next.bytes, descriptors: next.page.map { [$0.descriptor] } ?? []) else {
+                    retryTime = Clock.now + .milliseconds(20)
+                    return
+                }
+                unsent.removeFirst()
+            } catch {
+                // The other end is gone, which the reading side reports after the last packets.
+                return unsent.removeAll()
+            }
+        }
+    }
+
+    /// Reads the packets that wait, and stops for a while when there are too many.
+    private func read() {
+        for _ in 0..<Self.turnLength where !isEnded {
+            guard limiter.take() else {
+                watch = nil
+                retryTime = Clock.now + max(.milliseconds(10), limiter.delay)
+                return
+            }
+            do throws(SystemError) {
+                switch try socket.receive() {
+                case .packet(let packet): receive(packet)
+                case .none: return
+                case .end: return fail()
+                }
+            } catch {
+                return fail()
+            }
+        }
+    }
+
+    /// Reads the packets that have arrived, such as those of a process that has just been stopped.
+    func readPending() { if watch != nil { read() } }
+
+    func fail() {
+        guard !isEnded else { return }
+        let end = end
+        close()
+        end()
+    }
+}
+
+/// The clock of deadlines.
+enum Clock {
+    static var now: Duration { SystemTime().uptime }
+}

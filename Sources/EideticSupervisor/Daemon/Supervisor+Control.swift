@@ -1,0 +1,148 @@
+import EideticCore
+import EideticWire
+import LifecycleCore
+
+// The requests of `eidetic app`.
+extension Supervisor {
+    /// The number of applications in a packet, and of bytes in the lines of one, well below the limit of a packet.
+    private static let applicationsPerPacket = 16
+    private static let bytesPerPacket = 32_000
+
+    func answer(_ bytes: [UInt8], on connection: Connection) {
+        do throws(WireError) {
+            for content in contents(for: try WireReader.decode(ControlRequest.self, from: bytes)) {
+                connection.send(WireWriter.encode(content))
+            }
+        } catch {
+            let refusal = ControlAnswer.Content.refused(.invalidRequest, message: "\(error)")
+            connection.send(WireWriter.encode(ControlAnswer(refusal)))
+        }
+    }
+
+    private func contents(for request: ControlRequest) -> [ControlAnswer] {
+        switch request {
+        case .list:
+            let statuses = applications.values.map(\.status).sorted { $0.identifier < $1.identifier }
+            return Self.packets(statuses, per: Self.applicationsPerPacket).map { .applications($0) }.marked
+        case .log(let identifier, let count):
+            return Self.lines(context.log.lines(of: identifier, count: Int(clamping: count)))
+        case .explain(let identifier):
+            guard let application = applications[identifier] else { return Self.unknown(identifier) }
+            return Self.lines(application.explanation)
+        case .launch(let identifier, let url, let inBackground):
+            return launch(identifier, url: url, inBackground: inBackground)
+        case .install(let identifier, let program): return install(program, as: identifier)
+        case .foreground(let identifier): return pass(.enterForeground, to: identifier)
+        case .background(let identifier): return pass(.enterBackground, to: identifier)
+        case .quit(let identifier, let force): return quit(identifier, force: force)
+        }
+    }
+
+    private func install(_ program: ProgramDescription, as identifier: String) -> [ControlAnswer] {
+        guard ApplicationIdentifier.isValid(identifier) else {
+            return Self.refusal(.invalidRequest, message: "\(identifier) is no identifier of an application")
+        }
+        guard program.executable.hasPrefix("/") else {
+            return Self.refusal(.invalidRequest, message: "\(program.executable) is no absolute path")
+        }
+        let application = application(named: identifier)
+        application.program = program
+        application.saveRecord()
+        return [ControlAnswer(.done)]
+    }
+
+    private func launch(_ identifier: String, url: String?, inBackground: Bool) -> [ControlAnswer] {
+        guard let application = applications[identifier] else { return Self.unknown(identifier) }
+        guard application.program != nil || application.process != nil else {
+            return Self.refusal(.unknownApplication, message: "no program is known for \(identifier)")
+        }
+        application.lastSequence += 1
+        if let url {
+            return result(of: .openURL(IncomingURL(url, id: application.lastSequence)), for: application)
+        }
+        return result(of: inBackground ? .launchInBackground(.user) : .launch(.user), for: application)
+    }
+
+    private func quit(_ identifier: String, force: Bool) -> [ControlAnswer] {
+        guard let application = applications[identifier] else { return Self.unknown(identifier) }
+        if force {
+            // The state machine does not know a process that has not connected.
+            if application.adoptedRecord != nil {
+                application.process?.freezer.kill()
+                application.waitingRequests = []
+                application.handle(.forceQuit)
+                return [ControlAnswer(.done)]
+            }
+            return result(of: .forceQuit, for: application)
+        }
+        return pass(.terminate(grace: context.configuration.quitGracePeriod), to: identifier)
+    }
+
+    /// Passes an event to an application that runs.
+    private func pass(_ event: LifecycleEvent, to identifier: String) -> [ControlAnswer] {
+        guard let application = applications[identifier] else { return Self.unknown(identifier) }
+        guard application.process != nil else {
+            return Self.refusal(.notRunning, message: "\(identifier) is not running")
+        }
+        return result(of: event, for: application)
+    }
+
+    private func result(of event: LifecycleEvent, for application: SupervisedApplication) -> [ControlAnswer] {
+        let earlier = application.lastRefusal
+        application.lastRefusal = nil
+        guard application.handleWhenConnected(event) else {
+            return Self.refusal(
+                .failed,
+                message: "\(application.identifier) has not connected yet, and too many requests wait"
+            )
+        }
+        if let refusal = application.lastRefusal { return Self.refusal(.lifecycle, message: refusal.explanation) }
+        application.lastRefusal = earlier
+        if application.process == nil, event.isStart {
+            return Self.refusal(.failed, message: application.lastObstacle ?? "it could not be started")
+        }
+        return [ControlAnswer(.done)]
+    }
+
+    private static func unknown(_ identifier: String) -> [ControlAnswer] {
+        refusal(.unknownApplication, message: "no application has the identifier \(identifier)")
+    }
+
+    private static func refusal(_ refusal: ControlAnswer.Refusal, message: String) -> [ControlAnswer] {
+        [ControlAnswer(.refused(refusal, message: message))]
+    }
+
+    private static func lines(_ lines: [String]) -> [ControlAnswer] {
+        var (packets, size): ([[String]], Int) = ([[]], 0)
+        for line in lines {
+            let line = String(decoding: line.utf8.prefix(SupervisionProtocol.pathLimit - 4), as: UTF8.self)
+            if size + line.utf8.count > bytesPerPacket { (packets, size) = (packets + [[]], 0) }
+            packets[packets.count - 1].append(line)
+            size += line.utf8.count + 4
+        }
+        return packets.map { .lines($0) }.marked
+    }
+
+    private static func packets<Element>(_ elements: [Element], per count: Int) -> [[Element]] {
+        if elements.isEmpty { return [[]] }
+        return stride(from: 0, to: elements.count, by: count).map {
+            Array(elements[$0..<min($0 + count, elements.count)])
+        }
+    }
+}
+
+extension [ControlAnswer.Content] {
+    /// The packets of an answer, of which the last one is marked.
+    fileprivate var marked: [ControlAnswer] {
+        enumerated().map { ControlAnswer($1, isLast: $0 == count - 1) }
+    }
+}
+
+extension LifecycleEvent {
+    fileprivate var isStart: Bool {
+        switch self {
+        case .launch, .launchInBackground, .openURL: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import CSupervisor
+package import EideticCore
+import EideticWire
+import Glibc
+import LifecycleCore
+
+/// The supervisor of a user's applications: one thread, which waits for processes, messages and deadlines.
+package final class Supervisor {
+    let context: SupervisorContext
+    let poller: Poller
+    var applications: [String: SupervisedApplication] = [:]
+    /// The connections that have not said who they are, and those of `eidetic app`.
+    var guests: [ObjectIdentifier: Guest] = [:]
+    private let supervisorSocket: PacketSocket
+    private let controlSocket: PacketSocket
+    private let lock: FileDescriptor
+    private let signals: FileDescriptor
+    private var watches: [Poller.Watch] = []
+    private var isStopping = false
+
+    /// A connection that has no application, and the end of its time.
+    struct Guest {
+        let connection: Connection
+        let isControl: Bool
+        let process: Int32
+        var deadline: Duration
+    }
+
+    /// Prepares the sockets and takes over the applications of an earlier supervisor.
+    ///
+    /// - Throws: `SystemError`; with `EWOULDBLOCK`, another supervisor uses the directory.
+    package init(_ configuration: SupervisorConfiguration) throws(SystemError) {
+        eidetic_raise_file_limit()
+        let directory = try RuntimeDirectory(path: configuration.runtimeDirectory)
+        lock = try directory.lock()
+        poller = try Poller()
+        context = try SupervisorContext(configuration: configuration, directory: directory, poller: poller)
+        let number = eidetic_open_signals()
+        guard number >= 0 else { throw SystemError(.open, errorNumber: errno, path: "signalfd") }
+        signals = FileDescriptor(adopting: number)
+        supervisorSocket = try directory.listen(at: directory.supervisorSocket)
+        controlSocket = try directory.listen(at: directory.controlSocket)
+        recover()
+        watchSockets()
+    }
+
+    private func watchSockets() {
+        watches = [
+            poller.watch(signals.rawValue) { [unowned self] in self.handleSignal() },
+            poller.watch(supervisorSocket.rawValue) { [unowned self] in
+                self.accept(self.supervisorSocket, isControl: false)
+            },
+            poller.watch(controlSocket.rawValue) { [unowned self] in self.accept(self.controlSocket, isControl: true) },
+        ]
+    }
+
+    /// The path of the control groups; `nil` if applications are stopped by signals.
+    package var controlGroup: String? { context.hierarchy?.path }
+
+    /// Runs until SIGTERM, SIGINT or SIGHUP; every application then continues without a supervisor.
+    package func run() {
+        while !isStopping {
+            poller.wait(atMost: nextDeadline.map { $0 - Clock.now })
+            handleDeadlines()
+            context.log.save()
+        }
+        for application in applications.values { application.release() }
+        context.log.save()
+    }
+
+    private var nextDeadline: Duration? {
+        let deadlines =
+            applications.values.map(\.nextDeadline)
+            + guests.values.flatMap { [$0.deadline, $0.connection.retryTime] }
+        return deadlines.compactMap(\.self).min()
+    }
+
+    private func handleDeadlines() {
+        let now = Clock.now
+        for application in Array(applications.values) where application.nextDeadline.map({ $0 <= now }) ?? false {
+            application.handleDeadlines()
+        }
+        for guest in Array(guests.values) {
+            guest.connection.retry()
+            if guest.deadline <= now { guest.connection.fail() }
+        }
+    }
+
+    private func handleSignal() {
+        while eidetic_read_signal(signals.rawValue) != 0 { isStopping = true }
+    }
+
+    // MARK: Recovery
+
+    /// Takes over what earlier supervisors have left.
+    private func recover() {
+        for identifier in context.directory.identifiers {
+            guard let bytes = context.directory.contents(of: context.directory.recordPath(of: identifier)) else {
+                continue
+            }
+            let application = application(named: identifier)
+            do throws(WireError) {
+                application.restore(try WireReader.decode(ApplicationRecord.self, from: bytes))
+            } catch {
+                application.log("its record is damaged: \(error)")
+            }
+        }
+        recoverUnknownGroups()
+    }
+
+    /// Takes over the processes that no record mentions; ends what is left of those that have ended.
+    private func recoverUnknownGroups() {
+        guard let hierarchy = context.hierarchy else { return }
+        let known = Set(applications.values.compactMap { ($0.process?.freezer as? GroupFreezer)?.path })
+        for name in hierarchy.groupNames {
+            let path = "\(hierarchy.path)/\(name)"
+            guard !known.contains(path), let group = try? GroupFreezer(existing: path) else { continue }
+            if recover(group, named: name) { continue }
+            group.kill()
+            for _ in 0..<1_000 where !group.remove() { sched_yield() }
+        }
+    }
+
+    /// Takes over the process in a group without a record, such as "name@7"; returns `false` if the record knows that
+    /// it has ended.
+    private func recover(_ group: GroupFreezer, named name: String) -> Bool {
+        guard !group.processes.isEmpty else { return false }
+        let parts = name.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, ApplicationIdentifier.isValid(parts[0]), let number = UInt64(parts[1]) else {
+            // Not one of this supervisor's.
+            group.thaw()
+            return true
+        }
+        let application = application(named: parts[0])
+        guard application.process == nil, number > application.processNumber else { return false }
+        var record = application.record
+        record.processNumber = number
+        record.process = ApplicationRecord.ProcessRecord()
+        record.process?.groupPath = group.path
+        application.log("has no record of process number \(number), which runs")
+        application.restore(record)
+        return true
+    }
+
+    /// Returns the application of an identifier, which is known afterwards.
+    func application(named identifier: String) -> SupervisedApplication {
+        if let known = applications[identifier] { return known }
+        let application = SupervisedApplication(identifier: identifier, context: context)
+        applications[identifier] = application
+        return application
+    }
+}
+
+extension SupervisedApplication {
+    /// Continues the application, which then runs without a supervisor.
+    func release() {
+        guard let process else { return }
+        if process.freezer.isFreezeRequested { process.freezer.thaw() }
+        try? process.page.setPhase(.foreground, deadline: nil)
+        process.connection?.close()
+    }
+}

@@ -1,0 +1,45 @@
+import EideticWire
+import Glibc
+package import LifecycleCore
+
+/// The configuration of a supervisor.
+package struct SupervisorConfiguration: Sendable {
+    /// The selection of a freezer.
+    package enum FreezerSelection: String, Sendable, CaseIterable {
+        /// A control group, or else signals.
+        case automatic = "auto"
+        case group = "cgroup2"
+        case signals = "sigstop"
+    }
+
+    /// The directory for sockets, pages and records; of this user alone.
+    package var runtimeDirectory = SupervisionProtocol.defaultRuntimeDirectory
+    /// The directory for the saved states of applications.
+    package var stateDirectory = Self.defaultStateDirectory
+    /// The directory in which the control groups of applications are made; below the own group if `nil`.
+    package var controlGroup: String?
+    package var freezer = FreezerSelection.automatic
+    /// The limits of every application; the background time is an upper bound for what applications ask for.
+    package var rules = LifecycleRules()
+    /// The time that open tasks have when an application is asked to quit; 25 s by default.
+    package var quitGracePeriod: Duration = .seconds(25)
+    /// The number of messages per second that an application may send; 32 by default.
+    package var messageRate = 32
+    /// The time in which an application connects again after the start of a supervisor; 10 s by default.
+    package var reconnectionLimit: Duration = .seconds(10)
+
+    package init() {}
+
+    /// The least and the greatest background time of one stay.
+    package static let budgetRange: ClosedRange<Duration> = .seconds(5) ... .seconds(600)
+
+    /// The first path in `STATE_DIRECTORY`, which systemd sets, or else `eidetic` in the XDG state directory.
+    package static var defaultStateDirectory: String {
+        if let given = variable("STATE_DIRECTORY") { return String(given.prefix { $0 != ":" }) }
+        return (variable("XDG_STATE_HOME") ?? "\(variable("HOME") ?? "/var/lib")/.local/state") + "/eidetic"
+    }
+
+    private static func variable(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+}

@@ -1,0 +1,149 @@
+import CSupervisor
+package import EideticCore
+import Glibc
+
+/// A freezer that uses a control group of version 2, which contains the application from its birth.
+package final class GroupFreezer: Freezer {
+    /// The directory of the group.
+    package let path: String
+    private let directory: FileDescriptor
+
+    /// The application's first process, which must stay in the group.
+    private var root: ProcessHandle?
+    private var mark = ""
+
+    /// The time after which a freeze is confirmed later.
+    private static let immediateTime: Duration = .milliseconds(1)
+    /// The greatest number of nested groups that are looked at.
+    private static let nestedLimit = 256
+
+    package let kind = FreezerKind.group
+
+    /// Opens the group at a path, and creates it if there is none.
+    package convenience init(path: String) throws(SystemError) {
+        if mkdir(path, 0o755) != 0, errno != EEXIST { throw SystemError(.mkdir, errorNumber: errno, path: path) }
+        try self.init(existing: path)
+    }
+
+    /// Opens the group at a path.
+    package init(existing path: String) throws(SystemError) {
+        let number = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0 else { throw SystemError(.open, errorNumber: errno, path: path) }
+        directory = FileDescriptor(adopting: number)
+        self.path = path
+    }
+
+    /// Sets the first process, which is checked at each suspension, and killed wherever it is.
+    package func setRoot(_ root: ProcessHandle, mark: String) { (self.root, self.mark) = (root, mark) }
+
+    /// The descriptor in which a process begins.
+    package var descriptor: Int32 { directory.rawValue }
+
+    /// Writes the request, then reads the state: the kernel reports changes late, but states them at once.
+    package func freeze() -> Bool {
+        guard write("1", to: "cgroup.freeze") else { return false }
+        let end = Clock.now + Self.immediateTime
+        repeat {
+            if isFrozen { return true }
+            sched_yield()
+        } while Clock.now < end
+        return false
+    }
+
+    package func regainRoot(from found: [Int32]) -> Bool {
+        guard let root, !root.hasEnded, !found.contains(root.identifier) else { return true }
+        for process in SignalFreezer(root: root, mark: mark).processes { _ = write("\(process)", to: "cgroup.procs") }
+        return false
+    }
+
+    package var isFrozen: Bool { value(of: "frozen", in: "cgroup.events") == 1 }
+
+    package var isFreezeRequested: Bool { read("cgroup.freeze")?.first == "1" }
+
+    package func thaw() { _ = write("0", to: "cgroup.freeze") }
+
+    package func kill() {
+        let found = processes
+        killGroup()
+        guard let root, !root.hasEnded else { return }
+        if !found.contains(root.identifier) { SignalFreezer(root: root, mark: mark).kill() }
+        root.signal(SIGKILL)
+    }
+
+    private func killGroup() {
+        if write("1", to: "cgroup.kill") { return }
+        // Linux before 5.14: signals reach frozen processes too; a new child is found by the next round.
+        for _ in 0..<100 {
+            let left = processes
+            if left.isEmpty { return }
+            for identifier in left { ProcessHandle(identifier: identifier)?.signal(SIGKILL) }
+        }
+    }
+
+    /// A Boolean value indicating whether the group has a process.
+    package var isPopulated: Bool { value(of: "populated", in: "cgroup.events") == 1 }
+
+    package var processes: [Int32] {
+        ([""] + nestedGroups).flatMap { (read("\($0)cgroup.procs") ?? "").split(separator: "\n") }
+            .compactMap { Int32($0) }.filter { $0 > 0 }
+    }
+
+    /// The groups that the application has made below its own, each after the one that contains it, as "a/", "a/b/".
+    private var nestedGroups: [String] {
+        var status = stat()
+        // Two links, and one for each directory in it.
+        guard fstat(directory.rawValue, &status) == 0, status.st_nlink > 2 else { return [] }
+        var groups = [""]
+        var next = 0
+        while next < groups.count, groups.count < Self.nestedLimit {
+            let group = groups[next]
+            next += 1
+            for name in KernelFile.names(in: "\(path)/\(group)") {
+                guard lstat("\(path)/\(group)\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                    continue
+                }
+                groups.append("\(group)\(name)/")
+            }
+        }
+        return Array(groups.dropFirst())
+    }
+
+    package func remove() -> Bool {
+        for group in nestedGroups.reversed() { rmdir("\(path)/\(group)") }
+        return rmdir(path) == 0 || errno == ENOENT
+    }
+
+    /// Sets the share of the processor to the least or the default one; returns `false` without the controller.
+    package func setLowWeight(_ isLow: Bool) -> Bool { write(isLow ? "1" : "100", to: "cpu.weight") }
+
+    private func value(of name: String, in file: String) -> Int? {
+        guard let text = read(file) else { return nil }
+        for line in text.split(separator: "\n") where line.hasPrefix("\(name) ") {
+            return Int(line.dropFirst(name.utf8.count + 1))
+        }
+        return nil
+    }
+
+    private func read(_ name: String) -> String? {
+        let number = openat(directory.rawValue, name, O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { return nil }
+        let file = FileDescriptor(adopting: number)
+        var text = ""
+        while true {
+            var count = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, initialized in
+                count = Glibc.read(file.rawValue, buffer.baseAddress, buffer.count)
+                initialized = max(0, count)
+            }
+            if count <= 0 { return count < 0 ? nil : text }
+            text += String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    private func write(_ text: String, to name: String) -> Bool {
+        let number = openat(directory.rawValue, name, O_WRONLY | O_CLOEXEC)
+        guard number >= 0 else { return false }
+        let file = FileDescriptor(adopting: number)
+        return text.withCString { Glibc.write(file.rawValue, $0, strlen($0)) } == text.utf8.count
+    }
+}

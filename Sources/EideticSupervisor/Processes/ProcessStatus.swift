@@ -1,0 +1,63 @@
+/// The line of a process or thread in `/proc/PID/stat`.
+///
+/// - SeeAlso: proc_pid_stat(5)
+package struct ProcessStatus: Sendable, Hashable {
+    package let identifier: Int32
+    package let parent: Int32
+    /// One letter, such as "R", "S", "D", "T" (stopped), "Z" (ended, not yet collected).
+    package let state: Character
+    /// The processor time, in the kernel's ticks.
+    package let ticks: UInt64
+    /// The moment of the start, in the kernel's ticks since the boot; identifies the process among those of one number.
+    package let startTime: UInt64
+
+    /// Reads the status of a process; `nil` if there is none.
+    package init?(of identifier: Int32) {
+        guard let line = KernelFile.read("/proc/\(identifier)/stat", limit: 4_096) else { return nil }
+        self.init(line: line)
+    }
+
+    /// Parses the line; the name of the program may contain spaces and parentheses.
+    package init?(line: String) {
+        guard let open = line.firstIndex(of: "("), let close = line.lastIndex(of: ")"), open < close else { return nil }
+        guard let identifier = Int32(line[..<open].filter { $0 != " " }) else { return nil }
+        let fields = line[line.index(after: close)...].split(whereSeparator: \.isWhitespace)
+        guard fields.count >= 20, let state = fields[0].first, let parent = Int32(fields[1]) else { return nil }
+        guard let user = UInt64(fields[11]), let system = UInt64(fields[12]), let start = UInt64(fields[19]) else {
+            return nil
+        }
+        (self.identifier, self.parent, self.state) = (identifier, parent, state)
+        (ticks, startTime) = (user &+ system, start)
+    }
+
+    /// A Boolean value indicating whether the process executes nothing: stopped, or ended.
+    package var isStopped: Bool { "TtZX".contains(state) }
+
+    /// The status of every process that can be seen.
+    package static var all: [ProcessStatus] {
+        KernelFile.names(in: "/proc").compactMap { Int32($0) }.compactMap { ProcessStatus(of: $0) }
+    }
+}
+
+extension ProcessStatus {
+    /// A Boolean value indicating whether a thread of the process has not ended; the first one may end before others.
+    package var hasLiveThread: Bool {
+        if !"ZX".contains(state) { return true }
+        return Self.threads(of: identifier).contains { !"ZX".contains($0.state) }
+    }
+
+    /// Returns the statuses of a process's threads.
+    package static func threads(of identifier: Int32) -> [ProcessStatus] {
+        KernelFile.names(in: "/proc/\(identifier)/task").compactMap { thread in
+            KernelFile.read("/proc/\(identifier)/task/\(thread)/stat", limit: 4_096).flatMap { ProcessStatus(line: $0) }
+        }
+    }
+
+    /// Returns the value of a variable in the environment with which a program was started; `nil` if it has none.
+    package static func environmentValue(of name: String, in identifier: Int32) -> String? {
+        guard let text = KernelFile.read("/proc/\(identifier)/environ") else { return nil }
+        return text.split(separator: "\0").first { $0.hasPrefix("\(name)=") }.map {
+            String($0.dropFirst(name.count + 1))
+        }
+    }
+}

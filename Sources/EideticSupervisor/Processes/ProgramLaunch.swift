@@ -1,0 +1,75 @@
+import CSupervisor
+package import EideticCore
+package import EideticWire
+import Glibc
+
+/// The start of a program as an application: in a control group and a session of its own, with an inherited socket.
+package struct ProgramLaunch {
+    /// The descriptor of the socket that the program inherits.
+    package static let socketDescriptor: Int32 = 3
+
+    package var program: ProgramDescription
+
+    package init(_ program: ProgramDescription) { self.program = program }
+
+    /// The places that the process receives from this one.
+    package struct Places {
+        package init() {}
+
+        /// The directory of a control group; -1 for that of this process.
+        package var group: Int32 = -1
+        /// The socket to be inherited; -1 for none.
+        package var socket: Int32 = -1
+        /// The file for both outputs; -1 for those of this process.
+        package var output: Int32 = -1
+        /// A Boolean value indicating whether orphaned descendants become children of the program.
+        package var isSubreaper = false
+    }
+
+    /// Starts the program; throws with the error of `clone3` or `execve`.
+    package func start(at places: Places) throws(SystemError) -> ProcessHandle {
+        let arguments = CStringList([program.executable] + program.arguments)
+        let environment = CStringList(program.environment)
+        var descriptor: Int32 = -1
+        let identifier = withCString(program.executable) { path in
+            withCString(program.directory) { directory in
+                var launch = eidetic_launch(
+                    path: path,
+                    arguments: arguments.pointers,
+                    environment: environment.pointers,
+                    directory: directory,
+                    group: places.group,
+                    socket: places.socket,
+                    output: places.output,
+                    is_subreaper: places.isSubreaper ? 1 : 0
+                )
+                return eidetic_launch(&launch, &descriptor)
+            }
+        }
+        guard identifier > 0 else { throw SystemError(.open, errorNumber: -identifier, path: program.executable) }
+        return ProcessHandle(identifier: identifier, adopting: descriptor)
+    }
+
+    private func withCString<Result>(_ text: String?, call body: (UnsafePointer<CChar>?) -> Result) -> Result {
+        guard let text else { return body(nil) }
+        return text.withCString { body($0) }
+    }
+}
+
+/// A null-terminated list of C strings.
+private final class CStringList {
+    let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    private let count: Int
+
+    init(_ strings: [String]) {
+        count = strings.count
+        pointers = .allocate(capacity: count + 1)
+        for (index, string) in strings.enumerated() { (pointers + index).initialize(to: strdup(string)) }
+        (pointers + count).initialize(to: nil)
+    }
+
+    deinit {
+        for index in 0..<count { free(pointers[index]) }
+        pointers.deallocate()
+    }
+}

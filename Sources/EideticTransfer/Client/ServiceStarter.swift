@@ -1,0 +1,66 @@
+import CLinux
+package import EideticCore
+package import EideticWire
+import Glibc
+
+/// Connects to the transfer process, and starts it if nobody listens at its socket.
+///
+/// The client listens at the socket and passes it to the process, so that no connection is refused meanwhile. A lock
+/// file beside the socket lets one client at a time do so.
+struct ServiceStarter: Sendable {
+    let location: ServiceLocation
+    private let files = FileSystem()
+
+    init(location: ServiceLocation) { self.location = location }
+
+    /// Connects; blocks for the time of a start.
+    ///
+    /// - Returns: The connection; `nil` if nobody listens, and the program is not installed.
+    /// - Throws: `SystemError`; with `EAGAIN`, too many connections wait.
+    func connect() throws(SystemError) -> PacketSocket? {
+        guard let path = location.socketPath else { return nil }
+        if let socket = try connectToListener(at: path) { return socket }
+        guard let program = location.programPath else { return nil }
+        try files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        let lock = try files.open(lockPath(for: path), flags: O_RDWR | O_CREAT | O_NOFOLLOW)
+        try files.lock(lock, operation: LOCK_EX)
+        if let socket = try connectToListener(at: path) { return socket }
+        do throws(SystemError) { try files.unlink(path) } catch  where error.errorNumber == ENOENT {}
+        let listener = try PacketSocket.listen(at: path)
+        try start(program, with: listener)
+        return try PacketSocket.connect(to: path)
+    }
+
+    private func lockPath(for path: String) -> String {
+        path.hasSuffix(".socket") ? "\(path.dropLast(".socket".count)).lock" : "\(path).lock"
+    }
+
+    private func connectToListener(at path: String) throws(SystemError) -> PacketSocket? {
+        do throws(SystemError) {
+            return try PacketSocket.connect(to: path)
+        } catch  where error.errorNumber == ENOENT || error.errorNumber == ECONNREFUSED {
+            return nil
+        }
+    }
+
+    private func start(_ program: String, with listener: PacketSocket) throws(SystemError) {
+        var words = ["--socket-descriptor", "3"]
+        if let directory = location.directory { words += ["--directory", directory] }
+        try TransferProcess.start(program, arguments: words + location.arguments, passing: listener)
+    }
+}
+
+extension TransferProcess {
+    /// Starts the program in a session of its own, with a socket as its descriptor 3.
+    package static func start(
+        _ program: String,
+        arguments words: [String],
+        passing socket: PacketSocket
+    ) throws(SystemError) {
+        var arguments: [UnsafeMutablePointer<CChar>?] = ([program] + words).map { strdup($0) }
+        defer { for argument in arguments { free(argument) } }
+        arguments.append(nil)
+        let error = eidetic_start_detached(program, &arguments, socket.rawValue)
+        guard error == 0 else { throw SystemError(.spawn, errorNumber: error, path: program) }
+    }
+}

@@ -1,0 +1,185 @@
+package import EideticCore
+package import EideticWire
+import Glibc
+
+/// A connection to the transfer process: commands with their replies, and the notifications of observed sessions.
+///
+/// One thread sends and receives packets. When the connection ends, all commands that have no reply fail with
+/// `connectionLost`.
+package final class TransferClient: Sendable {
+    /// A reply with the descriptors that came with it.
+    struct Reply: Sendable {
+        let value: TransferReply
+        let packet: PacketSocket.Packet
+    }
+
+    typealias Completion = @Sendable (Result<Reply, EideticError>) -> Void
+
+    struct Outgoing: Sendable {
+        let bytes: [UInt8]
+        let descriptors: [Int32]
+        /// Keeps the descriptors open until they are sent.
+        let owner: UploadFiles?
+    }
+
+    struct State {
+        var lastNumber: UInt32 = 0
+        var outgoing: [Outgoing] = []
+        var completions: [UInt32: Completion] = [:]
+        var observers: [String: (number: UInt64, handler: @Sendable (TransferNotification) -> Void)] = [:]
+        var observerCount: UInt64 = 0
+        var isClosed = false
+    }
+
+    let state = Guarded(State())
+    private let socket: PacketSocket
+    private let wakeUp: WakeUpPipe
+    private let onEnd: @Sendable () -> Void
+
+    /// Creates a client of a connected socket, and starts its thread.
+    ///
+    /// - Parameters:
+    ///   - socket: One end of a connection; the other one is the transfer process's.
+    ///   - application: The name of the application, to which its sessions belong; at most 255 bytes.
+    ///   - onEnd: Called once, on the client's thread, when the connection has ended.
+    /// - Throws: An error of the system if no pipe can be created.
+    package init(
+        socket: PacketSocket,
+        application: String,
+        onEnd: @escaping @Sendable () -> Void
+    ) throws(EideticError) {
+        self.socket = socket
+        self.onEnd = onEnd
+        do throws(SystemError) { wakeUp = try WakeUpPipe() } catch { throw EideticError(error) }
+        Thread.start(name: "eidetic-transfr") { [self] in run() }
+        send(.hello(version: TransferCommand.version, application: application), files: nil) { _ in }
+    }
+
+    /// Ends the connection.
+    package func close() {
+        state.withLock { $0.isClosed = true }
+        wakeUp.signal()
+    }
+
+    /// Sends a command, and waits for its reply.
+    func reply(to command: TransferCommand, files: UploadFiles? = nil) async throws(EideticError) -> Reply {
+        let result: Result<Reply, EideticError> = await withCheckedContinuation { continuation in
+            send(command, files: files) { continuation.resume(returning: $0) }
+        }
+        let reply = try result.get()
+        if case .failed(let code, let message) = reply.value {
+            throw EideticError(EideticError.Code(named: code) ?? .refused, message: message)
+        }
+        return reply
+    }
+
+    private func send(_ command: TransferCommand, files: UploadFiles?, completion: @escaping Completion) {
+        let fault = state.withLock { state -> EideticError? in
+            guard !state.isClosed else { return Self.lost }
+            let number = state.lastNumber == .max ? 1 : state.lastNumber + 1
+            var writer = WireWriter()
+            writer.append(number)
+            writer.append(command)
+            // The limit is the message's: the connection serves the other commands.
+            guard writer.bytes.count <= PacketSocket.maximumPacketLength else { return Self.excess(writer.bytes.count) }
+            state.lastNumber = number
+            state.outgoing.append(Outgoing(bytes: writer.bytes, descriptors: files?.descriptors ?? [], owner: files))
+            state.completions[number] = completion
+            return nil
+        }
+        if let fault { completion(.failure(fault)) } else { wakeUp.signal() }
+    }
+
+    private static func excess(_ count: Int) -> EideticError {
+        let limit = PacketSocket.maximumPacketLength
+        return EideticError(.limitExceeded, message: "a message of \(count) bytes exceeds the limit of \(limit)")
+    }
+
+    static let lost = EideticError(.connectionLost, message: "the connection to the transfer process has ended")
+}
+
+// MARK: The thread
+extension TransferClient {
+    private func run() {
+        do throws(SystemError) {
+            while try sendPackets(), try receivePackets() { wait() }
+        } catch {
+            Log.write(.warning, category: .background, message: "transfer process: \(error)")
+        }
+        end()
+    }
+
+    private func wait() {
+        let isSending = state.withLock { !$0.outgoing.isEmpty }
+        let events = Int16(POLLIN) | (isSending ? Int16(POLLOUT) : 0)
+        var descriptors = [
+            pollfd(fd: socket.rawValue, events: events, revents: 0),
+            pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        poll(&descriptors, 2, -1)
+        wakeUp.drain()
+    }
+
+    /// Sends what can be sent now; returns `false` if the connection is closed.
+    private func sendPackets() throws(SystemError) -> Bool {
+        while true {
+            let (next, isClosed) = state.withLock { ($0.outgoing.first, $0.isClosed) }
+            if isClosed { return false }
+            guard let next else { return true }
+            do throws(SystemError) {
+                guard try socket.send(next.bytes, descriptors: next.descriptors) else { return true }
+            } catch  where error.errorNumber == EPIPE || error.errorNumber == ECONNRESET {
+                return false
+            }
+            state.withLock { _ = $0.outgoing.removeFirst() }
+        }
+    }
+
+    private func receivePackets() throws(SystemError) -> Bool {
+        while true {
+            switch try socket.receive() {
+            case .none: return true
+            case .end: return false
+            case .packet(let packet): guard receive(packet) else { return false }
+            }
+        }
+    }
+
+    /// Returns `false` if the packet is not one of the protocol.
+    private func receive(_ packet: PacketSocket.Packet) -> Bool {
+        do throws(WireError) {
+            let message = try WireReader.decode(NumberedReply.self, from: packet.bytes)
+            if case .notification(let notification, let session) = message.reply {
+                state.withLock { $0.observers[session]?.handler }?(notification)
+            } else {
+                let completion = state.withLock { $0.completions.removeValue(forKey: message.number) }
+                completion?(.success(Reply(value: message.reply, packet: packet)))
+            }
+            return true
+        } catch {
+            Log.write(.error, category: .background, message: "transfer process: unreadable reply: \(error)")
+            return false
+        }
+    }
+
+    private func end() {
+        let completions = state.withLock { state in
+            state.isClosed = true
+            defer { (state.completions, state.observers, state.outgoing) = ([:], [:], []) }
+            return state.completions
+        }
+        for completion in completions.values { completion(.failure(Self.lost)) }
+        onEnd()
+    }
+}
+
+/// A reply with the number of its command; 0 for a notification.
+private struct NumberedReply: WireDecodable {
+    let number: UInt32
+    let reply: TransferReply
+
+    init(from reader: inout WireReader) throws(WireError) {
+        number = try reader.integer()
+        reply = try TransferReply(from: &reader)
+    }
+}

@@ -1,0 +1,46 @@
+import EideticCore
+
+/// The work that other threads give to a ``TransferEngine``.
+package final class EngineInbox: Sendable {
+    private struct State {
+        var work: [@Sendable (TransferEngine) -> Void] = []
+        var isClosed = false
+        var wakeUp: (@Sendable () -> Void)?
+    }
+
+    private let state = Guarded(State())
+
+    package init() {}
+
+    /// Calls a function on the engine's thread, later; returns `false` if the engine has stopped.
+    @discardableResult
+    package func post(_ work: @escaping @Sendable (TransferEngine) -> Void) -> Bool {
+        let (isPosted, wakeUp) = state.withLock { state in
+            if !state.isClosed { state.work.append(work) }
+            return (!state.isClosed, state.wakeUp)
+        }
+        if isPosted { wakeUp?() }
+        return isPosted
+    }
+
+    func connect(_ wakeUp: @escaping @Sendable () -> Void) { state.withLock { $0.wakeUp = wakeUp } }
+
+    func takeAll() -> [@Sendable (TransferEngine) -> Void] {
+        state.withLock { state in
+            defer { state.work = [] }
+            return state.work
+        }
+    }
+
+    var isEmpty: Bool { state.withLock { $0.work.isEmpty } }
+
+    /// Refuses further work, and returns what is left.
+    func close() -> [@Sendable (TransferEngine) -> Void] {
+        state.withLock { state in
+            state.isClosed = true
+            state.wakeUp = nil
+            defer { state.work = [] }
+            return state.work
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import EideticCore
+import EideticFetch
+import Glibc
+
+// MARK: Bodies
+extension TransferEngine {
+    /// Throws if the next bytes would exceed the application's share of the disk.
+    func checkSpace(for count: Int, of transfer: RunningTransfer) throws(EideticError) {
+        let limit = try diskLimit()
+        guard transfer.application.diskBytes + count <= limit else {
+            throw EideticError(
+                .limitExceeded,
+                message: "the files of \(transfer.application.name) would exceed \(limit) bytes; acknowledge events"
+            )
+        }
+    }
+
+    func diskLimit() throws(EideticError) -> Int {
+        if let limit = configuration.diskLimit { return limit }
+        if let cachedDiskLimit { return cachedDiskLimit }
+        do throws(SystemError) {
+            let space = try fileSystem.freeSpace(at: configuration.directory)
+            cachedDiskLimit = max(0, space.totalBytes / 4 - configuration.reservedBytes)
+            return cachedDiskLimit ?? 0
+        } catch {
+            throw EideticError(error)
+        }
+    }
+
+    /// Counts received bytes, and synchronises the part file from time to time.
+    func didReceive(_ count: Int, by transfer: RunningTransfer) {
+        guard let sink = transfer.sink, let file = sink.file, transfer.added.request.kind == .download else { return }
+        store.setDiskBytes(sink.length, of: transfer.number)
+        let mark = store.rows[transfer.number]?.mark ?? 0
+        guard transfer.part?.validator != nil,
+            sink.length - max(mark, transfer.requestedMark) >= configuration.markInterval
+        else { return }
+        transfer.requestedMark = sink.length
+        let (number, offset, files) = (transfer.number, sink.length, fileSystem)
+        syncWorker.add(
+            .work { [inbox] in
+                guard (try? files.synchronizeData(file.descriptor)) != nil else { return }
+                inbox.post { $0.didMark(offset, of: number, in: file) }
+            }
+        )
+    }
+
+    private func didMark(_ offset: Int, of number: UInt64, in file: BodySink.File) {
+        guard running[number]?.sink?.file === file else { return }
+        try? store.record(mark: offset, of: number)
+    }
+
+    /// Makes a complete body safe, and ends its transfer.
+    func complete(_ transfer: RunningTransfer, part: PartDescription, sink: BodySink) {
+        let number = transfer.number
+        let outbox = transfer.application.outboxPath(number)
+        let response = TransferEvent.Response(
+            path: outbox,
+            length: sink.length,
+            status: part.status,
+            effectiveURL: part.effectiveURL,
+            headers: part.headers
+        )
+        guard let file = sink.file else { return completeSmall(transfer, with: response, body: sink.buffer) }
+        release(transfer)
+        finishing.insert(number)
+        let (source, files) = (sink.path, fileSystem)
+        syncWorker.add(
+            .work { [inbox] in
+                let error = Self.handOver(file, from: source, to: outbox, with: files)
+                inbox.post { $0.didHandOver(number, with: .finished(response), length: response.length, after: error) }
+            }
+        )
+    }
+
+    private static func handOver(
+        _ file: BodySink.File,
+        from source: String,
+        to target: String,
+        with files: FileSystem
+    ) -> SystemError? {
+        do throws(SystemError) {
+            try files.synchronizeData(file.descriptor)
+            try files.rename(source, to: target)
+            try files.synchronizeDirectory(of: target)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func didHandOver(
+        _ number: UInt64,
+        with outcome: TransferEvent.Outcome,
+        length: Int,
+        after error: SystemError?
+    ) {
+        finishing.remove(number)
+        guard let error else { return end(number, with: outcome, diskBytes: length) }
+        lastErrors[number] = EideticError(error)
+        store.rows[number]?.state = .waiting
+        store.rows[number]?.waitReason = .diskFull
+        store.rows[number]?.notBefore = time.uptime + configuration.backoff.delay(afterAttempts: 5)
+        makeReady(number)
+    }
+
+    /// Writes a small body to its file; the journal has its bytes, so the file need not be synchronised.
+    private func completeSmall(_ transfer: RunningTransfer, with response: TransferEvent.Response, body: [UInt8]) {
+        do throws(SystemError) {
+            let file = try fileSystem.open(response.path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+            try fileSystem.write(body, to: file, at: 0)
+        } catch {
+            return attemptFailed(transfer, with: EideticError(error), retryAfter: nil)
+        }
+        release(transfer)
+        let earlierPart = store.rows[transfer.number]?.detail.map { _ in transfer.application.partPath(transfer.number)
+        }
+        end(transfer.number, with: .finished(response), body: body, diskBytes: response.length)
+        // Until the end is safe, the part shows that the file is not the one that it describes.
+        if let earlierPart { afterNextCommit { $0.fileSystem.removeIfPresent(earlierPart) } }
+    }
+}
+
+// MARK: Ends
+extension TransferEngine {
+    /// Records the end of a transfer; its event is delivered when the journal is safe.
+    func end(
+        _ number: UInt64,
+        with outcome: TransferEvent.Outcome,
+        body: [UInt8]? = nil,
+        diskBytes: Int = 0
+    ) {
+        if let transfer = running[number] { release(transfer) }
+        guard let row = store.rows[number], let session = store.sessions[row.session] else { return }
+        held.remove(number)
+        lastErrors[number] = nil
+        do throws(SystemError) {
+            try store.end(number, with: outcome, body: body, diskBytes: diskBytes)
+        } catch {
+            return endLater(number, with: outcome, body: body, diskBytes: diskBytes, after: error)
+        }
+        changedSessions.insert(session.number)
+        let application = session.application
+        let paths = row.kind == .upload ? [application.uploadPath(number), application.partPath(number)] : []
+        let failed = outcome.state == .finished ? [] : [application.partPath(number)]
+        guard !paths.isEmpty || !failed.isEmpty else { return }
+        afterNextCommit { engine in for path in paths + failed { engine.fileSystem.removeIfPresent(path) } }
+    }
+
+    /// Tries again to record an end if the journal cannot be written.
+    private func endLater(
+        _ number: UInt64,
+        with outcome: TransferEvent.Outcome,
+        body: [UInt8]?,
+        diskBytes: Int,
+        after error: SystemError
+    ) {
+        Log.write(.error, category: .fetch, message: "the end of a transfer cannot be recorded: \(error)")
+        finishing.insert(number)
+        let (inbox, wait) = (inbox, Duration.seconds(1))
+        copyWorker.add(
+            .work {
+                // The journal's file system is full: nothing else can be done on it either.
+                Self.pause(for: wait)
+                inbox.post { engine in
+                    engine.finishing.remove(number)
+                    engine.end(number, with: outcome, body: body, diskBytes: diskBytes)
+                }
+            }
+        )
+    }
+
+    private static func pause(for duration: Duration) { usleep(UInt32(duration.inMilliseconds * 1_000)) }
+}

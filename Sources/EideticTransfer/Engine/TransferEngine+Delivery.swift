@@ -1,0 +1,90 @@
+import EideticCore
+import EideticFetch
+
+extension TransferEngine {
+    /// A receiver of the events of a session.
+    final class Observer {
+        let handler: (TransferNotification) -> Void
+        /// A function that returns `false` while the receiver cannot take more.
+        let canReceive: () -> Bool
+        /// The last event that was delivered to it.
+        var lastEvent: UInt64 = 0
+        /// The last event of a finished session that was announced to it.
+        var finishedEvent: UInt64 = 0
+
+        init(handler: @escaping (TransferNotification) -> Void, canReceive: @escaping () -> Bool) {
+            (self.handler, self.canReceive) = (handler, canReceive)
+        }
+    }
+
+    /// Adds an observer, which gets the events that are not acknowledged at once.
+    func addObserver(_ observer: Observer, of session: TransferSession) {
+        session.isForceQuit = false
+        observers[session.number, default: []].append(observer)
+        deliver(to: observer, of: session)
+    }
+
+    func removeObserver(_ observer: Observer, of session: UInt32) {
+        observers[session]?.removeAll { $0 === observer }
+        if observers[session]?.isEmpty ?? false { observers[session] = nil }
+    }
+
+    /// Delivers the events that are safe by now.
+    func deliver() {
+        let sessions = changedSessions
+        changedSessions = []
+        for number in sessions {
+            guard let session = store.sessions[number] else { continue }
+            if session.events.last?.event ?? 0 > committedEvent { changedSessions.insert(number) }
+            for observer in observers[number] ?? [] { deliver(to: observer, of: session) }
+            wakeApplicationIfFinished(session)
+        }
+    }
+
+    /// Delivers further events to an observer that can receive again.
+    func deliver(to observer: Observer, of session: TransferSession) {
+        let start = session.events.firstIndex { $0.event > observer.lastEvent } ?? session.events.endIndex
+        for entry in session.events[start...] {
+            guard entry.event <= committedEvent, observer.canReceive() else { return }
+            guard let row = store.rows[entry.transfer], let event = try? store.event(of: row) else { continue }
+            observer.lastEvent = entry.event
+            observer.handler(.event(event))
+        }
+        guard session.openCount == 0, let last = session.events.last?.event, last == observer.lastEvent,
+            observer.finishedEvent < last
+        else { return }
+        observer.finishedEvent = last
+        observer.handler(.sessionFinished(lastEvent: last))
+    }
+
+    private func wakeApplicationIfFinished(_ session: TransferSession) {
+        guard session.openCount == 0, let last = session.events.last?.event, last <= committedEvent,
+            session.announcedEvent < last, !session.isForceQuit, observers[session.number] == nil,
+            session.configuration.sendsLaunchEvents
+        else { return }
+        session.announcedEvent = last
+        onWake(session.application.name, session.configuration.identifier)
+    }
+
+    /// Wakes the applications of sessions that had finished before this process was started.
+    func announceFinishedSessions() { for session in store.sessions.values { wakeApplicationIfFinished(session) } }
+
+    /// Reports the progress of a transfer, at most four times a second.
+    func reportProgress(of transfer: RunningTransfer) {
+        let progress = transfer.progress
+        guard clock.now - transfer.lastReport.time >= .milliseconds(250),
+            progress.completed != transfer.lastReport.count
+        else { return }
+        transfer.lastReport = (clock.now, progress.completed)
+        store.rows[transfer.number]?.completed = progress.completed
+        if let total = progress.total { store.rows[transfer.number]?.total = total }
+        let notification = TransferNotification.progress(
+            TransferIdentifier(transfer.number),
+            completed: progress.completed,
+            total: progress.total
+        )
+        for observer in observers[transfer.session.number] ?? [] where observer.canReceive() {
+            observer.handler(notification)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import EideticCore
+import EideticFetch
+import EideticWire
+
+extension TransferEngine {
+    /// The number of bytes of statuses in one reply.
+    private static let pageSize = 49_152
+
+    /// Returns one page of the transfers of an application.
+    func page(
+        of application: TransferApplication,
+        session: String?,
+        after: TransferIdentifier
+    ) throws(EideticError) -> TransferReply {
+        let only = try session.map { name throws(EideticError) in try store.session(name, of: application) }
+        let numbers = store.rows.values.filter { row in
+            guard row.number > after.rawValue, let session = store.sessions[row.session] else { return false }
+            return session.application === application && (only == nil || only === session)
+        }.map(\.number).sorted()
+        var (statuses, size): ([TransferStatus], Int) = ([], 0)
+        for number in numbers {
+            guard let row = store.rows[number] else { continue }
+            let status = try status(of: row)
+            size += WireWriter.encode(status).count
+            if size > Self.pageSize, !statuses.isEmpty { return .transfers(statuses, isLast: false) }
+            statuses.append(status)
+        }
+        return .transfers(statuses, isLast: true)
+    }
+
+    private func status(of row: TransferRow) throws(EideticError) -> TransferStatus {
+        let request = try store.request(of: row).request
+        var status = TransferStatus(
+            identifier: TransferIdentifier(row.number),
+            session: store.sessions[row.session]?.configuration.identifier ?? "",
+            state: row.state,
+            kind: row.kind,
+            url: request.url,
+            note: request.note
+        )
+        (status.completedBytes, status.totalBytes) = running[row.number]?.progress ?? (row.completed, row.total)
+        status.attemptCount = Int(row.attempts)
+        status.lastError = String((lastErrors[row.number]?.message ?? "").prefix(1_024))
+        guard row.state == .waiting else { return status }
+        if row.notBefore > time.uptime { status.nextAttempt = time.now + (row.notBefore - time.uptime) }
+        status.reasons = reasons(for: row)
+        return status
+    }
+
+    /// Returns the reasons for which a transfer that waits does not run.
+    private func reasons(for row: TransferRow) -> [WaitReason] {
+        var reasons = held.contains(row.number) ? currentConditions : []
+        if row.notBefore > time.uptime, let code = row.waitReason {
+            let seconds = Int((row.notBefore - time.uptime).inSeconds.rounded(.up))
+            let cause = lastErrors[row.number].map { ": \($0.message.prefix(512))" } ?? ""
+            reasons.append(WaitReason(code, text: "the next attempt is in \(seconds) s\(cause)"))
+        }
+        guard reasons.isEmpty else { return reasons }
+        if queue.isFull(host: row.host) {
+            let limit = TransferLimits.connectionsPerHost
+            return [
+                WaitReason(
+                    .hostLimit,
+                    text: "all \(limit) connections to \(store.hosts.names[Int(row.host)]) are in use"
+                )
+            ]
+        }
+        if queue.isFull {
+            return [WaitReason(.connectionLimit, text: "all \(TransferLimits.connections) connections are in use")]
+        }
+        return [WaitReason(.queue, text: "transfers of other applications, or with a higher priority, are first")]
+    }
+}

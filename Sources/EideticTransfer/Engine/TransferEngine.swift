@@ -1,0 +1,224 @@
+package import EideticCore
+package import EideticFetch
+import Glibc
+
+/// Performs the transfers of all applications of a directory.
+///
+/// It is created and used on one thread, that of ``run(host:)``. Other threads use its ``inbox``.
+package final class TransferEngine {
+    let configuration: TransferEngineConfiguration
+    let store: TransferStore
+    let loop: FileTransferLoop
+    let clock: ActiveClock
+    package let inbox: EngineInbox
+    let syncWorker: SyncWorker
+    let copyWorker: SyncWorker
+    private let lock: FileDescriptor
+    private let routes = RouteSocket()
+    private var isStopping = false
+
+    // Scheduling.
+    var queue = TransferQueue()
+    var deadlines = DeadlineHeap()
+    var running: [UInt64: RunningTransfer] = [:]
+    /// The transfers whose bodies are complete and are being made safe.
+    var finishing: Set<UInt64> = []
+    /// The discretionary transfers that wait for conditions.
+    var held: Set<UInt64> = []
+    var unmetConditions: [WaitReason] = []
+    var nextConditionCheck: Duration = .zero
+    package var isMetered = false
+    /// The last failures of transfers, for their status.
+    var lastErrors: [UInt64: EideticError] = [:]
+    var cachedDiskLimit: Int?
+
+    // Delivery.
+    var observers: [UInt32: [Observer]] = [:]
+    var committedEvent: UInt64
+    var changedSessions: Set<UInt32> = []
+    private var afterCommit: [(TransferEngine) -> Void] = []
+    private var afterCurrentCommit: [(TransferEngine) -> Void] = []
+    /// The commands whose files are being copied.
+    var pendingCopies: [UInt64: ([UploadCopy], EideticError?) -> Void] = [:]
+    var lastCopy: UInt64 = 0
+    /// The observers of this process.
+    var tokens: [ObjectIdentifier: (token: ObservationToken, observer: Observer, session: UInt32)] = [:]
+    /// A function that is called when ``run(host:)`` has ended and the directory can be opened again.
+    var onStop: () -> Void = {}
+    private var isCommitting = false
+    /// The uptime of the next attempt to write the journal, after a failure.
+    private var commitNotBefore: Duration = .zero
+    /// A function that is called when a session has finished that nobody observes: the application is to be launched.
+    package var onWake: (_ application: String, _ session: String) -> Void = { _, _ in }
+
+    var fileSystem: FileSystem { configuration.fileSystem }
+    var time: any TimeSource { configuration.time }
+
+    /// Opens the directory.
+    ///
+    /// - Throws: `refused` if another process has it; an error of the file system.
+    package init(_ configuration: TransferEngineConfiguration, inbox: EngineInbox) throws(EideticError) {
+        (self.configuration, self.inbox) = (configuration, inbox)
+        lock = try Self.lock(configuration)
+        store = try TransferStore(
+            directory: configuration.directory,
+            fileSystem: configuration.fileSystem,
+            time: configuration.time,
+            boot: configuration.boot
+        )
+        let clock = ActiveClock(uptime: SystemTime().uptime)
+        self.clock = clock
+        var options = FileTransferLoop.Options()
+        options.userAgent = "Eidetic/\(Version.current)"
+        options.certificateAuthorityFile = configuration.certificateAuthorityFile
+        loop = FileTransferLoop(options: options) { clock.now }
+        syncWorker = SyncWorker(name: "transfer-sync", fileSystem: configuration.fileSystem)
+        copyWorker = SyncWorker(name: "transfer-copy", fileSystem: configuration.fileSystem)
+        committedEvent = store.nextEvent - 1
+        inbox.connect(loop.wakeUp)
+        for row in store.rows.values.sorted(by: { $0.number < $1.number }) where !row.state.isTerminal {
+            deadlines.insert(row.number, at: row.deadline)
+            if row.state == .waiting { makeReady(row.number) }
+        }
+    }
+
+    private static func lock(_ configuration: TransferEngineConfiguration) throws(EideticError) -> FileDescriptor {
+        let path = "\(configuration.directory)/lock"
+        do throws(SystemError) {
+            let files = configuration.fileSystem
+            try files.makeDirectories(configuration.directory)
+            if let violation = try DirectoryTrust(files: files).violation(in: configuration.directory) {
+                throw SystemError(.lstat, errorNumber: EPERM, path: configuration.directory, violation: violation)
+            }
+            let file = try files.open(path, flags: O_RDWR | O_CREAT, mode: 0o600)
+            try files.lock(file, operation: LOCK_EX | LOCK_NB)
+            return file
+        } catch {
+            guard error.errorNumber == EWOULDBLOCK else { throw EideticError(error) }
+            throw EideticError(
+                .refused,
+                message: "another process performs the transfers of \(configuration.directory)"
+            )
+        }
+    }
+
+    /// A Boolean value indicating whether nothing is to be done before another command.
+    package var isIdle: Bool {
+        running.isEmpty && finishing.isEmpty && pendingCopies.isEmpty && !isCommitting && inbox.isEmpty
+            && !store.sessions.values.contains {
+                $0.openCount > 0
+            }
+    }
+}
+
+// MARK: The loop
+extension TransferEngine {
+    /// Works until ``stop()``.
+    ///
+    /// - Parameter host: The owner of further descriptors; `nil` if there are none.
+    package func run(host: (any TransferEngineHost)? = nil) {
+        announceFinishedSessions()
+        // Nobody may wake the loop after a restart.
+        startTransfers()
+        while !isStopping { turn(host) }
+        for work in inbox.close() { work(self) }
+        stopTransfers()
+        try? store.journal.flush()
+        syncWorker.stop()
+        copyWorker.stop()
+        try? fileSystem.lock(lock, operation: LOCK_UN)
+        onStop()
+    }
+
+    /// Ends ``run(host:)``; what has arrived is kept.
+    package func stop() { isStopping = true }
+
+    private func turn(_ host: (any TransferEngineHost)?) {
+        var descriptors = routes.map { [PollDescriptor($0.descriptor)] } ?? []
+        let ownCount = descriptors.count
+        descriptors += host?.descriptors ?? []
+        loop.wait(for: &descriptors, timeout: timeout(host?.nextDeadline))
+        clock.advance(to: SystemTime().uptime, isIdle: running.isEmpty)
+        if ownCount == 1, descriptors[0].returnedEvents != 0, routes?.readChanges() ?? false { networkReturned() }
+        host?.handle(Array(descriptors[ownCount...]), for: self)
+        for work in inbox.takeAll() { work(self) }
+        loop.run()
+        wakeDueTransfers()
+        checkConditions()
+        tick()
+        startTransfers()
+        commit()
+    }
+
+    private func timeout(_ hostDeadline: Duration?) -> Duration? {
+        if !running.isEmpty { return ActiveClock.maximumWait }
+        let conditionCheck = held.isEmpty ? nil : nextConditionCheck
+        let next = [deadlines.first?.time, conditionCheck, hostDeadline].compactMap { $0 }.min()
+        return next.map { max(.zero, $0 - time.uptime) }
+    }
+
+    private func stopTransfers() {
+        for transfer in running.values {
+            if let exchange = transfer.exchange { loop.cancel(exchange) }
+            transfer.keepPart()
+        }
+    }
+}
+
+// MARK: The journal
+extension TransferEngine {
+    /// Calls a function on this thread after the changes so far are safe.
+    func afterNextCommit(_ body: @escaping (TransferEngine) -> Void) { afterCommit.append(body) }
+
+    /// Synchronises the journal for all that waits, unless that is already under way.
+    private func commit() {
+        guard !isCommitting, !afterCommit.isEmpty || committedEvent + 1 < store.nextEvent,
+            time.uptime >= commitNotBefore
+        else { return }
+        afterCurrentCommit = afterCommit
+        afterCommit = []
+        let lastEvent = store.nextEvent - 1
+        do throws(SystemError) {
+            _ = try store.compactIfNeeded()
+            try store.journal.flush()
+        } catch {
+            return retryCommit(after: error)
+        }
+        isCommitting = true
+        syncWorker.add(
+            .journal(store.journal.file) { [inbox] error in
+                inbox.post { $0.didCommit(lastEvent: lastEvent, failure: error) }
+            }
+        )
+    }
+
+    private func didCommit(lastEvent: UInt64, failure: SystemError?) {
+        isCommitting = false
+        if let failure { return retryCommit(after: failure) }
+        committedEvent = lastEvent
+        store.eraseSecrets(upTo: lastEvent)
+        let work = afterCurrentCommit
+        afterCurrentCommit = []
+        for body in work { body(self) }
+        deliver()
+    }
+
+    /// Keeps what waits for a journal that cannot be written, and tries again in a second.
+    private func retryCommit(after error: SystemError) {
+        Log.write(.error, category: .fetch, message: "the journal of transfers cannot be written: \(error)")
+        afterCommit = afterCurrentCommit + afterCommit
+        afterCurrentCommit = []
+        deadlines.insert(0, at: time.uptime + .seconds(1))
+        commitNotBefore = time.uptime + .seconds(1)
+    }
+}
+
+/// The owner of descriptors that are polled together with the engine's.
+package protocol TransferEngineHost: AnyObject {
+    /// The descriptors, and the events to wait for.
+    var descriptors: [PollDescriptor] { get }
+    /// The uptime at which it is to be called without an event; `nil` for none.
+    var nextDeadline: Duration? { get }
+    /// Handles the events; called in each turn of the loop.
+    func handle(_ descriptors: [PollDescriptor], for engine: TransferEngine)
+}

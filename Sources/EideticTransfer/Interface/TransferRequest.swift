@@ -1,0 +1,53 @@
+import EideticFetch
+package import EideticHTTP
+
+/// The number of a transfer, which no other transfer of the store has, before or after.
+package struct TransferIdentifier: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The number; more than zero.
+    package let rawValue: UInt64
+
+    package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+
+    package var description: String { "\(rawValue)" }
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A download to a file, or an upload of a file.
+package struct TransferRequest: Sendable, Hashable {
+    /// The direction of a transfer.
+    package enum Kind: UInt8, Sendable, Hashable {
+        /// The body of the response is saved to a file.
+        case download = 1
+        /// A file is the body of the request; the body of the response is saved to a file as well.
+        case upload = 2
+    }
+
+    package var kind: Kind
+    /// The URL, of at most 32,768 bytes; its user and password are sent as credentials.
+    package var url: String
+    /// The HTTP method; `GET` for downloads and `PUT` for uploads by default.
+    package var method: String
+    /// The header fields of the request, of at most 16,384 bytes; `Range` and `If-Range` are ignored.
+    package var headers = HTTPHeaders()
+    /// Bytes that the application keeps with the transfer; at most 4,096.
+    package var note: [UInt8] = []
+    /// The expected number of bytes of the body of a download, for the order and the quota; `nil` if unknown.
+    package var expectedLength: Int?
+    /// The priority, -128 to 127; 0 by default.
+    ///
+    /// Transfers with a higher one start first within an application.
+    package var priority: Int8 = 0
+    /// The absolute path of the file to upload; `nil` for a download.
+    package var filePath: String?
+    /// The data of a cancelled download, which is continued if it is still there; `nil` by default.
+    package var resumeData: [UInt8]?
+
+    /// Creates a download.
+    package init(download url: String) { (kind, self.url, method) = (.download, url, "GET") }
+
+    /// Creates an upload of the file at `path`.
+    package init(upload path: String, to url: String, method: String = "PUT") {
+        (kind, self.url, self.method, filePath) = (.upload, url, method, path)
+    }
+}

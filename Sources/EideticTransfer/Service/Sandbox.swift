@@ -1,0 +1,56 @@
+import CLinux
+package import EideticCore
+import Glibc
+
+/// The restrictions of the transfer process, which cannot be removed again.
+package enum Sandbox {
+    /// The directories that name resolution and TLS read.
+    private static let readablePaths = [
+        "/usr", "/lib", "/lib64", "/etc", "/run/systemd/resolve", "/run/nscd", "/run/NetworkManager",
+        "/proc/pressure", "/proc/sys/kernel", "/proc/sys/net", "/sys/class/power_supply", "/sys/devices", "/dev/null",
+        "/dev/urandom", "/var/lib/ca-certificates",
+    ]
+
+    /// Restricts this process; must be called before it starts threads.
+    ///
+    /// New privileges are forbidden. Landlock, if the kernel has it, allows to change files in the directory of the
+    /// transfers only, and to read those of the system. seccomp forbids to start programs, to send signals to others,
+    /// and to listen.
+    ///
+    /// - Throws: `refused` if the kernel has a restriction and does not apply it.
+    package static func enter(_ options: ServiceOptions) throws(EideticError) {
+        try require(eidetic_forbid_new_privileges() == 0, of: "no_new_privs")
+        if restrictsFiles(landlockVersion: Int(eidetic_landlock_version())) {
+            let readable = readablePaths + (options.certificateAuthorityFile.map { [$0] } ?? [])
+            try require(landlock(readable: readable, writable: [options.directory]) == 0, of: "Landlock")
+        } else {
+            Log.write(
+                .warning,
+                category: .fetch,
+                message: "the kernel has no Landlock of version 2: files are not restricted"
+            )
+        }
+        try require(eidetic_restrict_system_calls() == 0, of: "seccomp")
+    }
+
+    /// Returns a Boolean value indicating whether files are restricted with a version of Landlock.
+    ///
+    /// Version 1 forbids to move files from one directory to another one, which ends each download.
+    package static func restrictsFiles(landlockVersion: Int) -> Bool { landlockVersion >= 2 }
+
+    private static func require(_ isDone: Bool, of name: String) throws(EideticError) {
+        guard !isDone else { return }
+        let reason = SystemError.message(for: errno)
+        throw EideticError(.refused, message: "\(name) cannot be applied: \(reason); --no-sandbox leaves it out")
+    }
+
+    private static func landlock(readable: [String], writable: [String]) -> Int32 {
+        let copies = (readable + writable).map { strdup($0) }
+        defer { copies.forEach { free($0) } }
+        let paths = copies.map { $0.map { UnsafePointer($0) } }
+        return paths.withUnsafeBufferPointer { paths in
+            guard let base = paths.baseAddress else { return -1 }
+            return eidetic_landlock_restrict(base, readable.count, base + readable.count, writable.count)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package import EideticCore
+import Glibc
+
+/// The transfer process.
+package enum TransferDaemon {
+    /// Serves the sockets of the options until the process is idle, or receives SIGTERM or SIGINT.
+    ///
+    /// - Throws: `refused` if another process has the directory, or the kernel refuses the sandbox; an error of the
+    ///   file system.
+    package static func run(_ options: ServiceOptions) throws(EideticError) {
+        signal(SIGPIPE, SIG_IGN)
+        umask(0o077)
+        do throws(SystemError) {
+            try FileSystem().makeDirectories(options.directory)
+        } catch {
+            throw EideticError(error)
+        }
+        if options.isSandboxed { try Sandbox.enter(options) }
+        var configuration = TransferEngineConfiguration(directory: options.directory)
+        configuration.certificateAuthorityFile = options.certificateAuthorityFile
+        let inbox = EngineInbox()
+        stopOnSignals(inbox)
+        let engine = try TransferEngine(configuration, inbox: inbox)
+        let server = TransferServer(
+            listeners: options.listeners,
+            supervisor: options.supervisor,
+            idleLimit: options.idleLimit
+        )
+        server.run(engine)
+    }
+
+    /// Stops the engine in an orderly way on SIGTERM and SIGINT, which a thread waits for.
+    private static func stopOnSignals(_ inbox: EngineInbox) {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTERM)
+        sigaddset(&signals, SIGINT)
+        let waited = signals
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        Thread.start(name: "signals") {
+            var (set, number): (sigset_t, Int32) = (waited, 0)
+            while sigwait(&set, &number) != 0 {}
+            inbox.post { $0.stop() }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package import EideticCore
+package import EideticFetch
+import EideticWire
+import Glibc
+
+/// Serves the connections of applications, on the thread of a ``TransferEngine``.
+package final class TransferServer: TransferEngineHost {
+    private let listeners: [PacketSocket]
+    private var supervisor: PacketSocket?
+    private var connections: [ServiceConnection] = []
+    private let idleLimit: Duration?
+    private let time: any TimeSource
+    private var idleSince: Duration?
+    private var waitingWakes: [TransferSupervision] = []
+    /// The uptime before which no connection is accepted, because the process has no descriptors left.
+    private var acceptNotBefore: Duration = .zero
+
+    /// The largest number of connections.
+    private static let connectionLimit = 256
+
+    /// Creates a server.
+    ///
+    /// - Parameters:
+    ///   - listeners: Listening sockets.
+    ///   - supervisor: The supervisor's socket, over which connections are handed over.
+    ///   - idleLimit: The time without connections and transfers after which the engine is stopped; `nil` for no limit.
+    ///   - time: The clock for this time.
+    package init(
+        listeners: [Int32],
+        supervisor: Int32?,
+        idleLimit: Duration?,
+        time: any TimeSource = SystemTime()
+    ) {
+        self.listeners = listeners.map { PacketSocket(adopting: $0) }
+        self.supervisor = supervisor.map { PacketSocket(adopting: $0) }
+        (self.idleLimit, self.time) = (idleLimit, time)
+        for socket in self.listeners + (self.supervisor.map { [$0] } ?? []) {
+            _ = fcntl(socket.rawValue, F_SETFL, fcntl(socket.rawValue, F_GETFL) | O_NONBLOCK)
+        }
+    }
+
+    /// Serves until the engine is stopped.
+    package func run(_ engine: TransferEngine) {
+        engine.onWake = { [unowned self] application, session in
+            waitingWakes.append(.wake(application: application, session: session))
+            sendWakes()
+        }
+        engine.run(host: self)
+    }
+
+    package var descriptors: [PollDescriptor] {
+        // A listener that cannot be served would be ready at once, again and again.
+        let canAccept = connections.count < Self.connectionLimit && time.uptime >= acceptNotBefore
+        let all = (canAccept ? listeners : []) + (supervisor.map { [$0] } ?? [])
+        return all.map { PollDescriptor($0.rawValue) } + connections.map(\.pollDescriptor)
+    }
+
+    package var nextDeadline: Duration? {
+        let retry = acceptNotBefore > time.uptime ? acceptNotBefore : nil
+        guard let idleSince, let idleLimit else { return retry }
+        return [idleSince + idleLimit, retry].compactMap { $0 }.min()
+    }
+
+    package func handle(_ descriptors: [PollDescriptor], for engine: TransferEngine) {
+        let ready = Set(descriptors.filter { $0.returnedEvents != 0 }.map(\.number))
+        for connection in connections where ready.contains(connection.socket.rawValue) { connection.serve(engine) }
+        for connection in connections where connection.isClosed { connection.end(engine) }
+        connections.removeAll(where: \.isClosed)
+        for listener in listeners where ready.contains(listener.rawValue) { accept(from: listener) }
+        if let supervisor, ready.contains(supervisor.rawValue) { receive(from: supervisor, for: engine) }
+        stopIfIdle(engine)
+    }
+
+    private func accept(from listener: PacketSocket) {
+        do throws(SystemError) {
+            while connections.count < Self.connectionLimit, let socket = try listener.accept() {
+                // The service acts for its own user only.
+                guard let peer = socket.peer, peer.user == getuid() || peer.user == 0 else { continue }
+                connections.append(ServiceConnection(socket, application: nil))
+            }
+        } catch {
+            Log.write(.warning, category: .fetch, message: "a connection cannot be accepted: \(error)")
+            acceptNotBefore = time.uptime + .seconds(1)
+        }
+    }
+
+    private func stopIfIdle(_ engine: TransferEngine) {
+        guard let idleLimit, supervisor == nil, connections.isEmpty, engine.isIdle else { return idleSince = nil }
+        let start = idleSince ?? time.uptime
+        idleSince = start
+        if time.uptime - start >= idleLimit { engine.stop() }
+    }
+}
+
+// MARK: The supervisor
+extension TransferServer {
+    private func receive(from socket: PacketSocket, for engine: TransferEngine) {
+        sendWakes()
+        while true {
+            switch try? socket.receive() {
+            case .packet(let packet): receive(packet, for: engine)
+            case .end: return supervisor = nil
+            default: return
+            }
+        }
+    }
+
+    private func receive(_ packet: PacketSocket.Packet, for engine: TransferEngine) {
+        switch try? WireReader.decode(TransferSupervision.self, from: packet.bytes) {
+        case .connection(let application):
+            for number in packet.takeDescriptors() {
+                let socket = PacketSocket(adopting: number)
+                _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+                connections.append(ServiceConnection(socket, application: application))
+            }
+        case .forceQuit(let application): engine.forceQuit(application)
+        case .network(let isMetered): engine.setMetered(isMetered)
+        case .wake, nil: break
+        }
+    }
+
+    private func sendWakes() {
+        guard let supervisor else { return waitingWakes.removeAll() }
+        while let message = waitingWakes.first {
+            guard (try? supervisor.send(WireWriter.encode(message))) ?? true else { return }
+            waitingWakes.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,45 @@
+public import EideticCore
+
+extension BackgroundURLSession {
+    /// An event of a session.
+    public enum Event: Sendable {
+        /// The file of a download is complete; it is removed when the next event is requested.
+        case didFinishDownloading(DownloadTask, path: String)
+        /// The body of the response to an upload has come; its file is removed when the next event is requested.
+        case didReceiveResponseBody(UploadTask, path: String)
+        /// A task has ended; its last event.
+        case didComplete(TransferTask, error: EideticError?)
+        /// A part of an upload was sent.
+        case didSendBodyData(UploadTask, TransferProgress)
+        /// A part of a download was received.
+        case didWriteData(DownloadTask, TransferProgress)
+        /// All events that were waiting for this process have been handled.
+        case didFinishEvents
+        /// The last event of the session.
+        case didBecomeInvalid(error: EideticError?)
+    }
+
+    /// The events of the session, for a consumer beside the delegate.
+    ///
+    /// An event is acknowledged when the consumer has requested the next one. An event with which a loop is left, or
+    /// during which its task is cancelled, is delivered again unless a delegate or another consumer has handled it.
+    /// Each access returns a new sequence, which begins with the next event; it ends with `didBecomeInvalid`, or when
+    /// the consuming task is cancelled.
+    public var events: Events { Events(handle: .init(core.addMailbox())) }
+
+    /// An asynchronous sequence of events.
+    public struct Events: AsyncSequence, Sendable {
+        let handle: EventMailbox.Handle
+
+        /// Returns an iterator; all iterators of one sequence share its events, each of which goes to one of them.
+        public func makeAsyncIterator() -> Iterator { Iterator(reader: .init(handle)) }
+
+        /// An iterator over events.
+        public struct Iterator: AsyncIteratorProtocol {
+            let reader: EventMailbox.Reader
+
+            /// Acknowledges the previous event, and waits for the next one.
+            public func next() async -> Event? { await reader.next() }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import EideticCore
+import EideticFetch
+import EideticHTTP
+import EideticWire
+
+/// The changes that the application has made, on their way to the transfer process.
+extension SessionCore {
+    /// The greatest number of bytes of the requests of one message, and of the files of uploads in it.
+    private static let messageLimit = (bytes: 40_000, files: 16)
+
+    /// Sends all changes and acknowledgements; what could not be sent is sent after the next connection.
+    func flush(to service: any TransferService) async throws(EideticError) {
+        var (numbers, dirty) = withState { state in
+            defer { (state.acknowledgements, state.dirty) = ([], []) }
+            return (state.acknowledgements, state.dirty.compactMap { state.tasks[$0] })
+        }
+        do throws(EideticError) {
+            for chunk in numbers.chunked(by: 1_024) { try await service.acknowledge(chunk) }
+            confirm(numbers)
+            if !numbers.isEmpty { resumeIdleWaiters() }
+            numbers = []
+            let tasks = dirty.uniqued()
+            try await addMissing(among: tasks, to: service)
+            try await change(tasks, on: service)
+        } catch {
+            withState { state in
+                state.acknowledgements = numbers + state.acknowledgements
+                state.dirty = dirty.map(\.taskIdentifier) + state.dirty
+            }
+            throw error
+        }
+    }
+
+    private func confirm(_ numbers: [UInt64]) {
+        withState { state in
+            state.unconfirmedCount -= numbers.count
+            for number in numbers { state.handledTransfers[number] = nil }
+        }
+    }
+
+    private func addMissing(among tasks: [TransferTask], to service: any TransferService) async throws(EideticError) {
+        var chunk: [Addition] = [], size = 0, fileCount = 0
+        for task in tasks where task.record.current.confirmed == .absent {
+            guard let (addition, length) = prepare(task) else { continue }
+            let isUpload = !task.record.isDownload
+            if size + length > Self.messageLimit.bytes || (isUpload && fileCount == Self.messageLimit.files) {
+                try await add(chunk, to: service)
+                (chunk, size, fileCount) = ([], 0, 0)
+            }
+            chunk.append(addition)
+            size += length
+            fileCount += isUpload ? 1 : 0
+        }
+        try await add(chunk, to: service)
+    }
+
+    /// Returns the request of a task, and the number of its bytes; ends a task that cannot be sent.
+    private func prepare(_ task: TransferTask) -> (Addition, length: Int)? {
+        if task.record.current.goal.isCancelled || !task.record.current.isOwn {
+            fail(task, error: .cancelled)
+            return nil
+        }
+        let request = task.record.descriptor.transferRequest(adding: configuration.httpAdditionalHeaders)
+        do throws(EideticError) { return (Addition(task: task, request: request), try request.encodedLength()) } catch {
+            refuse(task, because: error)
+            return nil
+        }
+    }
+
+    /// Adds tasks; if one of them is refused, one by one.
+    private func add(_ additions: [Addition], to service: any TransferService) async throws(EideticError) {
+        guard !additions.isEmpty else { return }
+        do throws(EideticError) {
+            let identifiers = try await service.add(additions.map(\.request), to: configuration.identifier)
+            for (addition, identifier) in zip(additions, identifiers) { confirm(addition.task, transfer: identifier) }
+        } catch {
+            if error.isReconnectable { throw error }
+            guard additions.count == 1 else {
+                for addition in additions { try await add([addition], to: service) }
+                return
+            }
+            for addition in additions { refuse(addition.task, because: error) }
+        }
+    }
+
+    private func refuse(_ task: TransferTask, because error: EideticError) {
+        task.record.accepted.fulfil(.failure(error))
+        fail(task, error: error)
+    }
+
+    private func confirm(_ task: TransferTask, transfer: TransferIdentifier) {
+        task.record.update { ($0.transfer, $0.confirmed) = (transfer, .running) }
+        withState { $0.identifiers[transfer] = task.taskIdentifier }
+        task.record.accepted.fulfil(.success(()))
+    }
+
+    private func change(_ tasks: [TransferTask], on service: any TransferService) async throws(EideticError) {
+        var changes: [TaskGoal: [TransferTask]] = [:]
+        for task in tasks {
+            let state = task.record.current
+            if state.transfer != nil, state.goal != state.confirmed { changes[state.goal, default: []].append(task) }
+        }
+        for (goal, tasks) in changes {
+            for chunk in tasks.chunked(by: 1_024) {
+                let transfers = chunk.compactMap(\.record.current.transfer)
+                switch goal {
+                case .absent: break
+                case .running: try await service.resume(transfers)
+                case .paused: try await service.pause(transfers)
+                case .cancelled(let keepsResumeData):
+                    try await service.cancel(transfers, keepsResumeData: keepsResumeData)
+                }
+                for task in chunk { task.record.update { $0.confirmed = goal } }
+            }
+        }
+    }
+}
+
+/// A task on its way to the transfer process.
+private struct Addition {
+    let task: TransferTask
+    let request: TransferRequest
+}
+
+extension TransferRequest {
+    /// Returns the number of bytes of the request in a message.
+    ///
+    /// - Throws: `limitExceeded` if the transfer process cannot read it.
+    fileprivate func encodedLength() throws(EideticError) -> Int {
+        let bytes = WireWriter.encode(self)
+        do throws(WireError) { _ = try WireReader.decode(TransferRequest.self, from: bytes) } catch {
+            throw EideticError(.limitExceeded, message: "the request is too long for the transfer process: \(error)")
+        }
+        return bytes.count
+    }
+}
+
+extension TaskDescriptor {
+    /// The request for the transfer process.
+    func transferRequest(adding fields: HTTPHeaders) -> TransferRequest {
+        var transfer = TransferRequest(download: request.url)
+        if let uploadedFile {
+            let method = request.httpMethod == "GET" ? "PUT" : request.httpMethod
+            transfer = TransferRequest(upload: uploadedFile, to: request.url, method: method)
+        } else {
+            transfer.method = request.httpMethod
+        }
+        transfer.headers = fields.merging(request.headers)
+        transfer.note = WireWriter.encode(TaskNote(identifier: identifier, text: text))
+        transfer.priority = priority
+        transfer.resumeData = resumeData
+        return transfer
+    }
+}
+
+extension Array {
+    /// Returns the elements in groups of at most `count`.
+    fileprivate func chunked(by count: Int) -> [[Element]] {
+        stride(from: 0, to: self.count, by: count).map { Array(self[$0..<Swift.min($0 + count, self.count)]) }
+    }
+}
+
+extension [TransferTask] {
+    /// Returns each task once, in the order of the first occurrences.
+    fileprivate func uniqued() -> [TransferTask] {
+        var known: Set<UInt64> = []
+        return filter { known.insert($0.taskIdentifier).inserted }
+    }
+}

@@ -1,0 +1,179 @@
+import EideticCore
+
+/// The tasks, events and acknowledgements of a session in this process.
+///
+/// The functions of the application change the state behind the lock and return. Two asynchronous loops do the work:
+/// `run` brings the transfer process to that state, and `deliver` passes the events to the application.
+final class SessionCore: Sendable {
+    struct State {
+        var tasks: [UInt64: TransferTask] = [:]
+        /// The tasks whose state the transfer process does not have, in the order of the application's calls.
+        var dirty: [UInt64] = []
+        var acknowledgements: [UInt64] = []
+        /// The transfers of events that were handled, by their numbers, until the transfer process has confirmed that.
+        ///
+        /// It lists them until then, and they are no new tasks.
+        var handledTransfers: [UInt64: TransferIdentifier] = [:]
+        /// The tasks whose file could not be handed over, and whose event is left to the next process.
+        var abandonedTasks: Set<UInt64> = []
+        /// The number of acknowledgements that the transfer process has not confirmed.
+        var unconfirmedCount = 0
+        /// The callers that wait until nothing is delivered and everything confirmed.
+        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+        var queue = DeliveryQueue()
+        /// The tasks with a progress that was not delivered.
+        var progressing: [UInt64] = []
+        var mailboxes: [EventMailbox] = []
+        var isDelivering = false
+        /// Returns the path to which the file of a task is moved; `nil` if the application moves it.
+        var destination: (@Sendable (TransferTask) -> String?)?
+        /// A Boolean value indicating whether no task can be added.
+        var isClosing = false
+        /// The reason for which the session became invalid by itself.
+        var failure: EideticError?
+        var isInvalid = false
+        weak var session: BackgroundURLSession?
+        var connection: TransferConnection?
+        /// The tasks of the transfers that the transfer process has.
+        var identifiers: [TransferIdentifier: UInt64] = [:]
+    }
+
+    let configuration: BackgroundURLSession.Configuration
+    let delegate: (any BackgroundURLSessionDelegate)?
+    let time: any TimeSource
+    let opened = Promise<Bool>()
+    /// Fulfilled when the session is invalid, disconnected, and free for another object.
+    let ended = Promise<Void>()
+    let files = WorkPool(name: "eidetic sessions", maximumThreadCount: 1)
+    let signal = WorkSignal()
+    private let onInvalidation: @Sendable (SessionCore) -> Void
+    private let state = Guarded(State())
+
+    init(
+        configuration: BackgroundURLSession.Configuration,
+        delegate: (any BackgroundURLSessionDelegate)?,
+        time: any TimeSource = SystemTime(),
+        onInvalidation: @escaping @Sendable (SessionCore) -> Void
+    ) {
+        (self.configuration, self.delegate, self.time) = (configuration, delegate, time)
+        self.onInvalidation = onInvalidation
+    }
+
+    /// Calls `body` with exclusive access to the state; `body` must not call back.
+    func withState<Result>(_ body: (inout sending State) -> sending Result) -> Result { state.withLock { body(&$0) } }
+
+    /// The session that the events name.
+    var session: BackgroundURLSession? { withState { $0.session } }
+
+    /// All tasks whose end is not handled, in the order of their identifiers.
+    var tasks: [TransferTask] {
+        withState { Array($0.tasks.values) }.sorted { $0.taskIdentifier < $1.taskIdentifier }
+    }
+
+    /// Waits until the transfer process has opened the session, and returns whether it is a process of its own.
+    func waitUntilOpened() async throws(EideticError) -> Bool { try await opened.value() }
+}
+
+// MARK: Tasks
+extension SessionCore {
+    /// Adds a task, which does nothing until it is resumed.
+    func add<Task: TransferTask>(_ task: Task) throws(EideticError) -> Task {
+        let isAdded = withState { state in
+            guard !state.isClosing else { return false }
+            state.tasks[task.taskIdentifier] = task
+            return true
+        }
+        guard isAdded else {
+            throw EideticError(.refused, message: "the session \(configuration.identifier) is invalidated")
+        }
+        return task
+    }
+
+    func resume(_ task: TransferTask) { setGoal(.running, of: task) }
+
+    func suspend(_ task: TransferTask) {
+        // A task that was never handed over is suspended already.
+        if task.record.current.goal != .absent { setGoal(.paused, of: task) }
+    }
+
+    func cancel(_ task: TransferTask, keepsResumeData: Bool = false) {
+        if task.record.current.goal != .absent {
+            return setGoal(.cancelled(keepsResumeData: keepsResumeData), of: task)
+        }
+        guard task.record.setGoal(.cancelled(keepsResumeData: false)) else { return }
+        fail(task, error: .cancelled)
+    }
+
+    private func setGoal(_ goal: TaskGoal, of task: TransferTask) {
+        guard task.record.setGoal(goal) else { return }
+        withState { $0.dirty.append(task.taskIdentifier) }
+        signal.send()
+    }
+
+    /// Ends a task that the transfer process does not have.
+    func fail(_ task: TransferTask, error: EideticError) {
+        withState { $0.queue.append(.taskFailed(identifier: task.taskIdentifier, error), task: task.taskIdentifier) }
+        deliverEvents()
+    }
+}
+
+// MARK: The end of a session
+extension SessionCore {
+    func finishTasksAndInvalidate() {
+        withState { $0.isClosing = true }
+        deliverEvents()
+    }
+
+    func invalidateAndCancel() {
+        withState { $0.isClosing = true }
+        for task in tasks { cancel(task) }
+        deliverEvents()
+    }
+
+    /// Makes the session invalid because the transfer process refuses it; its tasks stay as they are.
+    func fail(_ error: EideticError) {
+        withState { state in
+            (state.isClosing, state.failure) = (true, error)
+        }
+        opened.fulfil(.failure(error))
+        for task in tasks {
+            task.record.accepted.fulfil(.failure(error))
+            task.record.outcome.fulfil(.failure(error))
+            task.record.resumeData.fulfil(.success(nil))
+        }
+        deliverEvents()
+    }
+
+    /// Ends the connection without a word to the transfer process; all that was not acknowledged stays there.
+    func disconnect() {
+        let connection = withState { state in
+            (state.isInvalid, state.failure) = (true, .cancelled)
+            state.acknowledgements = []
+            return state.connection
+        }
+        connection?.close()
+        signal.send()
+    }
+
+    /// Returns whether the session became invalid by this call.
+    func invalidateIfDone() -> Bool {
+        let isDone = withState { state in
+            defer { if state.isDone { state.isInvalid = true } }
+            return state.isDone
+        }
+        if isDone {
+            opened.fulfil(.failure(EideticError(.cancelled, message: "the session is invalidated")))
+            onInvalidation(self)
+            signal.send()
+        }
+        return isDone
+    }
+}
+
+extension SessionCore.State {
+    /// A Boolean value indicating whether the session is to become invalid now.
+    var isDone: Bool {
+        guard isClosing, !isInvalid else { return false }
+        return failure != nil || (queue.isEmpty && tasks.keys.allSatisfy(abandonedTasks.contains))
+    }
+}

@@ -1,0 +1,93 @@
+import EideticCore
+
+/// The constants of a task.
+struct TaskDescriptor: Sendable {
+    /// The number that identifies the task in its session.
+    let identifier: UInt64
+    let request: BackgroundURLSession.Request
+    /// The absolute path of the file to upload; `nil` for a download.
+    var uploadedFile: String?
+    var text: String?
+    var priority: Int8 = 0
+    var resumeData: [UInt8]?
+}
+
+/// The state in which a task is, or is to be, in the transfer process.
+enum TaskGoal: Sendable, Hashable {
+    /// The transfer process does not know the task.
+    case absent
+    case running
+    case paused
+    case cancelled(keepsResumeData: Bool)
+
+    var isCancelled: Bool { if case .cancelled = self { true } else { false } }
+}
+
+/// A task as its session has it.
+final class TaskRecord: Sendable {
+    struct State {
+        /// The number of the transfer in the transfer process; `nil` until it has stored the task.
+        var transfer: TransferIdentifier?
+        /// The state that the application wants.
+        var goal = TaskGoal.absent
+        /// The state that the transfer process has confirmed.
+        var confirmed = TaskGoal.absent
+        /// A Boolean value indicating whether this process has created the task, and can add it again.
+        var isOwn = true
+        var isCompleted = false
+        var progress = TransferProgress(completed: 0)
+        var response: BackgroundURLSession.Response?
+        var destination: String?
+        /// A Boolean value indicating whether an asynchronous function waits for the end of the task.
+        var isAwaited = false
+        var lastProgress: Duration?
+    }
+
+    let descriptor: TaskDescriptor
+    /// Fulfilled when the transfer process has stored the task.
+    let accepted = Promise<Void>()
+    /// Fulfilled when the end of the task is delivered.
+    let outcome = Promise<BackgroundURLSession.Response>()
+    /// Fulfilled when the task has ended, with the data to resume it.
+    let resumeData = Promise<[UInt8]?>()
+    private let reference: @Sendable () -> SessionCore?
+    private let state: Guarded<State>
+
+    init(descriptor: TaskDescriptor, state: State = State(), session: SessionCore) {
+        self.descriptor = descriptor
+        self.state = Guarded(state)
+        reference = { [weak session] in session }
+    }
+
+    var session: SessionCore? { reference() }
+    var isDownload: Bool { descriptor.uploadedFile == nil }
+
+    /// A copy of the state.
+    var current: State { state.withLock { $0 } }
+
+    /// Changes the state.
+    @discardableResult
+    func update<Result>(_ change: (inout sending State) -> sending Result) -> Result {
+        state.withLock { state in change(&state) }
+    }
+
+    /// Sets the state that the application wants, and returns whether the transfer process must be told.
+    ///
+    /// A task that was cancelled or has ended stays so.
+    func setGoal(_ goal: TaskGoal) -> Bool {
+        update { state in
+            guard !state.isCompleted, !state.goal.isCancelled, state.goal != goal else { return false }
+            state.goal = goal
+            return true
+        }
+    }
+
+    /// Returns whether a progress may be delivered now: four times a second at most.
+    func allowsProgress(at uptime: Duration) -> Bool {
+        update { state in
+            if let last = state.lastProgress, uptime - last < .milliseconds(250) { return false }
+            state.lastProgress = uptime
+            return true
+        }
+    }
+}

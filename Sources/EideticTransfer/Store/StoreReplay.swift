@@ -1,0 +1,82 @@
+import EideticCore
+
+/// The state that the records of a journal lead to.
+final class StoreReplay {
+    struct Session {
+        var application: String
+        var configuration: TransferSessionConfiguration
+        var place: JournalPlace
+    }
+
+    struct Transfer {
+        var added: AddedTransfer
+        var place: JournalPlace
+        var detail: JournalPlace?
+        var part: PartDescription?
+        var ended: JournalPlace?
+        var event: UInt64 = 0
+        var outcome: TransferEvent.Outcome?
+        var hasBody = false
+        var mark = 0
+        var isPaused = false
+    }
+
+    private(set) var boot: String?
+    private(set) var sessions: [UInt32: Session] = [:]
+    private(set) var transfers: [UInt64: Transfer] = [:]
+    private(set) var nextTransfer: UInt64 = 1
+    private(set) var nextEvent: UInt64 = 1
+    private(set) var nextSession: UInt32 = 1
+    private var transferOfEvent: [UInt64: UInt64] = [:]
+
+    /// Applies the next record.
+    func apply(_ record: JournalRecord, at place: JournalPlace) {
+        switch record {
+        case .counters(let nextTransfer, let nextEvent):
+            (self.nextTransfer, self.nextEvent) = (nextTransfer, nextEvent)
+        case .boot(let boot): self.boot = boot
+        case .session(let number, let application, let configuration):
+            sessions[number] = Session(application: application, configuration: configuration, place: place)
+            nextSession = max(nextSession, number &+ 1)
+        case .sessionRemoved(let number): removeSession(number)
+        case .added(let added): insert(added, at: place)
+        case .response(let number, let part):
+            transfers[number]?.detail = place
+            transfers[number]?.part = part
+            transfers[number]?.mark = 0
+        case .mark(let number, let offset): transfers[number]?.mark = offset
+        case .uploadLocation(let number, _, _): transfers[number]?.detail = place
+        case .paused(let number, let isPaused): transfers[number]?.isPaused = isPaused
+        case .ended(let ended): end(ended, at: place)
+        case .acknowledged(let events):
+            for event in events {
+                if let number = transferOfEvent.removeValue(forKey: event) { transfers[number] = nil }
+            }
+        }
+    }
+
+    private func insert(_ added: AddedTransfer, at place: JournalPlace) {
+        // The request is read again when it is needed: 10,000 of them would be in memory.
+        var added = added
+        added.request.note = []
+        transfers[added.number] = Transfer(added: added, place: place)
+        nextTransfer = max(nextTransfer, added.number &+ 1)
+    }
+
+    private func end(_ ended: EndedTransfer, at place: JournalPlace) {
+        transfers[ended.transfer]?.ended = place
+        transfers[ended.transfer]?.event = ended.event
+        transfers[ended.transfer]?.outcome = ended.outcome
+        transfers[ended.transfer]?.hasBody = ended.body != nil
+        transferOfEvent[ended.event] = ended.transfer
+        nextEvent = max(nextEvent, ended.event &+ 1)
+    }
+
+    private func removeSession(_ number: UInt32) {
+        sessions[number] = nil
+        for (transfer, value) in transfers where value.added.session == number {
+            transferOfEvent[value.event] = nil
+            transfers[transfer] = nil
+        }
+    }
+}

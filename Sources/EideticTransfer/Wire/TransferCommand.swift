@@ -1,0 +1,53 @@
+/// A message of a client to the transfer process.
+///
+/// The packet has the number of the command (UInt32, chosen by the client, not zero), then the command. The service
+/// replies to each command with one ``TransferReply`` of the same number; replies may overtake each other.
+package enum TransferCommand: Sendable, Hashable {
+    /// The first message of a connection: the version of the messages, and the name of the application.
+    ///
+    /// The name is ignored where the supervisor has handed over the connection with the application's identity.
+    case hello(version: UInt32, application: String)
+    case openSession(TransferSessionConfiguration)
+    case removeSession(String)
+    /// Descriptors of the files of uploads come with the packet, in the order of the requests.
+    case add([TransferRequest], session: String)
+    /// Requests one page of transfers with larger identifiers than `after`.
+    case list(session: String?, after: TransferIdentifier)
+    case sessions
+    case pause([TransferIdentifier])
+    case resume([TransferIdentifier])
+    case cancel([TransferIdentifier], keepsResumeData: Bool)
+    case acknowledge([UInt64])
+    case openFile(TransferIdentifier)
+    case observe(session: String)
+    case endObservation(session: String)
+
+    /// The version of the messages of this build.
+    package static let version: UInt32 = 1
+}
+
+/// A reply of the transfer process; the packet begins with the number of the command.
+package enum TransferReply: Sendable, Hashable {
+    case done
+    case failed(code: String, message: String)
+    case added([TransferIdentifier])
+    /// One page of transfers; another one follows by request unless `isLast`.
+    case transfers([TransferStatus], isLast: Bool)
+    case sessions([TransferSessionConfiguration])
+    /// The descriptor of the file comes with the packet.
+    case file
+    /// A notification to an observer; the number of its packet is zero.
+    case notification(TransferNotification, session: String)
+}
+
+/// A message between the supervisor and the transfer process, on a socket that the supervisor has made.
+package enum TransferSupervision: Sendable, Hashable {
+    /// From the supervisor: the descriptor with the packet is a connection of this application.
+    case connection(application: String)
+    /// From the supervisor: the user has quit the application by force; its transfers are cancelled.
+    case forceQuit(application: String)
+    /// From the supervisor: whether the network is metered; discretionary transfers wait for one that is not.
+    case network(isMetered: Bool)
+    /// From the transfer process: a session has finished, and nobody observes it: launch the application.
+    case wake(application: String, session: String)
+}

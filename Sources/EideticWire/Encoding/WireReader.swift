@@ -1,0 +1,104 @@
+/// Decodes a message of another process, which is not trusted: each length is checked before it is used.
+///
+/// - SeeAlso: ``WireWriter``, which describes the encoding.
+package struct WireReader {
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    /// The limits of one value, far above those of real messages.
+    package static let maximumTextLength = 65_536
+    package static let maximumListCount = 65_536
+
+    /// Creates a reader of one message.
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Decodes a message that consists of one value; throws if bytes follow it.
+    package static func decode<Value: WireDecodable>(
+        _ type: Value.Type,
+        from bytes: [UInt8]
+    ) throws(WireError) -> Value {
+        var reader = WireReader(bytes)
+        let value = try Value(from: &reader)
+        guard reader.offset == bytes.count else { throw .trailingBytes(offset: reader.offset) }
+        return value
+    }
+
+    /// The number of bytes that are not yet read.
+    package var remainingCount: Int { bytes.count - offset }
+
+    /// Reads an integer with its full width.
+    package mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) throws(WireError) -> Value
+    {
+        let size = MemoryLayout<Value>.size
+        guard remainingCount >= size else { throw .truncated(offset: offset) }
+        let value = bytes[offset..<offset + size].reversed().reduce(into: Value.zero) { value, byte in
+            value = size == 1 ? Value(truncatingIfNeeded: byte) : value << 8 | Value(truncatingIfNeeded: byte)
+        }
+        offset += size
+        return value
+    }
+
+    /// Reads a Boolean value: 0 or 1.
+    package mutating func boolean() throws(WireError) -> Bool {
+        let value = try integer(UInt8.self)
+        guard value <= 1 else { throw .unknownCase(type: "Bool", value: UInt64(value)) }
+        return value == 1
+    }
+
+    /// Reads text of at most `limit` bytes.
+    package mutating func text(limit: Int = maximumTextLength) throws(WireError) -> String {
+        let start = offset
+        guard let text = String(validating: try blob(limit: limit), as: UTF8.self) else {
+            throw .invalidText(offset: start)
+        }
+        return text
+    }
+
+    /// Reads at most `limit` bytes.
+    package mutating func blob(limit: Int = maximumTextLength) throws(WireError) -> [UInt8] {
+        let count = try length(limit: limit)
+        guard remainingCount >= count else { throw .truncated(offset: offset) }
+        defer { offset += count }
+        return Array(bytes[offset..<offset + count])
+    }
+
+    /// Reads whole nanoseconds.
+    package mutating func duration() throws(WireError) -> Duration { .nanoseconds(try integer(Int64.self)) }
+
+    /// Reads 0 for `nil`; otherwise 1, and the value by `body`.
+    package mutating func optional<Value>(
+        by body: (inout WireReader) throws(WireError) -> Value
+    ) throws(WireError) -> Value? {
+        try boolean() ? try body(&self) : nil
+    }
+
+    /// Reads a list of at most `limit` elements by `body`, each of which takes a byte or more.
+    package mutating func list<Element>(
+        limit: Int = maximumListCount,
+        by body: (inout WireReader) throws(WireError) -> Element
+    ) throws(WireError) -> [Element] {
+        let count = try length(limit: limit)
+        guard count <= remainingCount else { throw .truncated(offset: offset) }
+        var elements: [Element] = []
+        for _ in 0..<count { elements.append(try body(&self)) }
+        return elements
+    }
+
+    /// Reads a case of an enumeration with an integer of one byte.
+    package mutating func enumeration<Value: RawRepresentable>(
+        _ type: Value.Type
+    ) throws(WireError) -> Value where Value.RawValue == UInt8 {
+        let number = try integer(UInt8.self)
+        guard let value = Value(rawValue: number) else {
+            throw .unknownCase(type: "\(type)", value: UInt64(number))
+        }
+        return value
+    }
+
+    private mutating func length(limit: Int) throws(WireError) -> Int {
+        let start = offset
+        let count = try integer(UInt32.self)
+        guard count <= limit else { throw .limitExceeded(offset: start, value: UInt64(count), limit: limit) }
+        return Int(count)
+    }
+}

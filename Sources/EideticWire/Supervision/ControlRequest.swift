@@ -1,0 +1,80 @@
+/// A request of `eidetic app` to the supervisor.
+package enum ControlRequest: Sendable, Hashable {
+    case list
+    /// Launches the application, or brings it to the foreground; with a URL, to open it.
+    case launch(identifier: String, url: String?, inBackground: Bool)
+    case foreground(identifier: String)
+    case background(identifier: String)
+    /// Terminates the application; with `force`, kills it at once, and nothing but the user starts it again.
+    case quit(identifier: String, force: Bool)
+    /// Asks for the conditions that are not met, and the next chance.
+    case explain(identifier: String)
+    /// Asks for the latest records, of one application or of all.
+    case log(identifier: String?, count: UInt32)
+    /// Records the program of an application, which the supervisor starts for a launch or a wake.
+    case install(identifier: String, program: ProgramDescription)
+
+    private enum Kind: UInt8 {
+        case list = 1
+        case launch, foreground, background, quit, explain, log, install
+    }
+}
+
+extension ControlRequest: WireEncodable, WireDecodable {
+    package func write(to writer: inout WireWriter) {
+        switch self {
+        case .list: writer.append(Kind.list.rawValue)
+        case .launch(let identifier, let url, let inBackground):
+            writer.append(Kind.launch.rawValue)
+            writer.append(identifier)
+            writer.append(optional: url) { $0.append($1) }
+            writer.append(inBackground)
+        case .foreground(let identifier): Self.write(.foreground, of: identifier, to: &writer)
+        case .background(let identifier): Self.write(.background, of: identifier, to: &writer)
+        case .quit(let identifier, let force):
+            Self.write(.quit, of: identifier, to: &writer)
+            writer.append(force)
+        case .explain(let identifier): Self.write(.explain, of: identifier, to: &writer)
+        case .log(let identifier, let count):
+            writer.append(Kind.log.rawValue)
+            writer.append(optional: identifier) { $0.append($1) }
+            writer.append(count)
+        case .install(let identifier, let program):
+            Self.write(.install, of: identifier, to: &writer)
+            writer.append(program)
+        }
+    }
+
+    private static func write(_ kind: Kind, of identifier: String, to writer: inout WireWriter) {
+        writer.append(kind.rawValue)
+        writer.append(identifier)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        switch try reader.enumeration(Kind.self) {
+        case .list: self = .list
+        case .launch:
+            let identifier = try reader.identifier()
+            let url = try reader.optional { (reader) throws(WireError) in
+                try reader.text(limit: SupervisionProtocol.urlLimit)
+            }
+            self = .launch(identifier: identifier, url: url, inBackground: try reader.boolean())
+        case .foreground: self = .foreground(identifier: try reader.identifier())
+        case .background: self = .background(identifier: try reader.identifier())
+        case .quit: self = .quit(identifier: try reader.identifier(), force: try reader.boolean())
+        case .explain: self = .explain(identifier: try reader.identifier())
+        case .log:
+            let identifier = try reader.optional { (reader) throws(WireError) in try reader.identifier() }
+            self = .log(identifier: identifier, count: try reader.integer())
+        case .install:
+            self = .install(identifier: try reader.identifier(), program: try ProgramDescription(from: &reader))
+        }
+    }
+}
+
+extension WireReader {
+    /// Reads the identifier of an application.
+    mutating func identifier() throws(WireError) -> String {
+        try text(limit: SupervisionProtocol.identifierLimit)
+    }
+}

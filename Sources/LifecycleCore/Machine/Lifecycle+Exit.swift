@@ -1,0 +1,72 @@
+// The end of the process, and of what it leaves unfinished.
+extension Lifecycle {
+    /// Ends the application for the user; only the user can start it again.
+    mutating func forceQuit() {
+        if isRunning { kill(.userForceQuit) }
+        abandonWaitingLaunch(because: .forceQuit)
+        wasForceQuit = true
+        effects += [.deleteArchive, .cancelTransfers]
+    }
+
+    mutating func abandonWaitingLaunch(because refusal: LifecycleEffect.Refusal) {
+        report(waiting.wakes.map(\.reason), as: .failed)
+        for url in waiting.urls { effects.append(.reportURL(url, .refused(refusal))) }
+        waiting = WaitingLaunch()
+    }
+
+    /// Records the end of the current process, or of one that was killed; has no effect if it has ended before.
+    mutating func recordExit(status: Int32) {
+        guard isRunning || termination.killedProcess != nil else { return }
+        let (killed, duringLaunch) = (termination.killedProcess, currentState == .launching)
+        if duringLaunch { recordLaunchFailure() }
+        let report = ExitReport(
+            process: process,
+            status: status,
+            killReason: killed?.reason,
+            wasLaunching: killed?.wasLaunching ?? duringLaunch,
+            openTasks: killed?.openTasks ?? openTasks
+        )
+        abandonOpenWork()
+        reset(to: .notRunning, isVisible: true)
+        // The process may have saved its state again after the user had ended it.
+        if killed?.reason == .userForceQuit { effects.append(.deleteArchive) }
+        effects.append(.reportExit(report))
+        launchIfWaiting()
+    }
+
+    /// Ends a launch whose process never ran, keeps the saved state, and counts no crash.
+    mutating func recordMissingStart() {
+        guard currentState == .launching else { return }
+        abandonOpenWork()
+        reset(to: .notRunning, isVisible: true)
+        launchIfWaiting()
+    }
+
+    mutating func kill(_ reason: KillReason) {
+        let duringLaunch = currentState == .launching
+        let killed = TerminationState.KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: openTasks)
+        effects.append(.killProcess(reason))
+        abandonOpenWork()
+        reset(to: .notRunning, isVisible: true)
+        termination.killedProcess = killed
+        if duringLaunch, case .watchdog = reason { recordLaunchFailure() }
+    }
+
+    private mutating func recordLaunchFailure() {
+        launchCrashCount += 1
+        effects.append(.deleteArchive)
+    }
+
+    /// Reports the wakes and URLs of the process that will never be completed.
+    mutating func abandonOpenWork() {
+        report(wakes.entries.map(\.reason), as: .failed)
+        for url in urls where url.id != answeredURL {
+            effects.append(.reportURL(url, .refused(isTerminating ? .terminating : .processEnded)))
+        }
+        (wakes.entries, urls, answeredURL) = ([], [], nil)
+    }
+
+    mutating func report(_ reasons: [WakeReason], as result: WakeResult) {
+        effects += reasons.map { .reportWake($0, result) }
+    }
+}

@@ -1,0 +1,48 @@
+// The facts that a supervisor records for its successor, and reports to users.
+extension Lifecycle {
+    /// The state in which another supervisor would find the process; `nil` before its launch, or without one.
+    package var adoptableState: AdoptedProcess.State? {
+        switch currentState {
+        case .notRunning, .launching: nil
+        case .active: .active
+        case .inactive: .inactive
+        case .background, .suspending: .background
+        case .suspended: .suspended
+        }
+    }
+
+    /// The wakes that the process has not completed.
+    package var openWakes: [WakeReason] { wakes.entries.map(\.reason) }
+
+    /// A Boolean value indicating whether the application is to be visible.
+    package var isRequestedVisible: Bool { facts.isVisible }
+
+    /// A Boolean value indicating whether the application is to receive the user's input.
+    package var isRequestedFocused: Bool { facts.hasFocus }
+
+    /// The URLs that the application has not answered.
+    package var waitingURLs: [IncomingURL] { urls.filter { $0.id != answeredURL } }
+
+    /// The continuous assertions that the process holds.
+    package var heldAssertions: Set<ContinuousAssertion> { assertions }
+
+    /// The end of background time; `nil` if none runs or it has no limit.
+    package var backgroundTimeEnd: Duration? { isBudgetRunning ? backgroundDeadline : nil }
+
+    /// A Boolean value indicating whether background time has expired.
+    package var isBackgroundTimeExpired: Bool { budget.isExpired }
+
+    /// The time of the next attempt to freeze, after one that failed.
+    package var freezeRetryTime: Duration? { suspension.retryTime }
+
+    /// The time at which tasks that are still open cost the process its life; `nil` if none does.
+    package var expirationEnd: Duration? { budget.killDeadline }
+
+    /// A Boolean value indicating whether the application is about to be in the foreground, or is there.
+    package var isHeadingForForeground: Bool {
+        switch targetState {
+        case .active, .inactive: isRunning
+        case .background, .terminated: false
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import EideticBackground
+import EideticCore
+import Testing
+
+@Suite("Wakes for background sessions", .timeLimit(.minutes(1)))
+struct SessionWakeTests {
+    @MainActor
+    private final class DefaultDelegate: ApplicationDelegate {}
+
+    @MainActor
+    private final class StoringDelegate: ApplicationDelegate {
+        var identifier: String?
+        var completion: (@MainActor @Sendable () -> Void)?
+        var onCall: (() -> Void)?
+
+        func application(
+            _ application: Application,
+            handleEventsForBackgroundURLSession identifier: String,
+            completionHandler: @escaping @MainActor @Sendable () -> Void
+        ) {
+            (self.identifier, completion) = (identifier, completionHandler)
+            onCall?()
+        }
+    }
+
+    @Test("B14 a wake for a session ends when the application calls the completion handler that it stored")
+    @MainActor
+    func storedHandler() async {
+        let delegate = StoringDelegate(), application = Application()
+        // The handler is called after the wake has begun to wait for it.
+        delegate.onCall = { Task { @MainActor in delegate.completion?() } }
+        await delegate.handleEvents(ofBackgroundURLSession: "books", for: application)
+        #expect(delegate.identifier == "books")
+    }
+
+    @Test("B14 without an implementation the wake ends when the session has delivered its events")
+    @MainActor
+    func defaultHandler() async {
+        let delegate = DefaultDelegate(), application = Application()
+        let wake = Task { @MainActor in
+            await delegate.handleEvents(ofBackgroundURLSession: "wake-test", for: application)
+        }
+        while !BackgroundSessionWakes.shared.isHolding("wake-test") { await Task.yield() }
+        BackgroundSessionWakes.shared.complete("wake-test")
+        await wake.value
+        #expect(!BackgroundSessionWakes.shared.isHolding("wake-test"))
+    }
+}

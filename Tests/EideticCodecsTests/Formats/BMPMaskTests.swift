@@ -1,0 +1,140 @@
+import EideticCodecs
+import EideticCore
+import Testing
+
+@Suite("Masks and rare codings of bitmaps")
+struct BMPMaskTests {
+    private func decode(_ bytes: [UInt8]) throws(EideticError) -> PixelBuffer {
+        try ImageDecoder.decode(bytes, options: .stored).pixels
+    }
+
+    /// Returns one pixel with these masks, in the header of Windows 5.
+    private func pixel(_ value: Int, bits: Int, masks: [Int]) throws -> SIMD4<UInt8> {
+        let bytes = TIFFPage.littleEndian(value, byteCount: bits / 8) + [0, 0, 0]
+        let file = BMPVersion5(width: 1, height: 1, bits: bits, masks: masks, pixels: Array(bytes.prefix(4)))
+        return try decode(file.file)[0, 0]
+    }
+
+    @Test("F02 masks of any width and order", arguments: [16, 24, 32]) func masks(bits: Int) throws {
+        // Permutations of channels of 5, 6 and 4 bits, of which only one is full.
+        for order in [[0, 1, 2], [2, 0, 1], [1, 2, 0], [2, 1, 0]] {
+            var masks = [0, 0, 0, 0], position = 0
+            for channel in order {
+                let width = [5, 6, 1][channel]
+                masks[channel] = ((1 << width) - 1) << position
+                position += width
+            }
+            for channel in 0..<3 {
+                var expected: SIMD4<UInt8> = [0, 0, 0, 255]
+                expected[channel] = 255
+                #expect(try pixel(masks[channel], bits: bits, masks: masks) == expected)
+            }
+        }
+    }
+
+    @Test("F02 masks wider than eight bits keep their highest bits")
+    func wideMasks() throws {
+        let masks = [0x3ff, 0x3ff << 10, 0x3ff << 20, 3 << 30]
+        // Alpha of two bits is shifted, as in other decoders.
+        #expect(try pixel(0x3ff | 512 << 10 | 3 << 30, bits: 32, masks: masks) == [255, 128, 0, 0xc0])
+        let large = [0x7ffff, 0xfff << 19, 1 << 31, 0]
+        #expect(try pixel(0x7ffff | 1 << 31, bits: 32, masks: large) == [255, 0, 255, 255])
+    }
+
+    @Test("F02 alpha masks in 16 bits", arguments: [5, 4, 1]) func narrowAlpha(width: Int) throws {
+        let maximum = (1 << width) - 1
+        let masks = [1 << (15 - width), 1 << (14 - width), 1, maximum << (16 - width)]
+        let opaque = try pixel(masks[3] | 1, bits: 16, masks: masks)
+        #expect(opaque == [0, 0, 255, 255])
+        guard width > 1 else { return }
+        let half = try pixel((maximum / 2) << (16 - width) | 1, bits: 16, masks: masks)
+        #expect(half == [0, 0, 255, UInt8((maximum / 2 * 255 + maximum / 2) / maximum)])
+    }
+
+    /// Returns a bitmap of OS/2 2 whose pixels are the bits of `codes`.
+    private func fax(width: Int, height: Int, codes: String) -> [UInt8] {
+        func number(_ value: Int, _ count: Int) -> [UInt8] { TIFFPage.littleEndian(value, byteCount: count) }
+        let header =
+            number(64, 4) + number(width, 4) + number(height, 4) + number(1, 2) + number(1, 2) + number(3, 4)
+            + Array(repeating: UInt8(0), count: 44)
+        let palette: [UInt8] = [10, 20, 30, 0, 40, 50, 60, 0]
+        let pixels = HEIFWriter.bytes(ofBits: codes.filter { $0 != " " })
+        let offset = 14 + header.count + palette.count
+        return Array("BM".utf8) + number(offset + pixels.count, 4) + number(0, 4) + number(offset, 4) + header + palette
+            + pixels
+    }
+
+    /// An end-of-line code, then white 3, black 2, white 1; then white 0, black 4, white 2.
+    private static let codes = "000000000001 1000 11 000111 000000000001 00110101 011 0111"
+
+    @Test("F02 one-dimensional Huffman codes of OS/2") func faxCodes() throws {
+        let white: SIMD4<UInt8> = [30, 20, 10, 255], black: SIMD4<UInt8> = [60, 50, 40, 255]
+        let pixels = try decode(fax(width: 6, height: 2, codes: Self.codes))
+        #expect((0..<6).map { pixels[$0, 1] } == [white, white, white, black, black, white])
+        #expect((0..<6).map { pixels[$0, 0] } == [black, black, black, black, white, white])
+    }
+
+    @Test("F07 Huffman codes that end early are truncated, or a partial image") func truncatedFax() throws {
+        for height in [3, 1_000_000] {
+            let file = fax(width: 6, height: height, codes: Self.codes)
+            #expect(errorCode { () throws(EideticError) in _ = try decode(file) } == .truncated)
+        }
+        var options = DecodeOptions.stored
+        options.acceptsPartial = true
+        let image = try ImageDecoder.decode(fax(width: 6, height: 3, codes: Self.codes), options: options)
+        #expect(image.isPartial && image.pixels[0, 2] == [30, 20, 10, 255] && image.pixels[0, 0] == [0, 0, 0, 0])
+        let windows = makeBMP(width: 1, height: 1, bitsPerPixel: 1, compression: 3, tables: [0, 1], pixels: [0, 0])
+        #expect(errorCode { () throws(EideticError) in _ = try decode(windows) } == .corrupt)
+    }
+
+    @Test("F03 the profile of a bitmap's version 5 applies, also in an icon, before or behind the pixels")
+    func profiles() throws {
+        let profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2)
+        var bitmap = BMPVersion5(
+            width: 1,
+            height: 1,
+            bits: 32,
+            masks: [0xff0000, 0xff00, 0xff, 0xff00_0000],
+            pixels: [0, 0, 255, 255]
+        )
+        bitmap.profile = profile
+        let mask: [UInt8] = [0, 0, 0, 0]
+        for file in [
+            bitmap.file, makeICO(images: [(1, bitmap.icon(mask: mask, profileIsFirst: false))]),
+            makeICO(images: [(1, bitmap.icon(mask: mask, profileIsFirst: true))]),
+        ] {
+            let stored = try decode(file)[0, 0], converted = try ImageDecoder.decode(file).pixels[0, 0]
+            #expect(stored == [255, 0, 0, 255])
+            #expect(converted.y > 200 && converted.x < 60, "red and green are swapped: \(converted)")
+        }
+    }
+
+    @Test("F02 an icon's mask is found behind its profile") func maskBehindProfile() throws {
+        // Without any alpha the mask counts; it is behind the profile.
+        var bitmap = BMPVersion5(
+            width: 2,
+            height: 1,
+            bits: 32,
+            masks: [0xff0000, 0xff00, 0xff, 0xff00_0000],
+            pixels: [1, 2, 3, 0, 4, 5, 6, 0]
+        )
+        bitmap.profile = TestProfile.rgb(swapsRedAndGreen: false, gamma: 2.2)
+        let icon = makeICO(images: [(2, bitmap.icon(mask: [0x40, 0, 0, 0], profileIsFirst: false))])
+        let pixels = try decode(icon)
+        #expect(pixels[0, 0] == [3, 2, 1, 255] && pixels[1, 0].w == 0)
+    }
+
+    @Test("F07 a profile outside the file, or too large, is ignored") func invalidProfiles() throws {
+        for (offset, count) in [(1 << 30, 500), (124, 1 << 30), (Int(UInt32.max), Int(UInt32.max)), (0, 5_000_000)] {
+            var bitmap = BMPVersion5(
+                width: 1,
+                height: 1,
+                bits: 32,
+                masks: [0xff0000, 0xff00, 0xff, 0xff00_0000],
+                pixels: [0, 0, 255, 255]
+            )
+            bitmap.statedProfile = (offset, count)
+            #expect(try ImageDecoder.decode(bitmap.file).pixels[0, 0] == [255, 0, 0, 255])
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import EideticCodecs
+import EideticCore
+import Testing
+
+private let isBuilt = ImageDecoder.supportedFormats.contains(.heic)
+
+@Suite("Items of HEIC", .timeLimit(.minutes(1)), .enabled(if: isBuilt, "this build does not decode HEIC"))
+struct HEICItemTests {
+    private func decode(_ file: HEIFContainer) throws(EideticError) -> PixelBuffer {
+        try ImageDecoder.decode(file.finished, options: .stored).pixels
+    }
+
+    /// The coded tile of 64 x 64 pixels in the fixture.
+    private static let tile: HEIFContainer.Item = {
+        let bytes = Fixture.everyFormat.first { $0.format == .heic }?.bytes ?? []
+        func box(_ name: String) -> [UInt8] {
+            let name = Array(name.utf8)
+            guard let start = bytes.indices.dropFirst(4).first(where: { bytes[$0...].starts(with: name) }) else {
+                return []
+            }
+            let length = bytes[start - 4..<start].reduce(0) { $0 << 8 | Int($1) }
+            return Array(bytes[start - 4..<start - 4 + length])
+        }
+        return HEIFContainer.Item(
+            type: "hvc1",
+            data: Array(box("mdat").dropFirst(8)),
+            properties: [box("hvcC"), HEIFContainer.size(64, 64)]
+        )
+    }()
+
+    /// Returns a file with the tile as item 2.
+    private func file(primary: HEIFContainer.Item? = nil, of parts: [Int] = [2]) -> HEIFContainer {
+        var file = HEIFContainer(brand: "heic")
+        file.add(Self.tile, as: 2)
+        file.primaryItem = 2
+        guard let primary else { return file }
+        file.add(primary, as: 1)
+        file.refer("dimg", from: 1, to: parts)
+        file.primaryItem = 1
+        return file
+    }
+
+    /// The decoded tile.
+    private func original() throws -> PixelBuffer { try decode(file()) }
+
+    @Test("F02 a coded image within the list of items (idat)") func itemData() throws {
+        var tile = Self.tile
+        tile.isInItemData = true
+        var inside = HEIFContainer(brand: "heic")
+        inside.add(tile, as: 1)
+        let original = try original()
+        #expect(original.size == PixelSize(width: 64, height: 64))
+        #expect(try decode(inside).bytes == original.bytes)
+    }
+
+    @Test("F02 an image that is another one, rotated and mirrored (iden)") func identity() throws {
+        let original = try original()
+        let plain = HEIFContainer.Item(type: "iden", data: [], properties: [HEIFContainer.size(64, 64)])
+        #expect(try decode(file(primary: plain)).bytes == original.bytes)
+        let turned = HEIFContainer.Item(
+            type: "iden",
+            data: [],
+            properties: [HEIFContainer.size(64, 64), HEIFContainer.rotation(1), HEIFContainer.mirroring(1)]
+        )
+        let pixels = try decode(file(primary: turned))
+        let isRight = (0..<64).allSatisfy { y in
+            // Anti-clockwise, then left to right.
+            (0..<64).allSatisfy { x in pixels[x, y] == original[63 - y, 63 - x] }
+        }
+        #expect(isRight)
+    }
+
+    /// Returns an overlay on a canvas, with the offsets of its parts.
+    private func overlay(width: Int, height: Int, offsets: [(Int, Int)]) -> HEIFContainer.Item {
+        let background = [0xffff, 0, 0, 0xffff].flatMap(HEIFContainer.short)
+        let data =
+            [0, 1] + background + HEIFContainer.long(width) + HEIFContainer.long(height)
+            + offsets.flatMap { HEIFContainer.long($0.0 & 0xffff_ffff) + HEIFContainer.long($0.1 & 0xffff_ffff) }
+        return HEIFContainer.Item(type: "iovl", data: data, properties: [HEIFContainer.size(width, height)])
+    }
+
+    @Test("F02 an image that is made of others on a background (iovl)") func overlays() throws {
+        let original = try original()
+        let item = overlay(width: 150, height: 80, offsets: [(10, 4), (80, 12)])
+        let pixels = try decode(file(primary: item, of: [2, 2]))
+        #expect(pixels.size == PixelSize(width: 150, height: 80))
+        #expect(pixels[0, 0] == [255, 0, 0, 255] && pixels[149, 79] == [255, 0, 0, 255])
+        for (x, y) in [(0, 0), (5, 60), (63, 63)] {
+            #expect(pixels[10 + x, 4 + y] == original[x, y])
+            #expect(pixels[80 + x, 12 + y] == original[x, y])
+        }
+    }
+
+    @Test("F07 derived images that refer to themselves, to nothing, or to too many parts are errors")
+    func hostile() throws {
+        let plain = HEIFContainer.Item(type: "iden", data: [], properties: [HEIFContainer.size(64, 64)])
+        for parts in [[1], [], [7], [2, 2], [1, 2]] {
+            _ = errorCode { () throws(EideticError) in _ = try decode(file(primary: plain, of: parts)) }
+        }
+        #expect(throws: EideticError.self) { _ = try decode(file(primary: plain, of: [1])) }
+        let many = overlay(width: 64, height: 64, offsets: Array(repeating: (0, 0), count: 1_000))
+        let bytes = file(primary: many, of: Array(repeating: 2, count: 1_000)).finished
+        var limits = DecodeLimits()
+        limits.pixels = 64 * 64
+        let code = errorCode { () throws(EideticError) in _ = try ImageDecoder.decode(bytes, limits: limits) }
+        #expect(code == .limitExceeded)
+        let huge = overlay(width: 1 << 30, height: 1 << 30, offsets: [(0, 0)])
+        #expect(throws: EideticError.self) { _ = try decode(file(primary: huge)) }
+        let outside = overlay(width: 64, height: 64, offsets: [(Int(Int32.min), Int(Int32.max))])
+        _ = errorCode { () throws(EideticError) in _ = try decode(file(primary: outside)) }
+    }
+}

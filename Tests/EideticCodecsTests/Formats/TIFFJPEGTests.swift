@@ -1,0 +1,185 @@
+import EideticCodecs
+import EideticCore
+import Testing
+
+@Suite("JPEG inside TIFF")
+struct TIFFJPEGTests {
+    private func decode(_ page: TIFFPage) throws(EideticError) -> PixelBuffer {
+        try ImageDecoder.decode(page.finished, options: .stored).pixels
+    }
+
+    /// Returns samples that vary over the whole range of `precision` bits.
+    private func samples(width: Int, height: Int, components: Int, precision: Int) -> [Int] {
+        let maximum = (1 << precision) - 1
+        return (0..<width * height * components).map { ($0 * 7_919 + $0 / components * 104_729) & maximum }
+    }
+
+    @Test("F02 lossless JPEG of 8 to 16 bits in strips, grey and RGB", arguments: [8, 12, 14, 16], [1, 3])
+    func lossless(precision: Int, components: Int) throws {
+        let width = 11, height = 6, rows = 4
+        let all = samples(width: width, height: height, components: components, precision: precision)
+        let perRow = width * components
+        let strips = [0..<rows, rows..<height].map { range in
+            LosslessJPEGWriter(width: width, height: range.count, precision: precision, components: components)
+                .encode(Array(all[range.lowerBound * perRow..<range.upperBound * perRow]))
+        }
+        let page = TIFFPage(
+            width: width,
+            height: height,
+            bits: Array(repeating: precision, count: components),
+            photometric: components == 1 ? 1 : 2,
+            compression: 7,
+            rowsPerStrip: rows,
+            strips: strips
+        )
+        try expect(try decode(page), width: width, samples: all, components: components, precision: precision)
+    }
+
+    private func expect(
+        _ pixels: PixelBuffer,
+        width: Int,
+        samples: [Int],
+        components: Int,
+        precision: Int
+    ) throws {
+        let maximum = (1 << precision) - 1
+        let scaled = samples.map { UInt8(($0 * 255 + maximum / 2) / maximum) }
+        let expected = stride(from: 0, to: samples.count, by: components).flatMap { start -> [UInt8] in
+            components == 3 ? scaled[start..<start + 3] + [255] : [scaled[start], scaled[start], scaled[start], 255]
+        }
+        #expect(pixels.bytes == expected)
+    }
+
+    @Test("F02 lossless JPEG whose Huffman tables are in a tag of their own") func abbreviated() throws {
+        let all = samples(width: 5, height: 3, components: 1, precision: 12)
+        let writer = LosslessJPEGWriter(width: 5, height: 3, precision: 12, components: 1)
+        var page = TIFFPage(
+            width: 5,
+            height: 3,
+            bits: [12],
+            photometric: 1,
+            compression: 7,
+            strips: [writer.encode(all, isAbbreviated: true)]
+        )
+        page.set(347, .undefined, ([0xff, 0xd8] + LosslessJPEGWriter.table + [0xff, 0xd9]).map { Int($0) })
+        try expect(try decode(page), width: 5, samples: all, components: 1, precision: 12)
+    }
+
+    @Test("F07 lossless JPEG that is truncated, too large or of another depth is an error")
+    func damagedLossless() throws {
+        let all = samples(width: 5, height: 3, components: 1, precision: 12)
+        let writer = LosslessJPEGWriter(width: 5, height: 3, precision: 12, components: 1)
+        let strip = writer.encode(all)
+        func code(_ strip: [UInt8], width: Int = 5, height: Int = 3, bits: Int = 12) -> EideticError.Code? {
+            let page = TIFFPage(
+                width: width,
+                height: height,
+                bits: [bits],
+                photometric: 1,
+                compression: 7,
+                strips: [strip]
+            )
+            return errorCode { () throws(EideticError) in _ = try decode(page) }
+        }
+        #expect(code(strip) == nil)
+        #expect(code(Array(strip.prefix(strip.count / 2))) != nil)
+        for count in 2..<strip.count - 2 { _ = code(Array(strip.prefix(count))) }
+        #expect(code(strip, width: 4) == .corrupt)
+        #expect(code(strip, height: 4) == .corrupt)
+        #expect(code(strip, bits: 16) == .corrupt)
+    }
+
+    /// The parts of a baseline JPEG file.
+    private struct Parts {
+        let bytes: [UInt8]
+        var quantization: [[UInt8]] = []
+        var codes: [(isAC: Bool, table: [UInt8])] = []
+        var scan = 0..<0
+
+        init(_ bytes: [UInt8]) {
+            self.bytes = bytes
+            var offset = 2
+            while offset + 4 <= bytes.count, bytes[offset] == 0xff, scan.isEmpty {
+                let marker = bytes[offset + 1], length = Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3])
+                var body = bytes[offset + 4..<offset + 2 + length]
+                offset += 2 + length
+                if marker == 0xda { scan = offset..<bytes.count - 2 }
+                while marker == 0xdb, body.count >= 65 {
+                    quantization.append(Array(body.dropFirst().prefix(64)))
+                    body = body.dropFirst(65)
+                }
+                while marker == 0xc4, body.count >= 17 {
+                    let count = 17 + body.dropFirst().prefix(16).reduce(0) { $0 + Int($1) }
+                    codes.append((body[body.startIndex] >> 4 == 1, Array(body.dropFirst().prefix(count - 1))))
+                    body = body.dropFirst(count)
+                }
+            }
+        }
+    }
+
+    /// Returns a page around a JPEG file in the old style, with the size of its chroma.
+    private func oldPage(width: Int, height: Int, strips: [[UInt8]]) -> TIFFPage {
+        var page = TIFFPage(
+            width: width,
+            height: height,
+            bits: [8, 8, 8],
+            photometric: 6,
+            compression: 6,
+            strips: strips
+        )
+        page.set(512, .short, [1])
+        page.set(530, .short, [1, 1])
+        return page
+    }
+
+    @Test("F02 JPEG of the old style: a complete file, a file and its scan, tables in tags", arguments: [0, 1, 2])
+    func oldStyle(variant: Int) throws {
+        let photo = try TestImages.photo(width: 40, height: 24)
+        // From a quality of 0.9 on, chroma has the full resolution.
+        let file = try Fixture.encode(photo, as: .jpeg, quality: 0.95)
+        let parts = Parts(file)
+        var page: TIFFPage
+        switch variant {
+        case 0:
+            page = oldPage(width: 40, height: 24, strips: [file])
+            page.set(513, positions: [0])
+            page.set(514, .long, [file.count])
+        case 1:
+            page = oldPage(width: 40, height: 24, strips: [file])
+            page.set(513, positions: [0])
+            page.set(514, .long, [file.count])
+            page.set(273, positions: [parts.scan.lowerBound])
+            page.set(279, .long, [parts.scan.count])
+        default:
+            let tables =
+                parts.quantization + parts.codes.filter { !$0.isAC }.map(\.table)
+                + parts.codes.filter { $0.isAC }.map(\.table)
+            page = oldPage(width: 40, height: 24, strips: [Array(file[parts.scan]) + tables.joined()])
+            page.set(279, .long, [parts.scan.count])
+            page.set(273, positions: [0])
+            var start = parts.scan.count
+            let positions = tables.map { table in
+                defer { start += table.count }
+                return start
+            }
+            let count = parts.quantization.count
+            page.set(519, positions: (0..<3).map { positions[min($0, count - 1)] })
+            page.set(520, positions: (0..<3).map { positions[count + min($0, 1)] })
+            page.set(521, positions: (0..<3).map { positions[count + 2 + min($0, 1)] })
+        }
+        let expected = try ImageDecoder.decode(file, options: .stored).pixels
+        let pixels = try decode(page)
+        #expect(pixels.size == expected.size)
+        #expect(signalToNoiseRatio(pixels, expected) > 40)
+    }
+
+    @Test("F07 truncated JPEG of the old style is an error or an image, never a crash") func damagedOldStyle() throws {
+        let file = try Fixture.encode(try TestImages.photo(width: 40, height: 24), as: .jpeg, quality: 0.95)
+        for count in stride(from: 0, to: file.count, by: 97) {
+            var page = oldPage(width: 40, height: 24, strips: [Array(file.prefix(count))])
+            page.set(513, positions: [0])
+            page.set(514, .long, [file.count])
+            _ = errorCode { () throws(EideticError) in _ = try decode(page) }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import EideticCore
+import EideticHTTP
+import Testing
+
+@Suite("Header fields")
+struct FieldTests {
+    private let now = Timestamp(seconds: 784_111_777)  // Sun, 06 Nov 1994 08:49:37 GMT
+
+    @Test(
+        "L07 C20 Retry-After is a number of seconds or a date",
+        arguments: [
+            (503, "120", 120), (429, "0", 0), (503, "Sun, 06 Nov 1994 08:50:37 GMT", 60),
+            (503, "Sun, 06 Nov 1994 08:00:00 GMT", 0), (503, "99999999999999999999", 1 << 32), (500, "120", nil),
+            (503, "-1", nil), (503, "+1", nil), (503, "1.5", nil), (503, "", nil),
+            (503, "Sun,  06 Nov 1994 08:50:37 GMT", nil), (503, "tomorrow", nil),
+        ] as [(Int, String, Int?)]
+    )
+    func retryAfter(status: Int, value: String, seconds: Int?) {
+        let delay = RetryAfter.delay(status: status, fields: fields("Retry-After: \(value)"), now: now)
+        #expect(delay == seconds.map { .seconds($0) })
+    }
+
+    @Test(
+        "L12 Content-Range is parsed strictly",
+        arguments: [
+            ("bytes 0-9/10", true), ("bytes 5-5/6", true), ("bytes 0-9/*", true), ("BYTES 0-9/10", true),
+            ("bytes 0-9/9", false), ("bytes 9-0/10", false), ("bytes +0-9/10", false), ("bytes 0-9/+10", false),
+            ("bytes */10", false), ("items 0-9/10", false), ("bytes 0-9", false), ("", false),
+            ("bytes 0-99999999999999999999/*", true), ("bytes -0-9/10", false),
+        ]
+    )
+    func contentRange(value: String, isValid: Bool) {
+        #expect((ContentRange(value) != nil) == isValid)
+    }
+}

@@ -1,0 +1,48 @@
+import EideticCore
+import EideticHTTP
+import Testing
+
+@Suite("HTTP dates")
+struct HTTPDateTests {
+    private let now = Timestamp(seconds: 1_767_225_600)  // 2026-01-01
+
+    @Test(
+        "C20 the three formats of dates are parsed",
+        arguments: [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+            ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Sun Nov 16 08:49:37 1994", 784_975_777),
+            ("sun, 06 nov 1994 08:49:37 gmt", 784_111_777),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
+            ("Wed, 31 Dec 1969 23:59:59 GMT", -1), ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
+            ("Friday, 01-Jan-76 00:00:00 GMT", 3_345_062_400), ("Saturday, 01-Jan-77 00:00:00 GMT", 220_924_800),
+            ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
+        ]
+    )
+    func reads(_ text: String, seconds: Int64) {
+        #expect(HTTPDate.parse(text, now: now)?.seconds == seconds)
+    }
+
+    @Test(
+        "C20 an invalid date is rejected",
+        arguments: [
+            "", "0", "-1", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 PST", "Sun, 6 Nov 1994 08:49:37 GMT",
+            "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nox 1994 08:49:37 GMT",
+            "Sun, 06 Nov 94 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 Nov 1994 08:60:37 GMT",
+            "Sun, 06 Nov 1994 8:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z",
+            "Sun,  06 Nov 1994 08:49:37 GMT", "Sun, 06  Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37  GMT",
+            "Sun Nov 6 08:49:37 1994", "Sun Nov  06 08:49:37 1994", "Sun  Nov  6 08:49:37 1994",
+            "Sun Nov   6 08:49:37 1994", "Sunday, 06 Nov 1994 08:49:37 GMT", "Sunxday, 06-Nov-94 08:49:37 GMT",
+            "Sun, 06-Nov-94 08:49:37 GMT", "Sun, 06 Nov 1994\t08:49:37 GMT", " Sun, 06 Nov 1994 08:49:37 GMT",
+            "Xxx, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 29 Feb 2023 00:00:00 GMT",
+        ]
+    )
+    func refuses(_ text: String) {
+        #expect(HTTPDate.parse(text, now: now) == nil)
+    }
+
+    @Test("C20 a date outside the range of timestamps is clamped")
+    func clamps() {
+        #expect(HTTPDate.parse("Fri, 31 Dec 9999 23:59:59 GMT", now: now)?.nanoseconds == .max)
+        #expect(HTTPDate.parse("Mon, 01 Jan 0001 00:00:00 GMT", now: now).map { $0 < now } == true)
+    }
+}

@@ -1,0 +1,168 @@
+import EideticHTTP
+import Testing
+
+@Suite("Storing and validating responses")
+struct StorabilityTests {
+    @Test(
+        "C20 only responses that may be stored are stored",
+        arguments: [
+            (200, "", "", true), (200, "Cache-Control: no-store", "", false),
+            (200, "Cache-Control: NO-STORE", "", false),
+            (200, "Cache-Control: private", "", true), (200, "Cache-Control: private=\"x\"", "", true),
+            (200, "Cache-Control: no-cache", "", true), (200, "Cache-Control: no-store, must-understand", "", true),
+            (200, "", "Cache-Control: no-store", false), (200, "Vary: *", "", false),
+            (200, "Vary: Accept, *", "", false),
+            (200, "Vary: Accept", "", true), (404, "", "", true), (410, "", "", true), (301, "", "", true),
+            (206, "", "", false), (302, "", "", false), (304, "", "", false), (500, "", "", false),
+            (100, "", "", false),
+        ]
+    )
+    func storable(status: Int, response: String, request: String, expected: Bool) {
+        let fields = response.isEmpty ? [] : EideticHTTPTests.fields(response)
+        let requestFields = request.isEmpty ? [] : EideticHTTPTests.fields(request)
+        #expect(Storability.isStorable(status: status, fields: fields, request: requestFields) == expected)
+    }
+
+    @Test("C20 fields of the connection are not stored")
+    func storedFields() {
+        let all = fields(
+            "Connection: close, X-Hop",
+            "X-Hop: 1",
+            "Keep-Alive: 5",
+            "TE: x",
+            "Transfer-Encoding: chunked",
+            "ETag: \"a\"",
+            "Upgrade: x",
+            "Proxy-Authenticate: x",
+            "Content-Type: image/png"
+        )
+        #expect(Storability.storableFields(of: all).map(\.name) == ["ETag", "Content-Type"])
+    }
+
+    @Test(
+        "C20 a response suits requests with the same selecting header fields",
+        arguments: [
+            ("Vary: Accept", ["Accept: image/webp"], ["accept:  image/webp "], true),
+            ("Vary: Accept", ["Accept: image/webp"], ["Accept: image/png"], false),
+            ("Vary: Accept", ["Accept: image/webp"], [], false), ("Vary: Accept", [], [], true),
+            ("Vary: Accept", [], ["Accept: image/webp"], false),
+            ("Vary: Accept", ["Accept: a, b"], ["Accept: a", "Accept: b"], true),
+            ("Vary: Accept", ["Accept: a,b"], ["Accept: a ,  b"], true),
+            ("Vary: Accept", ["Accept: a, b"], ["Accept: b, a"], false),
+            (
+                "Vary: Accept, Authorization", ["Accept: a", "Authorization: x"], ["Accept: a", "Authorization: y"],
+                false
+            ),
+            ("X: y", ["Accept: a"], ["Accept: b"], true), ("Vary: *", [], [], false),
+            ("Vary: accept", ["Accept: a", "User-Agent: x"], ["Accept: a", "User-Agent: y"], true),
+        ]
+    )
+    func varies(_ response: String, stored: [String], requested: [String], expected: Bool) {
+        let vary = Vary(fields(response))
+        let (first, second) = (stored.flatMap { fields($0) }, requested.flatMap { fields($0) })
+        let selection = vary.selection(from: second)
+        #expect((selection != nil && selection == vary.selection(from: first)) == expected)
+    }
+
+    @Test(
+        "C20 weak and strong entity tags are parsed",
+        arguments: [
+            ("\"a\"", false, "a"), ("W/\"a\"", true, "a"), ("\"\"", false, ""), (" \"x!y\" ", false, "x!y"),
+        ]
+    )
+    func tags(_ text: String, isWeak: Bool, opaqueTag: String) throws {
+        let tag = try #require(EntityTag(text))
+        #expect(tag.isWeak == isWeak)
+        #expect(tag.opaqueTag == opaqueTag)
+    }
+
+    @Test(
+        "C20 an invalid entity tag is rejected",
+        arguments: ["a", "\"a", "a\"", "w/\"a\"", "\"a b\"", "\"a\"b\"", "", "W/a", "\""]
+    )
+    func noTags(_ text: String) {
+        #expect(EntityTag(text) == nil)
+    }
+
+    @Test("C20 entity tags are compared as in the table of RFC 9110")
+    func compares() throws {
+        let tags = try ["W/\"1\"", "W/\"2\"", "\"1\"", "\"1\""].map { try #require(EntityTag($0)) }
+        let table = [(0, 0, true), (0, 1, false), (0, 2, true), (2, 3, true)]
+        for (left, right, weak) in table {
+            #expect(tags[left].weaklyMatches(tags[right]) == weak)
+        }
+    }
+
+    @Test("C20 a conditional request contains the stored validators")
+    func conditions() {
+        let lastModified = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
+        let both = Validators(fields("ETag: W/\"a\"", lastModified, "Date: Sun, 06 Nov 1994 08:50:37 GMT"))
+        #expect(
+            both.conditionalFields == [
+                HTTPField(name: "If-None-Match", value: "W/\"a\""),
+                HTTPField(name: "If-Modified-Since", value: "Sun, 06 Nov 1994 08:49:37 GMT"),
+            ]
+        )
+        #expect(Validators(fields("ETag: broken", "Last-Modified: never")).conditionalFields.isEmpty)
+    }
+
+    @Test("L12 C20 a strong validator is a strong tag, or a date at least a minute before the response's")
+    func strong() {
+        let lastModified = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
+        #expect(Validators(fields("ETag: \"a\"", lastModified)).strongValidator == "\"a\"")
+        for tags in [["ETag: W/\"a\""], ["ETag: broken"], ["ETag: \"a\"", "ETag: \"b\""]] {
+            let others = [lastModified, "Date: Sun, 06 Nov 1994 09:49:37 GMT"]
+            #expect(Validators((tags + others).flatMap { fields($0) }).strongValidator == nil)
+        }
+        for (time, isStrong) in [("08:50:36", false), ("08:50:37", true), ("08:50:38", true), ("08:49:36", false)] {
+            let validators = Validators(fields(lastModified, "Date: Sun, 06 Nov 1994 \(time) GMT"))
+            #expect((validators.strongValidator != nil) == isStrong)
+        }
+    }
+
+    @Test(
+        "C20 a 304 response selects the stored response with its validator",
+        arguments: [
+            (["ETag: \"a\""], ["ETag: \"a\""], true), (["ETag: \"b\""], ["ETag: \"a\""], false),
+            (["ETag: W/\"a\""], ["ETag: \"a\""], true), (["ETag: \"a\""], ["ETag: W/\"a\""], true),
+            ([], ["ETag: \"a\""], true),
+            (["ETag: \"a\""], ["X: y"], false),
+            (["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"], ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"], true),
+            (["Last-Modified: Sun, 06 Nov 1994 08:49:38 GMT"], ["Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"], false),
+        ]
+    )
+    func matches(_ answer: [String], stored: [String], expected: Bool) {
+        let (answer, stored) = (answer.flatMap { fields($0) }, stored.flatMap { fields($0) })
+        #expect(NotModified.confirms(answer, stored: stored) == expected)
+    }
+
+    @Test("C20 a 304 response updates the stored fields, except those of the body")
+    func merges() {
+        let stored = fields(
+            "Content-Type: image/png",
+            "Content-Length: 9",
+            "ETag: \"a\"",
+            "Cache-Control: max-age=1",
+            "Age: 100",
+            "X: old",
+            "X: older",
+            "Kept: yes"
+        )
+        let answer = fields(
+            "Content-Type: text/html",
+            "content-length: 0",
+            "Content-Encoding: gzip",
+            "cache-control: max-age=60",
+            "x: new",
+            "Connection: close",
+            "Date: Sun, 06 Nov 1994 08:49:37 GMT"
+        )
+        let merged = NotModified.merge(answer, into: stored).map { "\($0.name):\($0.value)" }
+        #expect(
+            merged == [
+                "Content-Type: image/png", "Content-Length: 9", "ETag: \"a\"", "Kept: yes", "cache-control: max-age=60",
+                "x: new", "Date: Sun, 06 Nov 1994 08:49:37 GMT",
+            ]
+        )
+    }
+}

@@ -1,0 +1,70 @@
+import EideticCore
+import EideticSupervisor
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite("Freezers", .serialized, .timeLimit(.minutes(2)))
+struct FreezerTests {
+    @Test(
+        "B05 a frozen application uses no processor time, orphaned descendants included",
+        arguments: ControlGroups.kinds
+    )
+    func standstill(kind: FreezerKind) throws {
+        print("freezer: \(kind.rawValue)")
+        let tree = try ProcessTree(kind)
+        let control = try ProcessTree(kind)
+        tree.waitForProcesses(3)
+        while !tree.freezer.freeze() { sched_yield() }
+        let before = tree.ticks
+        // A tree that runs measures the time.
+        control.waitForTicks(20)
+        #expect(tree.ticks == before)
+        #expect(tree.freezer.isFrozen && tree.freezer.isFreezeRequested)
+        tree.freezer.thaw()
+        tree.waitForTicks(3)
+        #expect(!tree.freezer.isFrozen && !tree.freezer.isFreezeRequested)
+    }
+
+    @Test("B05 a frozen tree is killed, orphaned descendants included", arguments: ControlGroups.kinds)
+    func killWhileFrozen(kind: FreezerKind) throws {
+        let tree = try ProcessTree(kind)
+        tree.waitForProcesses(3)
+        while !tree.freezer.freeze() { sched_yield() }
+        let processes = tree.freezer.processes
+        #expect(processes.count >= 3)
+        tree.freezer.kill()
+        while !tree.freezer.processes.isEmpty { sched_yield() }
+        while !tree.handle.hasEnded { sched_yield() }
+        #expect(tree.handle.takeEnd() == .signalled(SIGKILL))
+        for process in processes { #expect(ProcessStatus(of: process).map { "ZX".contains($0.state) } ?? true) }
+    }
+
+    @Test("descendants are found after the end of the first process", arguments: ControlGroups.kinds)
+    func orphans(kind: FreezerKind) throws {
+        let tree = try ProcessTree(kind, script: "setsid sh -c 'while :; do :; done' & exit 7")
+        while !tree.handle.hasEnded { sched_yield() }
+        #expect(tree.handle.takeEnd() == .exited(7))
+        #expect(tree.freezer.processes.count == 1)
+        while !tree.freezer.freeze() { sched_yield() }
+        #expect(tree.freezer.isFrozen)
+    }
+
+    @Test("a writable hierarchy of version 2 is used")
+    func hierarchy() throws {
+        let mounts = KernelFile.read("/proc/self/mountinfo") ?? ""
+        guard mounts.contains(" cgroup2 "), geteuid() == 0 else { return }
+        #expect(ControlGroups.unavailability == nil)
+    }
+
+    @Test("the own group is found below a mount of a part of the hierarchy")
+    func ownGroup() {
+        let mounts = "36 25 0:32 /user.slice /run/part rw - cgroup2 cgroup2 rw\n"
+        #expect(GroupHierarchy.ownGroup(groups: "1:cpu:/\n0::/user.slice/a\n", mounts: mounts) == "/run/part/a")
+        #expect(GroupHierarchy.ownGroup(groups: "0::/system.slice\n", mounts: mounts) == nil)
+        let whole = "36 25 0:32 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+        #expect(GroupHierarchy.ownGroup(groups: "0::/\n", mounts: whole) == "/sys/fs/cgroup")
+        #expect(GroupHierarchy.ownGroup(groups: "0::/a/b\n", mounts: whole) == "/sys/fs/cgroup/a/b")
+        #expect(GroupHierarchy.ownGroup(groups: "1:cpu:/\n", mounts: whole) == nil)
+    }
+}

@@ -1,0 +1,64 @@
+import EideticWire
+import LifecycleCore
+
+/// One message of each kind, and of each variant of its values.
+enum SampleMessages {
+    static let reasons: [LaunchReason] = [
+        .user, .url(IncomingURL("eidetic:a", id: 7)), .notificationResponse("reply"), .wake(.voip),
+    ]
+
+    static let callbacks: [LifecycleCallback] =
+        reasons.map { .launch($0) } + reasons.map { .launchInBackground($0) } + [
+            .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground,
+            .openURL(IncomingURL("https://example.org/ü", id: .max)), .wake(WakeReason(.location, id: 1)),
+            .willTerminate,
+        ]
+
+    static var hello: Hello {
+        var hello = Hello(identifier: "org.example.app")
+        hello.declarations.backgroundBudget = .seconds(30)
+        hello.declarations.wakeKinds = [.fetch, .continued]
+        hello.presentation = PresentationMessage(isVisible: true, isFocused: false)
+        hello.running = Hello.RunningState(.background, token: [UInt8](repeating: 7, count: 16), generation: 3)
+        hello.running?.wakes = [WakeReason(.fetch, id: 1), WakeReason(.push, id: 2)]
+        hello.running?.assertions = [.audio]
+        return hello
+    }
+
+    static let fromApplication: [ApplicationMessage] =
+        [
+            .hello(Hello()), .hello(hello), .acknowledged(sequence: 9), .taskNames(["flush", "upload"], request: 3),
+            .idle,
+            .urlAnswered(7, isHandled: true), .presentation(PresentationMessage(isVisible: true, isFocused: true)),
+            .assertion(.audio, isHeld: true), .leaving,
+        ] + WakeResult.allCases.map { .wakeCompleted(5, $0) }
+
+    static let fromSupervisor: [SupervisorMessage] =
+        callbacks.map { .lifecycle($0, sequence: 4, deadline: .seconds(9)) } + [
+            .welcome(Welcome(generation: 2, token: [1, 2], archiveDirectory: "/var/lib/eidetic/org.example.app")),
+            .welcome(Welcome(generation: 1, token: [], socketPath: "/run/eidetic/supervisor")),
+            .expire(deadline: .milliseconds(1)), .memoryWarning(level: 2),
+            .suspended(from: .seconds(1), to: .seconds(2)), .taskNames(request: 3), .exit,
+        ] + LifecycleEffect.Refusal.allCases.map { .refused($0) }
+
+    static let requests: [ControlRequest] = [
+        .list, .launch(identifier: "a", url: "b:c", inBackground: true), .foreground(identifier: "a"),
+        .launch(identifier: "a", url: nil, inBackground: false), .background(identifier: "a"),
+        .quit(identifier: "a", force: true), .explain(identifier: "a"), .log(identifier: nil, count: 20),
+        .log(identifier: "a", count: 1),
+    ]
+
+    static var status: ApplicationStatus {
+        var status = ApplicationStatus(identifier: "org.example.app", state: .suspended)
+        (status.process, status.freezer, status.openTasks) = (42, .controlGroup, 1)
+        (status.backgroundTimeRemaining, status.suspendedTime) = (.seconds(1), .seconds(2))
+        (status.suspensionCount, status.residentMemory, status.wasForceQuit) = (3, 4_096, true)
+        status.lastExit = "killed, code 0x8badf00d"
+        return status
+    }
+
+    static let answers: [ControlAnswer] = [
+        ControlAnswer(.done), ControlAnswer(.applications([status, status]), isLast: false),
+        ControlAnswer(.lines(["a", "b"])), ControlAnswer(.refused(.notPermitted, message: "no")),
+    ]
+}
