@@ -54,6 +54,26 @@ struct ProcessLifecycleTests {
         #expect(callbacks(in: end.lines) == Self.launch + Self.leave + Self.end)
     }
 
+    @Test("B17 exit handlers run on the main thread, which uses what they tear down")
+    func exitThread() async throws {
+        let probe = try ProbeProcess(["--print-exit-thread"])
+        await probe.expectOutput("state active")
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .exited(0))
+        #expect(end.lines.last == "exit on the main thread")
+    }
+
+    @Test("B17 a process whose main thread is blocked exits all the same, without exit handlers")
+    func blockedMainThread() async throws {
+        let probe = try ProbeProcess(["--print-exit-thread", "--block-main-thread"])
+        await probe.expectOutput("state active")
+        probe.process.kill(SIGTERM)
+        let end = await probe.finish()
+        #expect(end.status == .exited(0))
+        #expect(!end.lines.contains { $0.hasPrefix("exit") })
+    }
+
     @Test("B17 a hangup after another request to end does not shorten the grace period; SIGTERM after a hangup does")
     func repeatedHangup() async throws {
         let probe = try ProbeProcess(["--task", "a=-1", "--task", "b=700"])

@@ -14,11 +14,16 @@ struct Probe: Sendable {
         let application = Application.shared
         if plan.pairCount > 0 { runPairs(in: application) }
         if plan.skipsStart { return }
+        if plan.printsExitThread {
+            Self.mainThread = await MainActor.run { pthread_self() }
+            Self.printExitThread()
+        }
         if plan.usesSharedPipeline { _ = (ImagePipeline.shared, await DisplayGate.shared) }
         let storm = TaskStorm()
         // Before the start, so that it is handled before any callback has returned.
         if plan.stopsAtStart { application.terminate() }
-        try application.start(plan.configuration, delegate: await ProbeDelegate(plan: plan, storm: storm))
+        let delegate = plan.blocksMainThread ? nil : await ProbeDelegate(plan: plan, storm: storm)
+        try application.start(plan.configuration, delegate: delegate)
         let cache = try openCache(in: application)
         await observeSystem(for: application)
         storm.start(threadCount: plan.stormThreads, application: application)
@@ -30,6 +35,7 @@ struct Probe: Sendable {
         var (presentations, awaited) = (plan.presentations[...], ApplicationState.active)
         for await state in application.states {
             printLine("state \(state.rawValue)")
+            if plan.blocksMainThread { await MainActor.run { _ = pause() } }
             guard state == awaited, let next = presentations.popFirst() else { continue }
             awaited = next == .active ? .active : next == .inactive ? .inactive : .background
             application.setPresentation(next)
@@ -37,6 +43,17 @@ struct Probe: Sendable {
         _ = cache
         await application.waitUntilTerminated()
     }
+
+    /// Prints at the exit whether its handlers run on the main thread.
+    private static func printExitThread() {
+        atexit {
+            let isMain = pthread_equal(pthread_self(), Probe.mainThread) != 0
+            printLine(isMain ? "exit on the main thread" : "exit beside the main thread")
+        }
+    }
+
+    // Set once before the start, and read at the exit.
+    nonisolated(unsafe) private static var mainThread = pthread_t()
 
     /// Opens a disk cache and writes to it continuously; prints the stored and the rejected entries.
     private func openCache(in application: Application) throws(EideticError) -> DiskCache? {

@@ -70,6 +70,10 @@ struct ProbePlan: Sendable {
     var holdsWakes = false
     /// A Boolean value indicating whether the probe holds the assertion for audio from the launch on.
     var playsAudio = false
+    /// A Boolean value indicating whether an exit handler prints the thread on which it runs.
+    var printsExitThread = false
+    /// A Boolean value indicating whether the main thread blocks once the application is active.
+    var blocksMainThread = false
 
     init(arguments: ArraySlice<String>) throws(EideticError) {
         var arguments = arguments
@@ -103,6 +107,8 @@ struct ProbePlan: Sendable {
         case "--ignore-terminal": configuration.followsTerminal = false
         case "--hold-wakes": holdsWakes = true
         case "--audio": playsAudio = true
+        case "--print-exit-thread": printsExitThread = true
+        case "--block-main-thread": blocksMainThread = true
         case "--shared-pipeline": usesSharedPipeline = true
         default: try parse(option, value: Self.value(from: &arguments))
         }

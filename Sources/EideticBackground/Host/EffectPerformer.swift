@@ -138,6 +138,6 @@ final class EffectPerformer {
 
     func exitProcess() -> Never {
         Log.write(.info, category: .background, message: "exiting")
-        exit(0)
+        ProcessExit.perform()
     }
 }
