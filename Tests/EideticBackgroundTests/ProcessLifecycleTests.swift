@@ -54,6 +54,21 @@ struct ProcessLifecycleTests {
         #expect(callbacks(in: end.lines) == Self.launch + Self.leave + Self.end)
     }
 
+    @Test("B17 the program of the page about graceful shutdown ends as soon as its work is done")
+    func pageProgram() async throws {
+        let directory = ProbeProcess.path.lastIndex(of: "/").map { ProbeProcess.path[..<$0] } ?? "."
+        let program = try Subprocess(
+            "sh",
+            arguments: ["-c", "exec \(directory)/GracefulShutdown 2>&1"],
+            environment: ["EIDETIC_LOG": "background=debug"]
+        )
+        #expect(await program.waitForOutput("→ active"))
+        let start = ContinuousClock.now
+        program.kill(SIGTERM)
+        #expect(await program.waitUntilExit().status == .exited(0))
+        #expect(ContinuousClock.now - start < .seconds(3), "the order takes 0.3 s")
+    }
+
     @Test("B17 exit handlers run on the main thread, which uses what they tear down")
     func exitThread() async throws {
         let probe = try ProbeProcess(["--print-exit-thread"])

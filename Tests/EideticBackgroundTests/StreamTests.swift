@@ -56,4 +56,20 @@ struct StreamTests {
         broadcast.post(1)
         #expect(table.count == 0)
     }
+
+    @Test("B03 a consumer that leaves its loop at a value of no importance, and keeps the stream, holds no task")
+    func leaves() async {
+        let table = BackgroundTaskTable {}
+        let broadcast = Broadcast<Int>(name: "observer", initialValue: 0, holdingTasksIn: table) { $0 != 1 }
+        var iterator = broadcast.stream(startingWithLatest: true).makeAsyncIterator()
+        #expect(await iterator.next() == 0)
+        broadcast.post(1)
+        #expect(await iterator.next() == 1)
+        broadcast.post(2)
+        #expect(table.count == 0)
+        // It counts again from its next request on.
+        #expect(await iterator.next() == 2)
+        broadcast.post(3)
+        #expect(table.observerNames == ["observer"])
+    }
 }

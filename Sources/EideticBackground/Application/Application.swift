@@ -39,8 +39,11 @@ public final class Application: Sendable {
         self.clock = clock
         tasks = BackgroundTaskTable { [inbox] in inbox.reportOpenCountChange() }
         noticeCenter = NoticeCenter { [inbox] in inbox.wake() }
-        stateBroadcast = Broadcast(name: "state observer", initialValue: .notRunning, holdingTasksIn: tasks)
-        phaseBroadcast = Broadcast(name: "phase observer", holdingTasksIn: tasks)
+        // In the foreground nothing stops the process, so a consumer that has left its loop there must not delay its end.
+        stateBroadcast = Broadcast(name: "state observer", initialValue: .notRunning, holdingTasksIn: tasks) {
+            $0 != .active
+        }
+        phaseBroadcast = Broadcast(name: "phase observer", holdingTasksIn: tasks) { $0 == .background }
     }
 
     /// Starts the application: signals are handled from now on, and the launch callbacks follow.

@@ -15,16 +15,24 @@ package final class Broadcast<Element: Sendable>: Sendable {
     private let state: Guarded<State>
     private let tasks: BackgroundTaskTable?
     private let name: String
+    private let keepsRunning: @Sendable (Element) -> Bool
 
     /// Creates a broadcast; `initialValue` is the latest value before the first one is posted.
-    package init(name: String, initialValue: Element? = nil, holdingTasksIn tasks: BackgroundTaskTable? = nil) {
-        (self.name, self.tasks) = (name, tasks)
+    ///
+    /// With `tasks` a background task is open while a consumer handles a value for which `keepsRunning` returns `true`.
+    package init(
+        name: String,
+        initialValue: Element? = nil,
+        holdingTasksIn tasks: BackgroundTaskTable? = nil,
+        for keepsRunning: @escaping @Sendable (Element) -> Bool = { _ in true }
+    ) {
+        (self.name, self.tasks, self.keepsRunning) = (name, tasks, keepsRunning)
         state = Guarded(State(latest: initialValue))
     }
 
     /// Returns a stream of every later value; with `startingWithLatest`, of the latest value and every one after it.
     package func stream(startingWithLatest: Bool = false) -> AsyncStream<Element> {
-        let mailbox = Mailbox<Element>(name: name, holdingTasksIn: tasks)
+        let mailbox = Mailbox<Element>(name: name, holdingTasksIn: tasks, for: keepsRunning)
         let isFinished = state.withLock { state in
             if startingWithLatest, let latest = state.latest { mailbox.post(latest) }
             state.subscribers.removeAll { $0.mailbox == nil }

@@ -3,7 +3,8 @@ import EideticCore
 /// A queue of values for one consumer, which keeps the process running until the consumer has handled them.
 ///
 /// A value opens a background task until the consumer requests the next value, so that the consumer can react, or open
-/// a task of its own, before the process is suspended or ends. A consumer that never requests a value holds no task.
+/// a task of its own, before the process is suspended or ends. A consumer that never requests a value holds no task, nor
+/// one that has left its loop at a value for which the process is not kept running.
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var queue: [Element] = []
@@ -16,21 +17,30 @@ final class Mailbox<Element: Sendable>: Sendable {
     private let state = Guarded(State())
     private let tasks: BackgroundTaskTable?
     private let name: String
+    private let keepsRunning: @Sendable (Element) -> Bool
 
-    /// Creates a mailbox; without `tasks` it opens no background tasks.
-    init(name: String, holdingTasksIn tasks: BackgroundTaskTable?) { (self.name, self.tasks) = (name, tasks) }
+    /// Creates a mailbox; without `tasks` it opens no background tasks, with them one for each value for which
+    /// `keepsRunning` returns `true`.
+    init(
+        name: String,
+        holdingTasksIn tasks: BackgroundTaskTable?,
+        for keepsRunning: @escaping @Sendable (Element) -> Bool = { _ in true }
+    ) {
+        (self.name, self.tasks, self.keepsRunning) = (name, tasks, keepsRunning)
+    }
 
     deinit { endTask(state.withLock { $0.openTask }) }
 
     func post(_ element: Element) {
-        let task = state.withLock { $0.hasRequestedValue && $0.openTask == 0 } ? beginTask() : 0
+        let isHeld = keepsRunning(element)
+        let task = isHeld && state.withLock { $0.hasRequestedValue && $0.openTask == 0 } ? beginTask() : 0
         let (waiter, unusedTask) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64) in
             guard !state.isFinished else { return (nil, task) }
             let isNewTask = state.openTask == 0 && state.hasRequestedValue
             if isNewTask { state.openTask = task }
             let unusedTask = isNewTask ? 0 : task
             defer { state.waiter = nil }
-            if state.waiter == nil { state.queue.append(element) }
+            if state.waiter == nil { state.queue.append(element) } else { state.hasRequestedValue = isHeld }
             return (state.waiter, unusedTask)
         }
         endTask(unusedTask)
@@ -64,7 +74,10 @@ final class Mailbox<Element: Sendable>: Sendable {
         let isReady = state.withLock { state -> Bool in
             state.hasRequestedValue = true
             if !state.queue.isEmpty {
-                element = state.queue.removeFirst()
+                let first = state.queue.removeFirst()
+                element = first
+                state.hasRequestedValue = keepsRunning(first)
+                if !state.hasRequestedValue, state.queue.isEmpty { (task, state.openTask) = (state.openTask, 0) }
                 return true
             }
             (task, state.openTask) = (state.openTask, 0)
