@@ -39,7 +39,7 @@ public final class Application: Sendable {
         self.clock = clock
         tasks = BackgroundTaskTable { [inbox] in inbox.reportOpenCountChange() }
         noticeCenter = NoticeCenter { [inbox] in inbox.wake() }
-        // In the foreground nothing stops the process, so a consumer that has left its loop there must not delay its end.
+        // In the foreground nothing stops the process; a consumer that has left its loop there must not delay its end.
         stateBroadcast = Broadcast(name: "state observer", initialValue: .notRunning, holdingTasksIn: tasks) {
             $0 != .active
         }

@@ -3,8 +3,8 @@ import EideticCore
 /// A queue of values for one consumer, which keeps the process running until the consumer has handled them.
 ///
 /// A value opens a background task until the consumer requests the next value, so that the consumer can react, or open
-/// a task of its own, before the process is suspended or ends. A consumer that never requests a value holds no task, nor
-/// one that has left its loop at a value for which the process is not kept running.
+/// a task of its own, before the process is suspended or ends. A consumer that never requests a value holds no task,
+/// nor one that has left its loop at a value for which the process is not kept running.
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var queue: [Element] = []
