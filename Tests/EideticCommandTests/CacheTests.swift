@@ -126,6 +126,7 @@ struct CacheTests {
         #expect(try await runCache("export", directory.path(of: "all.tar")).outputText == "2 entries exported\n")
         let members = try await Subprocess.run("tar", arguments: ["-tf", directory.path(of: "all.tar")])
         #expect(members.status == .exited(0))
+        #expect(members.errorText == "", "tar warns of nothing")
         #expect(members.outputText == "a.png\na-2.png\n")
         let result = try await runCache("import", directory.path(of: "all.tar"), name: "second")
         #expect(result.outputText == "2 entries imported\n")

@@ -32,6 +32,20 @@ struct ConvertTests {
         #expect(before.pixels.withUnsafeBytes { Array($0) } == after.pixels.withUnsafeBytes { Array($0) })
     }
 
+    @Test("F05 an animation keeps its frames as GIF, and is not written in other formats unless its first frame is asked for")
+    func animations() async throws {
+        let source = try directory.write(try TestImages.animation(frameCount: 3), to: "in.gif")
+        let gif = directory.path(of: "out.gif"), webp = directory.path(of: "out.webp")
+        #expect(try await EideticProgram.run("convert", "--size", "32x32", source, gif).status == .exited(0))
+        #expect(try ImageDecoder.header(of: try directory.contents(of: "out.gif"))?.frameCount == 3)
+        let refused = try await EideticProgram.run("convert", source, webp)
+        #expect(refused.status == .exited(1))
+        #expect(refused.errorText.hasSuffix("an animation cannot be written as WebP; use GIF, or --first-frame\n"))
+        #expect((try? directory.contents(of: "out.webp")) == nil)
+        #expect(try await EideticProgram.run("convert", "--first-frame", source, webp).status == .exited(0))
+        #expect(try ImageDecoder.header(of: try directory.contents(of: "out.webp"))?.frameCount == 1)
+    }
+
     @Test("F05 a lower quality makes a smaller file")
     func quality() async throws {
         let source = try TestImages.encoded(as: .png, width: 400, height: 300)

@@ -12,6 +12,9 @@ struct LoadLine: Decodable {
     let bytes: Int?
     let ms: Double
     let error: String?
+    let code: String?
+    let status: Int?
+    let file: String?
 }
 
 /// One line of `eidetic inspect --json`.

@@ -41,7 +41,7 @@ struct LoadTests {
     @Test("every member is present, in its order")
     func shape() async throws {
         let result = try await load(["--json", "\(server.url)/none.jpg"])
-        let members = ["url", "source", "format", "width", "height", "bytes", "ms", "error"]
+        let members = ["url", "source", "format", "width", "height", "bytes", "ms", "error", "code", "status", "file"]
         #expect(result.outputText.matches(of: /"([a-z]+)":/).map { String($0.1) } == members)
     }
 

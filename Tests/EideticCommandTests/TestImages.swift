@@ -36,6 +36,18 @@ enum TestImages {
         try ImageEncoder.encode(gradient(width: width, height: height), as: format)
     }
 
+    /// Returns a GIF whose frames have one colour each.
+    static func animation(frameCount: Int, width: Int = 64, height: Int = 48) throws(EideticError) -> [UInt8] {
+        var frames: [Image.Frame] = []
+        for index in 0..<frameCount {
+            let color = SIMD4<UInt8>(UInt8(40 * index), 100, 200, 255)
+            let pixels = try plain(color, width: width, height: height).pixels
+            frames.append(Image.Frame(pixels: pixels, duration: .milliseconds(100)))
+        }
+        let size = PixelSize(width: width, height: height)
+        return try ImageEncoder.encode(Image(frames: frames, format: .gif, sourceSize: size), as: .gif)
+    }
+
     /// Returns a small PNG that declares this size.
     static func hugePNG(width: UInt32, height: UInt32) -> [UInt8] {
         let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]

@@ -1,18 +1,23 @@
+import EideticCore
 import EideticStore
 import Glibc
 
 /// The disk cache that a command line selects.
 enum CacheLocation {
     /// Returns the configuration of the cache in `--cache-dir`, or in the user's default directory.
+    ///
+    /// A directory that cannot be written is only read.
     static func configuration(from arguments: Arguments) -> DiskCache.Configuration {
-        let named = arguments[CommonOptions.cacheDirectory]
-        return DiskCache.Configuration(directory: named.map(absolutePath) ?? DiskCache.defaultDirectory())
+        let directory = arguments[CommonOptions.cacheDirectory] ?? DiskCache.defaultDirectory()
+        var configuration = DiskCache.Configuration(directory: directory)
+        configuration.isReadOnly = isReadOnly(directory)
+        return configuration
     }
 
-    /// Returns the absolute path; a relative path is resolved in the working directory.
-    private static func absolutePath(for path: String) -> String {
-        guard !path.hasPrefix("/"), let current = getcwd(nil, 0) else { return path }
-        defer { free(current) }
-        return String(cString: current) + "/" + path
+    private static func isReadOnly(_ directory: String) -> Bool {
+        let files = FileSystem()
+        // One that cannot even be read fails when it is opened, with the reason.
+        guard (try? files.checkAccess(to: directory, mode: R_OK | X_OK)) != nil else { return false }
+        return (try? files.checkAccess(to: directory, mode: W_OK)) == nil
     }
 }

@@ -12,6 +12,8 @@ enum ConvertCommand {
         parse: { ImageFormat(name: $0) }
     )
 
+    static let firstFrame = Option(name: "first-frame", help: "write only the first frame of an animation")
+
     static let command: Command = .init(
         name: "convert",
         summary: "convert an image to another format or size",
@@ -21,10 +23,12 @@ enum ConvertCommand {
             count: 2...2,
             completion: .files
         ),
-        options: [CommonOptions.size.definition, CommonOptions.quality.definition, format.definition],
+        options: [CommonOptions.size.definition, CommonOptions.quality.definition, format.definition, firstFrame],
         notes: [
             "The format of OUT follows from its file extension, and is PNG for standard output. OUT is replaced only after "
                 + "the image is encoded. The image is upright and in sRGB.",
+            "An animation is written as an animation, which only GIF can be; with other formats it fails, unless "
+                + "--first-frame is given.",
             "Formats: \(ImageEncoder.supportedFormats.map(\.rawValue).joined(separator: ", ")).",
         ],
         run: run
@@ -58,18 +62,29 @@ enum ConvertCommand {
     ) throws(EideticError) -> [UInt8] {
         do throws(EideticError) {
             let bytes = try FileContents.read(input, limit: DecodeLimits.standard.encodedBytes)
-            let image = try ImageDecoder.decode(bytes, options: decodeOptions(for: format, arguments: arguments))
+            let frameCount = try ImageDecoder.header(of: bytes)?.frameCount ?? 1
+            guard frameCount == 1 || format == .gif || arguments.contains(firstFrame) else {
+                throw lossOfFrames(as: format)
+            }
+            let image = try ImageDecoder.decode(bytes, options: decodeOptions(for: arguments))
             return try ImageEncoder.encode(image, as: format, quality: arguments[CommonOptions.quality] ?? 0.85)
         } catch {
             throw EideticError(error.code, message: "\(input): \(error.message)")
         }
     }
 
-    private static func decodeOptions(for format: ImageFormat, arguments: Arguments) -> DecodeOptions {
+    private static func lossOfFrames(as format: ImageFormat) -> EideticError {
+        EideticError(
+            .unsupportedFormat,
+            message: "an animation cannot be written as \(format.displayName); use GIF, or --first-frame"
+        )
+    }
+
+    private static func decodeOptions(for arguments: Arguments) -> DecodeOptions {
         var options = DecodeOptions()
         options.size = arguments[CommonOptions.size]
         options.premultipliesAlpha = false
-        options.frames = format == .gif ? .all : .first
+        options.frames = arguments.contains(firstFrame) ? .first : .all
         return options
     }
 }

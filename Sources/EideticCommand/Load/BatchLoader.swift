@@ -11,15 +11,19 @@ final class BatchLoader: Sendable {
     private let viewer: TerminalImageViewer?
     private let pool = WorkPool(name: "images", maximumThreadCount: 2)
     private let time = SystemTime()
+    private let isReadOnly: Bool
 
+    /// Creates a loader; `isReadOnly` says that the cache is only read.
     init(
         arguments: LoadArguments,
         pipeline: ImagePipeline,
+        isReadOnly: Bool,
         display: ProgressDisplay,
         writer: ImageWriter?,
         sheet: ContactSheet?
     ) {
         self.arguments = arguments
+        self.isReadOnly = isReadOnly
         self.pipeline = pipeline
         self.display = display
         self.writer = writer
@@ -68,9 +72,12 @@ final class BatchLoader: Sendable {
     /// Loads one image, once for each occurrence in the list: from the second time on it is in memory.
     private func loadItem(at index: Int) async {
         let item = arguments.items[index]
+        if let file = writer?.record.existingFile(for: item.url) {
+            return display.reportKept(item, file: file, asJSON: arguments.writesJSON)
+        }
         display.adjustRunningCount(by: 1)
         defer { display.adjustRunningCount(by: -1) }
-        var failure: EideticError?
+        var failure: EideticError?, file: String?
         for repetition in 0..<item.count {
             let start = time.uptime
             var graphics: [UInt8] = []
@@ -79,8 +86,8 @@ final class BatchLoader: Sendable {
             do throws(EideticError) {
                 if let failure { throw failure }
                 let response = try await response(for: item.url, isFirst: repetition == 0)
-                graphics = repetition == 0 ? await deliver(response, at: index) : []
-                result = .success(loadedImage(from: response))
+                if repetition == 0 { (file, graphics) = await deliver(response, at: index) }
+                result = .success(loadedImage(from: response, file: file))
                 if arguments.explainsLoads { trace = response.trace }
             } catch {
                 if error.code == .cancelled { return }
@@ -95,12 +102,11 @@ final class BatchLoader: Sendable {
             )
             display.report(outcome, graphics: graphics, asJSON: arguments.writesJSON)
         }
-        if failure != nil { sheet?.markMissing(at: index) }
+        if let failure { sheet?.markMissing(at: index, caption: item.caption, reason: failure.shortReason) }
     }
 
     private func response(for url: String, isFirst: Bool) async throws(EideticError) -> ImageResponse {
-        let requiredOptions: ImageOptions =
-            isFirst && writer != nil ? [.waitStoreCache, .queryMemoryData] : .waitStoreCache
+        let requiredOptions = (isFirst ? writer?.requestOptions : nil) ?? .waitStoreCache
         let resource = try arguments.network.applied(to: try ImageRequest.Resource(url: url))
         let request = ImageRequest(
             resource,
@@ -132,7 +138,7 @@ final class BatchLoader: Sendable {
             ? JSON.object([
                 ("url", .string(url)), ("preview", .integer(number)), ("width", .integer(image.size.width)),
                 ("height", .integer(image.size.height)),
-            ]).text : "preview  \(number): \(image.size)  \(TerminalText.sanitized(url))"
+            ]).text : "preview  \(number): \(image.size)  \(TerminalText.abbreviated(url))"
         let bytes = try? await pool.run { [self] _ throws(EideticError) in try viewer?.bytes(for: image.pixels) ?? [] }
         display.write(Array("\(text)\n".utf8) + (bytes ?? []), to: .output)
     }
@@ -147,40 +153,39 @@ final class BatchLoader: Sendable {
         return PixelSize(width: width, height: height)
     }
 
-    private func loadedImage(from response: ImageResponse) -> LoadOutcome.LoadedImage {
+    private func loadedImage(from response: ImageResponse, file: String?) -> LoadOutcome.LoadedImage {
         LoadOutcome.LoadedImage(
             source: response.source,
             format: response.image.format,
             size: arguments.size == nil ? response.image.sourceSize : response.image.size,
-            bytes: response.byteCount
+            bytes: response.byteCount,
+            file: file
         )
     }
 
     /// Writes an image to its file and to the contact sheet.
     ///
-    /// - Returns: The bytes that display the image on the terminal.
-    private func deliver(_ response: ImageResponse, at index: Int) async -> [UInt8] {
-        if let error = response.storeError {
-            reportPartialFailure("\(arguments.items[index].url) was not stored: \(error.message)")
+    /// - Returns: The file, and the bytes that display the image on the terminal.
+    private func deliver(_ response: ImageResponse, at index: Int) async -> (file: String?, graphics: [UInt8]) {
+        let item = arguments.items[index], name = TerminalText.abbreviated(item.url)
+        // A cache that is only read stores nothing, which is no failure.
+        if let error = response.storeError, error.code != .permissionDenied || !isReadOnly {
+            reportPartialFailure("\(name) was not stored: \(error.message)")
         }
         if case .failed(let error) = response.revalidation {
-            reportPartialFailure("\(arguments.items[index].url) was not refreshed: \(error.message)")
+            reportPartialFailure("\(name) was not refreshed: \(error.message)")
         }
         do throws(EideticError) {
             return try await pool.run { [self] _ throws(EideticError) in
-                try writer?.write(
-                    response.image,
-                    encodedBytes: response.encodedBytes,
-                    name: arguments.items[index].name
-                )
-                guard sheet != nil || viewer != nil else { return [] }
+                let file = try writer?.write(response.image, encodedBytes: response.encodedBytes, item: item)
+                guard sheet != nil || viewer != nil else { return (file, []) }
                 let pixels = try response.image.decodedSynchronously().pixels
-                try sheet?.draw(pixels, at: index)
-                return try viewer?.bytes(for: pixels) ?? []
+                try sheet?.draw(pixels, at: index, caption: item.caption)
+                return (file, try viewer?.bytes(for: pixels) ?? [])
             }
         } catch {
             if error.code != .cancelled { reportPartialFailure(error.message) }
-            return []
+            return (nil, [])
         }
     }
 

@@ -40,6 +40,18 @@ struct Canvas {
         }
     }
 
+    /// Draws text, with its upper left corner at the given position; what lies beside the canvas is left out.
+    mutating func draw(_ text: Substring, x: Int, y: Int, scale: Int, color: Color) {
+        for (index, character) in text.enumerated() {
+            for (column, bits) in BitmapFont.columns(of: character).enumerated() {
+                for row in 0..<BitmapFont.height where bits >> row & 1 == 1 {
+                    let left = x + scale * (index * BitmapFont.advance + column)
+                    fill(Area(x: left, y: y + scale * row, width: scale, height: scale), with: color)
+                }
+            }
+        }
+    }
+
     /// Draws an image over the canvas, with its upper left corner at the given position.
     ///
     /// - Precondition: The image lies within the canvas.

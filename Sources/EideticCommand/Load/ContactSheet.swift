@@ -8,6 +8,7 @@ final class ContactSheet: Sendable {
     private static let background = Canvas.Color(236, 236, 239, 255)
     private static let paper = Canvas.Color(255, 255, 255, 255)
     private static let line = Canvas.Color(198, 198, 204, 255)
+    private static let ink = Canvas.Color(72, 72, 78, 255)
     private static let missing = Canvas.Color(224, 224, 228, 255)
 
     /// The largest number of images, with which the sheet has about 16 million pixels.
@@ -20,6 +21,10 @@ final class ContactSheet: Sendable {
     private let gap: Int
     /// The white margin of a thumbnail, with the thin line around it.
     private let margin: Int
+    /// The height of a caption below each thumbnail.
+    private let captionHeight: Int
+    /// The number of pixels for a pixel of the captions' font; 0 without captions.
+    private let textScale: Int
     private let canvas: Guarded<Canvas>
 
     /// Creates an empty sheet for `count` images, with an aspect ratio of about 3:2.
@@ -39,10 +44,12 @@ final class ContactSheet: Sendable {
         columnCount = Self.columnCount(for: count)
         gap = max(3, width / 16)
         margin = max(1, width / 64) + 1
+        textScale = width < 60 ? 0 : max(1, width / 160)
+        captionHeight = textScale * (BitmapFont.height + 2)
         let rows = (count + columnCount - 1) / columnCount
         let size = PixelSize(
             width: gap + columnCount * (cellSize.width + 2 * margin + gap),
-            height: gap + rows * (cellSize.height + 2 * margin + gap)
+            height: gap + rows * (cellSize.height + captionHeight + 2 * margin + gap)
         )
         canvas = Guarded(Canvas(size: size, color: Self.background))
     }
@@ -57,8 +64,8 @@ final class ContactSheet: Sendable {
         } ?? 1
     }
 
-    /// Draws the image with this index.
-    func draw(_ pixels: PixelBuffer, at index: Int) throws(EideticError) {
+    /// Draws the image with this index, and its caption.
+    func draw(_ pixels: PixelBuffer, at index: Int, caption: String) throws(EideticError) {
         let fittedSize = pixels.size.scaled(to: cellSize, mode: .fit)
         let fittedPixels = fittedSize == pixels.size ? pixels : try Resampler.resample(pixels, to: fittedSize)
         let area = area(of: fittedSize, at: index)
@@ -66,13 +73,31 @@ final class ContactSheet: Sendable {
             canvas.fill(area.expanded(by: margin), with: Self.line)
             canvas.fill(area.expanded(by: margin - 1), with: Self.paper)
             canvas.draw(fittedPixels, x: area.x, y: area.y)
+            draw(caption, at: index, on: &canvas)
         }
     }
 
-    /// Draws a placeholder for an image that was not loaded.
-    func markMissing(at index: Int) {
+    /// Draws a caption in the centre below a cell; one that is too long ends with two dots.
+    private func draw(_ caption: String, at index: Int, on canvas: inout Canvas) {
+        guard textScale > 0 else { return }
+        let cell = area(of: cellSize, at: index)
+        let maximumCount = cell.width / (textScale * BitmapFont.advance)
+        let text = caption.count > maximumCount ? caption.prefix(maximumCount - 2) + ".." : caption[...]
+        let width = text.count * textScale * BitmapFont.advance
+        canvas.draw(
+            text,
+            x: cell.x + (cell.width - width) / 2,
+            y: cell.y + cell.height + margin + textScale,
+            scale: textScale,
+            color: Self.ink
+        )
+    }
+
+    /// Draws a placeholder for an image that was not loaded, with the reason before its caption.
+    func markMissing(at index: Int, caption: String, reason: String) {
         let area = area(of: cellSize, at: index)
         canvas.withLock { canvas in
+            draw("\(reason): \(caption)", at: index, on: &canvas)
             canvas.fill(area.expanded(by: margin), with: Self.line)
             canvas.fill(area.expanded(by: margin - 1), with: Self.missing)
             // A cross of thin lines.
@@ -87,6 +112,13 @@ final class ContactSheet: Sendable {
         }
     }
 
+    /// Returns the format of a sheet's file: by its extension, PNG without one; `nil` for one that cannot be written.
+    static func format(of file: String) -> ImageFormat? {
+        let name = file.split(separator: "/").last.map(String.init) ?? file
+        guard name.dropFirst().contains(".") else { return .png }
+        return ImageFormat(fileName: name).flatMap { ImageEncoder.supportedFormats.contains($0) ? $0 : nil }
+    }
+
     /// Returns the encoded sheet.
     func encode(as format: ImageFormat) throws(EideticError) -> [UInt8] {
         let pixels = try canvas.withLock { canvas throws(EideticError) in try canvas.makePixelBuffer() }
@@ -98,7 +130,7 @@ final class ContactSheet: Sendable {
     private func area(of size: PixelSize, at index: Int) -> Canvas.Area {
         let (row, column) = index.quotientAndRemainder(dividingBy: columnCount)
         let left = gap + column * (cellSize.width + 2 * margin + gap) + margin
-        let top = gap + row * (cellSize.height + 2 * margin + gap) + margin
+        let top = gap + row * (cellSize.height + captionHeight + 2 * margin + gap) + margin
         return Canvas.Area(
             x: left + (cellSize.width - size.width) / 2,
             y: top + (cellSize.height - size.height) / 2,

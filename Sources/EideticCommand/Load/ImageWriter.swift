@@ -1,3 +1,4 @@
+import Eidetic
 import EideticCodecs
 import EideticCore
 
@@ -5,13 +6,28 @@ import EideticCore
 struct ImageWriter: Sendable {
     private let directory: String
     private let isResized: Bool
+    private let writesFirstFrame: Bool
+    /// The record of the written files.
+    let record: OutputRecord
 
     /// Creates a writer, and the directory if it does not exist; blocks.
     ///
     /// Resized images are encoded again; otherwise the received bytes are written.
-    init(directory: String, isResized: Bool) throws(EideticError) {
+    init(directory: String, arguments: LoadArguments) throws(EideticError) {
         self.directory = directory
-        self.isResized = isResized
+        isResized = arguments.size != nil
+        writesFirstFrame = arguments.options.contains(.firstFrameOnly)
+        try Self.makeDirectory(directory)
+        record = try OutputRecord(directory: directory, size: arguments.size, continues: arguments.continues)
+    }
+
+    /// The options that a request needs for the file: the encoded bytes, or all frames.
+    var requestOptions: ImageOptions {
+        guard isResized else { return [.waitStoreCache, .queryMemoryData] }
+        return writesFirstFrame ? .waitStoreCache : [.waitStoreCache, .preloadAllFrames]
+    }
+
+    private static func makeDirectory(_ directory: String) throws(EideticError) {
         do throws(SystemError) {
             try FileSystem().makeDirectories(directory, mode: 0o755)
         } catch {
@@ -20,22 +36,39 @@ struct ImageWriter: Sendable {
         }
     }
 
-    /// Writes an image to a file with this name and the extension of its format; blocks.
+    /// Writes an image to a file with the name of its item and the extension of its format; blocks.
     ///
     /// Whatever has that name already is replaced, and never opened.
-    func write(_ image: Image, encodedBytes: [UInt8]?, name: String) throws(EideticError) {
-        if !isResized, let encodedBytes {
-            return try writeFile(encodedBytes, named: "\(name).\(image.format.fileExtension)")
-        }
+    ///
+    /// - Returns: The path of the file.
+    /// - Throws: `unsupportedFormat` for an animation that must be encoded in a format without animations.
+    func write(_ image: Image, encodedBytes: [UInt8]?, item: LoadArguments.Item) throws(EideticError) -> String {
+        if !isResized, let encodedBytes { return try write(encodedBytes, format: image.format, item: item) }
         let format = ImageEncoder.supportedFormats.contains(image.format) ? image.format : .png
-        try writeFile(try ImageEncoder.encode(image, as: format), named: "\(name).\(format.fileExtension)")
+        guard !image.isAnimated || format == .gif else {
+            throw EideticError(
+                .unsupportedFormat,
+                message:
+                    "\(TerminalText.abbreviated(item.url)) was not written: its \(image.frames.count) frames cannot be "
+                    + "encoded as \(format.displayName); --option firstFrameOnly writes the first one"
+            )
+        }
+        return try write(try ImageEncoder.encode(image, as: format), format: format, item: item)
     }
 
-    private func writeFile(_ bytes: [UInt8], named name: String) throws(EideticError) {
+    private func write(
+        _ bytes: [UInt8],
+        format: ImageFormat,
+        item: LoadArguments.Item
+    ) throws(EideticError) -> String {
+        let name = "\(item.name).\(format.fileExtension)"
+        let path = "\(directory)/\(name)"
         do throws(EideticError) {
-            try FileContents.replace("\(directory)/\(name)", with: bytes)
+            try FileContents.replace(path, with: bytes)
         } catch {
-            throw EideticError(error.code, message: "\(directory)/\(name): \(error.message)")
+            throw EideticError(error.code, message: "\(path): \(error.message)")
         }
+        record.add(name: name, url: item.url)
+        return path
     }
 }

@@ -9,6 +9,9 @@ struct LoadArguments: Sendable {
         /// The name of its output file, without a file extension; empty without an output directory.
         let name: String
         var count = 1
+
+        /// The text below its thumbnail on a contact sheet.
+        var caption: String { UniqueFileNames.stem(of: url) }
     }
 
     /// The distinct URLs, in the order of the list.
@@ -21,6 +24,8 @@ struct LoadArguments: Sendable {
     let network: NetworkArguments
     /// The directory to which the images are written.
     let outputDirectory: String?
+    /// A Boolean value indicating whether images that an earlier run wrote are left out.
+    let continues: Bool
     /// The file of the contact sheet.
     let contactSheetFile: String?
     /// The way in which images are displayed on the terminal.
@@ -38,6 +43,7 @@ struct LoadArguments: Sendable {
         concurrency = arguments[LoadCommand.concurrency] ?? 6
         network = NetworkArguments(arguments)
         outputDirectory = arguments[LoadCommand.outputDirectory]
+        continues = arguments.contains(LoadCommand.continuation)
         contactSheetFile = arguments[LoadCommand.contactSheet]
         graphics = arguments.contains(LoadCommand.show.definition) ? arguments[LoadCommand.show] ?? .detect() : nil
         writesJSON = arguments.contains(CommonOptions.json)

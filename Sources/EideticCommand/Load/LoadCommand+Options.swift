@@ -7,6 +7,12 @@ extension LoadCommand {
     /// The printing of the trace of each load.
     static let explain = Option(name: "explain", help: "show the steps of each load and their times")
 
+    /// The continuation of an earlier run.
+    static let continuation = Option(
+        name: "continue",
+        help: "leave out what an earlier run with the same list, --out and --size has written"
+    )
+
     /// An option of the requests.
     static let imageOption = TypedOption<ImageOptions>(
         "option",

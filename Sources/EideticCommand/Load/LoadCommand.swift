@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCodecs
 import EideticCore
 
 /// The command `eidetic load`, which loads images from memory, disk or the network.
@@ -45,7 +46,7 @@ enum LoadCommand {
             completion: .files
         ),
         options: [
-            CommonOptions.size.definition, outputDirectory.definition, contactSheet.definition,
+            CommonOptions.size.definition, outputDirectory.definition, continuation, contactSheet.definition,
             CommonOptions.cacheDirectory.definition, concurrency.definition, CommonOptions.timeout.definition,
             show.definition, progressive, explain, imageOption.definition, CommonOptions.json,
         ] + NetworkOptions.options,
@@ -55,8 +56,11 @@ enum LoadCommand {
             "With --json, \"width\" and \"height\" are those of the upright image: fitted into --size if given, else its "
                 + "own.",
             "--progressive prints a line for each partial image, and with --show displays it. --explain prints the steps "
-                + "of each load with their times and results. The names for --option are those of ImageOptions; options of "
-                + "views have no effect.",
+                + "of each load with their times and results.",
+            "Names for --option: \(ImageOptions.names.map(\.name).joined(separator: ", ")). Options of views have no effect.",
+            "--continue sends no request for what is there; it reads the file \(OutputRecord.fileName) in DIR, which is removed "
+                + "when all images are written. An animation is written with --size as GIF; with other formats it fails, "
+                + "unless --option firstFrameOnly is given.",
             "Images that are loaded with --header or --user are cached separately.",
             "Ctrl-C cancels the loads in progress and prints a summary; a second Ctrl-C exits at once.",
             "Exit status: 0 if all images were loaded, 1 if some were not, or could not be stored, written or refreshed, "
@@ -66,9 +70,7 @@ enum LoadCommand {
     )
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
-        guard !(arguments.contains(show.definition) && arguments.contains(CommonOptions.json)) else {
-            return Program.usageError(["--show and --json cannot be combined"], path: [Program.root, command])
-        }
+        if let problem = problem(in: arguments) { return Program.usageError([problem], path: [Program.root, command]) }
         let list = URLList(arguments.operands)
         for problem in list.problems { Diagnostics.report(problem) }
         do throws(EideticError) {
@@ -82,5 +84,22 @@ enum LoadCommand {
             Diagnostics.report(error.message)
             return .failure
         }
+    }
+
+    /// Returns the reason why options cannot be combined, or used at all.
+    private static func problem(in arguments: Arguments) -> String? {
+        let names = [continuation, show.definition, contactSheet.definition].filter(arguments.contains).map(\.name)
+        if arguments.contains(show.definition), arguments.contains(CommonOptions.json) {
+            return "--show and --json cannot be combined"
+        }
+        if arguments.contains(continuation) {
+            guard arguments[outputDirectory] != nil else { return "--continue requires --out" }
+            guard names.count == 1 else { return "--\(names[0]) and --\(names[1]) cannot be combined" }
+        }
+        guard let sheet = arguments[contactSheet], ContactSheet.format(of: sheet) == nil else {
+            return nil
+        }
+        let known = ImageEncoder.supportedFormats.map(\.fileExtension).joined(separator: ", ")
+        return "\"\(sheet)\" has no file extension of a format that can be written: \(known)"
     }
 }

@@ -11,6 +11,8 @@ struct LoadOutcome: Sendable {
         let size: PixelSize
         /// The number of encoded bytes.
         let bytes: ByteCount
+        /// The file that was written, with `--out`.
+        var file: String?
     }
 
     /// The URL as given in the list.
@@ -25,7 +27,7 @@ struct LoadOutcome: Sendable {
     /// The output with `--json`.
     var json: JSON {
         let image = try? result.get()
-        let error: String? = if case .failure(let error) = result { error.description } else { nil }
+        let error: EideticError? = if case .failure(let error) = result { error } else { nil }
         var members: [(name: String, value: JSON)] = [
             ("url", .string(url)),
             ("source", .string(image?.source.rawValue ?? "error")),
@@ -34,7 +36,10 @@ struct LoadOutcome: Sendable {
             ("height", .optional(image?.size.height)),
             ("bytes", .optional(image?.bytes.bytes)),
             ("ms", .number(duration.inMilliseconds)),
-            ("error", .optional(error)),
+            ("error", .optional(error?.description)),
+            ("code", .optional(error?.code.description)),
+            ("status", .optional(error?.httpStatus)),
+            ("file", .optional(image?.file)),
         ]
         if let trace { members.append(("steps", trace.json)) }
         return .object(members)
@@ -50,13 +55,18 @@ struct LoadOutcome: Sendable {
                 Columns.right(TimeFormat.text(for: duration), width: 7),
             ]
             let steps = trace?.lines.map { "\n    \($0)" }.joined() ?? ""
-            return (columns + [TerminalText.sanitized(url)]).joined(separator: "  ") + steps
+            return (columns + [TerminalText.abbreviated(url)]).joined(separator: "  ") + steps
         case .failure(let error):
-            let message = TerminalText.sanitized(error.message)
-            let name = TerminalText.sanitized(url)
+            let name = TerminalText.abbreviated(url)
+            let message = TerminalText.sanitized(error.message).replacing(TerminalText.sanitized(url), with: name)
             return message.contains(name) ? "eidetic: \(message)" : "eidetic: \(name): \(message)"
         }
     }
+}
+
+extension EideticError {
+    /// The status of the response or the code of the error, for a caption.
+    var shortReason: String { httpStatus.map { "\($0)" } ?? code.description }
 }
 
 extension LoadTrace {

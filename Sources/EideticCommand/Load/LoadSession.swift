@@ -10,16 +10,20 @@ struct LoadSession {
     private let display: ProgressDisplay
     private let metrics: DownloadMetricsLog?
     private let sheet: ContactSheet?
+    private let writer: ImageWriter?
     private let start = SystemTime().uptime
 
     /// Installs the signal handler and starts the display.
     ///
-    /// - Throws: `limitExceeded` for too many images of a contact sheet.
+    /// - Throws: `limitExceeded` for too many images of a contact sheet; errors of the output directory.
     init(arguments: LoadArguments, cache: DiskCache.Configuration) throws(EideticError) {
         self.arguments = arguments
         self.cache = cache
         sheet = try arguments.contactSheetFile.map { _ throws(EideticError) in
             try ContactSheet(count: arguments.items.count)
+        }
+        writer = try arguments.outputDirectory.map { directory throws(EideticError) in
+            try ImageWriter(directory: directory, arguments: arguments)
         }
         // Before the display starts its thread, which inherits the signal mask.
         SignalHandler.install { [canceller] in canceller.cancel(exitStatus: $0) }
@@ -29,31 +33,30 @@ struct LoadSession {
 
     /// Loads all images; blocks until that is done or stopped.
     func run() -> ExitStatus {
-        do throws(EideticError) {
-            let loader = try makeLoader()
-            canceller.runAndWait { await loader.run() }
-        } catch {
-            display.finish()
-            Diagnostics.report(error.message)
-            return .failure
-        }
+        let loader = makeLoader()
+        canceller.runAndWait { await loader.run() }
         let hasSheet = canceller.exitStatus == nil && writeSheet()
         writeMetrics()
         display.finish()
+        if display.tally.isSuccess { writer?.record.remove() }
         return reportSummary(of: display.tally, hasSheet: hasSheet)
     }
 
-    private func makeLoader() throws(EideticError) -> BatchLoader {
-        let writer = try arguments.outputDirectory.map { directory throws(EideticError) in
-            try ImageWriter(directory: directory, isResized: arguments.size != nil)
-        }
+    private func makeLoader() -> BatchLoader {
         let pipeline = PipelineFactory(
             concurrency: arguments.concurrency,
             cache: cache,
             network: arguments.network,
             metrics: metrics
         ).makePipeline(reportingTo: display)
-        return BatchLoader(arguments: arguments, pipeline: pipeline, display: display, writer: writer, sheet: sheet)
+        return BatchLoader(
+            arguments: arguments,
+            pipeline: pipeline,
+            isReadOnly: cache.isReadOnly,
+            display: display,
+            writer: writer,
+            sheet: sheet
+        )
     }
 
     /// Writes the contact sheet.
@@ -62,7 +65,7 @@ struct LoadSession {
     private func writeSheet() -> Bool {
         guard let sheet, let file = arguments.contactSheetFile else { return false }
         return write(to: file) { () throws(EideticError) in
-            try sheet.encode(as: ImageFormat(fileName: file) ?? .png)
+            try sheet.encode(as: ContactSheet.format(of: file) ?? .png)
         }
     }
 

@@ -6,6 +6,8 @@ struct LoadTally: Sendable {
     let total: Int
     /// The number of loaded images by source.
     private(set) var loadedCounts: [ImageSource: Int] = [:]
+    /// The number of URLs whose images an earlier run has written.
+    private(set) var keptCount = 0
     /// The number of URLs that failed.
     private(set) var failedCount = 0
     /// The number of encoded bytes of all loaded images.
@@ -15,8 +17,8 @@ struct LoadTally: Sendable {
 
     init(total: Int) { self.total = total }
 
-    /// The number of URLs that were loaded or failed.
-    var finishedCount: Int { loadedCounts.values.reduce(failedCount, +) }
+    /// The number of URLs that were loaded, kept or failed.
+    var finishedCount: Int { loadedCounts.values.reduce(failedCount + keptCount, +) }
 
     /// A Boolean value indicating whether all URLs were loaded without any failure.
     var isSuccess: Bool { failedCount == 0 && partialFailures == nil && finishedCount == total }
@@ -31,6 +33,9 @@ struct LoadTally: Sendable {
         }
     }
 
+    /// Adds images that an earlier run has written.
+    mutating func addKept(count: Int) { keptCount += count }
+
     /// Adds an image that was loaded but not stored, written, shown or refreshed.
     mutating func addPartialFailure(_ reason: String) {
         partialFailures = ((partialFailures?.count ?? 0) + 1, partialFailures?.firstReason ?? reason)
@@ -40,8 +45,9 @@ struct LoadTally: Sendable {
     var text: String {
         let order: [ImageSource] = [.network, .shared, .disk, .memory]
         let sources = order.compactMap { source in loadedCounts[source].map { "\($0) from \(source.rawValue)" } }
-        var text = "\(finishedCount - failedCount) of \(total) images loaded"
+        var text = "\(finishedCount - failedCount - keptCount) of \(total) images loaded"
         if !sources.isEmpty { text += ": " + sources.joined(separator: ", ") }
+        if keptCount > 0 { text += "; \(keptCount) written before" }
         if failedCount > 0 { text += "; \(failedCount) failed" }
         if finishedCount < total { text += "; \(total - finishedCount) not loaded" }
         return text

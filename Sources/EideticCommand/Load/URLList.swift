@@ -5,6 +5,9 @@ struct URLList {
     /// The maximum size of a list.
     private static let limit = ByteCount.mebibytes(64)
 
+    /// The mark with which some editors begin a text in UTF-8.
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+
     /// The URLs in their order, with repetitions.
     private(set) var urls: [String] = []
     /// The error messages for lists that could not be read.
@@ -27,7 +30,11 @@ struct URLList {
     /// Reads a list with one URL per line; skips empty lines and lines that begin with `#`.
     private mutating func read(_ path: String, name: String) {
         do throws(EideticError) {
-            let text = String(decoding: try FileContents.read(path, limit: Self.limit), as: UTF8.self)
+            let bytes = try FileContents.read(path, limit: Self.limit)
+            let text = String(
+                decoding: bytes.starts(with: Self.byteOrderMark) ? bytes[3...] : bytes[...],
+                as: UTF8.self
+            )
             let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingSpaces }
             urls += lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
         } catch {

@@ -5,6 +5,13 @@ enum TerminalText {
     /// Returns the text with every control character replaced by `?`, so that names cannot contain control sequences.
     static func sanitized(_ text: String) -> String { text.printable }
 
+    /// Returns a URL as text for people, safe for a terminal; a long `data:` URL without its data.
+    static func abbreviated(_ url: String) -> String {
+        guard url.utf8.count > 100, url.prefix(5).lowercased() == "data:" else { return sanitized(url) }
+        let type = url.prefix(60).prefix { $0 != "," }
+        return "\(sanitized(String(type))),… (\(ByteCount(url.utf8.count)))"
+    }
+
     /// Returns the width of a text in columns of a terminal.
     static func columnCount(of text: String) -> Int { text.reduce(0) { $0 + columnCount(of: $1) } }
 

@@ -1,11 +1,13 @@
 public import EideticCore
+import Glibc
 
 extension DiskCache {
     /// The settings of a disk cache.
     ///
     /// They are fixed when the cache is opened.
     public struct Configuration: Sendable, Hashable {
-        /// The absolute path of the cache's directory.
+        /// The path of the cache's directory; a relative one is resolved in the working directory when the cache is
+        /// opened.
         ///
         /// A missing directory is created with mode 0700, together with its parents.
         public var directory: String
@@ -76,8 +78,8 @@ extension DiskCache {
 
         /// Throws `invalidArgument` for a setting out of its range.
         func validate() throws(EideticError) {
-            if !directory.hasPrefix("/") || directory.utf8.contains(0) {
-                throw Self.invalidArgument("the directory \"\(directory)\" is not an absolute path")
+            if directory.isEmpty || directory.utf8.contains(0) {
+                throw Self.invalidArgument("the directory \"\(directory)\" is not a path")
             }
             if let sizeLimit, sizeLimit <= .zero {
                 throw Self.invalidArgument("the size limit \(sizeLimit.bytes) is not above 0")
@@ -89,6 +91,15 @@ extension DiskCache {
                 throw Self.invalidArgument("the minimum free space \(minimumFreeSpace.bytes) is below 0")
             }
             if maximumAge <= .zero { throw Self.invalidArgument("the maximum age \(maximumAge) is not above 0") }
+        }
+
+        /// The same settings with the absolute path of the directory.
+        var resolved: Configuration {
+            guard !directory.hasPrefix("/"), let current = getcwd(nil, 0) else { return self }
+            defer { free(current) }
+            var configuration = self
+            configuration.directory = "\(String(cString: current))/\(directory)"
+            return configuration
         }
 
         private static func invalidArgument(_ reason: String) -> EideticError {

@@ -59,6 +59,7 @@ public final class DiskCache: Sendable {
         environment: any ApplicationEnvironment = DefaultEnvironment.shared
     ) throws(EideticError) {
         try configuration.validate()
+        let configuration = configuration.resolved
         self.configuration = configuration
         layout = DiskLayout(configuration)
         files = fileSystem

@@ -227,6 +227,23 @@ struct DiskCacheTests {
         #expect(String(decoding: tag, as: UTF8.self).hasPrefix("Signature: 8a477f597d28d172789f06886806bc55\n"))
     }
 
+    @Test("C03 a relative directory is below the working directory")
+    func relativeDirectory() throws {
+        let directory = try TemporaryDirectory()
+        let working = getcwd(nil, 0).map { path in
+            defer { free(path) }
+            return String(cString: path)
+        }
+        // From the working directory to the root, and down again.
+        let depth = try #require(working).split(separator: "/").count
+        let path = String(repeating: "../", count: depth) + directory.path.dropFirst()
+        var configuration = DiskCache.Configuration(directory: "\(path)/cache")
+        configuration.requiresPrivateDirectory = false
+        let cache = try DiskCache(configuration)
+        #expect(cache.configuration.directory.hasPrefix("/"))
+        #expect(try directory.contents(of: "cache/CACHEDIR.TAG").isEmpty == false)
+    }
+
     @Test("C03 the error of an unusable directory has the right code")
     func badDirectories() throws {
         let directory = try TemporaryDirectory()
@@ -235,7 +252,7 @@ struct DiskCacheTests {
         #expect(
             errorCode { _ = try DiskCache(.init(directory: directory.path(of: "file/below"))) } == .cacheUnavailable
         )
-        #expect(errorCode { _ = try DiskCache(.init(directory: "relative")) } == .invalidArgument)
+        #expect(errorCode { _ = try DiskCache(.init(directory: "")) } == .invalidArgument)
         let failures: [(SystemCall, Int32, EideticError.Code)] = [
             (.mkdir, EACCES, .permissionDenied), (.mkdir, EROFS, .permissionDenied), (.mkdir, ENOSPC, .diskFull),
             (.access, EACCES, .permissionDenied), (.stat, EIO, .fileFailure),

@@ -5,9 +5,13 @@ struct PaxRecords: Equatable {
     /// The records in their order; values can be any bytes.
     var fields: [(name: String, value: [UInt8])] = []
 
-    /// The encoded records.
+    /// The name of records that every program ignores.
+    private static let comment = "comment"
+
+    /// The encoded records, as comments, because tar warns of names that it does not know.
     var bytes: [UInt8] {
         fields.flatMap { name, value in
+            let name = "\(Self.comment)=\(name)"
             // The length includes its own digits.
             let contentLength = 1 + name.utf8.count + 1 + value.count + 1
             var length = contentLength + 1
@@ -29,11 +33,18 @@ struct PaxRecords: Equatable {
                 length > space - remaining.startIndex + 1, length <= remaining.count
             else { return nil }
             let record = remaining[(space + 1)..<(remaining.startIndex + length - 1)]
-            guard let equals = record.firstIndex(of: 0x3d) else { return nil }
-            let name = String(decoding: record[record.startIndex..<equals], as: UTF8.self)
-            fields.append((name, Array(record[(equals + 1)...])))
+            guard let field = Self.field(in: record) else { return nil }
+            fields.append(field)
             remaining = remaining.dropFirst(length)
         }
+    }
+
+    /// Returns the name and the value of a record, or of the record within a comment.
+    private static func field(in record: ArraySlice<UInt8>) -> (name: String, value: [UInt8])? {
+        guard let equals = record.firstIndex(of: 0x3d) else { return nil }
+        let name = String(decoding: record[record.startIndex..<equals], as: UTF8.self)
+        let value = record[(equals + 1)...]
+        return name == comment ? field(in: value) ?? (name, Array(value)) : (name, Array(value))
     }
 
     /// The first value with this name.

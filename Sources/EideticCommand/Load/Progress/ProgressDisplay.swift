@@ -66,6 +66,14 @@ final class ProgressDisplay: Sendable {
         if case .failure = outcome.result, !asJSON { write(bytes, to: .errors) } else { write(bytes, to: .output) }
     }
 
+    /// Records an image that an earlier run has written; writes a line for each occurrence only as JSON.
+    func reportKept(_ item: LoadArguments.Item, file: String, asJSON: Bool) {
+        state.withLock { $0.progress.tally.addKept(count: item.count) }
+        guard asJSON else { return }
+        let line = JSON.object([("url", .string(item.url)), ("source", .string("kept")), ("file", .string(file))]).text
+        for _ in 0..<item.count { writeLine(line, to: .output) }
+    }
+
     /// Writes a line above the progress line.
     func writeLine(_ text: String, to stream: TextStream) { write(Array(text.utf8) + [UInt8(ascii: "\n")], to: stream) }
 
