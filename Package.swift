@@ -153,7 +153,8 @@ let package = Package(
             name: "eideticd",
             dependencies: ["EideticSupervisor", "EideticCore", "LifecycleCore"],
             path: "Sources/eideticd",
-            swiftSettings: strict
+            swiftSettings: strict,
+            linkerSettings: isBenchmark ? [.unsafeFlags(["-static-stdlib"])] : []
         ),
 
         // Widgets (trait GTK; without it these targets are empty).
@@ -208,7 +209,8 @@ let package = Package(
             dependencies: [
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
                 "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticReplay",
-                "EideticTransfer", "EideticTransferService", "EideticWire",
+                "EideticTransfer", "EideticTransferService", "EideticWire", "EideticSupervisor", "LifecycleCore",
+                "EideticApplicationProbe", "EideticProbeWords", "eideticd",
             ],
             swiftSettings: strict
         ),
@@ -237,13 +239,22 @@ let package = Package(
         ),
         .executableTarget(
             name: "EideticBackgroundProbe",
-            dependencies: ["Eidetic", "EideticBackground", "EideticCore", "EideticStore", "LifecycleCore"],
+            dependencies: [
+                "Eidetic", "EideticBackground", "EideticCore", "EideticProbeWords", "EideticStore", "LifecycleCore",
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "EideticSupervisorProbe",
             dependencies: ["EideticCore", "EideticWire", "LifecycleCore"],
             swiftSettings: strict
+        ),
+        .target(name: "EideticProbeWords", dependencies: ["EideticCore"], swiftSettings: strict),
+        .executableTarget(
+            name: "EideticApplicationProbe",
+            dependencies: ["EideticBackground", "EideticCore", "EideticProbeWords"],
+            swiftSettings: strict,
+            linkerSettings: isBenchmark ? [.unsafeFlags(["-static-stdlib"])] : []
         ),
         .executableTarget(
             name: "EideticSessionProbe",
@@ -350,7 +361,8 @@ let package = Package(
         .testTarget(
             name: "EideticSupervisorTests",
             dependencies: [
-                "EideticBackgroundProbe", "EideticCore", "EideticSupervisor", "EideticSupervisorProbe",
+                "EideticApplicationProbe", "EideticBackgroundProbe", "EideticCommand", "EideticCore",
+                "EideticProbeWords", "EideticStore", "EideticSupervisor", "EideticSupervisorProbe",
                 "EideticTestSupport", "EideticWire", "LifecycleCore", "eideticd",
             ],
             swiftSettings: strict
@@ -366,9 +378,9 @@ let package = Package(
 
 // C targets and targets that are not shipped each have a folder of their own.
 let development: Set = [
-    "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker", "EideticFetchProbe",
-    "EideticGTKProbe", "EideticReplay", "EideticSandboxProbe", "EideticSessionProbe", "EideticSupervisorProbe",
-    "EideticTestSupport",
+    "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker",
+    "EideticFetchProbe", "EideticGTKProbe", "EideticProbeWords", "EideticReplay", "EideticSandboxProbe",
+    "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",
 ]
 for target in package.targets where target.path == nil && target.type != .test {
     if development.contains(target.name) {

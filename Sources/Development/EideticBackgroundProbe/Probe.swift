@@ -1,6 +1,7 @@
 import Eidetic
 import EideticBackground
 import EideticCore
+import EideticProbeWords
 import EideticStore
 import Glibc
 
@@ -61,6 +62,11 @@ struct Probe: Sendable {
         let sweep = HeldSweep(file: plan.heldFile, application: application)
         let files = FileSystem(observer: plan.heldFile == nil ? nil : sweep)
         let cache = try DiskCache(.init(directory: directory), fileSystem: files, environment: sweep)
+        if let path = plan.wordsPath {
+            guard let words = try? SharedWords(path: path, count: ProbeWord.count) else { exit(3) }
+            CacheWriter(name: plan.writerName, words: words, cache: cache).start()
+            return cache
+        }
         guard plan.writesToCache else { return cache }
         Task.detached {
             for number in 0... {

@@ -37,6 +37,9 @@ struct ProbePlan: Sendable {
     /// The directory of a disk cache, into which the probe writes continuously.
     var cacheDirectory: String?
     var writesToCache = true
+    /// The file of `ProbeWord` in which the entries of the cache are recorded, and the name in their keys.
+    var wordsPath: String?
+    var writerName = "app"
     /// The number of the removed file at which a sweep of the cache waits until its background time has expired.
     var heldFile: Int?
     var skipsStart = false
@@ -120,6 +123,8 @@ struct ProbePlan: Sendable {
         case "--state-directory": configuration.stateDirectory = value
         case "--archive": archive = Array(value.utf8)
         case "--cache": cacheDirectory = value
+        case "--words": wordsPath = value
+        case "--name": writerName = value
         case "--hold-sweep": heldFile = try Self.number(from: value)
         case "--pairs": pairCount = try Self.number(from: value)
         case "--budget": configuration.budgetOverride = .milliseconds(try Self.number(from: value))

@@ -22,7 +22,8 @@ package struct FileLock: Sendable, Hashable {
 
     /// Parses a line such as `1: -> POSIX  ADVISORY  WRITE 812 fe:00:1622 0 EOF`; `nil` if it is none.
     package init?(line: Substring) {
-        var fields = line.split(whereSeparator: \.isWhitespace).map(String.init)
+        // By bytes: the list is parsed at each suspension.
+        var fields = line.utf8.split { $0 == 32 || $0 == 9 }.map { String(Substring($0)) }
         if fields.first == "lock:" { fields.removeFirst() }
         guard fields.first?.last == ":" else { return nil }
         fields.removeFirst()
@@ -35,7 +36,7 @@ package struct FileLock: Sendable, Hashable {
 
     /// Returns the locks that are held, by the text of `/proc/locks`.
     static func all(in text: String) -> [Key] {
-        text.split(separator: "\n").compactMap { FileLock(line: $0) }.filter { !$0.isWaiting }.map(\.key)
+        lines(of: text).compactMap { FileLock(line: $0) }.filter { !$0.isWaiting }.map(\.key)
     }
 
     /// Returns the held locks for which a process waits, by the text of `/proc/locks`.
@@ -44,7 +45,7 @@ package struct FileLock: Sendable, Hashable {
     package static func contended(in text: String) -> Set<Key> {
         var held: Key?
         var contended: Set<Key> = []
-        for line in text.split(separator: "\n") {
+        for line in lines(of: text) {
             guard let lock = FileLock(line: line) else { continue }
             if !lock.isWaiting {
                 held = lock.key
@@ -54,4 +55,6 @@ package struct FileLock: Sendable, Hashable {
         }
         return contended
     }
+
+    private static func lines(of text: String) -> [Substring] { text.utf8.split(separator: 10).map { Substring($0) } }
 }

@@ -4,10 +4,12 @@ struct Bench: Sendable {
     /// The values of the suite's `--NAME=VALUE` arguments.
     let arguments: [String: String]
     let isJSON: Bool
+    /// A Boolean value indicating whether fewer samples are measured, to see whether a suite works.
+    let isQuick: Bool
 
-    /// Returns the value of an integer argument.
-    func integer(named name: String, default value: Int) throws(UsageError) -> Int {
-        guard let text = arguments[name] else { return value }
+    /// Returns the value of an integer argument; without one, `quick` for `--quick`, and else the default.
+    func integer(named name: String, default value: Int, quick: Int? = nil) throws(UsageError) -> Int {
+        guard let text = arguments[name] else { return isQuick ? quick ?? value : value }
         guard let number = Int(text) else { throw UsageError(message: "--\(name): \"\(text)\" is not a number") }
         return number
     }

@@ -10,14 +10,16 @@ struct BenchRequest {
 
     private var action = Action.run
     private var isJSON = false
+    private var isQuick = false
     private var runs: [SuiteRun] = []
 
     static let usage = """
-        usage: eidetic-bench [--list] [--json] SUITE [ARGUMENT] [--NAME=VALUE …] …
-               eidetic-bench [--json] all
+        usage: eidetic-bench [--list] [--json] [--quick] SUITE [ARGUMENT] [--NAME=VALUE …] …
+               eidetic-bench [--json] [--quick] all
 
         Runs suites of benchmarks. Arguments after a suite's name apply to that suite; --list lists them.
-        --json prints one object per case.
+        --json prints one object per case. --quick measures less where a suite supports it: whether it works, not how
+        fast.
         """
 
     init(arguments: [String]) throws(UsageError) {
@@ -27,6 +29,7 @@ struct BenchRequest {
             case "--list": action = .list
             case "--help", "-h": action = .help
             case "--json": isJSON = true
+            case "--quick": isQuick = true
             case "all": runs += Suite.all.map { SuiteRun(suite: $0) }
             case _ where argument.hasPrefix("-"): try parseOption(argument, remaining: &remaining)
             case _ where parsePositional(argument): break
@@ -55,7 +58,12 @@ struct BenchRequest {
     private func runAll() async -> Int32 {
         var status: Int32 = 0
         for run in runs {
-            let bench = Bench(suite: run.suite.name, arguments: run.arguments, isJSON: isJSON)
+            let bench = Bench(
+                suite: run.suite.name,
+                arguments: run.arguments,
+                isJSON: isJSON,
+                isQuick: isQuick
+            )
             do {
                 try await run.suite.run(bench)
             } catch {

@@ -5,9 +5,15 @@ import Glibc
 import Synchronization
 
 extension Suite {
-    /// The cost of a background task, which delays suspension around a piece of work.
-    static let background = Suite("background", summary: "a background task, begun and ended in the foreground") {
-        bench in
+    /// The cost of a background task, which delays suspension around a piece of work, and that of a supervisor.
+    static let background = Suite(
+        "background",
+        summary: "background tasks; suspension, waking, launch and idle costs with a real supervisor",
+        arguments: [
+            "rounds=1000  the number of suspensions", "launches=100  the number of launches",
+            "seconds=60  the time for which the idle supervisor is watched",
+        ]
+    ) { bench in
         let application = Application()
         let counter = Atomic<UInt64>(0)
         let pairs = 1_000
@@ -47,6 +53,7 @@ extension Suite {
                 operations: 20 * pairs
             ) { await runConcurrently(threads: threads) { beginAndEndTasks(in: application, count: 20 * pairs) } }
         }
+        try await SupervisorRun.measure(with: bench)
     }
 
     private static func beginAndEndTasks(in application: Application, count: Int) {
@@ -87,7 +94,7 @@ private final class SharedTable: Sendable {
 }
 
 /// A thread that acknowledges a message for each start and end of a task, as a supervisor process at its fastest.
-private final class SupervisorChannel: Sendable {
+final class SupervisorChannel: Sendable {
     private let end: Int32
 
     init() {

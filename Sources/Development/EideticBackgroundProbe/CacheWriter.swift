@@ -1,0 +1,44 @@
+import EideticCore
+import EideticProbeWords
+import EideticStore
+import Glibc
+
+/// Writes entries into a disk cache again and again, and records the version of each that was stored last.
+final class CacheWriter: Sendable {
+    private let name: String
+    private let words: SharedWords
+    private let cache: DiskCache
+
+    init(name: String, words: SharedWords, cache: DiskCache) {
+        (self.name, self.words, self.cache) = (name, words, cache)
+    }
+
+    func start() {
+        Task.detached { [self] in
+            var random = SystemRandomNumberGenerator()
+            var version: UInt64 = 0
+            while true {
+                version += 1
+                for number in 0..<ProbeWord.entryCount {
+                    await store(number, version: version)
+                    // A pause in which no task is open.
+                    try? await Task.sleep(for: .microseconds(Int.random(in: 0...3_000, using: &random)))
+                }
+            }
+        }
+    }
+
+    private func store(_ number: Int, version: UInt64) async {
+        let entry = CacheEntry(writer: name, number: number, version: version)
+        let start = SystemTime().uptime
+        do {
+            try await cache.insert(entry.bytes, for: entry.key)
+            let time = UInt64((SystemTime().uptime - start).inNanoseconds)
+            words[ProbeWord.version(ofEntry: number)] = version
+            words[ProbeWord.storeCount] += 1
+            words[ProbeWord.longestStore] = max(words[ProbeWord.longestStore], time)
+        } catch {
+            printLine("refused \(entry.key): \(error)")
+        }
+    }
+}

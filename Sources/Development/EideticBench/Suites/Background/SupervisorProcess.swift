@@ -1,0 +1,128 @@
+import EideticCore
+import EideticProbeWords
+import EideticSupervisor
+import EideticTestSupport
+import EideticWire
+import Glibc
+import LifecycleCore
+
+/// A supervisor in a directory of its own, and its client.
+final class SupervisorProcess {
+    let directory: TemporaryDirectory
+    let process: Subprocess
+
+    /// Starts `eideticd` beside this program, and waits until it listens.
+    init() async throws {
+        // In memory, as the runtime directories of systems are.
+        let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil
+        directory = try TemporaryDirectory(named: "eideticd", in: parent)
+        process = try Subprocess(
+            try Self.program("eideticd"),
+            arguments: [
+                "--runtime-directory", directory.path(of: "run"), "--state-directory", directory.path(of: "state"),
+                "--limit", "idle=0", "--message-rate", "1000000",
+            ]
+        )
+        guard await process.waitForOutput("ready") else {
+            throw UsageError(message: "eideticd does not start: \(process.errorsSoFar)")
+        }
+    }
+
+    /// A Boolean value indicating whether applications are frozen by control groups.
+    var usesGroups: Bool { process.outputSoFar.contains("freezer cgroup2") }
+
+    private static func program(_ name: String) throws -> String {
+        let own = try FileSystem().linkTarget(of: "/proc/self/exe")
+        return String(own.reversed().drop { $0 != "/" }.reversed()) + name
+    }
+
+    /// Ends all applications, and the supervisor.
+    func finish() async throws {
+        for status in try statuses() where status.process != nil {
+            try perform(.quit(identifier: status.identifier, force: true))
+            try waitUntilEnded(status.identifier)
+        }
+        process.kill(SIGTERM)
+        _ = await process.waitUntilExit()
+        // "eideticd: ready, freezer cgroup2 at DIRECTORY"
+        let words = process.outputSoFar.split(separator: "\n").first?.split(separator: " ") ?? []
+        if usesGroups, let group = words.last { rmdir(String(group)) }
+    }
+
+    // MARK: Requests
+
+    /// Connects, so that the connection is not part of what is measured.
+    func connect() throws -> PacketSocket {
+        try PacketSocket.connect(to: directory.path(of: "run/\(SupervisionProtocol.controlSocketName)"))
+    }
+
+    /// Sends a request and waits for its answer.
+    @discardableResult
+    func request(_ request: ControlRequest, on socket: PacketSocket? = nil) throws -> [ControlAnswer.Content] {
+        let socket = try socket ?? connect()
+        _ = try socket.send(WireWriter.encode(request))
+        var contents: [ControlAnswer.Content] = []
+        while true {
+            var polled = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+            guard poll(&polled, 1, 10_000) == 1, case .packet(let packet) = try socket.receive() else {
+                throw UsageError(message: "the supervisor does not answer")
+            }
+            let answer = try WireReader.decode(ControlAnswer.self, from: packet.bytes)
+            contents.append(answer.content)
+            if answer.isLast { return contents }
+        }
+    }
+
+    func perform(_ request: ControlRequest, on socket: PacketSocket? = nil) throws {
+        guard try self.request(request, on: socket) == [.done] else {
+            throw UsageError(message: "the supervisor refuses \(request)")
+        }
+    }
+
+    func statuses() throws -> [ApplicationStatus] {
+        try request(.list).flatMap { content -> [ApplicationStatus] in
+            if case .applications(let applications) = content { applications } else { [] }
+        }
+    }
+
+    func waitForState(_ state: LifecycleState, of identifier: String) throws {
+        for _ in 0..<10_000 {
+            if try statuses().contains(where: { $0.identifier == identifier && $0.state == state }) { return }
+            usleep(1_000)
+        }
+        throw UsageError(message: "\(identifier) does not become \(state)")
+    }
+
+    func waitUntilEnded(_ identifier: String) throws {
+        for _ in 0..<10_000 {
+            if try statuses().contains(where: { $0.identifier == identifier && $0.process == nil }) { return }
+            usleep(1_000)
+        }
+        throw UsageError(message: "\(identifier) does not end")
+    }
+
+    // MARK: Applications
+
+    /// Makes the probe the program of an application, and returns its words.
+    func install(_ identifier: String, arguments: [String] = []) throws -> SharedWords {
+        let path = directory.path(of: "\(identifier).words")
+        let words = try SharedWords(path: path, count: ProbeWord.count)
+        var program = ProgramDescription(executable: try Self.program("EideticApplicationProbe"))
+        program.arguments = ["--words", path] + arguments
+        program.environment = ["PATH=/usr/bin:/bin"]
+        try perform(.install(identifier: identifier, program: program))
+        return words
+    }
+
+    /// Launches an application and waits until it is active.
+    func launch(_ identifier: String, arguments: [String] = []) throws -> SharedWords {
+        let words = try install(identifier, arguments: arguments)
+        try perform(.launch(identifier: identifier, url: nil, inBackground: false))
+        try waitForState(.active, of: identifier)
+        return words
+    }
+
+    func page(of identifier: String) throws -> SharedPageFile {
+        try SharedPageFile.open(at: directory.path(of: "run/applications/\(identifier)/page.1"))
+    }
+}

@@ -1,0 +1,101 @@
+import EideticCore
+import EideticProbeWords
+import EideticSupervisor
+import EideticTestSupport
+import EideticWire
+import Glibc
+import LifecycleCore
+import Testing
+
+/// Suspensions by a real supervisor of applications that use the library.
+@Suite("Suspension by the supervisor at any moment", .serialized, .timeLimit(.minutes(120)))
+struct SuspensionStormTests {
+    private static let options = ["--limit", "idle=0", "--message-rate", "100000"]
+    /// The number of suspensions; `EIDETIC_SUSPENSIONS` replaces it where the full one takes too long.
+    private static func suspensions(_ short: Int) -> Int {
+        Torture.environmentCount("EIDETIC_SUSPENSIONS") ?? Torture.repetitions(short, full: 100_000)
+    }
+
+    @Test("B05 no application is suspended inside a task that it has opened", arguments: ControlGroups.kinds)
+    func storm(kind: FreezerKind) async throws {
+        let daemon = try await Daemon(kind, Self.options)
+        // Several at once: each waits for messages most of the time.
+        var cycles: [SuspensionCycle] = []
+        for number in 0..<4 { cycles.append(try await SuspensionCycle("app\(number)", ["--storm"], of: daemon)) }
+        for cycle in cycles { try cycle.requestSuspension() }
+        var (suspended, inside, running) = (0, 0, 0)
+        var lastTime = SystemTime().uptime
+        let total = Self.suspensions(100)
+        while suspended < total, SystemTime().uptime - lastTime < .seconds(60) {
+            for cycle in cycles where cycle.isSuspended {
+                suspended += 1
+                lastTime = SystemTime().uptime
+                if cycle.isInsideTask { inside += 1 }
+                if !cycle.isStopped { running += 1 }
+                try cycle.resume()
+                try cycle.requestSuspension()
+            }
+            usleep(200)
+        }
+        print("suspensions \(suspended), inside a task \(inside), not stopped \(running)")
+        #expect(suspended >= total && inside == 0 && running == 0)
+        await daemon.finish()
+    }
+
+    @Test(
+        "B15 one of two processes that write into a cache is frozen: no lock is left, nobody waits, nothing is lost",
+        arguments: ControlGroups.kinds
+    )
+    func sharedCache(kind: FreezerKind) async throws {
+        let daemon = try await Daemon(kind, Self.options)
+        let directory = daemon.directory.path(of: "cache")
+        let (options, program) = (["--cache", directory, "--name"], "EideticBackgroundProbe")
+        let running = try daemon.launchApplication("running", options + ["running"], program: program)
+        let frozen = try await SuspensionCycle("frozen", options + ["frozen"], program: program, of: daemon)
+        var (longest, locked, notStopped) = (Duration.zero, 0, 0)
+        let total = Self.suspensions(100)
+        for _ in 0..<total {
+            try frozen.suspend()
+            if !frozen.isStopped { notStopped += 1 }
+            if !frozen.heldLocks.isEmpty { locked += 1 }
+            longest = max(longest, try waitForStore(in: running))
+            try frozen.resume()
+        }
+        let longestStore = Duration.nanoseconds(Int64(running[ProbeWord.longestStore]))
+        let stores = (running[ProbeWord.storeCount], frozen.words[ProbeWord.storeCount])
+        print("suspensions \(total), stores \(stores), locks left \(locked), not stopped \(notStopped)")
+        print("longest wait \(longest.inMilliseconds) ms, longest store \(longestStore.inMilliseconds) ms")
+        #expect(locked == 0 && notStopped == 0)
+        #expect(longest < .seconds(1) && longestStore < .seconds(1))
+        await daemon.finish()
+        #expect(!daemon.output.contains("refused"))
+        let reading = CacheReading(directory: directory)
+        try await reading.verify(running, of: "running")
+        try await reading.verify(frozen.words, of: "frozen")
+    }
+
+    /// Returns the time until the process has stored another entry.
+    private func waitForStore(in words: SharedWords) throws -> Duration {
+        let (count, start) = (words[ProbeWord.storeCount], SystemTime().uptime)
+        while words[ProbeWord.storeCount] == count {
+            guard SystemTime().uptime - start < .seconds(30) else { throw SystemError(.open, errorNumber: ETIMEDOUT) }
+            usleep(100)
+        }
+        return SystemTime().uptime - start
+    }
+
+    @Test("B05 tasks that are opened and ended leave nothing behind in a supervised application")
+    func pairs() async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.options)
+        let count = Torture.repetitions(100_000, full: 1_000_000)
+        _ = try daemon.launchApplication("app", ["--pairs", "\(count)"])
+        await daemon.expectOutput("kilobytes ")
+        let line = daemon.output.split(separator: "\n").last { $0.hasPrefix("kilobytes ") } ?? ""
+        #expect(daemon.output.contains("pairs \(count) descriptors 0\n"), "\(daemon.output)")
+        #expect((Int(line.dropFirst("kilobytes ".count)) ?? .max) < 1_000, "\(line)")
+        print("pairs \(count): \(line)")
+        try daemon.perform(.background(identifier: "app"))
+        await daemon.expectState(.suspended, of: "app")
+        await daemon.finish()
+    }
+}
