@@ -32,7 +32,7 @@ struct ConvertTests {
         #expect(before.pixels.withUnsafeBytes { Array($0) } == after.pixels.withUnsafeBytes { Array($0) })
     }
 
-    @Test("F05 an animation keeps its frames as GIF, and is not written in other formats unless its first frame is asked for")
+    @Test("F05 an animation keeps its frames as GIF, and is not written in other formats but for its first frame")
     func animations() async throws {
         let source = try directory.write(try TestImages.animation(frameCount: 3), to: "in.gif")
         let gif = directory.path(of: "out.gif"), webp = directory.path(of: "out.webp")

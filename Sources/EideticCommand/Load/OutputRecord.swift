@@ -24,8 +24,8 @@ final class OutputRecord: Sendable {
 
     /// Opens the record of a directory; blocks.
     ///
-    /// - Parameter continues: A Boolean value indicating whether the files of earlier runs count; otherwise the record
-    ///   begins anew.
+    /// With `continues` the files of earlier runs count; otherwise the record begins anew. Throws the error of the file
+    /// system if it cannot be read or written.
     init(directory: String, size: PixelSize?, continues: Bool) throws(EideticError) {
         (self.directory, self.size) = (directory, size.map { "\($0)" } ?? "-")
         let path = "\(directory)/\(Self.fileName)"
