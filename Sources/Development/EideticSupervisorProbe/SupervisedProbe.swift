@@ -38,6 +38,7 @@ final class SupervisedProbe {
 
     private func sayHello(on socket: PacketSocket) {
         var hello = Hello(identifier: plan.identifier)
+        hello.declarations.backgroundBudget = plan.budget
         if let state {
             hello.running = Hello.RunningState(state, token: token, generation: generation)
             hello.running?.wakes = openWakes

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The line of a process or thread in `/proc/PID/stat`.
 ///
 /// - SeeAlso: proc_pid_stat(5)
@@ -51,6 +53,19 @@ extension ProcessStatus {
         KernelFile.names(in: "/proc/\(identifier)/task").compactMap { thread in
             KernelFile.read("/proc/\(identifier)/task/\(thread)/stat", limit: 4_096).flatMap { ProcessStatus(line: $0) }
         }
+    }
+
+    /// Returns the user of a process; `nil` if it has ended.
+    package static func user(of identifier: Int32) -> UInt32? {
+        var status = stat()
+        return stat("/proc/\(identifier)", &status) == 0 ? status.st_uid : nil
+    }
+
+    /// Returns the process that traces a process; `nil` if none does.
+    package static func tracer(of identifier: Int32) -> Int32? {
+        guard let text = KernelFile.read("/proc/\(identifier)/status", limit: 16_384) else { return nil }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("TracerPid:") }
+        return line.flatMap { Int32($0.dropFirst(10).filter(\.isNumber)) }.flatMap { $0 == 0 ? nil : $0 }
     }
 
     /// Returns the value of a variable in the environment with which a program was started; `nil` if it has none.
