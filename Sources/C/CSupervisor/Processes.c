@@ -60,7 +60,7 @@ static int become_program(const struct eidetic_launch *launch, int *report) {
     if (input > 0) dup2(input, 0);
     if (socket >= 0 && dup2(socket, 3) < 0) return errno;
     if (socket < 0) close(3);
-    // Before the calls that may hang: the ends of the supervisor's connections must be seen although this process lives.
+    // Before the calls that may hang: the supervisor's end must be seen by its peers although this process lives.
     close_from(report_place + 1);
     if (launch->directory && chdir(launch->directory) != 0) return errno;
     execve(launch->path, launch->arguments, launch->environment);

@@ -108,8 +108,8 @@ extension SupervisedApplication {
         _ = group.remove()
     }
 
-    /// Completes the restoration, when all applications are known: launches for wakes that were accepted, and kills what
-    /// is left of a process that has ended without a supervisor.
+    /// Completes the restoration, when all applications are known: launches for accepted wakes, and kills what is left
+    /// of a process that has ended without a supervisor.
     func completeRestoration() {
         if let lostProcess { recordLoss(of: lostProcess) }
         lostProcess = nil
@@ -159,6 +159,7 @@ extension SupervisedApplication {
         log("adopted: suspended, process \(process.handle.identifier)")
         take(process, as: AdoptedProcess(.suspended))
         process.presentation = found.intention.presentation
+        watchTerminal()
         resume(found.intention, presentation: nil, launchesInBackground: false)
     }
 

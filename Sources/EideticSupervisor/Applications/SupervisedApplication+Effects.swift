@@ -103,6 +103,7 @@ extension SupervisedApplication {
         process.suspensionCount += 1
         try? process.page.write(process.suspensionCount, to: .suspensionCount)
         process.setMemoryPriority(MemoryPriorities.suspended)
+        watchTerminal()
         for stray in (process.freezer as? GroupFreezer)?.takeRegained() ?? [] {
             log("process \(stray) had left its control group, and was taken back")
         }

@@ -167,7 +167,7 @@ extension SupervisedApplication {
         ended.freezer.kill()
         leftovers.append(ended)
         if process === ended { (process, adoptionDeadline, adoptedRecord, freezeCheck) = (nil, nil, nil, nil) }
-        namesTime = nil
+        (namesTime, terminalCheck) = (nil, nil)
         // What a process has asked for does not hold for the next one.
         lifecycle.rules.backgroundBudget = context.configuration.rules.backgroundBudget
         report(end, of: ended)

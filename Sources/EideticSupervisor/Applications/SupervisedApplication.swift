@@ -35,6 +35,8 @@ final class SupervisedApplication {
     var launchAnswerTime: Duration?
     /// The time of the next look at a process that is being frozen, and the pause before it.
     var freezeCheck: (time: Duration, pause: Duration)?
+    /// The time of the next look at the terminal of a suspended job.
+    var terminalCheck: Duration?
     /// The time of the next look at what is left of earlier processes, and the pause before it.
     var removalCheck: (time: Duration, pause: Duration)?
     var lastSequence: UInt64
@@ -108,7 +110,7 @@ final class SupervisedApplication {
         let connections = [process?.connection?.retryTime] + leftovers.map { $0.connection?.retryTime }
         let own = [
             lifecycle.nextDeadline, adoptionDeadline, freezeCheck?.time, removalCheck?.time, countCheck,
-            launchAnswerTime, namesTime, forgetTime,
+            launchAnswerTime, namesTime, forgetTime, terminalCheck,
         ]
         return (own + connections).compactMap(\.self).min()
     }
@@ -129,6 +131,7 @@ final class SupervisedApplication {
         if let deadline = adoptionDeadline, deadline <= now { giveUpAdoption() }
         if let time = launchAnswerTime, time <= now { answerLaunches(failure: slowStart) }
         if let time = namesTime, time <= now { requestTaskNames() }
+        if let check = terminalCheck, check <= now { continueForegroundJob() }
         if let check = countCheck, check <= now {
             lastCountCheck = now
             if changedTaskCount != nil {
