@@ -55,6 +55,33 @@ struct AdoptionTests {
         await daemon.finish()
     }
 
+    @Test("B05 what is left of an ended application is killed, another one that has inherited its mark is not")
+    func inheritedMark() async throws {
+        let daemon = try await Daemon(.signals, Self.fast)
+        try daemon.launch("one", ["--fork-twice"])
+        await daemon.expectState(.active, of: "one")
+        let mark = "\(daemon.directory.path(of: "run")) one@1"
+        let other = try Subprocess(
+            Daemon.executable("EideticSupervisorProbe"),
+            arguments: ["--name", "two", "--identifier", "two"],
+            environment: [
+                "EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run"), SignalFreezer.markName: mark,
+            ]
+        )
+        await daemon.expectState(.active, of: "two")
+        let process = try #require(try daemon.status(of: "one")?.process)
+        daemon.kill()
+        kill(process, SIGKILL)
+        while ProcessHandle(identifier: process) != nil { sched_yield() }
+        try await daemon.start()
+        let marked = ProcessStatus.all.filter { status in
+            status.hasLiveThread
+                && ProcessStatus.environmentValue(of: SignalFreezer.markName, in: status.identifier) == mark
+        }
+        #expect(marked.map(\.identifier) == [other.identifier])
+        await daemon.finish()
+    }
+
     @Test("B05 a process is not killed because its page cannot be opened")
     func unusablePage() async throws {
         let daemon = try await Daemon(.signals, Self.fast)

@@ -138,6 +138,32 @@ struct HardeningTests {
         await daemon.finish()
     }
 
+    @Test("B06 1,000 applications are known; a further one is refused, or takes the place of one that has ended")
+    func applicationLimit() async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
+        let program = ProgramDescription(executable: "/bin/true")
+        for number in 1...999 { try daemon.perform(.install(identifier: "app\(number)", program: program)) }
+        let stranger = try Subprocess(
+            Daemon.executable("EideticSupervisorProbe"),
+            arguments: ["--name", "stranger", "--identifier", "stranger"],
+            environment: ["EIDETIC_RUNTIME_DIR": daemon.directory.path(of: "run")]
+        )
+        await daemon.expectState(.active, of: "stranger")
+        guard
+            case .refused(.failed, let message)? = try daemon.request(.install(identifier: "app1001", program: program))
+                .first
+        else { throw SystemError(.receive, errorNumber: ENODATA, path: "no refusal") }
+        #expect(message.contains("1000"))
+        try daemon.perform(.install(identifier: "app1", program: program))
+        stranger.kill()
+        await daemon.expectState(.notRunning, of: "stranger")
+        let isInstalled = await daemon.waitForStatuses { _ in
+            (try? daemon.request(.install(identifier: "app1001", program: program))) == [.done]
+        }
+        #expect(try isInstalled && daemon.status(of: "stranger") == nil)
+        await daemon.finish()
+    }
+
     @Test("B06 an identifier without a program and without a process is forgotten, one with a program is not")
     func forgotten() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast + ["--limit", "forget=50"])

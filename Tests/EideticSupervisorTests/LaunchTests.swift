@@ -58,6 +58,23 @@ struct LaunchTests {
         await daemon.finish()
     }
 
+    @Test("B01 a launch that takes longer than 5 s is answered, and goes on")
+    func slowBirth() async throws {
+        guard ControlGroups.unavailability == nil else { return }
+        let daemon = try await Daemon(.group)
+        try daemon.install("one")
+        let group = try #require(daemon.controlGroup)
+        try KernelFile.write("1", to: "\(group)/cgroup.freeze")
+        let start = SystemTime().uptime
+        guard case .refused(.failed, let message)? = try answer(on: try sendLaunch(of: "one", to: daemon)) else {
+            throw SystemError(.receive, errorNumber: ENODATA, path: "no refusal")
+        }
+        #expect(message.contains("has not started its program") && SystemTime().uptime - start >= .seconds(5))
+        try KernelFile.write("0", to: "\(group)/cgroup.freeze")
+        await daemon.expectState(.active, of: "one")
+        await daemon.finish()
+    }
+
     @Test("B01 a program on a file system that hangs stops nobody else", arguments: ["program", "directory"])
     func hangingFileSystem(place: String) async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], ["--limit", "launch=500"])

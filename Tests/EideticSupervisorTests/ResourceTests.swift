@@ -45,7 +45,8 @@ struct ResourceTests {
             try await launchOnce(in: daemon)
             after = resources(of: daemon)
         }
-        #expect(after.descriptors == before.descriptors)
+        // One of a request that has just ended may have been counted before.
+        #expect(after.descriptors <= before.descriptors)
         #expect(after.groups == before.groups)
         #expect(after.kilobytes - before.kilobytes < 2_000, "\(before) \(after)")
         print("eideticd: \(after.kilobytes) kB resident")

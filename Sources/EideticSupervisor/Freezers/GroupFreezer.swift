@@ -62,13 +62,13 @@ package final class GroupFreezer: Freezer {
     /// An orphan that has left the group alone has no parent in it, and is not found.
     package func regainRoot(from found: [Int32]) -> Bool {
         let known = Set(found)
-        var strays = found.flatMap { SignalFreezer.children(of: $0) }
+        var strays = found.flatMap { SignalFreezer.children(of: $0) }.filter { !isForeign($0) }
         if let root, !root.hasEnded, !known.contains(root.identifier) {
             strays += SignalFreezer(root: root, mark: mark, isForeign: isForeign).processes
         }
         strays = strays.filter { process in
             // One that has ended is in no group.
-            !known.contains(process) && !isForeign(process) && ProcessStatus(of: process)?.hasLiveThread == true
+            !known.contains(process) && ProcessStatus(of: process)?.hasLiveThread == true
         }
         for process in strays { _ = write("\(process)", to: "cgroup.procs") }
         regained.formUnion(strays)
