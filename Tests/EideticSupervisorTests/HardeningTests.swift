@@ -142,7 +142,11 @@ struct HardeningTests {
     func applicationLimit() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
         let program = ProgramDescription(executable: "/bin/true")
-        for number in 1...999 { try daemon.perform(.install(identifier: "app\(number)", program: program)) }
+        try daemon.perform(.install(identifier: "app1", program: program))
+        daemon.kill()
+        let record = try FileSystem().contents(of: daemon.directory.path(of: "run/applications/app1/record"))
+        for number in 2...999 { try daemon.directory.write(record, to: "run/applications/app\(number)/record") }
+        try await daemon.start()
         let stranger = try Subprocess(
             Daemon.executable("EideticSupervisorProbe"),
             arguments: ["--name", "stranger", "--identifier", "stranger"],

@@ -142,7 +142,13 @@ final class SupervisedProbe {
 
     private func touch() {
         guard let path = plan.touchedPath else { return }
-        Thread.start(name: "touch") { _ = access("\(path)/file", F_OK) }
+        let isStarted = Monitor(false)
+        Thread.start(name: "touch") {
+            isStarted.withLock { $0 = true }
+            isStarted.signal()
+            _ = access("\(path)/file", F_OK)
+        }
+        isStarted.wait { $0 ? () : nil }
     }
 
     private func expire() {

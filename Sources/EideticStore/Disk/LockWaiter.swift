@@ -3,9 +3,9 @@ import Glibc
 
 /// A thread that waits in the kernel for byte 0 of a lock file, for another thread whose time is limited.
 ///
-/// The kernel lists who waits for a lock, so that a holder that is suspended is found and continued. `fcntl` has no time
-/// limit, and a library must not use signals to interrupt it: a wait whose time is over goes on, releases the lock as
-/// soon as it has it, and can be wanted again until then.
+/// The kernel lists who waits for a lock, so that a holder that is suspended is found and continued. `fcntl` has no
+/// time limit, and a library must not use signals to interrupt it: a wait whose time is over goes on, releases the lock
+/// as soon as it has it, and can be wanted again until then.
 final class LockWaiter: Sendable {
     enum Outcome {
         case locked
