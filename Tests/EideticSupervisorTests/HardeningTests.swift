@@ -93,6 +93,13 @@ struct HardeningTests {
         try daemon.perform(.foreground(identifier: "one"))
         await daemon.expectState(.active, of: "one")
         #expect(KernelFile.read(path) == "300\n")
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        // Without a supervisor it runs on like any other.
+        daemon.process.kill(SIGTERM)
+        daemon.waitUntilEnded()
+        #expect(KernelFile.read(path) == "300\n")
+        try await daemon.start()
         await daemon.finish()
     }
 

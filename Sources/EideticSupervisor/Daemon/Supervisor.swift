@@ -179,6 +179,7 @@ extension SupervisedApplication {
         guard let process else { return }
         if process.freezer.isFreezeRequested { process.freezer.thaw() }
         try? process.page.setPhase(.foreground, deadline: nil)
+        process.setMemoryPriority(MemoryPriorities.foreground)
         process.connection?.close()
     }
 }
