@@ -77,7 +77,7 @@ struct LaunchTests {
 
     @Test("B01 a program on a file system that hangs stops nobody else", arguments: ["program", "directory"])
     func hangingFileSystem(place: String) async throws {
-        let daemon = try await Daemon(ControlGroups.kinds[0], ["--limit", "launch=500"])
+        let daemon = try await Daemon(ControlGroups.kinds[0], ["--limit", "launch=3000"])
         guard let hang = HangingFileSystem(at: daemon.directory.path(of: "hang")) else { return await daemon.finish() }
         var program = ProgramDescription(executable: place == "program" ? "\(hang.path)/a" : "/bin/true")
         if place == "directory" { program.directory = "\(hang.path)/b" }
