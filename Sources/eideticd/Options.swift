@@ -27,7 +27,8 @@ struct Options {
           --state-directory DIRECTORY
                                      saved states of applications; eidetic in XDG_STATE_HOME by default
           --limit NAME=MILLISECONDS  launch, callback, background, termination, expiration, wake, idle, freeze,
-                                     freeze-retry, budget, reconnection, quit
+                                     freeze-retry, budget, reconnection, quit, forget,
+                                     terminal
           --message-rate COUNT       messages per second of one application; 32 by default
           --help
         """
@@ -113,6 +114,8 @@ extension SupervisorConfiguration {
         case "budget": rules.backgroundBudget = limit
         case "reconnection": reconnectionLimit = limit
         case "quit": quitGracePeriod = limit
+        case "forget": forgetInterval = limit
+        case "terminal": terminalInterval = limit
         default: return false
         }
         return true

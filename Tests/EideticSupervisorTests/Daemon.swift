@@ -66,10 +66,18 @@ final class Daemon {
     /// Starts another supervisor after the end of the last one, with further options.
     ///
     /// Only the number of a process that ends by itself is waited for: its applications keep its output open.
-    func start(_ further: [String] = [], afterEnd: Bool = false) async throws {
+    func start(
+        _ further: [String] = [],
+        afterEnd: Bool = false,
+        withoutCapabilities capabilities: [String] = []
+    ) async throws {
         if afterEnd { waitUntilEnded() }
         earlier.append(process)
-        process = try Subprocess(Self.executable("eideticd"), arguments: arguments + further)
+        var words = [Self.executable("eideticd")] + arguments + further
+        if !capabilities.isEmpty {
+            words = ["setpriv", "--bounding-set", capabilities.map { "-\($0)" }.joined(separator: ",")] + words
+        }
+        process = try Subprocess(words[0], arguments: Array(words.dropFirst()))
         try await waitUntilReady()
     }
 

@@ -88,7 +88,7 @@ struct RecoveryTests {
                     Bool.random() ? .background(identifier: name) : .foreground(identifier: name)
                 _ = try? daemon.request(request)
             }
-            usleep(UInt32.random(in: 0...30_000))
+            for _ in 0..<Int.random(in: 0...5_000) { sched_yield() }
             try await daemon.replace()
             #expect(processes(of: daemon) == before)
         }
@@ -117,7 +117,7 @@ struct RecoveryTests {
             _ = try socket.send(
                 WireWriter.encode(ControlRequest.launch(identifier: name, url: nil, inBackground: false))
             )
-            usleep(UInt32.random(in: 0...2_000))
+            for _ in 0..<Int.random(in: 0...1_000) { sched_yield() }
             try await daemon.replace()
             let found = processes(of: daemon)
             #expect((found[name] ?? []).count <= 1)

@@ -45,6 +45,7 @@ struct ResourceTests {
             try await launchOnce(in: daemon)
             after = resources(of: daemon)
         }
+        // One of a request that has just ended may have been counted before.
         #expect(after.descriptors <= before.descriptors)
         #expect(after.groups == before.groups)
         #expect(after.kilobytes - before.kilobytes < 2_000, "\(before) \(after)")

@@ -69,6 +69,9 @@ struct InvariantChecker {
         case .processExited(process, _):
             reset()
             process = nil
+        case .processDidNotStart(process) where isLaunchPending:
+            reset()
+            process = nil
         case .processAdopted(let found):
             reset()
             (openTasks, isFrozen) = (found.openTasks, found.state == .suspended)
@@ -80,6 +83,13 @@ struct InvariantChecker {
                 case .background, .suspended: .background
                 }
         default: break
+        }
+    }
+
+    private var isLaunchPending: Bool {
+        switch pendingCallback {
+        case .launch, .launchInBackground: true
+        default: false
         }
     }
 

@@ -100,7 +100,7 @@ struct RandomLifecycle {
             .terminate(grace: .seconds(25)), .callbackAcknowledged(.willTerminate, process: process),
             .callbackAcknowledged(.didEnterBackground, process: process),
             .processFrozen(process, openTasks: 0, blocksOthers: false), .processExited(process, status: 1),
-            .memoryExhausted, .forceQuit,
+            .processDidNotStart(process), .memoryExhausted, .forceQuit,
             .processAdopted(AdoptedProcess(.background, openTasks: 1, wakes: [WakeReason(.push, id: id)])),
             .processAdopted(AdoptedProcess(.inactive)), .processAdopted(AdoptedProcess(.active, assertions: [.audio])),
         ]
@@ -108,7 +108,7 @@ struct RandomLifecycle {
         let event = events[Int.random(in: 0..<events.count, using: &random)]
         // Events that end a process are rarer than the others, so that most sequences are long.
         switch event {
-        case .processExited, .memoryExhausted, .forceQuit, .processAdopted, .terminate:
+        case .processExited, .processDidNotStart, .memoryExhausted, .forceQuit, .processAdopted, .terminate:
             return chance(oneIn: 5) ? event : .deadlineReached
         default: return event
         }

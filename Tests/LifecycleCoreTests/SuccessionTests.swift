@@ -139,4 +139,82 @@ struct SuccessionTests {
         let driver = driver(Path.background + [.now(.forceQuit), .now(.processExited(status: 9))])
         #expect(driver.effects.first == .deleteArchive)
     }
+
+    @Test("B16 a program that cannot be started is no crash: nothing is deleted, and nothing waits for an exit")
+    func missingStart() {
+        var driver = driver(Path.launching + [.now(.processDidNotStart(.first))])
+        #expect(driver.effects.isEmpty && driver.lifecycle.state == .notRunning)
+        #expect(driver.lifecycle.launchCrashCount == 0 && driver.lifecycle.nextDeadline == nil)
+        #expect(!driver.lifecycle.expectsExit(of: .first))
+        driver.run([.now(.launch(.user))])
+        #expect(driver.effects.contains(.spawnProcess(second)))
+        // A report about the earlier process says nothing about this one.
+        driver.run([.now(.processDidNotStart(.first))])
+        #expect(driver.effects.isEmpty && driver.lifecycle.state == .launching)
+    }
+
+    @Test("B02 URLs and wakes of a process that cannot be started are refused, each once")
+    func missingStartWithRequests() {
+        var driver = driver([.now(.openURL("a:b")), .now(.wake(fetchWake, allowance: .seconds(60)))])
+        driver.run([.now(.processDidNotStart(.first))])
+        let refusal = LifecycleEffect.reportURL(IncomingURL("a:b", id: 1), .refused(.processEnded))
+        #expect(driver.effects == [.reportWake(fetchWake, .failed), refusal])
+        driver.run([.now(.processDidNotStart(.first))])
+        #expect(driver.effects.isEmpty)
+    }
+
+    @Test("B02 a program that is known to be missing after its launch was killed ends as usual")
+    func missingStartAfterKill() {
+        var driver = driver(Path.launching + [.after(.seconds(20))])
+        #expect(driver.effects.contains(.killProcess(.watchdog(.launch(.user)))))
+        driver.run([.now(.processDidNotStart(.first))])
+        #expect(driver.effects.isEmpty && driver.lifecycle.expectsExit(of: .first))
+        driver.run([.now(.processExited(status: 0))])
+        #expect(!driver.lifecycle.expectsExit(of: .first))
+    }
+
+    @Test("B02 a running process is not ended by the report of a missing start")
+    func lateMissingStart() {
+        var driver = driver(Path.active + [.now(.processDidNotStart(.first))])
+        #expect(driver.effects.isEmpty && driver.lifecycle.state == .active)
+        driver.run([.now(.terminate(grace: .zero)), .now(.launch(.user)), .now(.processDidNotStart(.first))])
+        #expect(driver.lifecycle.isLaunchWaiting)
+    }
+
+    @Test("B05 limits that passed while a debugger held the process start again, the others do not")
+    func restartedLimits() {
+        var driver = driver(Path.enteringBackground + [.after(.milliseconds(4_999))])
+        let early = driver.lifecycle.nextDeadline
+        driver.lifecycle.restartPassedLimits(at: driver.now)
+        #expect(driver.lifecycle.nextDeadline == early)
+        driver.now += .milliseconds(1)
+        driver.lifecycle.restartPassedLimits(at: driver.now)
+        driver.run([.now(.deadlineReached)])
+        #expect(driver.effects.isEmpty && driver.lifecycle.nextDeadline == driver.now + .seconds(5))
+        driver.run([.after(.seconds(5))])
+        #expect(driver.effects.contains(.killProcess(.watchdog(.didEnterBackground))))
+    }
+
+    @Test("B04 an expiration that passed while a debugger held the process ends in a kill after another limit")
+    func restartedExpiration() {
+        var driver = driver(Path.expiring)
+        let end = driver.lifecycle.expirationEnd
+        driver.now += .seconds(5)
+        driver.lifecycle.restartPassedLimits(at: driver.now)
+        #expect(driver.lifecycle.expirationEnd == end.map { $0 + .seconds(5) })
+        driver.run([.after(.seconds(5))])
+        #expect(driver.effects.contains(.killProcess(.backgroundTask)))
+    }
+
+    @Test("B06 the description of a URL, for logs, has no query, fragment, name or password")
+    func descriptionOfURL() {
+        for (text, expected) in [
+            ("x://user:pass@host/a@b?c#d", "x://host/a@b"), ("x:y?z", "x:y"), ("x:y", "x:y"), ("?a", ""), ("", ""),
+            ("x://host#a", "x://host"), ("x://a@b@host", "x://host"), ("mailto:a@b", "mailto:a@b"),
+            (String(repeating: "a", count: 201), String(repeating: "a", count: 200)),
+        ] {
+            #expect("\(IncomingURL(text, id: 1))" == expected)
+            #expect(!"\(LifecycleCallback.openURL(IncomingURL(text, id: 1)))".contains("?"))
+        }
+    }
 }

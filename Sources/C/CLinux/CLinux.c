@@ -24,6 +24,11 @@ int eidetic_lock_byte(int descriptor, long offset, int type) {
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+int eidetic_wait_for_byte_lock(int descriptor, long offset) {
+    struct flock lock = byte_lock(offset, F_WRLCK);
+    return fcntl(descriptor, F_OFD_SETLKW, &lock);
+}
+
 int eidetic_is_byte_locked(int descriptor, long offset) {
     struct flock lock = byte_lock(offset, F_WRLCK);
     if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;

@@ -27,14 +27,17 @@ _Static_assert(sizeof(struct process_information) == 64, "the size in the reques
 #define PROCESS_EXIT_INFORMATION (1ull << 3)
 #define READ_PROCESS_INFORMATION _IOWR(0xff, 11, struct process_information)
 
-static void close_on_exec_from(int first) {
-    if (syscall(SYS_close_range, first, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */) == 0) return;
-    for (int descriptor = first; descriptor < 1024; descriptor++) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+static void close_from(int first) {
+    if (syscall(SYS_close_range, first, ~0u, 0u) == 0) return;
+    for (int descriptor = first; descriptor < 1024; descriptor++) close(descriptor);
 }
 
 /// The limit of open files with which this process was started.
 static struct rlimit original_file_limit;
 static int is_file_limit_raised;
+
+/// The descriptor of the report in the child, after that of the inherited socket.
+enum { report_place = 4 };
 
 /// Runs in the child, between `clone3` and `execve`: calls nothing that allocates.
 static int become_program(const struct eidetic_launch *launch, int *report) {
@@ -46,23 +49,27 @@ static int become_program(const struct eidetic_launch *launch, int *report) {
     if (is_file_limit_raised) setrlimit(RLIMIT_NOFILE, &original_file_limit);
     setsid();
     if (launch->is_subreaper) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    if (launch->directory && chdir(launch->directory) != 0) return errno;
     // Above the descriptors that are about to be replaced.
     int socket = launch->socket >= 0 ? fcntl(launch->socket, F_DUPFD, 16) : -1;
     int output = launch->output >= 0 ? fcntl(launch->output, F_DUPFD, 16) : -1;
-    *report = fcntl(*report, F_DUPFD_CLOEXEC, 16);
+    int copy = fcntl(*report, F_DUPFD, 16);
+    if (copy < 0 || dup3(copy, report_place, O_CLOEXEC) < 0) return errno;
+    *report = report_place;
     if (output >= 0 && (dup2(output, 1) < 0 || dup2(output, 2) < 0)) return errno;
     int input = open("/dev/null", O_RDONLY);
     if (input > 0) dup2(input, 0);
     if (socket >= 0 && dup2(socket, 3) < 0) return errno;
-    close_on_exec_from(socket >= 0 ? 4 : 3);
+    if (socket < 0) close(3);
+    // Before the calls that may hang: the supervisor's end must be seen by its peers although this process lives.
+    close_from(report_place + 1);
+    if (launch->directory && chdir(launch->directory) != 0) return errno;
     execve(launch->path, launch->arguments, launch->environment);
     return errno;
 }
 
-int eidetic_launch(const struct eidetic_launch *launch, int *process_descriptor) {
+int eidetic_launch(const struct eidetic_launch *launch, int *process_descriptor, int *report_descriptor) {
     int report[2];
-    if (pipe2(report, O_CLOEXEC) != 0) return -errno;
+    if (pipe2(report, O_CLOEXEC | O_NONBLOCK) != 0) return -errno;
     int descriptor = -1;
     struct clone_args arguments = {
         .flags = CLONE_PIDFD | CLONE_CLEAR_SIGHAND | (launch->group >= 0 ? CLONE_INTO_CGROUP : 0),
@@ -72,23 +79,27 @@ int eidetic_launch(const struct eidetic_launch *launch, int *process_descriptor)
     };
     long identifier = syscall(SYS_clone3, &arguments, sizeof arguments);
     if (identifier == 0) {
-        int writer = report[1];
-        int error = become_program(launch, &writer);
-        (void)!write(writer, &error, sizeof error);
+        int report_copy = report[1];
+        int error = become_program(launch, &report_copy);
+        (void)!write(report_copy, &error, sizeof error);
         _exit(127);
     }
     int error = identifier < 0 ? errno : 0;
     close(report[1]);
-    // Empty if the program has started.
-    if (error == 0 && read(report[0], &error, sizeof error) != sizeof error) error = 0;
-    close(report[0]);
-    if (identifier > 0 && error != 0) {
-        waitpid((pid_t)identifier, NULL, 0);
-        close(descriptor);
+    if (error != 0) {
+        close(report[0]);
+        return -error;
     }
-    if (error != 0) return -error;
     *process_descriptor = descriptor;
+    *report_descriptor = report[0];
     return (int)identifier;
+}
+
+int eidetic_read_report(int descriptor, int *error) {
+    ssize_t count = read(descriptor, error, sizeof *error);
+    if (count == sizeof *error) return 1;
+    if (count == 0) *error = 0;
+    return count == 0 ? 1 : 0;
 }
 
 int eidetic_fork(void) { return fork(); }

@@ -10,6 +10,7 @@ struct Main {
         let plan = ProbePlan(CommandLine.arguments.dropFirst())
         if plan.waitedCallback != nil { blockUserSignal() }
         if plan.forksTwice { forkTwice() }
+        if plan.forks { fork() }
         let tasks = TaskCounter()
         if let path = plan.flagsPath { Storm(flagsPath: path, tasks: tasks).start() }
         if let path = plan.lockedPath { lock(path) }
@@ -31,15 +32,25 @@ struct Main {
         sigprocmask(SIG_BLOCK, &signals, nil)
     }
 
+    /// Starts a busy child, which says its number.
+    private static func fork() { _ = spawn("echo child $$; \(busyLoop)") }
+
     /// Starts a busy grandchild that leaves its session and its parent.
     private static func forkTwice() {
-        let script = "setsid sh -c 'while [ -d /proc/\(getpid()) ]; do :; done' & exit"
+        let child = spawn("setsid sh -c '\(busyLoop)' & exit")
+        waitpid(child, nil, 0)
+    }
+
+    /// Ends with this process at the latest.
+    private static var busyLoop: String { "while [ -d /proc/\(getpid()) ]; do :; done" }
+
+    private static func spawn(_ script: String) -> pid_t {
         let texts: [String] = ["/bin/sh", "-c", script]
         var arguments: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0) }
         arguments.append(nil)
         var child: pid_t = 0
         posix_spawn(&child, "/bin/sh", nil, nil, &arguments, environ)
-        waitpid(child, nil, 0)
+        return child
     }
 }
 

@@ -18,6 +18,10 @@ struct ProbePlan {
     var tasks: [String] = []
     var endsTasksAtExpiration = false
     var forksTwice = false
+    /// A Boolean value indicating whether a busy child is started.
+    var forks = false
+    /// The background time that the first message asks for.
+    var budget: Duration?
     /// A Boolean value indicating whether the shared page is truncated after the welcome.
     var destroysPage = false
     /// The number of invalid or useless messages that follow the welcome.
@@ -31,6 +35,7 @@ struct ProbePlan {
         while let argument = rest.popFirst() {
             switch argument {
             case "--fork-twice": forksTwice = true
+            case "--fork": forks = true
             case "--end-tasks": endsTasksAtExpiration = true
             case "--destroy-page": destroysPage = true
             case "--crash": crashesDuringLaunch = true
@@ -50,6 +55,7 @@ struct ProbePlan {
         case "--wait": waitedCallback = value
         case "--task": tasks.append(value)
         case "--flood": floodCount = Int(value) ?? 0
+        case "--budget": budget = Int(value).map { .seconds($0) }
         case "--exit": exitStatus = Int32(value)
         default: break
         }

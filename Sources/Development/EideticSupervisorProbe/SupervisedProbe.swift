@@ -38,6 +38,7 @@ final class SupervisedProbe {
 
     private func sayHello(on socket: PacketSocket) {
         var hello = Hello(identifier: plan.identifier)
+        hello.declarations.backgroundBudget = plan.budget
         if let state {
             hello.running = Hello.RunningState(state, token: token, generation: generation)
             hello.running?.wakes = openWakes
@@ -141,7 +142,13 @@ final class SupervisedProbe {
 
     private func touch() {
         guard let path = plan.touchedPath else { return }
-        Thread.start(name: "touch") { _ = access("\(path)/file", F_OK) }
+        let isStarted = Monitor(false)
+        Thread.start(name: "touch") {
+            isStarted.withLock { $0 = true }
+            isStarted.signal()
+            _ = access("\(path)/file", F_OK)
+        }
+        isStarted.wait { $0 ? () : nil }
     }
 
     private func expire() {

@@ -131,6 +131,12 @@ extension FileSystem {
         _ = try perform(.flock) { eidetic_lock_byte(number, offset, F_WRLCK) }
     }
 
+    /// Locks one byte like `lockByte(at:of:)`, but waits in the kernel while another open file description holds it.
+    package func waitForByteLock(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
+        let number = file.rawValue
+        _ = try perform(.flock) { eidetic_wait_for_byte_lock(number, offset) }
+    }
+
     /// Unlocks a byte that `lockByte(at:of:)` locked.
     package func unlockByte(at offset: Int, of file: borrowing FileDescriptor) throws(SystemError) {
         let number = file.rawValue

@@ -6,12 +6,16 @@ import Glibc
 /// The locks are on bytes of one file: byte 0 for changes to the directory, byte *n* for cache instance *n*. The kernel
 /// releases them when a process dies, so a kill leaves no lock behind. Readers take no lock.
 final class DirectoryLock {
-    /// The number of attempts, at most a millisecond apart, before the lock fails with `EBUSY`.
-    private static let maximumAttempts = 5_000
+    /// The time after which a wait for the lock fails with `EBUSY`.
+    private static let timeLimit: Duration = .seconds(5)
+    /// The number of attempts before a thread waits: mostly the lock is held for less than its start takes.
+    private static let immediateAttempts = 4
 
     private let layout: DiskLayout
     private let files: FileSystem
     private var file: OpenFile?
+    /// The wait for the lock of `file` that goes on after its time.
+    private var waiter: LockWaiter?
     private var inode: UInt64 = 0
 
     /// The number that identifies this cache to other processes; 0 until one is claimed.
@@ -104,15 +108,35 @@ final class DirectoryLock {
         }
     }
 
+    /// Locks byte 0, or lets a thread wait for it in the kernel.
+    ///
+    /// A wait that goes on must be used: it would undo a lock of the same file that was acquired beside it.
     private func lock(_ file: OpenFile) throws(SystemError) {
-        for attempt in 0..<Self.maximumAttempts {
+        while true {
+            if waiter == nil, try lockAtOnce(file) { return }
+            let waiter = self.waiter ?? LockWaiter(file: file, files: files)
+            self.waiter = waiter
+            switch waiter.wait(atMost: Self.timeLimit) {
+            case nil: throw SystemError(.flock, errorNumber: EBUSY, path: layout.lockPath)
+            case .locked: return self.waiter = nil
+            case .released: self.waiter = nil
+            case .failed(let error):
+                self.waiter = nil
+                throw error
+            }
+        }
+    }
+
+    private func lockAtOnce(_ file: OpenFile) throws(SystemError) -> Bool {
+        for _ in 0..<Self.immediateAttempts {
             do throws(SystemError) {
-                return try files.lockByte(at: 0, of: file.descriptor)
+                try files.lockByte(at: 0, of: file.descriptor)
+                return true
             } catch {
                 guard error.errorNumber == EAGAIN else { throw error }
+                sched_yield()
             }
-            if attempt < 4 { sched_yield() } else { usleep(UInt32(min(1_000, 20 * attempt))) }
         }
-        throw SystemError(.flock, errorNumber: EBUSY, path: layout.lockPath)
+        return false
     }
 }

@@ -15,6 +15,10 @@ final class RunningProcess {
     let pagePath: String
     let token: [UInt8]
     var watch: Poller.Watch?
+    /// The report of its birth, until the program has started or cannot start.
+    var start: (report: StartReport, watch: Poller.Watch)?
+    /// The reason for which its program could not be executed.
+    var startFailure: SystemError?
     var connection: Connection?
     /// A Boolean value indicating whether the application knows its page, and receives messages.
     var isWelcomed = false
@@ -41,6 +45,9 @@ final class RunningProcess {
     var phase = TaskPhase.foreground
     var phaseDeadline: Duration?
     var isThrottled = false
+    var memoryPriorities = MemoryPriorities()
+    /// A Boolean value indicating whether the log says that a debugger keeps its watchdogs away.
+    var isSpared = false
     var isBackgroundLaunch = false
 
     static let maximumWaitingMessages = 256
@@ -68,9 +75,15 @@ final class RunningProcess {
         return true
     }
 
-    /// Sets the preference of the kernel's memory killer for the tree, from 0 to 900.
-    func setMemoryPriority(_ value: Int) {
-        for process in freezer.processes { try? KernelFile.write("\(value)", to: "/proc/\(process)/oom_score_adj") }
+    /// Sets the preference of the kernel's memory killer for the tree.
+    func setMemoryPriority(_ value: Int) { memoryPriorities.set(value, for: freezer.processes) }
+
+    /// The process that traces the first one, as a debugger does; `nil` if none does, or one of its own.
+    var tracer: Int32? {
+        guard let tracer = ProcessStatus.tracer(of: handle.identifier), !freezer.processes.contains(tracer) else {
+            return nil
+        }
+        return tracer
     }
 
     /// The resident memory of the tree in bytes.

@@ -10,8 +10,9 @@ extension SupervisedApplication {
         (program, processNumber) = (record.program, record.processNumber)
         lifecycle.wasForceQuit = record.wasForceQuit
         lifecycle.launchCrashCount = Int(record.launchCrashCount)
+        waitingRequests = record.waitingWakes.map { .wake($0.reason, allowance: $0.allowance) }
         guard let found = record.process else { return }
-        guard let process = openProcess(found) else { return recordLoss(of: found) }
+        guard let process = openProcess(found) else { return lostProcess = found }
         process.killReport = found.killReport
         (process.suspensionTime, process.isBackgroundLaunch) = (found.suspensionTime, found.isBackgroundLaunch)
         process.suspensionCount = process.page[.suspensionCount] ?? 0
@@ -40,7 +41,10 @@ extension SupervisedApplication {
             return nil
         }
         let pagePath = "\(context.directory.directory(of: identifier))/page.\(processNumber)"
-        guard let (page, token) = openPage(at: pagePath) else { return nil }
+        guard let (page, token) = openPage(at: pagePath) else {
+            leave(handle, in: group)
+            return nil
+        }
         return RunningProcess(
             number: processNumber,
             identity: lifecycle.process,
@@ -50,6 +54,12 @@ extension SupervisedApplication {
             pagePath: pagePath,
             token: token
         )
+    }
+
+    /// Leaves a process alone whose page can neither be opened nor made.
+    private func leave(_ handle: ProcessHandle, in group: GroupFreezer?) {
+        freezer(of: handle, in: group).thaw()
+        log("process \(handle.identifier) cannot be supervised, as its page cannot be opened: it runs on alone")
     }
 
     /// Opens the control group that the earlier supervisor has recorded, or else that in which the kernel has the
@@ -98,12 +108,41 @@ extension SupervisedApplication {
         _ = group.remove()
     }
 
+    /// Completes the restoration, when all applications are known: launches for accepted wakes, and kills what is left
+    /// of a process that has ended without a supervisor.
+    func completeRestoration() {
+        if let lostProcess { recordLoss(of: lostProcess) }
+        lostProcess = nil
+        if process == nil { handleWaitingRequests() }
+    }
+
     private func recordLoss(of found: ApplicationRecord.ProcessRecord) {
-        for process in markedProcesses { ProcessHandle(identifier: process)?.signal(SIGKILL) }
-        let text = found.killReport ?? "ended while no supervisor ran"
-        lastExit = text
-        if found.identifier > 0 { log("ended: \(text)") }
-        saveRecord()
+        defer { saveRecord() }
+        for url in found.intention.urls {
+            log("\(IncomingURL(url, id: 0)): refused, the process ended before it was asked")
+        }
+        waitingRequests += found.intention.wakes.map { .wake($0.reason, allowance: $0.allowance) }
+        guard found.identifier > 0 else { return }
+        if ProcessHandle(identifier: found.identifier, startTime: found.startTime) != nil {
+            // It runs on without supervision.
+            return refuseWaitingRequests(.alreadyRunning)
+        }
+        killOrphans(of: found)
+        reportEnd(found.killReport ?? "ended while no supervisor ran")
+    }
+
+    /// Kills what is left of the tree of an ended process that signals have stopped.
+    ///
+    /// The mark in the environment alone is not enough, as every program inherits it: an orphan is a process of this
+    /// user, no older than the ended one, and not the first one of another application.
+    private func killOrphans(of found: ApplicationRecord.ProcessRecord) {
+        guard found.freezer == .signals else { return }
+        for process in markedProcesses where !context.firstProcesses.contains(process) {
+            guard let status = ProcessStatus(of: process), status.startTime >= found.startTime,
+                ProcessStatus.user(of: process) == geteuid()
+            else { continue }
+            ProcessHandle(identifier: process, startTime: status.startTime)?.signal(SIGKILL)
+        }
     }
 
     /// Takes over a process that is frozen: it stays so, and connects when it continues.
@@ -120,6 +159,7 @@ extension SupervisedApplication {
         log("adopted: suspended, process \(process.handle.identifier)")
         take(process, as: AdoptedProcess(.suspended))
         process.presentation = found.intention.presentation
+        watchTerminal()
         resume(found.intention, presentation: nil, launchesInBackground: false)
     }
 
@@ -158,7 +198,9 @@ extension SupervisedApplication {
         // First, or the application would become active on its way to the end.
         if intention.isTerminating {
             process?.repeatsTermination = true
-            handle(.terminate(grace: context.configuration.quitGracePeriod))
+            let grace = context.configuration.quitGracePeriod
+            // What is left of the time that the earlier supervisor has granted.
+            handle(.terminate(grace: intention.graceEnd.map { min(max(.zero, $0 - Clock.now), grace) } ?? grace))
         }
         let changed = presentation.flatMap { $0 == intention.presentation ? nil : $0 }
         let isVisible = changed?.isVisible ?? intention.isVisible
@@ -170,6 +212,10 @@ extension SupervisedApplication {
             lastSequence += 1
             handle(.openURL(IncomingURL(url, id: lastSequence)))
         }
+        let received = Set(lifecycle.openWakes)
+        for wake in intention.wakes where !received.contains(wake.reason) {
+            handle(.wake(wake.reason, allowance: wake.allowance))
+        }
     }
 
     /// Handles a request now, or when the process of an earlier supervisor has connected; returns `false` if too many
@@ -179,26 +225,43 @@ extension SupervisedApplication {
             handle(event)
             return true
         }
+        guard adoptionDeadline != nil else {
+            perform(.refuse(.notConnected))
+            return true
+        }
         guard waitingRequests.count < Self.maximumWaitingRequests else { return false }
         waitingRequests.append(event)
+        saveRecord()
         return true
     }
 
-    private static let maximumWaitingRequests = 64
+    static let maximumWaitingRequests = 64
 
-    /// Handles the requests that have waited; those to a process that has ended launch another one, or are dropped.
+    /// Handles the requests that have waited; those to a process that has ended launch another one, or are refused.
     func handleWaitingRequests() {
         let requests = waitingRequests
         waitingRequests = []
-        for request in requests { handle(request) }
+        for request in requests {
+            if process == nil, !request.isStart {
+                perform(.refuse(.processEnded))
+            } else {
+                handle(request)
+            }
+        }
     }
 
     /// Leaves a process alone that has not connected in time: it continues without a supervisor, and may still connect.
     func giveUpAdoption() {
         adoptionDeadline = nil
         guard let process else { return }
-        waitingRequests = []
         log("process \(process.handle.identifier) has not connected, and continues without supervision")
+        refuseWaitingRequests(.notConnected)
+        saveRecord()
+    }
+
+    private func refuseWaitingRequests(_ refusal: LifecycleEffect.Refusal) {
+        for _ in waitingRequests { perform(.refuse(refusal)) }
+        waitingRequests = []
     }
 
     private func take(_ process: RunningProcess, as adopted: AdoptedProcess) {

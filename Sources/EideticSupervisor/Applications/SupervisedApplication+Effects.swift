@@ -26,7 +26,7 @@ extension SupervisedApplication {
             log("refused: \(refusal.explanation)")
         case .penalizeWake(let reason): log("the \(reason.kind) wake \(reason.id) was not completed in time")
         case .reportWake(let reason, let result): log("\(reason.kind) wake \(reason.id): \(result)")
-        case .reportURL(let url, let outcome): log("\(url.text): \(outcome)")
+        case .reportURL(let url, let outcome): log("\(url): \(outcome)")
         // The application saves its archive; transfers have a process of their own; the rest concerns an application
         // without a supervisor.
         case .saveArchive, .cancelTransfers, .extendStopTimeout, .releaseSleepInhibitor, .acquireSleepInhibitor: break
@@ -52,6 +52,8 @@ extension SupervisedApplication {
     private func deliver(_ callback: LifecycleCallback, deadline: Duration) {
         lastSequence += 1
         process?.pendingCallback = (callback, lastSequence, deadline)
+        // In the middle of its time, so that a callback that takes too long is reported with the open tasks.
+        namesTime = Clock.now + (deadline - Clock.now) / 2
         if let process, process.isWelcomed, process.connection != nil {
             send(.lifecycle(callback, sequence: lastSequence, deadline: deadline))
         }
@@ -59,6 +61,13 @@ extension SupervisedApplication {
 
     private func expireTasks(deadline: Duration) {
         send(.expire(deadline: deadline))
+        requestTaskNames()
+    }
+
+    /// Asks for the names of the open tasks, if there are any.
+    func requestTaskNames() {
+        namesTime = nil
+        guard let process, process.openTasks > 0, process.isWelcomed else { return }
         lastRequest += 1
         send(.taskNames(request: lastRequest))
     }
@@ -81,10 +90,10 @@ extension SupervisedApplication {
             log("cannot write the shared page: \(error)")
         }
         if phase == .foreground {
-            process.setMemoryPriority(0)
+            process.setMemoryPriority(MemoryPriorities.foreground)
             unthrottle()
         } else if process.suspensionTime == nil, phase == .background {
-            process.setMemoryPriority(200)
+            process.setMemoryPriority(MemoryPriorities.background)
         }
     }
 
@@ -93,18 +102,27 @@ extension SupervisedApplication {
         process.suspensionTime = Clock.now
         process.suspensionCount += 1
         try? process.page.write(process.suspensionCount, to: .suspensionCount)
-        process.setMemoryPriority(900)
+        process.setMemoryPriority(MemoryPriorities.suspended)
+        watchTerminal()
+        for stray in (process.freezer as? GroupFreezer)?.takeRegained() ?? [] {
+            log("process \(stray) had left its control group, and was taken back")
+        }
     }
 
     private func kill(for reason: KillReason) {
         guard let process else { return }
-        // A process that the user ends has done nothing wrong.
-        let names = process.taskNames.isEmpty && lifecycle.openTasks > 0 ? [] : process.taskNames
-        let report = KillReport(reason: reason, openTasks: names).text
+        let report = KillReport(reason: reason, openTasks: tasksForReport(of: process)).text
         process.killReport = report
         adoptedRecord?.killReport = report
         log(report)
         process.freezer.kill()
+    }
+
+    /// The names of the open tasks, or their number if the application has not told them.
+    private func tasksForReport(of process: RunningProcess) -> [String] {
+        let count = process.openTasks
+        if count == 0 || !process.taskNames.isEmpty { return count == 0 ? [] : process.taskNames }
+        return ["\(count) open task\(count == 1 ? "" : "s") without a known name"]
     }
 
     /// The directory of the application's saved state.
@@ -125,6 +143,10 @@ extension SupervisedApplication {
         if let ended, ended.suspendedTime > .zero {
             text += ", suspended \(ended.suspensionCount) times for \(Int(ended.suspendedTime.inMilliseconds)) ms"
         }
+        reportEnd(text)
+    }
+
+    func reportEnd(_ text: String) {
         lastExit = text
         log("ended: \(text)")
     }
@@ -143,8 +165,8 @@ extension SupervisedApplication {
         guard let process else { return }
         process.isThrottled = true
         let processes = process.freezer.processes
-        let stuck = processes.filter { ProcessStatus.threads(of: $0).contains { $0.state == "D" } }
-        var place = stuck.isEmpty ? "" : "; waiting in the kernel: \(stuck.map { "\($0)" }.joined(separator: ", "))"
+        let stuck = Self.uninterruptible(processes).map { "\($0)" }.joined(separator: ", ")
+        var place = stuck.isEmpty ? "" : "; waiting in the kernel: \(stuck)"
         if HeldLocks.violation(of: processes) == .tooManyFiles { place += "; too many open files to look for locks" }
         if !processes.contains(process.handle.identifier) { place += "; it has left its control group" }
         let isWeighted = (process.freezer as? GroupFreezer)?.setLowWeight(true) ?? false
@@ -161,8 +183,16 @@ extension SupervisedApplication {
         if !isWeighted, geteuid() == 0 { setPriority(0, of: process.freezer.processes) }
     }
 
+    /// Sets the priority of every thread: it is one of threads on Linux.
     private func setPriority(_ priority: Int32, of processes: [Int32]) {
-        for process in processes { ProcessPriority.set(priority, of: process) }
+        for process in processes {
+            for thread in ProcessStatus.threads(of: process) { ProcessPriority.set(priority, of: thread.identifier) }
+        }
+    }
+
+    /// The processes of which a thread waits in the kernel, where no signal reaches it.
+    static func uninterruptible(_ processes: [Int32]) -> [Int32] {
+        processes.filter { ProcessStatus.threads(of: $0).contains { $0.state == "D" } }
     }
 }
 
@@ -178,6 +208,7 @@ extension LifecycleEffect.Refusal {
         case .alreadyRunning: "another process of the application is running"
         case .processEnded: "the process ended before it was asked"
         case .tooManyRequests: "too many requests wait"
+        case .notConnected: "its process has not connected in time, and runs without supervision"
         }
     }
 }

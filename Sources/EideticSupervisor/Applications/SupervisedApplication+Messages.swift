@@ -65,7 +65,7 @@ extension SupervisedApplication {
 
     private func acknowledge(_ sequence: UInt64, from process: RunningProcess) {
         guard let pending = process.pendingCallback, pending.sequence == sequence else { return }
-        process.pendingCallback = nil
+        (process.pendingCallback, namesTime) = (nil, nil)
         handle(.callbackAcknowledged(pending.callback, process: process.identity))
     }
 
@@ -113,6 +113,7 @@ extension SupervisedApplication {
         lifecycle.rules.suspensionPolicy = declarations.exitsOnSuspend ? .terminate : limits.suspensionPolicy
         lifecycle.rules.declaredWakeKinds = limits.declaredWakeKinds.intersection(declarations.wakeKinds)
         lifecycle.rules.declaredAssertions = limits.declaredAssertions.intersection(declarations.assertions)
+        lifecycle.rules.backgroundBudget = limits.backgroundBudget
         guard let requested = declarations.backgroundBudget else { return }
         let most = limits.backgroundBudget ?? SupervisorConfiguration.budgetRange.upperBound
         let least = min(SupervisorConfiguration.budgetRange.lowerBound, most)

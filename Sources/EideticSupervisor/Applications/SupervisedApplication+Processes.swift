@@ -11,14 +11,61 @@ extension SupervisedApplication {
         saveIntention(ApplicationRecord.ProcessRecord())
         do throws(SystemError) {
             guard let program else { throw SystemError(.open, errorNumber: ENOENT, path: "no program is known") }
-            let process = try start(program, identity: identity)
+            let (process, report) = try start(program, identity: identity)
             adoptProcess(process)
-            log("launched: process \(process.handle.identifier), freezer \(process.freezer.kind.rawValue)")
+            let watch = context.poller.watch(report.rawValue) { [unowned self, unowned process] in
+                self.readStartReport(of: process)
+            }
+            process.start = (report, watch)
         } catch {
-            log("cannot start: \(error)")
-            lastObstacle = "it cannot be started: \(error)"
+            reportStartFailure(error)
             handle(.processDidNotStart(identity))
         }
+    }
+
+    /// Reads whether the program of a new process has started.
+    private func readStartReport(of process: RunningProcess) {
+        guard let outcome = process.start?.report.take() else { return }
+        process.start = nil
+        switch outcome {
+        // The report is empty as well if the process was killed before.
+        case .started where process.killReport != nil: answerLaunches(failure: process.killReport)
+        case .started:
+            log("launched: process \(process.handle.identifier), freezer \(process.freezer.kind.rawValue)")
+            answerLaunches(failure: nil)
+        case .failed(let error):
+            process.startFailure = SystemError(.open, errorNumber: error, path: program?.executable ?? "")
+        }
+    }
+
+    private func reportStartFailure(_ error: SystemError) {
+        log("cannot start: \(error)")
+        lastObstacle = "it cannot be started: \(error)"
+        answerLaunches(failure: lastObstacle)
+    }
+
+    /// Answers the requests for a launch that wait for the start of the program.
+    func answerLaunches(failure: String?) {
+        let answers = launchAnswers
+        (launchAnswers, launchAnswerTime) = ([], nil)
+        for answer in answers { answer(failure) }
+    }
+
+    /// Answers a launch when the program has started, or cannot start, or takes long; returns `false` if it has started
+    /// already, or if too many requests wait.
+    func answerLaunch(with answer: @escaping (String?) -> Void) -> Bool {
+        guard process?.start != nil, launchAnswers.count < Self.maximumWaitingRequests else { return false }
+        launchAnswers.append(answer)
+        launchAnswerTime = launchAnswerTime ?? Clock.now + Self.launchAnswerLimit
+        return true
+    }
+
+    private static let launchAnswerLimit: Duration = .seconds(5)
+
+    /// The explanation of a start that takes long; `nil` if the program runs.
+    var slowStart: String? {
+        guard let process, process.start != nil else { return nil }
+        return "process \(process.handle.identifier) has not started its program yet: \(program?.executable ?? "")"
     }
 
     /// Records the process that is about to become the current one; returns `false` if the record cannot be written.
@@ -32,7 +79,9 @@ extension SupervisedApplication {
         return save(intention)
     }
 
-    private func start(_ program: ProgramDescription, identity: ProcessIdentity) throws(SystemError) -> RunningProcess {
+    private func start(_ program: ProgramDescription, identity: ProcessIdentity) throws(SystemError)
+        -> (RunningProcess, StartReport)
+    {
         let token = SupervisorContext.makeToken(length: SupervisionProtocol.tokenLength)
         let pagePath = "\(context.directory.directory(of: identifier))/page.\(processNumber)"
         unlink(pagePath)
@@ -42,7 +91,7 @@ extension SupervisedApplication {
         places.socket = inherited.rawValue
         let group = makeGroup()
         (places.group, places.isSubreaper) = (group?.descriptor ?? -1, group == nil)
-        let handle = try ProgramLaunch(supervised(program)).start(at: places)
+        let (handle, report) = try ProgramLaunch(supervised(program)).begin(at: places)
         let process = RunningProcess(
             number: processNumber,
             identity: identity,
@@ -53,7 +102,7 @@ extension SupervisedApplication {
             token: token
         )
         attach(own, to: process)
-        return process
+        return (process, report)
     }
 
     /// Returns the group as the freezer of a process; without one, signals are used.
@@ -66,7 +115,7 @@ extension SupervisedApplication {
                 isForeign: { [context] in context.firstProcesses.contains($0) }
             )
         }
-        group.setRoot(handle, mark: mark)
+        group.setRoot(handle, mark: mark, isForeign: { [context] in context.firstProcesses.contains($0) })
         return group
     }
 
@@ -109,6 +158,7 @@ extension SupervisedApplication {
     private func processDidEnd(_ ended: RunningProcess) {
         guard ended.end == nil, let end = ended.handle.takeEnd() else { return }
         context.firstProcesses.remove(ended.handle.identifier)
+        readStartReport(of: ended)
         // What it said last is heard before its end.
         ended.connection?.readPending()
         ended.connection?.close()
@@ -117,10 +167,26 @@ extension SupervisedApplication {
         ended.freezer.kill()
         leftovers.append(ended)
         if process === ended { (process, adoptionDeadline, adoptedRecord, freezeCheck) = (nil, nil, nil, nil) }
-        handle(.processExited(ended.identity, status: end.waitStatus))
+        (namesTime, terminalCheck) = (nil, nil)
+        // What a process has asked for does not hold for the next one.
+        lifecycle.rules.backgroundBudget = context.configuration.rules.backgroundBudget
+        report(end, of: ended)
         handleWaitingRequests()
         removalCheck = (Clock.now, .milliseconds(1))
         removeLeftovers()
+    }
+
+    /// Passes the end of a process to the state machine, if it knows the process.
+    private func report(_ end: ProcessEnd, of ended: RunningProcess) {
+        guard lifecycle.expectsExit(of: ended.identity) else {
+            reportEnd(ended.killReport ?? Self.text(of: end))
+            return saveRecord()
+        }
+        guard let failure = ended.startFailure, lifecycle.adoptableState == nil, ended.killReport == nil else {
+            return handle(.processExited(ended.identity, status: end.waitStatus))
+        }
+        reportStartFailure(failure)
+        handle(.processDidNotStart(ended.identity))
     }
 
     /// Removes the control groups and pages of processes of which nothing is left.

@@ -25,6 +25,7 @@ extension SupervisedApplication {
         guard let found = adoptedRecord else {
             return lifecycle.state == .notRunning && process != nil ? .terminating : lifecycle.state
         }
+        if found.intention.isTerminating { return .terminating }
         switch found.state {
         case .active: return .active
         case .inactive: return .inactive
@@ -39,10 +40,20 @@ extension SupervisedApplication {
         if let report = process?.killReport {
             lines.append("process \(process?.handle.identifier ?? 0) is being \(report)")
         }
-        if adoptedRecord != nil { lines.append("it was started by an earlier supervisor and has not connected yet") }
+        if adoptedRecord != nil {
+            let time = adoptionDeadline.map { "yet; \(Self.left($0)) until its requests are refused" }
+            lines.append("it was started by an earlier supervisor and has not connected \(time ?? "in time")")
+        }
         guard let process, process.killReport == nil else { return lines + obstaclesToStart }
+        if let slowStart { lines.append(slowStart) }
         if let pending = process.pendingCallback {
-            lines.append("\(pending.callback) is not acknowledged; \(Self.left(pending.deadline)) until it is killed")
+            let end = process.tracer.map { "no limit, as it is traced by process \($0)" }
+            lines.append(
+                "\(pending.callback) is not acknowledged; \(end ?? "\(Self.left(pending.deadline)) until it is killed")"
+            )
+        }
+        for stuck in Self.uninterruptible(process.freezer.processes) {
+            lines.append("process \(stuck) waits in the kernel, where no signal reaches it")
         }
         if !process.isWelcomed, process.suspensionTime == nil { lines.append("it has no connection to the supervisor") }
         lines += obstaclesToSuspension(of: process)

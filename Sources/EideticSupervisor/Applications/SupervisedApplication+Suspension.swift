@@ -33,8 +33,23 @@ extension SupervisedApplication {
         }
     }
 
+    /// Looks at the terminal of a suspended background job from time to time: a shell's `fg` continues no frozen
+    /// process, and the application cannot see it.
+    func watchTerminal() {
+        guard let process, ProcessStatus(of: process.handle.identifier)?.isForegroundJob == false else { return }
+        terminalCheck = Clock.now + context.configuration.terminalInterval
+    }
+
+    func continueForegroundJob() {
+        terminalCheck = nil
+        guard let process, process.suspensionTime != nil else { return }
+        guard ProcessStatus(of: process.handle.identifier)?.isForegroundJob == true else { return watchTerminal() }
+        log("in the foreground of its terminal")
+        handle(.enterForeground)
+    }
+
     func thaw() {
-        freezeCheck = nil
+        (freezeCheck, terminalCheck) = (nil, nil)
         guard let process else { return }
         if let start = process.suspensionTime {
             process.suspendedTime += Clock.now - start

@@ -10,7 +10,12 @@ extension SupervisedApplication {
     /// its effects with it; the state machine learns of the task first. Once no task may begin, one reading is enough.
     func transition(on event: LifecycleEvent, at now: Duration) -> [LifecycleEffect] {
         var next = lifecycle
-        let effects = next.handle(event, at: now)
+        var effects = next.handle(event, at: now)
+        if effects.contains(where: \.killsForLimit), sparesTracedProcess() {
+            lifecycle.restartPassedLimits(at: now)
+            next = lifecycle
+            effects = next.handle(event, at: now)
+        }
         guard effects.contains(where: \.endsTasks), let process, process.isWelcomed, process.phase.admitsTasks,
             case let count = closePage(of: process, at: now), count > 0
         else {
@@ -22,6 +27,15 @@ extension SupervisedApplication {
         let first = lifecycle.handle(open, at: now)
         if case .openTaskCountChanged = event { return first }
         return first + transition(on: event, at: now)
+    }
+
+    /// Returns whether a debugger holds the process, which is then not killed for what it could not do in time.
+    private func sparesTracedProcess() -> Bool {
+        guard let process, let tracer = process.tracer else { return false }
+        if process.isSpared { return true }
+        process.isSpared = true
+        log("process \(process.handle.identifier) is traced by process \(tracer), and not killed")
+        return true
     }
 
     /// Admits no further task, and returns the number of open ones.
@@ -36,5 +50,7 @@ extension SupervisedApplication {
 }
 
 extension LifecycleEffect {
+    fileprivate var killsForLimit: Bool { if case .killProcess(let reason) = self { reason.isLimit } else { false } }
+
     fileprivate var endsTasks: Bool { if case .setTaskPhase(.terminating, _) = self { true } else { false } }
 }

@@ -12,7 +12,11 @@ final class SupervisedApplication {
     var lifecycle: Lifecycle
     var program: ProgramDescription?
     /// The current process; `nil` if none runs.
-    var process: RunningProcess?
+    var process: RunningProcess? {
+        didSet { idleSince = process == nil ? Clock.now : nil }
+    }
+    /// The time since which no process runs; `nil` while one does.
+    private(set) var idleSince: Duration?
     /// The processes that have ended or are being killed, while something of them is left.
     var leftovers: [RunningProcess] = []
     /// The number of processes that were started.
@@ -21,14 +25,24 @@ final class SupervisedApplication {
     var adoptionDeadline: Duration?
     /// The record of a process of an earlier supervisor, until it connects.
     var adoptedRecord: ApplicationRecord.ProcessRecord?
+    /// The record of a process of an earlier supervisor that cannot be taken over, until all applications are restored.
+    var lostProcess: ApplicationRecord.ProcessRecord?
     /// The requests that wait for the process of an earlier supervisor to connect.
     var waitingRequests: [LifecycleEvent] = []
+    /// The answers to requests for a launch, which wait for the start of the program.
+    var launchAnswers: [(_ failure: String?) -> Void] = []
+    /// The time at which they are given, whatever has become of the start.
+    var launchAnswerTime: Duration?
     /// The time of the next look at a process that is being frozen, and the pause before it.
     var freezeCheck: (time: Duration, pause: Duration)?
+    /// The time of the next look at the terminal of a suspended job.
+    var terminalCheck: Duration?
     /// The time of the next look at what is left of earlier processes, and the pause before it.
     var removalCheck: (time: Duration, pause: Duration)?
-    var lastSequence: UInt64 = 0
+    var lastSequence: UInt64
     var lastRequest: UInt64 = 0
+    /// The time at which the names of open tasks are asked for, before the application may be killed for a callback.
+    var namesTime: Duration?
     var lastExit: String?
     var lastRefusal: LifecycleEffect.Refusal?
     /// The explanation of the last obstacle, such as a lock that was held at suspension.
@@ -40,6 +54,9 @@ final class SupervisedApplication {
 
     init(identifier: String, context: SupervisorContext) {
         (self.identifier, self.context) = (identifier, context)
+        // Unlike the numbers of an earlier supervisor, to which its processes may still refer.
+        lastSequence = UInt64(context.generation) << 32
+        idleSince = Clock.now
         lifecycle = Lifecycle(rules: context.configuration.rules)
     }
 
@@ -64,6 +81,14 @@ final class SupervisedApplication {
         perform(transition(on: event, at: now))
     }
 
+    /// The time at which an application without a program and without a process is forgotten; `nil` if it is not.
+    var forgetTime: Duration? {
+        guard program == nil, process == nil, leftovers.isEmpty, !lifecycle.isLaunchWaiting, let idleSince else {
+            return nil
+        }
+        return idleSince + context.configuration.forgetInterval
+    }
+
     /// The number of open tasks, if it differs from the one that the state machine knows.
     private var changedTaskCount: Int? {
         guard let process, process.identity == lifecycle.process, process.isWelcomed, process.suspensionTime == nil
@@ -83,7 +108,10 @@ final class SupervisedApplication {
     /// The time at which ``handleDeadlines()`` must be called; `nil` if only an event can change anything.
     var nextDeadline: Duration? {
         let connections = [process?.connection?.retryTime] + leftovers.map { $0.connection?.retryTime }
-        let own = [lifecycle.nextDeadline, adoptionDeadline, freezeCheck?.time, removalCheck?.time, countCheck]
+        let own = [
+            lifecycle.nextDeadline, adoptionDeadline, freezeCheck?.time, removalCheck?.time, countCheck,
+            launchAnswerTime, namesTime, forgetTime, terminalCheck,
+        ]
         return (own + connections).compactMap(\.self).min()
     }
 
@@ -101,6 +129,9 @@ final class SupervisedApplication {
         if let check = freezeCheck, check.time <= now { continueFreeze() }
         if let check = removalCheck, check.time <= now { removeLeftovers() }
         if let deadline = adoptionDeadline, deadline <= now { giveUpAdoption() }
+        if let time = launchAnswerTime, time <= now { answerLaunches(failure: slowStart) }
+        if let time = namesTime, time <= now { requestTaskNames() }
+        if let check = terminalCheck, check <= now { continueForegroundJob() }
         if let check = countCheck, check <= now {
             lastCountCheck = now
             if changedTaskCount != nil {
@@ -119,6 +150,12 @@ final class SupervisedApplication {
         record.launchCrashCount = UInt32(clamping: lifecycle.launchCrashCount)
         record.processNumber = processNumber
         record.process = processRecord
+        record.waitingWakes =
+            lifecycle.waitingWakes.map(ApplicationRecord.WakeRecord.init)
+            + waitingRequests.compactMap { request in
+                guard case .wake(let reason, let allowance) = request else { return nil }
+                return ApplicationRecord.WakeRecord(reason: reason, allowance: allowance)
+            }
         return record
     }
 
@@ -131,7 +168,7 @@ final class SupervisedApplication {
         record.freezer = process.freezer.kind
         record.state = lifecycle.adoptableState
         record.isBackgroundLaunch = process.isBackgroundLaunch
-        (record.wakes, record.assertions) = (lifecycle.openWakes, lifecycle.heldAssertions)
+        record.assertions = lifecycle.heldAssertions
         (record.declarations, record.suspensionTime) = (process.declarations, process.suspensionTime)
         record.killReport = process.killReport
         record.groupPath = (process.freezer as? GroupFreezer)?.path
@@ -144,12 +181,14 @@ final class SupervisedApplication {
         var intention = ApplicationRecord.Intention()
         (intention.isVisible, intention.isFocused) = (lifecycle.isRequestedVisible, lifecycle.isRequestedFocused)
         intention.isTerminating = lifecycle.state == .terminating
+        intention.graceEnd = lifecycle.terminationGraceEnd
         // One that the application has received is under way, whatever becomes of this process.
-        let received: IncomingURL? =
-            if case .openURL(let url)? = process?.pendingCallback?.callback, process?.isWelcomed == true { url } else {
-                nil
-            }
-        intention.urls = lifecycle.waitingURLs.filter { $0 != received }.map(\.text)
+        let pending = process?.pendingCallback?.callback
+        let isReceived = process?.isWelcomed == true
+        intention.urls = lifecycle.waitingURLs.filter { !isReceived || pending != .openURL($0) }.map(\.text)
+        intention.wakes = lifecycle.acceptedWakes.filter { wake in
+            !wake.isDelivered || !isReceived && pending == .wake(wake.reason)
+        }.map(ApplicationRecord.WakeRecord.init)
         intention.presentation = process?.presentation
         return intention
     }

@@ -1,5 +1,6 @@
 import EideticCore
 import EideticWire
+import Glibc
 
 /// A connection to an application or to `eidetic app`, whose messages are limited in number.
 final class Connection {
@@ -61,6 +62,8 @@ final class Connection {
                 }
                 unsent.removeFirst()
             } catch {
+                // Too many descriptors are in flight, of this user's processes together: they are received some time.
+                if error.errorNumber == ETOOMANYREFS { return retryTime = Clock.now + .milliseconds(20) }
                 // The other end is gone, which the reading side reports after the last packets.
                 return unsent.removeAll()
             }

@@ -90,6 +90,13 @@ package struct RuntimeDirectory: Sendable {
         try files.makeDirectories(directory(of: identifier), mode: 0o700)
     }
 
+    /// Removes the directory of an application with its record and its pages.
+    func removeDirectory(of identifier: String) {
+        let path = directory(of: identifier)
+        for name in KernelFile.names(in: path) { unlink("\(path)/\(name)") }
+        rmdir(path)
+    }
+
     /// The applications that have a directory.
     var identifiers: [String] {
         KernelFile.names(in: applicationsPath).filter(ApplicationIdentifier.isValid).sorted()

@@ -13,20 +13,8 @@ extension Supervisor {
     private static let guestLimit = 128
     private static let guestLimitOfProcess = 16
 
-    func accept(_ listener: PacketSocket, isControl: Bool) {
-        while true {
-            do throws(SystemError) {
-                guard let socket = try listener.accept() else { return }
-                admit(socket, isControl: isControl)
-            } catch {
-                Log.write(.error, category: .background, message: "cannot accept a connection: \(error)")
-                return
-            }
-        }
-    }
-
     /// Admits root and the user of the supervisor only.
-    private func admit(_ socket: PacketSocket, isControl: Bool) {
+    func admit(_ socket: PacketSocket, isControl: Bool) {
         guard let peer = socket.peer, peer.user == geteuid() || peer.user == 0 else {
             return context.log.append("refused a connection of user \(socket.peer?.user ?? .max)", for: "eideticd")
         }
@@ -91,6 +79,11 @@ extension Supervisor {
     /// Takes an application under supervision that somebody else has started; returns `false` if it is refused.
     private func adopt(_ handle: ProcessHandle, hello: Hello, connection: Connection) -> Bool {
         let identifier = identifier(of: handle, hello: hello)
+        guard applications[identifier] != nil || makeRoomForApplication() else {
+            connection.send(WireWriter.encode(SupervisorMessage.refused(.tooManyRequests)))
+            connection.close()
+            return false
+        }
         let application = application(named: identifier)
         guard application.process == nil else {
             connection.send(WireWriter.encode(SupervisorMessage.refused(.alreadyRunning)))
@@ -114,18 +107,9 @@ extension Supervisor {
         let name = path.split(separator: "/").last.map(String.init) ?? "unknown"
         let adhoc = String("adhoc.\(name.filter { ApplicationIdentifier.isValid("a\($0)") })".prefix(128))
         guard let asked = hello.identifier, ApplicationIdentifier.isValid(asked) else { return adhoc }
-        if let known = applications[asked]?.program, known.executable != path,
-            !Self.isSameFile(known.executable, as: path)
-        {
-            return adhoc
-        }
+        // By their paths alone: the file system of the known one may hang.
+        if let known = applications[asked]?.program, known.executable != path { return adhoc }
         return asked
-    }
-
-    private static func isSameFile(_ first: String, as second: String) -> Bool {
-        var (one, other) = (stat(), stat())
-        guard stat(first, &one) == 0, stat(second, &other) == 0 else { return false }
-        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 }
 

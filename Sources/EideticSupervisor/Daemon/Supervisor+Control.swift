@@ -10,12 +10,24 @@ extension Supervisor {
 
     func answer(_ bytes: [UInt8], on connection: Connection) {
         do throws(WireError) {
-            for content in contents(for: try WireReader.decode(ControlRequest.self, from: bytes)) {
-                connection.send(WireWriter.encode(content))
-            }
+            let request = try WireReader.decode(ControlRequest.self, from: bytes)
+            let contents = contents(for: request)
+            if contents == [ControlAnswer(.done)], answerWhenStarted(request, on: connection) { return }
+            for content in contents { connection.send(WireWriter.encode(content)) }
         } catch {
             let refusal = ControlAnswer.Content.refused(.invalidRequest, message: "\(error)")
             connection.send(WireWriter.encode(ControlAnswer(refusal)))
+        }
+    }
+
+    /// Answers a launch when its program has started or cannot start; returns `false` if there is nothing to wait for.
+    private func answerWhenStarted(_ request: ControlRequest, on connection: Connection) -> Bool {
+        guard let identifier = request.startedApplication, let application = applications[identifier] else {
+            return false
+        }
+        return application.answerLaunch { [weak connection] failure in
+            let answer = failure.map { Self.refusal(.failed, message: $0) } ?? [ControlAnswer(.done)]
+            for content in answer { connection?.send(WireWriter.encode(content)) }
         }
     }
 
@@ -31,6 +43,7 @@ extension Supervisor {
             return Self.lines(application.explanation)
         case .launch(let identifier, let url, let inBackground):
             return launch(identifier, url: url, inBackground: inBackground)
+        case .wake(let identifier, let kind): return wake(identifier, for: kind)
         case .install(let identifier, let program): return install(program, as: identifier)
         case .foreground(let identifier): return pass(.enterForeground, to: identifier)
         case .background(let identifier): return pass(.enterBackground, to: identifier)
@@ -44,6 +57,10 @@ extension Supervisor {
         }
         guard program.executable.hasPrefix("/") else {
             return Self.refusal(.invalidRequest, message: "\(program.executable) is no absolute path")
+        }
+        guard applications[identifier] != nil || makeRoomForApplication() else {
+            let limit = context.configuration.applicationLimit
+            return Self.refusal(.failed, message: "\(limit) applications are known already")
         }
         let application = application(named: identifier)
         application.program = program
@@ -61,6 +78,13 @@ extension Supervisor {
             return result(of: .openURL(IncomingURL(url, id: application.lastSequence)), for: application)
         }
         return result(of: inBackground ? .launchInBackground(.user) : .launch(.user), for: application)
+    }
+
+    private func wake(_ identifier: String, for kind: WakeReason.Kind) -> [ControlAnswer] {
+        guard let application = applications[identifier] else { return Self.unknown(identifier) }
+        application.lastSequence += 1
+        let reason = WakeReason(kind, id: application.lastSequence)
+        return result(of: .wake(reason, allowance: application.lifecycle.rules.wakeLimit), for: application)
     }
 
     private func quit(_ identifier: String, force: Bool) -> [ControlAnswer] {
@@ -138,10 +162,21 @@ extension [ControlAnswer.Content] {
     }
 }
 
-extension LifecycleEvent {
-    fileprivate var isStart: Bool {
+extension ControlRequest {
+    /// The application that the request may launch.
+    fileprivate var startedApplication: String? {
         switch self {
-        case .launch, .launchInBackground, .openURL: true
+        case .launch(let identifier, _, _), .wake(let identifier, _): identifier
+        default: nil
+        }
+    }
+}
+
+extension LifecycleEvent {
+    /// A Boolean value indicating whether the event launches an application that does not run.
+    var isStart: Bool {
+        switch self {
+        case .launch, .launchInBackground, .openURL, .wake: true
         default: false
         }
     }

@@ -16,6 +16,7 @@ package final class Supervisor {
     private let lock: FileDescriptor
     private let signals: FileDescriptor
     private var watches: [Poller.Watch] = []
+    private var listeners: [Listener] = []
     private var isStopping = false
 
     /// A connection that has no application, and the end of its time.
@@ -45,13 +46,10 @@ package final class Supervisor {
     }
 
     private func watchSockets() {
-        watches = [
-            poller.watch(signals.rawValue) { [unowned self] in self.handleSignal() },
-            poller.watch(supervisorSocket.rawValue) { [unowned self] in
-                self.accept(self.supervisorSocket, isControl: false)
-            },
-            poller.watch(controlSocket.rawValue) { [unowned self] in self.accept(self.controlSocket, isControl: true) },
-        ]
+        watches = [poller.watch(signals.rawValue) { [unowned self] in self.handleSignal() }]
+        listeners = [(supervisorSocket, false), (controlSocket, true)].map { socket, isControl in
+            Listener(socket: socket, poller: poller) { [unowned self] in self.admit($0, isControl: isControl) }
+        }
     }
 
     /// The path of the control groups; `nil` if applications are stopped by signals.
@@ -71,7 +69,7 @@ package final class Supervisor {
     private var nextDeadline: Duration? {
         let deadlines =
             applications.values.map(\.nextDeadline)
-            + guests.values.flatMap { [$0.deadline, $0.connection.retryTime] }
+            + guests.values.flatMap { [$0.deadline, $0.connection.retryTime] } + listeners.map(\.retryTime)
         return deadlines.compactMap(\.self).min()
     }
 
@@ -80,10 +78,33 @@ package final class Supervisor {
         for application in Array(applications.values) where application.nextDeadline.map({ $0 <= now }) ?? false {
             application.handleDeadlines()
         }
+        for listener in listeners { listener.retry() }
+        for (identifier, application) in applications where application.forgetTime.map({ $0 <= now }) ?? false {
+            forget(identifier)
+        }
         for guest in Array(guests.values) {
             guest.connection.retry()
             if guest.deadline <= now { guest.connection.fail() }
         }
+    }
+
+    /// Forgets an application that nothing refers to, and removes its record.
+    private func forget(_ identifier: String) {
+        applications[identifier] = nil
+        context.directory.removeDirectory(of: identifier)
+    }
+
+    /// Makes room for another application; returns `false` if as many are known as may be.
+    ///
+    /// The one without a program that ended first is forgotten early.
+    func makeRoomForApplication() -> Bool {
+        guard applications.count >= context.configuration.applicationLimit else { return true }
+        let candidate = applications.filter { $1.forgetTime != nil }.min { one, other in
+            one.value.forgetTime.map { first in other.value.forgetTime.map { first < $0 } ?? true } ?? false
+        }
+        guard let candidate else { return false }
+        forget(candidate.key)
+        return true
     }
 
     private func handleSignal() {
@@ -106,6 +127,7 @@ package final class Supervisor {
             }
         }
         recoverUnknownGroups()
+        for application in Array(applications.values) { application.completeRestoration() }
     }
 
     /// Takes over the processes that no record mentions; ends what is left of those that have ended.
@@ -157,6 +179,7 @@ extension SupervisedApplication {
         guard let process else { return }
         if process.freezer.isFreezeRequested { process.freezer.thaw() }
         try? process.page.setPhase(.foreground, deadline: nil)
+        process.setMemoryPriority(MemoryPriorities.foreground)
         process.connection?.close()
     }
 }

@@ -27,6 +27,12 @@ package struct SupervisorConfiguration: Sendable {
     package var messageRate = 32
     /// The time in which an application connects again after the start of a supervisor; 10 s by default.
     package var reconnectionLimit: Duration = .seconds(10)
+    /// The time after which an application without a program and without a process is forgotten; 10 min by default.
+    package var forgetInterval: Duration = .seconds(600)
+    /// The time between two looks at the terminal of a suspended job; 10 s by default.
+    package var terminalInterval: Duration = .seconds(10)
+    /// The greatest number of known applications; 1,000 by default.
+    package var applicationLimit = 1_000
 
     package init() {}
 

@@ -23,8 +23,8 @@ package protocol Freezer: AnyObject {
     func kill()
     /// The processes that have not ended.
     var processes: [Int32] { get }
-    /// Checks that the application's first process is among those that were found, and else takes it back, to be
-    /// stopped again; returns whether it was there.
+    /// Checks that the application's first process and all children are among those that were found, and else takes
+    /// them back, to be stopped again; returns whether they were there.
     func regainRoot(from found: [Int32]) -> Bool
     /// Releases what the mechanism occupies; returns `false` if processes are left.
     func remove() -> Bool

@@ -11,6 +11,9 @@ package final class GroupFreezer: Freezer {
     /// The application's first process, which must stay in the group.
     private var root: ProcessHandle?
     private var mark = ""
+    private var isForeign: (Int32) -> Bool = { _ in false }
+    /// The processes that had left the group and were taken back.
+    private var regained: Set<Int32> = []
 
     /// The time after which a freeze is confirmed later.
     private static let immediateTime: Duration = .milliseconds(1)
@@ -34,7 +37,11 @@ package final class GroupFreezer: Freezer {
     }
 
     /// Sets the first process, which is checked at each suspension, and killed wherever it is.
-    package func setRoot(_ root: ProcessHandle, mark: String) { (self.root, self.mark) = (root, mark) }
+    package func setRoot(
+        _ root: ProcessHandle,
+        mark: String,
+        isForeign: @escaping (Int32) -> Bool = { _ in false }
+    ) { (self.root, self.mark, self.isForeign) = (root, mark, isForeign) }
 
     /// The descriptor in which a process begins.
     package var descriptor: Int32 { directory.rawValue }
@@ -50,10 +57,28 @@ package final class GroupFreezer: Freezer {
         return false
     }
 
+    /// Takes back the first process with its tree, and the children of those that are in the group.
+    ///
+    /// An orphan that has left the group alone has no parent in it, and is not found.
     package func regainRoot(from found: [Int32]) -> Bool {
-        guard let root, !root.hasEnded, !found.contains(root.identifier) else { return true }
-        for process in SignalFreezer(root: root, mark: mark).processes { _ = write("\(process)", to: "cgroup.procs") }
-        return false
+        let known = Set(found)
+        var strays = found.flatMap { SignalFreezer.children(of: $0) }.filter { !isForeign($0) }
+        if let root, !root.hasEnded, !known.contains(root.identifier) {
+            strays += SignalFreezer(root: root, mark: mark, isForeign: isForeign).processes
+        }
+        strays = strays.filter { process in
+            // One that has ended is in no group.
+            !known.contains(process) && ProcessStatus(of: process)?.hasLiveThread == true
+        }
+        for process in strays { _ = write("\(process)", to: "cgroup.procs") }
+        regained.formUnion(strays)
+        return strays.isEmpty
+    }
+
+    /// Returns the processes that were taken back since the last call.
+    func takeRegained() -> [Int32] {
+        defer { regained = [] }
+        return regained.sorted()
     }
 
     package var isFrozen: Bool { value(of: "frozen", in: "cgroup.events") == 1 }

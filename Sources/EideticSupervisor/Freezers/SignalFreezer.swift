@@ -87,7 +87,7 @@ package final class SignalFreezer: Freezer {
         var tree = [root.identifier]
         var next = 0
         while next < tree.count {
-            tree += children(of: tree[next]).filter { !isForeign($0) }
+            tree += Self.children(of: tree[next]).filter { !isForeign($0) }
             next += 1
         }
         return tree.compactMap { ProcessStatus(of: $0) }.filter { status in
@@ -97,7 +97,7 @@ package final class SignalFreezer: Freezer {
     }
 
     /// The children of a process, each of which one of its threads has started or adopted.
-    private func children(of identifier: Int32) -> [Int32] {
+    static func children(of identifier: Int32) -> [Int32] {
         KernelFile.names(in: "/proc/\(identifier)/task").flatMap { thread in
             (KernelFile.read("/proc/\(identifier)/task/\(thread)/children") ?? "").split(separator: " ")
                 .compactMap { Int32($0) }

@@ -1,9 +1,15 @@
+import Glibc
+
 /// The line of a process or thread in `/proc/PID/stat`.
 ///
 /// - SeeAlso: proc_pid_stat(5)
 package struct ProcessStatus: Sendable, Hashable {
     package let identifier: Int32
     package let parent: Int32
+    /// The process group.
+    package let group: Int32
+    /// The group in the foreground of the process's terminal; `nil` without a terminal.
+    package let terminalGroup: Int32?
     /// One letter, such as "R", "S", "D", "T" (stopped), "Z" (ended, not yet collected).
     package let state: Character
     /// The processor time, in the kernel's ticks.
@@ -23,12 +29,19 @@ package struct ProcessStatus: Sendable, Hashable {
         guard let identifier = Int32(line[..<open].filter { $0 != " " }) else { return nil }
         let fields = line[line.index(after: close)...].split(whereSeparator: \.isWhitespace)
         guard fields.count >= 20, let state = fields[0].first, let parent = Int32(fields[1]) else { return nil }
+        guard let group = Int32(fields[2]), let terminal = Int32(fields[4]), let front = Int32(fields[5]) else {
+            return nil
+        }
+        (self.group, terminalGroup) = (group, terminal == 0 || front <= 0 ? nil : front)
         guard let user = UInt64(fields[11]), let system = UInt64(fields[12]), let start = UInt64(fields[19]) else {
             return nil
         }
         (self.identifier, self.parent, self.state) = (identifier, parent, state)
         (ticks, startTime) = (user &+ system, start)
     }
+
+    /// A Boolean value indicating whether the process is in the foreground of its terminal; `nil` without a terminal.
+    package var isForegroundJob: Bool? { terminalGroup.map { $0 == group } }
 
     /// A Boolean value indicating whether the process executes nothing: stopped, or ended.
     package var isStopped: Bool { "TtZX".contains(state) }
@@ -51,6 +64,19 @@ extension ProcessStatus {
         KernelFile.names(in: "/proc/\(identifier)/task").compactMap { thread in
             KernelFile.read("/proc/\(identifier)/task/\(thread)/stat", limit: 4_096).flatMap { ProcessStatus(line: $0) }
         }
+    }
+
+    /// Returns the user of a process; `nil` if it has ended.
+    package static func user(of identifier: Int32) -> UInt32? {
+        var status = stat()
+        return stat("/proc/\(identifier)", &status) == 0 ? status.st_uid : nil
+    }
+
+    /// Returns the process that traces a process; `nil` if none does.
+    package static func tracer(of identifier: Int32) -> Int32? {
+        guard let text = KernelFile.read("/proc/\(identifier)/status", limit: 16_384) else { return nil }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("TracerPid:") }
+        return line.flatMap { Int32($0.dropFirst(10).filter(\.isNumber)) }.flatMap { $0 == 0 ? nil : $0 }
     }
 
     /// Returns the value of a variable in the environment with which a program was started; `nil` if it has none.

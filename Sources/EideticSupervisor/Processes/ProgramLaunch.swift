@@ -26,11 +26,11 @@ package struct ProgramLaunch {
         package var isSubreaper = false
     }
 
-    /// Starts the program; throws with the error of `clone3` or `execve`.
-    package func start(at places: Places) throws(SystemError) -> ProcessHandle {
+    /// Starts a process that executes the program, without waiting for it; throws with the error of `clone3`.
+    package func begin(at places: Places) throws(SystemError) -> (process: ProcessHandle, report: StartReport) {
         let arguments = CStringList([program.executable] + program.arguments)
         let environment = CStringList(program.environment)
-        var descriptor: Int32 = -1
+        var (descriptor, report): (Int32, Int32) = (-1, -1)
         let identifier = withCString(program.executable) { path in
             withCString(program.directory) { directory in
                 var launch = eidetic_launch(
@@ -43,11 +43,30 @@ package struct ProgramLaunch {
                     output: places.output,
                     is_subreaper: places.isSubreaper ? 1 : 0
                 )
-                return eidetic_launch(&launch, &descriptor)
+                return eidetic_launch(&launch, &descriptor, &report)
             }
         }
-        guard identifier > 0 else { throw SystemError(.open, errorNumber: -identifier, path: program.executable) }
-        return ProcessHandle(identifier: identifier, adopting: descriptor)
+        guard identifier > 0 else { throw failure(-identifier) }
+        return (ProcessHandle(identifier: identifier, adopting: descriptor), StartReport(adopting: report))
+    }
+
+    /// Starts the program and waits until it runs; throws with the error of `clone3`, `chdir` or `execve`.
+    package func start(at places: Places) throws(SystemError) -> ProcessHandle {
+        let (process, report) = try begin(at: places)
+        while true {
+            var polled = pollfd(fd: report.rawValue, events: Int16(POLLIN), revents: 0)
+            poll(&polled, 1, -1)
+            guard let outcome = report.take() else { continue }
+            guard case .failed(let error) = outcome else { return process }
+            polled.fd = process.rawValue
+            while process.takeEnd() == nil { poll(&polled, 1, -1) }
+            throw failure(error)
+        }
+    }
+
+    /// The error of a program that cannot be executed.
+    package func failure(_ error: Int32) -> SystemError {
+        SystemError(.open, errorNumber: error, path: program.executable)
     }
 
     private func withCString<Result>(_ text: String?, call body: (UnsafePointer<CChar>?) -> Result) -> Result {

@@ -11,8 +11,20 @@ package struct ApplicationRecord: Sendable, Hashable {
     /// The number of processes that were started, of which each has its own control group and page.
     package var processNumber: UInt64 = 0
     package var process: ProcessRecord?
+    /// The requests for a launch that waits for the end of the process.
+    package var waitingWakes: [WakeRecord] = []
 
     package init() {}
+
+    /// A wake that was accepted, and that no process has received.
+    package struct WakeRecord: Sendable, Hashable {
+        package var reason: WakeReason
+        package var allowance: Duration
+
+        package init(reason: WakeReason, allowance: Duration) { (self.reason, self.allowance) = (reason, allowance) }
+
+        package init(_ wake: Lifecycle.AcceptedWake) { self.init(reason: wake.reason, allowance: wake.allowance) }
+    }
 
     /// The process of an application.
     package struct ProcessRecord: Sendable, Hashable {
@@ -24,7 +36,6 @@ package struct ApplicationRecord: Sendable, Hashable {
         package var state: AdoptedProcess.State?
         /// A Boolean value indicating whether the launch shows nothing.
         package var isBackgroundLaunch = false
-        package var wakes: [WakeReason] = []
         package var assertions: Set<ContinuousAssertion> = []
         package var declarations = Hello.Declarations()
         /// The time at which the process was suspended; `nil` while it runs.
@@ -44,6 +55,10 @@ package struct ApplicationRecord: Sendable, Hashable {
         package var isVisible = true
         package var isFocused = true
         package var isTerminating = false
+        /// The time at which the open tasks of a terminating application expire; `nil` if it does not terminate.
+        package var graceEnd: Duration?
+        /// The wakes that the application has not received.
+        package var wakes: [WakeRecord] = []
         /// The URLs that the application has not received.
         package var urls: [String] = []
         /// The presentation that the application has reported last.
@@ -52,7 +67,7 @@ package struct ApplicationRecord: Sendable, Hashable {
         package init() {}
     }
 
-    private static let version: UInt8 = 2
+    private static let version: UInt8 = 3
 }
 
 extension ApplicationRecord: WireEncodable, WireDecodable {
@@ -63,6 +78,7 @@ extension ApplicationRecord: WireEncodable, WireDecodable {
         writer.append(launchCrashCount)
         writer.append(processNumber)
         writer.append(optional: process) { $0.append($1) }
+        writer.append(list: waitingWakes) { $0.append($1) }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -73,6 +89,7 @@ extension ApplicationRecord: WireEncodable, WireDecodable {
         launchCrashCount = try reader.integer()
         processNumber = try reader.integer()
         process = try reader.optional { (reader) throws(WireError) in try ProcessRecord(from: &reader) }
+        waitingWakes = try reader.list { (reader) throws(WireError) in try WakeRecord(from: &reader) }
     }
 }
 
@@ -83,7 +100,6 @@ extension ApplicationRecord.ProcessRecord: WireEncodable, WireDecodable {
         writer.append(freezer.rawValue)
         writer.append(optional: state) { $0.append($1.rawValue) }
         writer.append(isBackgroundLaunch)
-        writer.append(list: wakes) { $0.append($1) }
         writer.append(list: assertions.map(\.rawValue).sorted()) { $0.append($1) }
         writer.append(declarations)
         writer.append(optional: suspensionTime) { $0.append($1) }
@@ -98,7 +114,6 @@ extension ApplicationRecord.ProcessRecord: WireEncodable, WireDecodable {
         freezer = FreezerKind(rawValue: try reader.text(limit: 16)) ?? .signals
         state = try reader.optional { (reader) throws(WireError) in try reader.enumeration(AdoptedProcess.State.self) }
         isBackgroundLaunch = try reader.boolean()
-        wakes = try reader.list { (reader) throws(WireError) in try WakeReason(from: &reader) }
         assertions = Set(
             try reader.list(limit: 64) { (reader) throws(WireError) in try reader.enumeration(ContinuousAssertion.self)
             }
@@ -111,15 +126,30 @@ extension ApplicationRecord.ProcessRecord: WireEncodable, WireDecodable {
     }
 }
 
+extension ApplicationRecord.WakeRecord: WireEncodable, WireDecodable {
+    package func write(to writer: inout WireWriter) {
+        writer.append(reason)
+        writer.append(allowance)
+    }
+
+    package init(from reader: inout WireReader) throws(WireError) {
+        self.init(reason: try WakeReason(from: &reader), allowance: try reader.duration())
+    }
+}
+
 extension ApplicationRecord.Intention: WireEncodable, WireDecodable {
     package func write(to writer: inout WireWriter) {
         for flag in [isVisible, isFocused, isTerminating] { writer.append(flag) }
+        writer.append(optional: graceEnd) { $0.append($1) }
+        writer.append(list: wakes) { $0.append($1) }
         writer.append(list: urls) { $0.append($1) }
         writer.append(optional: presentation) { $0.append($1) }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
         (isVisible, isFocused, isTerminating) = (try reader.boolean(), try reader.boolean(), try reader.boolean())
+        graceEnd = try reader.optional { (reader) throws(WireError) in try reader.duration() }
+        wakes = try reader.list { (reader) throws(WireError) in try ApplicationRecord.WakeRecord(from: &reader) }
         urls = try reader.list { (reader) throws(WireError) in try reader.text() }
         presentation = try reader.optional { (reader) throws(WireError) in try PresentationMessage(from: &reader) }
     }

@@ -1,3 +1,5 @@
+package import LifecycleCore
+
 /// A request of `eidetic app` to the supervisor.
 package enum ControlRequest: Sendable, Hashable {
     case list
@@ -13,10 +15,12 @@ package enum ControlRequest: Sendable, Hashable {
     case log(identifier: String?, count: UInt32)
     /// Records the program of an application, which the supervisor starts for a launch or a wake.
     case install(identifier: String, program: ProgramDescription)
+    /// Wakes or launches an application in the background.
+    case wake(identifier: String, kind: WakeReason.Kind)
 
     private enum Kind: UInt8 {
         case list = 1
-        case launch, foreground, background, quit, explain, log, install
+        case launch, foreground, background, quit, explain, log, install, wake
     }
 }
 
@@ -42,6 +46,9 @@ extension ControlRequest: WireEncodable, WireDecodable {
         case .install(let identifier, let program):
             Self.write(.install, of: identifier, to: &writer)
             writer.append(program)
+        case .wake(let identifier, let kind):
+            Self.write(.wake, of: identifier, to: &writer)
+            writer.append(kind.rawValue)
         }
     }
 
@@ -68,6 +75,11 @@ extension ControlRequest: WireEncodable, WireDecodable {
             self = .log(identifier: identifier, count: try reader.integer())
         case .install:
             self = .install(identifier: try reader.identifier(), program: try ProgramDescription(from: &reader))
+        case .wake:
+            self = .wake(
+                identifier: try reader.identifier(),
+                kind: try reader.enumeration(WakeReason.Kind.self)
+            )
         }
     }
 }

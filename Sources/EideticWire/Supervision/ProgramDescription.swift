@@ -1,6 +1,6 @@
 /// The program of an application that the supervisor can start.
 package struct ProgramDescription: Sendable, Hashable {
-    /// An absolute path.
+    /// An absolute path without symbolic links: a process is compared with it by its path.
     package var executable: String
     /// The arguments after the program's name.
     package var arguments: [String] = []

@@ -11,8 +11,33 @@ extension Lifecycle {
         }
     }
 
+    /// Returns whether the end of a process concerns this state, as it runs or is being killed.
+    package func expectsExit(of process: ProcessIdentity) -> Bool {
+        process == self.process && (isRunning || termination.killedProcess != nil)
+    }
+
     /// The wakes that the process has not completed.
     package var openWakes: [WakeReason] { wakes.entries.map(\.reason) }
+
+    /// A wake that was accepted and is not completed.
+    package struct AcceptedWake: Sendable, Hashable {
+        package let reason: WakeReason
+        package let allowance: Duration
+        package let isDelivered: Bool
+    }
+
+    /// The wakes that the process has not completed, delivered or not.
+    package var acceptedWakes: [AcceptedWake] {
+        wakes.entries.map { AcceptedWake(reason: $0.reason, allowance: $0.allowance, isDelivered: $0.deadline != nil) }
+    }
+
+    /// The wakes for which another process is launched when the current one has ended.
+    package var waitingWakes: [AcceptedWake] {
+        waiting.wakes.map { AcceptedWake(reason: $0.reason, allowance: $0.allowance, isDelivered: false) }
+    }
+
+    /// The time at which the open tasks of a terminating application expire; `nil` if it does not terminate.
+    package var terminationGraceEnd: Duration? { isTerminating ? termination.graceDeadline : nil }
 
     /// A Boolean value indicating whether the application is to be visible.
     package var isRequestedVisible: Bool { facts.isVisible }

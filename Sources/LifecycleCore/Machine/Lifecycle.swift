@@ -154,6 +154,16 @@ extension Lifecycle {
         effects.append(.deliver(callback, deadline: now + limit))
     }
 
+    /// Starts the limits again that have passed, and for which the process would be killed: it could not run, as a
+    /// debugger holds it.
+    package mutating func restartPassedLimits(at moment: Duration) {
+        if let pending = pendingCallback, pending.deadline <= moment { restartCallbackLimit(at: moment) }
+        if let end = termination.exitDeadline, end <= moment {
+            termination.exitDeadline = moment + rules.terminationLimit
+        }
+        if let end = budget.killDeadline, end <= moment { budget.killDeadline = moment + rules.expirationLimit }
+    }
+
     /// Starts the limit of the pending callback again: the host has delivered it only now.
     package mutating func restartCallbackLimit(at moment: Duration) {
         guard let limit = pendingCallback?.limit else { return }

@@ -17,6 +17,14 @@ package enum KillReason: Sendable, Hashable {
     /// Termination was requested while the process was suspended.
     case terminatedWhileSuspended
 
+    /// A Boolean value indicating whether a limit has passed, which means nothing while a debugger holds the process.
+    package var isLimit: Bool {
+        switch self {
+        case .watchdog, .backgroundTask, .session, .wake: true
+        case .lockHeld, .memory, .userForceQuit, .terminatedWhileSuspended: false
+        }
+    }
+
     /// The code that identifies the reason in reports; 0 if there is none.
     package var code: UInt32 {
         switch self {

@@ -49,7 +49,7 @@ package struct KillReport {
         case .willResignActive: "applicationWillResignActive"
         case .didEnterBackground: "applicationDidEnterBackground"
         case .willEnterForeground: "applicationWillEnterForeground"
-        case .openURL(let url): "opening \(url.text)"
+        case .openURL(let url): "opening \(url)"
         case .wake: "a wake"
         case .willTerminate: "applicationWillTerminate"
         }

@@ -51,5 +51,7 @@ package enum LifecycleEffect: Sendable, Hashable {
         case processEnded
         /// Too many requests wait.
         case tooManyRequests
+        /// The process was started by an earlier supervisor, and has not connected to this one.
+        case notConnected
     }
 }

@@ -45,7 +45,7 @@ enum SampleMessages {
         .list, .launch(identifier: "a", url: "b:c", inBackground: true), .foreground(identifier: "a"),
         .launch(identifier: "a", url: nil, inBackground: false), .background(identifier: "a"),
         .quit(identifier: "a", force: true), .explain(identifier: "a"), .log(identifier: nil, count: 20),
-        .log(identifier: "a", count: 1),
+        .log(identifier: "a", count: 1), .wake(identifier: "a", kind: .push),
     ]
 
     static var status: ApplicationStatus {

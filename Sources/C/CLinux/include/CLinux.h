@@ -16,6 +16,9 @@ int eidetic_fallocate(int descriptor, long offset, long count);
 /// Swift cannot import `fcntl(F_OFD_SETLK)`, which is variadic.
 int eidetic_lock_byte(int descriptor, long offset, int type);
 
+/// Locks one byte like `eidetic_lock_byte`, but waits while another open file description holds the lock.
+int eidetic_wait_for_byte_lock(int descriptor, long offset);
+
 /// Returns 1 if another open file description holds the lock on the byte, 0 if none does, -1 on failure:
 /// `fcntl(F_OFD_GETLK)`.
 int eidetic_is_byte_locked(int descriptor, long offset);

@@ -23,10 +23,16 @@ struct eidetic_launch {
 };
 
 /// Starts a program in a session of its own, with `clone3(CLONE_INTO_CGROUP | CLONE_PIDFD)`, and returns its process
-/// identifier; returns the negative error number if the process or the program cannot start.
+/// identifier without waiting for the program: its directory and its file are opened by the new process, which may
+/// hang. Returns the negative error number if the process cannot start.
 ///
-/// Swift's Glibc imports neither `clone3` nor `fork`.
-int eidetic_launch(const struct eidetic_launch *launch, int *process_descriptor);
+/// The second descriptor becomes readable when the program has started or cannot start. Swift's Glibc imports neither
+/// `clone3` nor `fork`.
+int eidetic_launch(const struct eidetic_launch *launch, int *process_descriptor, int *report_descriptor);
+
+/// Reads the report of a launch, without waiting; returns 0 if there is none yet, otherwise 1 and the error number of
+/// the start, 0 if the program has started.
+int eidetic_read_report(int descriptor, int *error);
 
 /// Forks this process, which must have no other thread; Swift's Glibc does not import `fork`.
 int eidetic_fork(void);
