@@ -28,7 +28,21 @@ package struct SupervisorConfiguration: Sendable {
     /// The time in which an application connects again after the start of a supervisor; 10 s by default.
     package var reconnectionLimit: Duration = .seconds(10)
 
+    /// The transfer process that the supervisor starts; `nil` for none.
+    package var transfers: Transfers?
+
     package init() {}
+
+    /// The program and the places of the transfer process.
+    package struct Transfers: Sendable {
+        package var program: String
+        package var socketPath: String
+        package var directory: String
+
+        package init(program: String, socketPath: String, directory: String) {
+            (self.program, self.socketPath, self.directory) = (program, socketPath, directory)
+        }
+    }
 
     /// The least and the greatest background time of one stay.
     package static let budgetRange: ClosedRange<Duration> = .seconds(5) ... .seconds(600)

@@ -14,6 +14,14 @@ extension Lifecycle {
     /// The wakes that the process has not completed.
     package var openWakes: [WakeReason] { wakes.entries.map(\.reason) }
 
+    /// A Boolean value indicating whether the events of background sessions wait: the application is suspended, or does
+    /// not know yet for which session it was woken.
+    package var holdsSessionEvents: Bool {
+        if reachedState == .suspended { return true }
+        if case .wake(let reason)? = unacknowledgedCallback, reason.kind == .session { return true }
+        return wakes.entries.contains { $0.reason.kind == .session && $0.deadline == nil }
+    }
+
     /// A Boolean value indicating whether the application is to be visible.
     package var isRequestedVisible: Bool { facts.isVisible }
 
