@@ -19,7 +19,7 @@ struct CodePages {
         }
     }
 
-    /// Gives the pages back.
+    /// Returns the pages to the system.
     func release() {
         for range in ranges { madvise(UnsafeMutableRawPointer(bitPattern: range.start), range.length, MADV_DONTNEED) }
     }
