@@ -130,7 +130,8 @@ let package = Package(
         .executableTarget(
             name: "EideticTransferService",
             dependencies: ["EideticTransfer", "EideticCore"],
-            swiftSettings: strict
+            swiftSettings: strict,
+            linkerSettings: isBenchmark ? [.unsafeFlags(["-static-stdlib"])] : []
         ),
 
         // Background execution.
@@ -151,7 +152,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "eideticd",
-            dependencies: ["EideticSupervisor", "EideticCore", "LifecycleCore"],
+            dependencies: ["EideticSupervisor", "EideticCore", "EideticWire", "LifecycleCore"],
             path: "Sources/eideticd",
             swiftSettings: strict,
             linkerSettings: isBenchmark ? [.unsafeFlags(["-static-stdlib"])] : []
@@ -258,7 +259,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "EideticSessionProbe",
-            dependencies: ["EideticTransfer", "Eidetic", "EideticCore", "EideticStore"],
+            dependencies: ["EideticTransfer", "Eidetic", "EideticBackground", "EideticCore", "EideticStore"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -336,7 +337,7 @@ let package = Package(
             name: "EideticTransferTests",
             dependencies: [
                 "EideticTransfer", "EideticTransferService", "EideticSessionProbe", "Eidetic", "EideticCore",
-                "EideticFetch", "EideticStore", "EideticTestSupport", "EideticWire",
+                "EideticFetch", "EideticStore", "EideticTestSupport", "EideticWire", "LifecycleCore", "eideticd",
             ],
             swiftSettings: strict
         ),

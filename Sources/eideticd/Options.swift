@@ -1,5 +1,6 @@
 import EideticCore
 import EideticSupervisor
+import EideticWire
 import LifecycleCore
 
 /// The options of `eideticd`.
@@ -26,12 +27,20 @@ struct Options {
                                      /run/eidetic for root
           --state-directory DIRECTORY
                                      saved states of applications; eidetic in XDG_STATE_HOME by default
+          --transfers PROGRAM        starts eidetic-transferd, and wakes applications when their transfers have ended
+          --transfer-socket PATH     transfer.socket in eidetic in XDG_RUNTIME_DIR by default
+          --transfer-directory DIRECTORY
+                                     eidetic/transfers in XDG_STATE_HOME by default
           --limit NAME=MILLISECONDS  launch, callback, background, termination, expiration, wake, idle, freeze,
                                      freeze-retry, budget, reconnection, quit, forget,
                                      terminal
           --message-rate COUNT       messages per second of one application; 32 by default
           --help
         """
+
+    private var transferProgram: String?
+    private var transferSocket = TransferLocations.socketPath
+    private var transferDirectory = TransferLocations.directory
 
     init(_ arguments: ArraySlice<String>) throws(EideticError) {
         var rest = arguments
@@ -46,11 +55,24 @@ struct Options {
                 try set(argument, to: value)
             }
         }
+        try setTransfers()
+    }
+
+    private mutating func setTransfers() throws(EideticError) {
+        guard let transferProgram else { return }
+        guard let transferSocket, let transferDirectory else {
+            throw Self.failure("--transfers needs HOME, or --transfer-socket and --transfer-directory")
+        }
+        configuration.transfers = SupervisorConfiguration.Transfers(
+            program: transferProgram,
+            socketPath: transferSocket,
+            directory: transferDirectory
+        )
     }
 
     private static let names = [
         "--budget", "--freezer", "--control-group", "--runtime-directory", "--state-directory", "--limit",
-        "--message-rate",
+        "--message-rate", "--transfers", "--transfer-socket", "--transfer-directory",
     ]
 
     private static func failure(_ message: String) -> EideticError { EideticError(.invalidArgument, message: message) }
@@ -71,6 +93,9 @@ struct Options {
                 throw Self.failure("--message-rate is a number from 1 to 1000000, not \(value)")
             }
             configuration.messageRate = rate
+        case "--transfers": transferProgram = try Self.path(value, for: name)
+        case "--transfer-socket": transferSocket = try Self.path(value, for: name)
+        case "--transfer-directory": transferDirectory = try Self.path(value, for: name)
         default: try setLimit(value)
         }
     }

@@ -29,7 +29,7 @@ struct SessionWakeTests {
         let delegate = StoringDelegate(), application = Application()
         // The handler is called after the wake has begun to wait for it.
         delegate.onCall = { Task { @MainActor in delegate.completion?() } }
-        await delegate.handleEvents(ofBackgroundURLSession: "books", for: application)
+        for await _ in delegate.handleEvents(ofBackgroundURLSession: "books", for: application) {}
         #expect(delegate.identifier == "books")
     }
 
@@ -37,12 +37,10 @@ struct SessionWakeTests {
     @MainActor
     func defaultHandler() async {
         let delegate = DefaultDelegate(), application = Application()
-        let wake = Task { @MainActor in
-            await delegate.handleEvents(ofBackgroundURLSession: "wake-test", for: application)
-        }
-        while !BackgroundSessionWakes.shared.isHolding("wake-test") { await Task.yield() }
+        let wake = delegate.handleEvents(ofBackgroundURLSession: "wake-test", for: application)
+        #expect(BackgroundSessionWakes.shared.isHolding("wake-test"))
         BackgroundSessionWakes.shared.complete("wake-test")
-        await wake.value
+        for await _ in wake {}
         #expect(!BackgroundSessionWakes.shared.isHolding("wake-test"))
     }
 }

@@ -23,6 +23,9 @@ final class ServiceProcess: Sendable {
 
     var identifier: pid_t { process.withLock { $0 } }
 
+    /// A Boolean value indicating whether the process has not ended.
+    var isRunning: Bool { waitpid(identifier, nil, WNOHANG) == 0 }
+
     /// Returns the path of an executable beside this test bundle.
     static func path(of program: String) -> String {
         let own = realpath(CommandLine.arguments[0], nil).map { String(cString: $0) } ?? CommandLine.arguments[0]

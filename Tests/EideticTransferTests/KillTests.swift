@@ -4,89 +4,155 @@ import EideticTransfer
 import Glibc
 import Testing
 
-/// Applications and transfer processes that are killed at random times.
-@Suite("Kills of applications and transfer processes", .serialized, .timeLimit(.minutes(60)))
+/// Applications, transfer processes and supervisors that are killed at random events.
+///
+/// A kill follows a request at the server or a line of the application, one to four of them after the last one; which
+/// instruction it hits is up to the system.
+@Suite("Kills of applications, transfer processes and supervisors", .serialized, .timeLimit(.minutes(60)))
 struct KillTests {
     /// The processes that a kill hits.
     private enum Victim: CaseIterable { case application, service, both }
 
     private struct Outcome {
         var killCount = 0
-        var moved: [String: Int] = [:]
         var wrong: [String] = []
     }
 
     /// The number of files of a round.
     private static let fileCount = 12
+    /// The most kills of a round, after which its application may end.
+    private static let killsPerRound = Torture.repetitions(10, full: 30)
 
     @Test(
         "B14 kills at random: each file is one version of the server's, each event is delivered, and acknowledged once"
     )
     func kills() async throws {
-        var total = 0, round: UInt64 = 0
+        try await repeatRounds(name: "application and transfer process", runRound)
+    }
+
+    @Test(
+        "B14 kills at random of application, transfer process and supervisor: the same holds",
+        .enabled(if: Torture.isFull, "runs under script/torture")
+    )
+    func supervisedKills() async throws {
+        try await repeatRounds(name: "with a supervisor", runSupervisedRound)
+    }
+
+    private func repeatRounds(name: String, _ round: (UInt64) async throws -> Outcome) async throws {
+        var total = 0, number: UInt64 = 0
         let count = Torture.repetitions(10, full: Torture.environmentCount("EIDETIC_TRANSFER_KILLS") ?? 1_000)
         while total < count {
-            round += 1
-            let outcome = try await runRound(seed: round)
+            number += 1
+            let outcome = try await round(number)
             total += outcome.killCount
-            #expect(outcome.wrong.isEmpty, "round \(round)")
-            #expect(outcome.moved.count == Self.fileCount, "round \(round)")
+            #expect(outcome.wrong.isEmpty, "round \(number)")
         }
-        print("transfers: \(total) kills in \(round) rounds, \(round * UInt64(Self.fileCount)) files")
+        print("transfers, \(name): \(total) kills in \(number) rounds, \(number * UInt64(Self.fileCount)) files")
     }
+
+    /// Waits for one to four further events, or for the end of the application that was started after `launch` lines.
+    private func waitForMoment(_ events: EventLines, after launch: Int, _ generator: inout SplitMix) async {
+        let goal = events.lines.count + Int(generator.next() % 4) + 1
+        await events.wait { $0.count >= goal || $0.contains("all handled") || $0[launch...].contains("exited") }
+    }
+
+    // MARK: Without a supervisor
 
     /// Lets an application download files, kills processes until it is done, and compares the files.
     private func runRound(seed: UInt64) async throws -> Outcome {
-        let place = try ServicePlace(), server = try NumberedServer(size: 240_000, cutsOneIn: 10, seed: seed)
+        let place = try ServicePlace(), events = try EventLines(at: place.directory.path(of: "log"))
+        let server = try NumberedServer(size: 240_000, cutsOneIn: 10, seed: seed) { events.add("request") }
         var generator = SplitMix(seed: seed &* 977), outcome = Outcome()
         while true {
+            let launch = events.lines.count
             let probe = try place.startProbe("kills", url: server.url, count: Self.fileCount)
-            let exit = Task { await probe.waitUntilExit() }
-            guard outcome.killCount < Torture.repetitions(10, full: 30) else {
+            let exit = Task {
+                let result = await probe.waitUntilExit()
+                events.add("exited")
+                return result
+            }
+            guard outcome.killCount < Self.killsPerRound else {
                 let result = await exit.value
                 #expect(result.status == .exited(0), "\(result.outputText) \(result.errorText)")
                 break
             }
-            // Kills belong to no event: any instruction may be the last.
-            try await Task.sleep(for: .microseconds(.random(in: 1_000..<90_000, using: &generator)))
+            await waitForMoment(events, after: launch, &generator)
             if generator.next() % 3 == 0 { server.changeVersion() }
             let victim = Victim.allCases.randomElement(using: &generator) ?? .both
             if victim != .application, place.killService() { outcome.killCount += 1 }
-            guard victim != .service else {
-                // The application is on its own for a while, and is killed then.
-                try await Task.sleep(for: .microseconds(.random(in: 1_000..<60_000, using: &generator)))
-                probe.kill()
-                if await exit.value.status == .exited(0) { break }
-                outcome.killCount += 1
-                continue
-            }
+            // The application is on its own for a while, and is killed then.
+            if victim == .service { await waitForMoment(events, after: launch, &generator) }
             probe.kill()
             if await exit.value.status == .exited(0) { break }
             outcome.killCount += 1
         }
-        try await check(place, server: server, outcome: &outcome)
+        try await check(place, events: events, server: server, application: "probe", outcome: &outcome)
         return outcome
     }
 
-    private func check(_ place: ServicePlace, server: NumberedServer, outcome: inout Outcome) async throws {
+    // MARK: With a supervisor
+
+    private func runSupervisedRound(seed: UInt64) async throws -> Outcome {
+        let supervised = try await SupervisedPlace(), place = supervised.place
+        let events = try EventLines(at: place.directory.path(of: "log"))
+        let server = try NumberedServer(size: 240_000, cutsOneIn: 10, seed: seed) { events.add("request") }
+        var generator = SplitMix(seed: seed &* 983), outcome = Outcome()
+        try supervised.install(session: "kills", url: server.url, count: Self.fileCount)
+        // In every other round the application is suspended meanwhile, and woken.
+        let inBackground = seed % 2 == 0
+        try supervised.launch(inBackground: inBackground)
+        while outcome.killCount < Self.killsPerRound, !events.lines.contains("all handled") {
+            await waitForMoment(events, after: 0, &generator)
+            if generator.next() % 3 == 0 { server.changeVersion() }
+            // Each of the three, with equal chances; none of them is a pause.
+            let choice = generator.next() % 8
+            if choice & 1 != 0 { outcome.killCount += supervised.killApplication() ? 1 : 0 }
+            if choice & 2 != 0 { outcome.killCount += place.killService() ? 1 : 0 }
+            if choice & 4 != 0 {
+                await supervised.killSupervisor()
+                outcome.killCount += 1
+                try await supervised.startSupervisor()
+            }
+            try supervised.launch(inBackground: inBackground)
+        }
+        await events.wait { $0.contains("all handled") }
+        await supervised.finish()
+        let application = "EideticSessionProbe"
+        try await check(place, events: events, server: server, application: application, outcome: &outcome)
+        return outcome
+    }
+
+    // MARK: Results
+
+    private func check(
+        _ place: ServicePlace,
+        events: EventLines,
+        server: NumberedServer,
+        application: String,
+        outcome: inout Outcome
+    ) async throws {
         for number in 0..<Self.fileCount {
             let bytes = try FileSystem().contents(of: place.directory.path(of: "output/\(number)"))
             if !server.digests(of: "/\(number)").contains(Digest(sha256: bytes).hexadecimal) {
                 outcome.wrong.append("\(number)")
             }
         }
-        for line in place.log {
+        var moved: Set<String> = []
+        for line in events.lines {
             let words = line.split(separator: " ").map(String.init)
             switch words.first {
-            case "moved": outcome.moved[words[1], default: 0] += 1
-            case "missing", "status", "invalid": outcome.wrong.append(line)
+            case "moved": moved.insert(words[1])
+            case "missing", "status", "invalid", "failed:": outcome.wrong.append(line)
             case "completed" where words.last != "ok": outcome.wrong.append(line)
             default: break
             }
         }
+        // A process that was killed between the move and its line has moved a file all the same.
+        let unseen = Set((0..<Self.fileCount).map(String.init)).subtracting(moved)
+        #expect(unseen.count <= outcome.killCount, "\(unseen)")
         // A further process is told nothing: all events are acknowledged, and no transfer is left.
         let delegate = RecordingDelegate()
-        let configuration = place.configuration("kills", application: "probe")
+        let configuration = place.configuration("kills", application: application)
         let session = try BackgroundURLSession(configuration: configuration, delegate: delegate)
         #expect(try await session.allTasks.isEmpty)
         await session.waitUntilAcknowledged()

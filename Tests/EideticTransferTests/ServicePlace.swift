@@ -43,13 +43,16 @@ final class ServicePlace: Sendable {
     }
 
     /// The transfer processes of this directory that run.
-    var processes: [Int32] {
+    var processes: [Int32] { processes(running: Self.service, with: directory.path(of: "service")) }
+
+    /// Returns the processes of a program with an argument.
+    func processes(running program: String, with argument: String) -> [Int32] {
         let files = FileSystem()
         let names = (try? files.entryNames(in: "/proc")) ?? []
         return names.compactMap(Int32.init).filter { process in
             guard let line = try? files.contents(of: "/proc/\(process)/cmdline", limit: 65_536) else { return false }
             let words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-            return words.first == Self.service && words.contains(directory.path(of: "service"))
+            return words.first == program && words.contains(argument)
         }
     }
 
@@ -107,12 +110,19 @@ final class NumberedServer: Sendable {
     ///   - size: The size of each file.
     ///   - cutsOneIn: One of so many responses breaks off; 0 for none.
     ///   - seed: The seed of the random breaks.
+    ///   - onRequest: Called with each request.
     /// - Throws: An error of the system if no port is free.
-    init(size: Int, cutsOneIn: UInt64 = 0, seed: UInt64 = 1) throws {
+    init(
+        size: Int,
+        cutsOneIn: UInt64 = 0,
+        seed: UInt64 = 1,
+        onRequest: @escaping @Sendable () -> Void = {}
+    ) throws {
         self.size = size
         let versions = Versions(seed: seed)
         self.versions = versions
         origin = try ScriptedOrigin { request in
+            onRequest()
             let cut = versions.cut(oneIn: cutsOneIn, below: size)
             return Self.steps(for: request, size: size, version: versions.current, cut: cut)
         }

@@ -8,6 +8,7 @@ import Glibc
 ///
 /// The files appear in `ROOT/output`, a line for each event in `ROOT/log`. In the mode `hold` tasks are handed over,
 /// and no event is handled. In the mode `image` the load of an image is handed over, in the mode `show` it is loaded.
+/// In the mode `application` the program is an application under a supervisor.
 @main
 struct Main {
     static func main() async {
@@ -18,10 +19,20 @@ struct Main {
             var configuration = BackgroundURLSession.Configuration(identifier: words[3])
             configuration.service = ServiceLocation(socketPath: "\(words[1])/socket", directory: "\(words[1])/service")
             configuration.service.program = words[2] == "-" ? .none : .path(words[2])
-            configuration.application = "probe"
+            // The supervisor knows an application by the name of its program.
+            if words[6] != "application" { configuration.application = "probe" }
             if words[6] == "image" || words[6] == "show" {
                 try await ImageProbe(root: words[1], url: words[4]).run(configuration, hands: words[6] == "image")
                 exit(0)
+            }
+            if words[6] == "application" {
+                let probe = ApplicationProbe(
+                    root: words[1],
+                    base: words[4],
+                    count: count,
+                    configuration: configuration
+                )
+                return try await probe.run()
             }
             let session = try BackgroundURLSession(
                 configuration: configuration,
@@ -44,6 +55,7 @@ final class Probe: BackgroundURLSessionDelegate {
     private let base: String
     private let count: Int
     private let log: Int32
+    private var completionCount = 0
     private var waiter: CheckedContinuation<Void, Never>?
 
     nonisolated init(root: String, base: String, count: Int) {
@@ -63,8 +75,13 @@ final class Probe: BackgroundURLSessionDelegate {
         if holds { await withCheckedContinuation { waiter = $0 } }
         while !(0..<count).allSatisfy(isComplete) { await withCheckedContinuation { waiter = $0 } }
         // Events of files that an earlier process has moved may still come.
-        while try await !session.allTasks.isEmpty { try? await Task.sleep(for: .milliseconds(2)) }
-        await session.waitUntilAcknowledged()
+        while true {
+            await session.waitUntilAcknowledged()
+            let count = completionCount
+            if try await session.allTasks.isEmpty { return }
+            // An event that has come meanwhile does not come again.
+            if count == completionCount { await withCheckedContinuation { waiter = $0 } }
+        }
     }
 
     private func isComplete(_ number: Int) -> Bool { access("\(root)/output/\(number)", F_OK) == 0 }
@@ -93,6 +110,7 @@ final class Probe: BackgroundURLSessionDelegate {
     ) {
         write("completed \(task.taskDescription ?? "") \(task.taskIdentifier) \(error.map { "\($0.code)" } ?? "ok")")
         // The acknowledgement follows this callback.
+        completionCount += 1
         let waiting = waiter
         waiter = nil
         waiting?.resume()

@@ -10,15 +10,18 @@ extension ApplicationDelegate {
         BackgroundSessionWakes.shared.hold({ Task { @MainActor in completionHandler() } }, for: identifier)
     }
 
-    /// Passes the wake for a session's events to the delegate, and waits until they are handled.
+    /// Passes the wake for a session's events to the delegate.
     ///
     /// - Parameters:
     ///   - identifier: The identifier of the session.
     ///   - application: The application.
-    package func handleEvents(ofBackgroundURLSession identifier: String, for application: Application) async {
+    /// - Returns: A sequence without values, which ends when the completion handler is called.
+    package func handleEvents(
+        ofBackgroundURLSession identifier: String,
+        for application: Application
+    ) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         self.application(application, handleEventsForBackgroundURLSession: identifier) { continuation.finish() }
-        // The stream has no values: it ends with the completion, or when the calling task is cancelled.
-        for await _ in stream {}
+        return stream
     }
 }

@@ -13,9 +13,20 @@ final class WakeTasks: Sendable {
         delegate: any ApplicationDelegate,
         inbox: EventInbox
     ) {
+        // Called before the wake is acknowledged: the events of the session follow the acknowledgement.
+        let events =
+            reason.kind == .session
+            ? delegate.handleEvents(ofBackgroundURLSession: reason.session, for: application) : nil
         // Runs when this function has returned to the main actor's loop, so the task is in the table before it ends.
         let task = Task { @MainActor in
-            let result = await delegate.application(application, performWake: BackgroundWake(reason))
+            let result: BackgroundWake.Result
+            if let events {
+                // The stream has no values: it ends with the completion, or when this task is cancelled.
+                for await _ in events {}
+                result = .newData
+            } else {
+                result = await delegate.application(application, performWake: BackgroundWake(reason))
+            }
             _ = self.tasks.withLock { $0.removeValue(forKey: reason.id) }
             inbox.post([.wakeCompleted(reason.id, WakeResult(result), process: .first)])
         }

@@ -27,9 +27,9 @@ extension SupervisedApplication {
         case .penalizeWake(let reason): log("the \(reason.kind) wake \(reason.id) was not completed in time")
         case .reportWake(let reason, let result): log("\(reason.kind) wake \(reason.id): \(result)")
         case .reportURL(let url, let outcome): log("\(url): \(outcome)")
-        // The application saves its archive; transfers have a process of their own; the rest concerns an application
-        // without a supervisor.
-        case .saveArchive, .cancelTransfers, .extendStopTimeout, .releaseSleepInhibitor, .acquireSleepInhibitor: break
+        case .cancelTransfers: cancelTransfers()
+        // The application saves its archive; the rest concerns an application without a supervisor.
+        case .saveArchive, .extendStopTimeout, .releaseSleepInhibitor, .acquireSleepInhibitor: break
         }
     }
 

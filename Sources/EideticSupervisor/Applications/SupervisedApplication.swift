@@ -47,6 +47,8 @@ final class SupervisedApplication {
     var lastRefusal: LifecycleEffect.Refusal?
     /// The explanation of the last obstacle, such as a lock that was held at suspension.
     var lastObstacle: String?
+    /// A Boolean value indicating whether the transfer process holds the events of the application.
+    var holdsTransferEvents = false
     private var writtenRecord: ApplicationRecord?
     /// The events that effects have caused, handled after the current one.
     private var pendingEvents: [LifecycleEvent] = []
@@ -67,6 +69,7 @@ final class SupervisedApplication {
         isHandlingEvent = true
         while !pendingEvents.isEmpty { apply(pendingEvents.removeFirst()) }
         isHandlingEvent = false
+        updateTransferHold()
         saveRecord()
     }
 

@@ -13,9 +13,12 @@ final class SupervisorContext {
     var firstProcesses: Set<Int32> = []
     /// The place of control groups; `nil` if signals are used.
     let hierarchy: GroupHierarchy?
+    /// The transfer process; `nil` if this supervisor has none.
+    let transfers: TransferProcessLink?
 
     init(configuration: SupervisorConfiguration, directory: RuntimeDirectory, poller: Poller) throws(SystemError) {
         (self.configuration, self.directory, self.poller) = (configuration, directory, poller)
+        transfers = configuration.transfers.map { TransferProcessLink($0, poller: poller) }
         log = ActivityLog(directory: directory)
         generation = try directory.takeGeneration()
         hierarchy = try Self.makeHierarchy(configuration, directory: directory)

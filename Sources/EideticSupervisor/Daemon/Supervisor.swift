@@ -43,6 +43,24 @@ package final class Supervisor {
         controlSocket = try directory.listen(at: directory.controlSocket)
         recover()
         watchSockets()
+        connectTransfers()
+    }
+
+    /// Passes the wakes of the transfer process to the applications.
+    private func connectTransfers() {
+        context.transfers?.onWake = { [unowned self] name, session in
+            let application =
+                self.applications[name] ?? self.applications.values.first { $0.isKnown(toTransfersAs: name) }
+            guard let application else {
+                return self.context.log.append("unknown application, its session \(session) has finished", for: name)
+            }
+            application.wake(forSession: session)
+        }
+        context.transfers?.onStart = { [unowned self] in
+            for application in self.applications.values where application.holdsTransferEvents {
+                application.sendTransferHold()
+            }
+        }
     }
 
     private func watchSockets() {
@@ -70,11 +88,13 @@ package final class Supervisor {
         let deadlines =
             applications.values.map(\.nextDeadline)
             + guests.values.flatMap { [$0.deadline, $0.connection.retryTime] } + listeners.map(\.retryTime)
+            + [context.transfers?.nextDeadline]
         return deadlines.compactMap(\.self).min()
     }
 
     private func handleDeadlines() {
         let now = Clock.now
+        context.transfers?.handleDeadlines()
         for application in Array(applications.values) where application.nextDeadline.map({ $0 <= now }) ?? false {
             application.handleDeadlines()
         }

@@ -34,7 +34,21 @@ package struct SupervisorConfiguration: Sendable {
     /// The greatest number of known applications; 1,000 by default.
     package var applicationLimit = 1_000
 
+    /// The transfer process that the supervisor starts; `nil` for none.
+    package var transfers: Transfers?
+
     package init() {}
+
+    /// The program and the places of the transfer process.
+    package struct Transfers: Sendable {
+        package var program: String
+        package var socketPath: String
+        package var directory: String
+
+        package init(program: String, socketPath: String, directory: String) {
+            (self.program, self.socketPath, self.directory) = (program, socketPath, directory)
+        }
+    }
 
     /// The least and the greatest background time of one stay.
     package static let budgetRange: ClosedRange<Duration> = .seconds(5) ... .seconds(600)

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticWire
 import Glibc
 
 /// The places by which a client finds the transfer process, or starts it.
@@ -26,11 +27,7 @@ package struct ServiceLocation: Sendable, Hashable {
 
     /// The places of this user.
     package static var standard: ServiceLocation {
-        let directory = TransferLocations.directory
-        return ServiceLocation(
-            socketPath: TransferLocations.socketPath ?? directory.map { "\($0)/transfer.socket" },
-            directory: directory
-        )
+        ServiceLocation(socketPath: TransferLocations.socketPath, directory: TransferLocations.directory)
     }
 
     /// The path of the program, which is searched now; `nil` if it is not installed.
@@ -61,13 +58,6 @@ package struct ServiceLocation: Sendable, Hashable {
     /// The name of this process's application: that of its program, without characters that a name cannot have.
     package static var applicationName: String {
         let path = (try? FileSystem().linkTarget(of: "/proc/self/exe")) ?? "application"
-        let name = path.split(separator: "/").last.map(String.init) ?? "application"
-        let allowed = name.unicodeScalars.map { scalar -> Character in
-            switch scalar {
-            case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".": Character(scalar)
-            default: "_"
-            }
-        }
-        return String(allowed.prefix(200))
+        return TransferLocations.applicationName(of: path.split(separator: "/").last ?? "application")
     }
 }

@@ -22,17 +22,13 @@ struct ServiceStarter: Sendable {
         if let socket = try connectToListener(at: path) { return socket }
         guard let program = location.programPath else { return nil }
         try files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
-        let lock = try files.open(lockPath(for: path), flags: O_RDWR | O_CREAT | O_NOFOLLOW)
+        let lock = try files.open(TransferLocations.lockPath(for: path), flags: O_RDWR | O_CREAT | O_NOFOLLOW)
         try files.lock(lock, operation: LOCK_EX)
         if let socket = try connectToListener(at: path) { return socket }
         do throws(SystemError) { try files.unlink(path) } catch  where error.errorNumber == ENOENT {}
         let listener = try PacketSocket.listen(at: path)
         try start(program, with: listener)
         return try PacketSocket.connect(to: path)
-    }
-
-    private func lockPath(for path: String) -> String {
-        path.hasSuffix(".socket") ? "\(path.dropLast(".socket".count)).lock" : "\(path).lock"
     }
 
     private func connectToListener(at path: String) throws(SystemError) -> PacketSocket? {

@@ -43,6 +43,7 @@ extension TransferEngine {
 
     /// Delivers further events to an observer that can receive again.
     func deliver(to observer: Observer, of session: TransferSession) {
+        if session.application.isHeld { return }
         let start = session.events.firstIndex { $0.event > observer.lastEvent } ?? session.events.endIndex
         for entry in session.events[start...] {
             guard entry.event <= committedEvent, observer.canReceive() else { return }
@@ -59,8 +60,8 @@ extension TransferEngine {
 
     private func wakeApplicationIfFinished(_ session: TransferSession) {
         guard session.openCount == 0, let last = session.events.last?.event, last <= committedEvent,
-            session.announcedEvent < last, !session.isForceQuit, observers[session.number] == nil,
-            session.configuration.sendsLaunchEvents
+            session.announcedEvent < last, !session.isForceQuit,
+            observers[session.number] == nil || session.application.isHeld, session.configuration.sendsLaunchEvents
         else { return }
         session.announcedEvent = last
         onWake(session.application.name, session.configuration.identifier)
@@ -68,6 +69,21 @@ extension TransferEngine {
 
     /// Wakes the applications of sessions that had finished before this process was started.
     func announceFinishedSessions() { for session in store.sessions.values { wakeApplicationIfFinished(session) } }
+
+    /// Holds the events of an application back, or delivers them.
+    ///
+    /// An application that is suspended does not read them. It is woken for them, and reads them when it knows why.
+    func setHeld(_ isHeld: Bool, application name: String) {
+        guard let application = store.applications[name], application.isHeld != isHeld else { return }
+        application.isHeld = isHeld
+        for session in application.sessions.values {
+            wakeApplicationIfFinished(session)
+            for observer in observers[session.number] ?? [] { deliver(to: observer, of: session) }
+        }
+    }
+
+    /// Delivers the events of all applications.
+    func releaseAll() { for name in store.applications.keys { setHeld(false, application: name) } }
 
     /// Reports the progress of a transfer, at most four times a second.
     func reportProgress(of transfer: RunningTransfer) {
@@ -83,6 +99,7 @@ extension TransferEngine {
             completed: progress.completed,
             total: progress.total
         )
+        guard !transfer.application.isHeld else { return }
         for observer in observers[transfer.session.number] ?? [] where observer.canReceive() {
             observer.handler(notification)
         }

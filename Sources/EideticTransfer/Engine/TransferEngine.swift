@@ -15,7 +15,8 @@ package final class TransferEngine {
     let copyWorker: SyncWorker
     private let lock: FileDescriptor
     private let routes = RouteSocket()
-    private var isStopping = false
+    /// A Boolean value indicating whether ``run(host:)`` ends.
+    package private(set) var isStopping = false
 
     // Scheduling.
     var queue = TransferQueue()
@@ -59,7 +60,7 @@ package final class TransferEngine {
     /// - Throws: `refused` if another process has it; an error of the file system.
     package init(_ configuration: TransferEngineConfiguration, inbox: EngineInbox) throws(EideticError) {
         (self.configuration, self.inbox) = (configuration, inbox)
-        lock = try Self.lock(configuration)
+        lock = try EngineLock.take(of: configuration.directory, with: configuration.fileSystem)
         store = try TransferStore(
             directory: configuration.directory,
             fileSystem: configuration.fileSystem,
@@ -79,26 +80,6 @@ package final class TransferEngine {
         for row in store.rows.values.sorted(by: { $0.number < $1.number }) where !row.state.isTerminal {
             deadlines.insert(row.number, at: row.deadline)
             if row.state == .waiting { makeReady(row.number) }
-        }
-    }
-
-    private static func lock(_ configuration: TransferEngineConfiguration) throws(EideticError) -> FileDescriptor {
-        let path = "\(configuration.directory)/lock"
-        do throws(SystemError) {
-            let files = configuration.fileSystem
-            try files.makeDirectories(configuration.directory)
-            if let violation = try DirectoryTrust(files: files).violation(in: configuration.directory) {
-                throw SystemError(.lstat, errorNumber: EPERM, path: configuration.directory, violation: violation)
-            }
-            let file = try files.open(path, flags: O_RDWR | O_CREAT, mode: 0o600)
-            try files.lock(file, operation: LOCK_EX | LOCK_NB)
-            return file
-        } catch {
-            guard error.errorNumber == EWOULDBLOCK else { throw EideticError(error) }
-            throw EideticError(
-                .refused,
-                message: "another process performs the transfers of \(configuration.directory)"
-            )
         }
     }
 
@@ -140,8 +121,9 @@ extension TransferEngine {
         loop.wait(for: &descriptors, timeout: timeout(host?.nextDeadline))
         clock.advance(to: SystemTime().uptime, isIdle: running.isEmpty)
         if ownCount == 1, descriptors[0].returnedEvents != 0, routes?.readChanges() ?? false { networkReturned() }
-        host?.handle(Array(descriptors[ownCount...]), for: self)
         for work in inbox.takeAll() { work(self) }
+        // After the work, which may have been the last: the host then measures how long nothing is to be done.
+        host?.handle(Array(descriptors[ownCount...]), for: self)
         loop.run()
         wakeDueTransfers()
         checkConditions()

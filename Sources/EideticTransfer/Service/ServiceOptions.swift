@@ -1,4 +1,5 @@
 package import EideticCore
+import EideticWire
 import Glibc
 
 /// The command line and the environment of `eidetic-transferd`.
@@ -9,10 +10,12 @@ package struct ServiceOptions: Sendable {
     package var idleLimit: Duration? = .seconds(30)
     package var certificateAuthorityFile: String?
     package var isSandboxed = true
+    /// A Boolean value indicating whether another process on the directory is ended, as by SIGTERM.
+    package var replacesOther = false
 
     package static let usage = """
         usage: eidetic-transferd [--directory PATH] [--socket-descriptor N] [--supervisor-descriptor N]
-                                 [--idle-exit SECONDS|never] [--certificates PATH] [--no-sandbox]
+                                 [--idle-exit SECONDS|never] [--certificates PATH] [--replace] [--no-sandbox]
 
         Performs background transfers for the applications of one user. It is given its sockets: by systemd (LISTEN_FDS),
         by a client (a listening socket), or by the supervisor.
@@ -29,12 +32,13 @@ package struct ServiceOptions: Sendable {
         directory = TransferLocations.directory ?? ""
         var rest = arguments[...]
         while let name = rest.popFirst() {
-            if name == "--no-sandbox" {
-                isSandboxed = false
-                continue
+            switch name {
+            case "--no-sandbox": isSandboxed = false
+            case "--replace": replacesOther = true
+            default:
+                guard let value = rest.popFirst() else { throw Self.invalid("\(name) needs a value\n\(Self.usage)") }
+                try apply(name, value: value)
             }
-            guard let value = rest.popFirst() else { throw Self.invalid("\(name) needs a value\n\(Self.usage)") }
-            try apply(name, value: value)
         }
         if environment("LISTEN_PID").flatMap(Int32.init) == process,
             let count = environment("LISTEN_FDS").flatMap(Int32.init), (1...16).contains(count)

@@ -15,6 +15,9 @@ package enum TransferDaemon {
         } catch {
             throw EideticError(error)
         }
+        // A sandbox forbids signals to others.
+        if options.replacesOther { try EngineLock.endOwner(of: options.directory) }
+        let code = CodePages()
         if options.isSandboxed { try Sandbox.enter(options) }
         var configuration = TransferEngineConfiguration(directory: options.directory)
         configuration.certificateAuthorityFile = options.certificateAuthorityFile
@@ -26,6 +29,7 @@ package enum TransferDaemon {
             supervisor: options.supervisor,
             idleLimit: options.idleLimit
         )
+        code.release()
         server.run(engine)
     }
 

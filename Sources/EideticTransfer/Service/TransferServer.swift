@@ -5,7 +5,7 @@ import Glibc
 
 /// Serves the connections of applications, on the thread of a ``TransferEngine``.
 package final class TransferServer: TransferEngineHost {
-    private let listeners: [PacketSocket]
+    private var listeners: [PacketSocket]
     private var supervisor: PacketSocket?
     private var connections: [ServiceConnection] = []
     private let idleLimit: Duration?
@@ -34,9 +34,11 @@ package final class TransferServer: TransferEngineHost {
         self.listeners = listeners.map { PacketSocket(adopting: $0) }
         self.supervisor = supervisor.map { PacketSocket(adopting: $0) }
         (self.idleLimit, self.time) = (idleLimit, time)
-        for socket in self.listeners + (self.supervisor.map { [$0] } ?? []) {
-            _ = fcntl(socket.rawValue, F_SETFL, fcntl(socket.rawValue, F_GETFL) | O_NONBLOCK)
-        }
+        for socket in self.listeners + (self.supervisor.map { [$0] } ?? []) { Self.makeNonblocking(socket) }
+    }
+
+    private static func makeNonblocking(_ socket: PacketSocket) {
+        _ = fcntl(socket.rawValue, F_SETFL, fcntl(socket.rawValue, F_GETFL) | O_NONBLOCK)
     }
 
     /// Serves until the engine is stopped.
@@ -99,7 +101,10 @@ extension TransferServer {
         while true {
             switch try? socket.receive() {
             case .packet(let packet): receive(packet, for: engine)
-            case .end: return supervisor = nil
+            case .end:
+                supervisor = nil
+                // Nobody is left to release what is held.
+                return engine.releaseAll()
             default: return
             }
         }
@@ -108,15 +113,21 @@ extension TransferServer {
     private func receive(_ packet: PacketSocket.Packet, for engine: TransferEngine) {
         switch try? WireReader.decode(TransferSupervision.self, from: packet.bytes) {
         case .connection(let application):
-            for number in packet.takeDescriptors() {
-                let socket = PacketSocket(adopting: number)
-                _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+            for socket in sockets(of: packet) {
                 connections.append(ServiceConnection(socket, application: application))
             }
+        case .listener: listeners += sockets(of: packet)
+        case .hold(let application, let isHeld): engine.setHeld(isHeld, application: application)
         case .forceQuit(let application): engine.forceQuit(application)
         case .network(let isMetered): engine.setMetered(isMetered)
         case .wake, nil: break
         }
+    }
+
+    private func sockets(of packet: PacketSocket.Packet) -> [PacketSocket] {
+        let sockets = packet.takeDescriptors().map { PacketSocket(adopting: $0) }
+        sockets.forEach(Self.makeNonblocking)
+        return sockets
     }
 
     private func sendWakes() {

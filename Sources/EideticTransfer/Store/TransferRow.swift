@@ -79,6 +79,8 @@ final class TransferApplication {
     var transferCount = 0
     /// The bytes of all files.
     var diskBytes = 0
+    /// A Boolean value indicating whether events wait until the supervisor has continued the application.
+    var isHeld = false
 
     init(name: String, index: Int, root: String) {
         (self.name, self.index) = (name, index)

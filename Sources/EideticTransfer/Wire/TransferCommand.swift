@@ -39,15 +39,3 @@ package enum TransferReply: Sendable, Hashable {
     /// A notification to an observer; the number of its packet is zero.
     case notification(TransferNotification, session: String)
 }
-
-/// A message between the supervisor and the transfer process, on a socket that the supervisor has made.
-package enum TransferSupervision: Sendable, Hashable {
-    /// From the supervisor: the descriptor with the packet is a connection of this application.
-    case connection(application: String)
-    /// From the supervisor: the user has quit the application by force; its transfers are cancelled.
-    case forceQuit(application: String)
-    /// From the supervisor: whether the network is metered; discretionary transfers wait for one that is not.
-    case network(isMetered: Bool)
-    /// From the transfer process: a session has finished, and nobody observes it: launch the application.
-    case wake(application: String, session: String)
-}

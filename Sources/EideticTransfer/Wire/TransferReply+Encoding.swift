@@ -49,34 +49,3 @@ extension TransferReply: WireEncodable, WireDecodable {
         }
     }
 }
-
-extension TransferSupervision: WireEncodable, WireDecodable {
-    private enum Tag: UInt8 { case connection = 1, forceQuit, wake, network }
-
-    package func write(to writer: inout WireWriter) {
-        switch self {
-        case .connection(let application):
-            writer.append(Tag.connection.rawValue)
-            writer.append(application)
-        case .forceQuit(let application):
-            writer.append(Tag.forceQuit.rawValue)
-            writer.append(application)
-        case .network(let isMetered):
-            writer.append(Tag.network.rawValue)
-            writer.append(isMetered)
-        case .wake(let application, let session):
-            writer.append(Tag.wake.rawValue)
-            writer.append(application)
-            writer.append(session)
-        }
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        switch try reader.enumeration(Tag.self) {
-        case .connection: self = .connection(application: try reader.text(limit: 255))
-        case .forceQuit: self = .forceQuit(application: try reader.text(limit: 255))
-        case .network: self = .network(isMetered: try reader.boolean())
-        case .wake: self = .wake(application: try reader.text(limit: 255), session: try reader.text(limit: 255))
-        }
-    }
-}

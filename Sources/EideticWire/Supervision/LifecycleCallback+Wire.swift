@@ -94,10 +94,12 @@ extension WakeReason: WireEncodable, WireDecodable {
     package func write(to writer: inout WireWriter) {
         writer.append(kind.rawValue)
         writer.append(id)
+        writer.append(session)
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
         let kind = try reader.enumeration(Kind.self)
-        self.init(kind, id: try reader.integer())
+        let id = try reader.integer(UInt64.self)
+        self.init(kind, id: id, session: try reader.text(limit: TransferSupervision.nameLimit))
     }
 }

@@ -39,6 +39,14 @@ extension Lifecycle {
     /// The time at which the open tasks of a terminating application expire; `nil` if it does not terminate.
     package var terminationGraceEnd: Duration? { isTerminating ? termination.graceDeadline : nil }
 
+    /// A Boolean value indicating whether the events of background sessions wait: the application is suspended, or does
+    /// not know yet for which session it was woken.
+    package var holdsSessionEvents: Bool {
+        if reachedState == .suspended { return true }
+        if case .wake(let reason)? = unacknowledgedCallback, reason.kind == .session { return true }
+        return wakes.entries.contains { $0.reason.kind == .session && $0.deadline == nil }
+    }
+
     /// A Boolean value indicating whether the application is to be visible.
     package var isRequestedVisible: Bool { facts.isVisible }
 

@@ -7,9 +7,10 @@ package struct WakeReason: Sendable, Hashable {
     package let kind: Kind
     /// The identifier that distinguishes the wakes of one process; completions refer to it.
     package let id: UInt64
+    /// The identifier of the background session whose events wait; empty for other kinds.
+    package let session: String
 
-    package init(_ kind: Kind, id: UInt64) {
-        self.kind = kind
-        self.id = id
+    package init(_ kind: Kind, id: UInt64, session: String = "") {
+        (self.kind, self.id, self.session) = (kind, id, session)
     }
 }

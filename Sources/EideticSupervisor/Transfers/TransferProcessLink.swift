@@ -1,0 +1,135 @@
+import EideticCore
+import EideticWire
+import Glibc
+
+/// The transfer process, which the supervisor starts, and starts again when it has ended.
+///
+/// The supervisor listens at the socket of the transfer process, so that clients can connect while it starts.
+final class TransferProcessLink {
+    /// Called with the name of an application and a session whose events wait.
+    var onWake: (String, String) -> Void = { _, _ in }
+    /// Called when a process was started, which knows nothing of the applications.
+    var onStart: () -> Void = {}
+
+    private let configuration: SupervisorConfiguration.Transfers
+    private let poller: Poller
+    private let files = FileSystem()
+    private var listener: PacketSocket?
+    private var process: ProcessHandle?
+    private var connection: Connection?
+    private var watch: Poller.Watch?
+    /// The time of the next start.
+    private var startTime: Duration?
+    private var lastStart: Duration = .zero
+    private var pause: Duration = .zero
+
+    /// The pauses before starts of a process that ends at once again.
+    private static let firstPause: Duration = .milliseconds(10)
+    private static let longestPause: Duration = .seconds(10)
+    /// The time after which a process counts as one that works.
+    private static let trialTime: Duration = .seconds(10)
+
+    init(_ configuration: SupervisorConfiguration.Transfers, poller: Poller) {
+        (self.configuration, self.poller) = (configuration, poller)
+        startTime = Clock.now
+    }
+
+    /// The time at which ``handleDeadlines()`` must be called; `nil` if only an event can change anything.
+    var nextDeadline: Duration? { [startTime, connection?.retryTime].compactMap(\.self).min() }
+
+    func handleDeadlines() {
+        connection?.retry()
+        if let startTime, startTime <= Clock.now { start() }
+    }
+
+    /// Sends a message; one that no process receives is not needed, because the next one is told everything.
+    func send(_ message: TransferSupervision) { connection?.send(WireWriter.encode(message)) }
+
+    // MARK: The process
+
+    private func start() {
+        startTime = nil
+        lastStart = Clock.now
+        do throws(SystemError) {
+            let listener = try listen()
+            let (own, inherited) = try PacketSocket.makePair()
+            _ = try own.send(WireWriter.encode(TransferSupervision.listener), descriptors: [listener.rawValue])
+            var places = ProgramLaunch.Places()
+            places.socket = inherited.rawValue
+            let process = try ProgramLaunch(program).start(at: places)
+            self.process = process
+            watch = poller.watch(process.rawValue) { [unowned self] in self.processDidEnd() }
+            connect(own)
+            onStart()
+        } catch {
+            Log.write(.error, category: .background, message: "the transfer process cannot be started: \(error)")
+            // A client then starts the process itself, instead of waiting for a reply.
+            if listener != nil { unlink(configuration.socketPath) }
+            listener = nil
+            startLater()
+        }
+    }
+
+    private var program: ProgramDescription {
+        var program = ProgramDescription(executable: configuration.program)
+        program.arguments = [
+            "--supervisor-descriptor", "\(ProgramLaunch.socketDescriptor)", "--replace", "--directory",
+            configuration.directory,
+        ]
+        var variable = environ
+        while let text = variable.pointee {
+            program.environment.append(String(cString: text))
+            variable = variable.successor()
+        }
+        return program
+    }
+
+    private func connect(_ socket: PacketSocket) {
+        let connection = Connection(socket: socket, poller: poller, limiter: MessageLimiter(rate: 1_000))
+        connection.receive = { [unowned self] packet in self.receive(packet.bytes) }
+        // The process has closed its end, or does not read: either way it is of no use.
+        connection.end = { [unowned self] in
+            self.connection = nil
+            self.process?.signal(SIGKILL)
+        }
+        self.connection = connection
+        connection.start()
+    }
+
+    private func receive(_ bytes: [UInt8]) {
+        guard case .wake(let application, let session)? = try? WireReader.decode(TransferSupervision.self, from: bytes)
+        else { return }
+        onWake(application, session)
+    }
+
+    private func processDidEnd() {
+        guard let end = process?.takeEnd() else { return }
+        connection?.close()
+        (process, connection, watch) = (nil, nil, nil)
+        Log.write(.info, category: .background, message: "the transfer process has ended: \(end)")
+        if Clock.now - lastStart >= Self.trialTime { pause = .zero }
+        startLater()
+    }
+
+    private func startLater() {
+        startTime = Clock.now + pause
+        pause = min(max(pause * 2, Self.firstPause), Self.longestPause)
+    }
+
+    // MARK: The socket
+
+    /// Listens in place of a socket that an earlier process has left.
+    ///
+    /// A client that starts a transfer process of its own has the lock meanwhile: a later attempt follows.
+    private func listen() throws(SystemError) -> PacketSocket {
+        if let listener { return listener }
+        let path = configuration.socketPath
+        try files.makeDirectories(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+        let lock = try files.open(TransferLocations.lockPath(for: path), flags: O_RDWR | O_CREAT | O_NOFOLLOW)
+        try files.lock(lock, operation: LOCK_EX | LOCK_NB)
+        do throws(SystemError) { try files.unlink(path) } catch  where error.errorNumber == ENOENT {}
+        let socket = try PacketSocket.listen(at: path)
+        listener = socket
+        return socket
+    }
+}

@@ -1,0 +1,157 @@
+import EideticCore
+import EideticTestSupport
+import EideticWire
+import Glibc
+import LifecycleCore
+
+/// A supervisor with a transfer process, in a directory of its own, and one application.
+final class SupervisedPlace: Sendable {
+    static let application = "org.example.Probe"
+
+    let place: ServicePlace
+    private let processes = Guarded<[Subprocess]>([])
+    private let changes: RecordChanges
+
+    init() async throws {
+        place = try ServicePlace()
+        let applications = place.directory.path(of: "run/applications/\(Self.application)")
+        try FileSystem().makeDirectories(applications, mode: 0o700)
+        changes = try RecordChanges(of: applications)
+        try await startSupervisor()
+    }
+
+    /// The current supervisor.
+    var supervisor: Subprocess? { processes.withLock { $0.last } }
+
+    /// The output of all supervisors and of the applications that they have started.
+    var output: String { processes.withLock { $0 }.map(\.outputSoFar).joined() }
+
+    /// Starts a supervisor, and waits until it is ready.
+    func startSupervisor() async throws {
+        let directory = place.directory
+        let process = try Subprocess(
+            ServicePlace.program("eideticd"),
+            arguments: [
+                "--freezer", "sigstop", "--runtime-directory", directory.path(of: "run"), "--state-directory",
+                directory.path(of: "state"), "--transfers", ServicePlace.service, "--transfer-socket",
+                directory.path(of: "socket"), "--transfer-directory", directory.path(of: "service"),
+            ]
+        )
+        processes.withLock { $0.append(process) }
+        guard await process.waitForOutput("ready") else {
+            throw SystemError(.open, errorNumber: ENOENT, path: "eideticd: \(process.errorsSoFar)")
+        }
+    }
+
+    /// Makes the probe known as an application.
+    func install(session: String, url: String, count: Int) throws {
+        var program = ProgramDescription(executable: ServicePlace.program("EideticSessionProbe"))
+        program.arguments = [place.directory.path, ServicePlace.service, session, url, "\(count)", "application"]
+        program.environment = ["PATH=/usr/bin:/bin"]
+        try perform(.install(identifier: Self.application, program: program))
+    }
+
+    /// Launches the application unless it runs; visibly if it was killed too often while it was launched.
+    func launch(inBackground: Bool) throws {
+        for inBackground in [inBackground, false] where try status?.process == nil {
+            _ = try request(.launch(identifier: Self.application, url: nil, inBackground: inBackground))
+        }
+    }
+
+    /// Kills the application; returns whether one ran.
+    func killApplication() -> Bool {
+        let running = place.processes(
+            running: ServicePlace.program("EideticSessionProbe"),
+            with: place.directory.path
+        )
+        for process in running { kill(process, SIGKILL) }
+        return !running.isEmpty
+    }
+
+    /// Kills the supervisor, and waits for its end.
+    ///
+    /// Its applications keep its output open.
+    func killSupervisor() async {
+        guard let supervisor else { return }
+        supervisor.kill()
+        var status = siginfo_t()
+        waitid(P_PID, id_t(supervisor.identifier), &status, Int32(WEXITED | WNOWAIT))
+    }
+
+    /// Sends a request to the supervisor; throws unless it is carried out.
+    func perform(_ request: ControlRequest) throws {
+        guard try self.request(request) == [.done] else {
+            throw SystemError(.receive, errorNumber: EPROTO, path: "\(request)")
+        }
+    }
+
+    private func request(_ request: ControlRequest) throws -> [ControlAnswer.Content] {
+        let path = "\(place.directory.path(of: "run"))/\(SupervisionProtocol.controlSocketName)"
+        let socket = try PacketSocket.connect(to: path)
+        _ = try socket.send(WireWriter.encode(request))
+        var contents: [ControlAnswer.Content] = []
+        while true {
+            var polled = pollfd(fd: socket.rawValue, events: Int16(POLLIN), revents: 0)
+            guard poll(&polled, 1, 10_000) == 1, case .packet(let packet) = try socket.receive() else {
+                throw SystemError(.receive, errorNumber: ETIMEDOUT)
+            }
+            let answer = try WireReader.decode(ControlAnswer.self, from: packet.bytes)
+            contents.append(answer.content)
+            if answer.isLast { return contents }
+        }
+    }
+
+    /// The status of the application.
+    var status: ApplicationStatus? {
+        get throws {
+            try request(.list).lazy.compactMap { content -> ApplicationStatus? in
+                guard case .applications(let applications) = content else { return nil }
+                return applications.first { $0.identifier == Self.application }
+            }.first
+        }
+    }
+
+    /// The records of the supervisor, for messages.
+    var log: String { (try? request(.log(identifier: nil, count: 100)).map { "\($0)" }.joined()) ?? "" }
+
+    /// Waits until the supervisor has recorded a state of the application.
+    func waitForState(_ state: LifecycleState) async throws {
+        while try status?.state != state { await changes.next() }
+    }
+
+    /// Ends the application, the supervisor and the transfer process.
+    func finish() async {
+        _ = try? request(.quit(identifier: Self.application, force: true))
+        for process in processes.withLock({ $0 }) { process.kill(SIGTERM) }
+        place.killService()
+        for process in processes.withLock({ $0 }) { _ = await process.waitUntilExit() }
+    }
+}
+
+/// The changes of the record of an application, which the supervisor replaces after each event.
+private final class RecordChanges: Sendable {
+    private let changes: AsyncStream<Void>
+
+    init(of directory: String) throws {
+        let number = inotify_init1(Int32(IN_CLOEXEC))
+        guard number >= 0, inotify_add_watch(number, directory, UInt32(IN_MOVED_TO)) >= 0 else {
+            throw SystemError(.open, errorNumber: errno, path: directory)
+        }
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        changes = stream
+        // Ends with the directory, whose removal ends the watch.
+        Thread.start(name: "records") {
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            while case let count = read(number, &buffer, buffer.count), count > 0 {
+                continuation.yield()
+                if access(directory, F_OK) != 0 { break }
+            }
+            close(number)
+        }
+    }
+
+    /// Waits for a change since the last call.
+    func next() async {
+        for await _ in changes { return }
+    }
+}

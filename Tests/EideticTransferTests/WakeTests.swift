@@ -1,0 +1,62 @@
+import EideticTestSupport
+import EideticWire
+import Glibc
+import LifecycleCore
+import Testing
+
+/// Applications under a real supervisor, which are woken for the events of their sessions.
+@Suite("Wakes for the events of sessions", .serialized, .timeLimit(.minutes(2)))
+struct WakeTests {
+    /// A server whose files come when a gate is opened.
+    private struct HeldServer {
+        let gate = Gate()
+        let origin: ScriptedOrigin
+
+        init() throws {
+            origin = try ScriptedOrigin { [gate] _ in [.wait(gate), .response(body: [1, 2, 3])] }
+        }
+    }
+
+    @Test(
+        "B14 a suspended application is woken when its transfers have ended, handles the events, and is suspended again"
+    )
+    func suspended() async throws {
+        let server = try HeldServer(), supervised = try await SupervisedPlace()
+        let supervisor = try #require(supervised.supervisor)
+        try supervised.install(session: "books", url: server.origin.url, count: 3)
+        try supervised.perform(.launch(identifier: SupervisedPlace.application, url: nil, inBackground: false))
+        #expect(await supervisor.waitForOutput("accepted"))
+        try supervised.perform(.background(identifier: SupervisedPlace.application))
+        try await supervised.waitForState(.suspended)
+        #expect(!supervised.output.contains("handle events"))
+        server.gate.open()
+        #expect(await supervisor.waitForOutput("finished events, woken"), "\(supervised.log)")
+        try await supervised.waitForState(.suspended)
+        let lines = supervised.output.split(separator: "\n").map(String.init)
+        let wake = try #require(lines.firstIndex(of: "handle events of books"), "\(lines)")
+        // The application knows why it was woken before it gets an event.
+        #expect(Set(lines[(wake + 1)...].prefix(3)) == ["finished 0 true", "finished 1 true", "finished 2 true"])
+        #expect(lines[(wake + 4)...] == ["finished events, woken"])
+        #expect(supervised.log.contains("session wake"))
+        await supervised.finish()
+    }
+
+    @Test("B14 an application that was killed is launched for the events of its session, and suspended afterwards")
+    func dead() async throws {
+        let server = try HeldServer(), supervised = try await SupervisedPlace()
+        let supervisor = try #require(supervised.supervisor)
+        try supervised.install(session: "books", url: server.origin.url, count: 2)
+        try supervised.perform(.launch(identifier: SupervisedPlace.application, url: nil, inBackground: false))
+        #expect(await supervisor.waitForOutput("accepted"))
+        let process = try #require(try supervised.status?.process)
+        kill(process, SIGKILL)
+        try await supervised.waitForState(.notRunning)
+        server.gate.open()
+        #expect(await supervisor.waitForOutput("finished events, woken"), "\(supervised.log)")
+        try await supervised.waitForState(.suspended)
+        let lines = supervised.output.split(separator: "\n").map(String.init)
+        #expect(lines.suffix(5).first == "launched for wake(EideticBackground.BackgroundWake.Kind.session)", "\(lines)")
+        #expect(lines.suffix(4).first == "handle events of books")
+        await supervised.finish()
+    }
+}
