@@ -13,10 +13,10 @@ struct QueueTests {
         for number in 0..<100 {
             queue.insert(UInt64(number), application: 0, host: UInt32(number / 25), priority: 0, remaining: nil)
         }
-        var started: [UInt32: Int] = [:]
-        while let next = queue.popNext(isReady: { _ in true }) { started[next.host, default: 0] += 1 }
-        #expect(queue.runningCount == 16 && started == [0: 6, 1: 6, 2: 4])
-        queue.release(host: 0)
+        var started: [TransferQueue.Connection] = []
+        while let next = queue.popNext(isReady: { _ in true }) { started.append(next.connection) }
+        #expect(queue.runningCount == 16 && [0, 1, 2].map { host in started.count { $0.host == host } } == [6, 6, 4])
+        queue.release(started[0])
         #expect(queue.popNext { _ in true } != nil && queue.popNext { _ in true } == nil)
     }
 
@@ -31,7 +31,7 @@ struct QueueTests {
         var bytes = [0, 0]
         while bytes[0] + bytes[1] < 100 << 20, let next = queue.popNext(isReady: { _ in true }) {
             bytes[next.number < 1_000 ? 0 : 1] += next.number < 1_000 ? large : small
-            queue.release(host: next.host)
+            queue.release(next.connection)
         }
         #expect(abs(bytes[0] - bytes[1]) <= 2 * large, "\(bytes)")
     }

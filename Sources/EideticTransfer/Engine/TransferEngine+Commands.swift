@@ -208,11 +208,26 @@ extension TransferEngine {
         let source = application.partPath(number)
         guard (try? fileSystem.rename(source, to: application.keptPath(token))) != nil else { return nil }
         removeOldParts(of: application)
+        synchronise(application.keptPath(token))
         // The header fields are not a part of the data, which the application stores.
         var kept = part
         kept.headers = part.headers.removing(["Set-Cookie"])
         let data = ResumeData(token: token, part: kept, url: request.url).bytes
         return data.count <= 4_096 ? data : nil
+    }
+
+    /// Makes a kept part safe before the journal, and so before the event that has its data; removes it otherwise.
+    private func synchronise(_ path: String) {
+        let files = fileSystem
+        syncWorker.add(
+            .work {
+                do throws(SystemError) {
+                    try files.synchronizeData(try files.open(path, flags: O_RDONLY))
+                } catch {
+                    files.removeIfPresent(path)
+                }
+            }
+        )
     }
 
     /// Removes kept parts that are a week old, and the oldest above 16.

@@ -17,6 +17,16 @@ extension TransferEngine {
         }
     }
 
+    /// Delivers the events of a session to a function until the engine ends.
+    package func observe(
+        _ session: String,
+        of application: String,
+        handler: @escaping (TransferNotification) -> Void
+    ) {
+        guard let session = store.application(named: application).sessions[session] else { return }
+        addObserver(Observer(handler: handler, canReceive: { true }), of: session)
+    }
+
     /// Adds an observer, which gets the events that are not acknowledged at once.
     func addObserver(_ observer: Observer, of session: TransferSession) {
         session.isForceQuit = false

@@ -93,24 +93,25 @@ extension TransferEngine {
 // MARK: Attempts
 extension TransferEngine {
     func startTransfers() {
-        while let next = queue.popNext(isReady: isReady) { start(next.number, host: next.host) }
+        while let next = queue.popNext(isReady: isReady) { start(next.number, on: next.connection) }
     }
 
-    private func isReady(_ number: UInt64) -> Bool {
+    func isReady(_ number: UInt64) -> Bool {
         guard let row = store.rows[number] else { return false }
         return row.state == .waiting && row.notBefore <= time.uptime && !held.contains(number)
     }
 
-    private func start(_ number: UInt64, host: UInt32) {
+    private func start(_ number: UInt64, on connection: TransferQueue.Connection) {
         guard let row = store.rows[number], let session = store.sessions[row.session] else {
-            return queue.release(host: host)
+            return queue.release(connection)
         }
         store.rows[number]?.state = .running
         let transfer: RunningTransfer
         do throws(EideticError) {
             transfer = try makeTransfer(row, in: session)
+            transfer.startTime = time.uptime
         } catch {
-            queue.release(host: host)
+            queue.release(connection)
             return end(number, with: .failed(code: error.code.description, message: error.message))
         }
         running[number] = transfer
@@ -135,7 +136,7 @@ extension TransferEngine {
         guard running.removeValue(forKey: transfer.number) != nil else { return }
         if let exchange = transfer.exchange { loop.cancel(exchange) }
         transfer.exchange = nil
-        queue.release(host: transfer.host)
+        queue.release(transfer.connection)
     }
 
     /// Decides when a transfer is attempted again, or that it has failed.
@@ -173,6 +174,7 @@ extension TransferEngine {
     func tick() {
         for transfer in Array(running.values) {
             guard let exchange = transfer.exchange else { continue }
+            transfer.measureRate(at: time.uptime)
             let silence = clock.now - exchange.lastActivity
             if silence >= transfer.configuration.requestTimeout {
                 let seconds = Int(silence.inSeconds)

@@ -56,6 +56,10 @@ extension TransferEngine {
             reasons.append(WaitReason(code, text: "the next attempt is in \(seconds) s\(cause)"))
         }
         guard reasons.isEmpty else { return reasons }
+        if row.waitReason == .queue {
+            let text = "it gave its connection to another application, and continues when one is free"
+            return [WaitReason(.queue, text: text)]
+        }
         if queue.isFull(host: row.host) {
             let limit = TransferLimits.connectionsPerHost
             return [

@@ -27,6 +27,7 @@ package final class TransferEngine {
     var held: Set<UInt64> = []
     var unmetConditions: [WaitReason] = []
     var nextConditionCheck: Duration = .zero
+    var nextShareCheck: Duration = .zero
     package var isMetered = false
     /// The last failures of transfers, for their status.
     var lastErrors: [UInt64: EideticError] = [:]
@@ -146,6 +147,7 @@ extension TransferEngine {
         wakeDueTransfers()
         checkConditions()
         tick()
+        shareConnections()
         startTransfers()
         commit()
     }
@@ -185,9 +187,12 @@ extension TransferEngine {
             return retryCommit(after: error)
         }
         isCommitting = true
+        let file = store.journal.file, invalid = store.takeInvalidPlaces()
         syncWorker.add(
-            .journal(store.journal.file) { [inbox] error in
+            .journal(file) { [inbox, fileSystem] error in
                 inbox.post { $0.didCommit(lastEvent: lastEvent, failure: error) }
+                // What a failure leaves is erased at the next start.
+                if error == nil { try? file.erase(invalid, with: fileSystem) }
             }
         )
     }

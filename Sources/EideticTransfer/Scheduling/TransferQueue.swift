@@ -24,10 +24,11 @@ package struct TransferQueue {
     private var applications: [Int: ApplicationQueue] = [:]
     /// The applications with entries, in the order of their turns.
     private var turns: [Int] = []
-    private var runningOfHost: [UInt32: Int] = [:]
-    package private(set) var runningCount = 0
+    private var usage = ConnectionUsage()
 
     package init() {}
+
+    package var runningCount: Int { usage.count }
 
     /// The bytes that each application may start in a turn.
     private static let quantum = 1 << 20
@@ -38,7 +39,7 @@ package struct TransferQueue {
     /// A Boolean value indicating whether all connections are in use.
     package var isFull: Bool { runningCount >= TransferLimits.connections }
 
-    package func isFull(host: UInt32) -> Bool { runningOfHost[host, default: 0] >= TransferLimits.connectionsPerHost }
+    package func isFull(host: UInt32) -> Bool { usage.count(host: host) >= TransferLimits.connectionsPerHost }
 
     /// Adds a transfer that may start.
     ///
@@ -60,29 +61,28 @@ package struct TransferQueue {
 
     /// Removes the next transfer and counts it as running.
     ///
+    /// Applications with fewer connections than their share come first.
+    ///
     /// - Parameter isReady: A function that returns `false` for a transfer that no longer waits; it is dropped.
-    /// - Returns: The transfer and its host; `nil` if none may start now.
-    package mutating func popNext(isReady: (UInt64) -> Bool) -> (number: UInt64, host: UInt32)? {
+    /// - Returns: The transfer and its connection; `nil` if none may start now.
+    package mutating func popNext(isReady: (UInt64) -> Bool) -> (number: UInt64, connection: Connection)? {
         guard !isFull else { return nil }
         dropStale(isReady)
         let candidates = turns.compactMap { application in
             best(of: application).map { (application: application, host: $0.host, entry: $0.entry) }
         }
-        guard let choice = choose(candidates) else { return nil }
+        let entitled = candidates.filter { isBelowShare(Connection(application: $0.application, host: $0.host)) }
+        guard let choice = choose(entitled.isEmpty ? candidates : entitled) else { return nil }
         applications[choice.application]?.hosts[choice.host]?.start += 1
         applications[choice.application]?.deficit -= Int(choice.entry.cost)
         compact(choice.application, host: choice.host)
-        runningOfHost[choice.host, default: 0] += 1
-        runningCount += 1
-        return (choice.entry.number, choice.host)
+        let connection = Connection(application: choice.application, host: choice.host)
+        usage.add(connection)
+        return (choice.entry.number, connection)
     }
 
     /// Records that a transfer has released its connection.
-    package mutating func release(host: UInt32) {
-        runningCount -= 1
-        runningOfHost[host, default: 1] -= 1
-        if runningOfHost[host] == 0 { runningOfHost[host] = nil }
-    }
+    package mutating func release(_ connection: Connection) { usage.remove(connection) }
 
     private mutating func choose(
         _ candidates: [(application: Int, host: UInt32, entry: Entry)]
@@ -111,7 +111,7 @@ package struct TransferQueue {
 
     private mutating func dropStale(_ isReady: (UInt64) -> Bool) {
         for application in turns {
-            for host in applications[application]?.hosts.keys.map({ $0 }) ?? [] where !isFull(host: host) {
+            for host in applications[application]?.hosts.keys.map({ $0 }) ?? [] {
                 while let entry = applications[application]?.hosts[host]?.first, !isReady(entry.number) {
                     applications[application]?.hosts[host]?.start += 1
                 }
@@ -131,6 +131,62 @@ package struct TransferQueue {
         guard applications[application]?.hosts.isEmpty ?? false else { return }
         applications[application] = nil
         turns.removeAll { $0 == application }
+    }
+}
+
+// MARK: Shares
+extension TransferQueue {
+    /// A connection of an application to a host.
+    package struct Connection: Sendable, Hashable {
+        package let application: Int
+        package let host: UInt32
+
+        package init(application: Int, host: UInt32) { (self.application, self.host) = (application, host) }
+    }
+
+    /// A lack of connections: an application waits and has fewer than its share.
+    package struct Shortage: Sendable, Hashable {
+        package let application: Int
+        /// The host whose connections are all in use; `nil` if all connections are.
+        package let host: UInt32?
+    }
+
+    /// Returns the shortages: at most one of each application and full host.
+    package mutating func shortages(isReady: (UInt64) -> Bool) -> Set<Shortage> {
+        dropStale(isReady)
+        var result: Set<Shortage> = []
+        for application in turns where usage.count(of: application, host: nil) < share {
+            for host in applications[application]?.hosts.keys.map({ $0 }) ?? [] where isFull || isFull(host: host) {
+                let shortage = Shortage(application: application, host: isFull(host: host) ? host : nil)
+                guard !result.contains(shortage) else { continue }
+                if isBelowShare(Connection(application: application, host: host)) { result.insert(shortage) }
+            }
+        }
+        return result
+    }
+
+    /// Returns the number of connections that an application has beyond those of the application that lacks one.
+    ///
+    /// More than one: a connection that changes hands makes the shares more equal.
+    package func lead(of application: Int, in shortage: Shortage) -> Int {
+        usage.count(of: application, host: shortage.host) - usage.count(of: shortage.application, host: shortage.host)
+    }
+
+    /// The number of connections to which each application is entitled.
+    private var share: Int {
+        let count = usage.applications(host: nil).union(turns).count
+        return max(1, TransferLimits.connections / max(1, count))
+    }
+
+    private func share(ofHost host: UInt32) -> Int {
+        let waiting = turns.filter { applications[$0]?.hosts[host] != nil }
+        let count = usage.applications(host: host).union(waiting).count
+        return max(1, TransferLimits.connectionsPerHost / max(1, count))
+    }
+
+    private func isBelowShare(_ connection: Connection) -> Bool {
+        usage.count(of: connection.application, host: nil) < share
+            && usage.count(of: connection.application, host: connection.host) < share(ofHost: connection.host)
     }
 }
 

@@ -39,11 +39,13 @@ extension TransferStore {
 
     /// Removes a session whose transfers do not run; returns the paths of its files, which the caller removes.
     func removeSession(_ session: TransferSession) throws(EideticError) -> [String] {
-        try change { () throws(SystemError) in _ = try journal.append(.sessionRemoved(number: session.number)) }
+        try change { () throws(SystemError) in
+            try journal.append(.counters(nextTransfer: nextTransfer, nextEvent: nextEvent))
+            try journal.append(.sessionRemoved(number: session.number))
+        }
         let application = session.application
         var paths: [String] = []
         for row in rows.values where row.session == session.number {
-            try? journal.eraseSecret(of: row.added)
             paths += [application.partPath(row.number), application.uploadPath(row.number)]
             paths.append(application.outboxPath(row.number))
             remove(row, of: application)
@@ -163,7 +165,9 @@ extension TransferStore {
     func record(_ part: PartDescription, of number: UInt64) throws(SystemError) {
         let place = try append(.response(transfer: number, part))
         try journal.flush()
-        release(rows[number]?.detail)
+        // After a loss of power an older record would describe the bytes that follow, if it has a mark.
+        if rows[number]?.mark ?? 0 > 0 { try fileSystem.synchronizeData(journal.file.descriptor) }
+        supersede(rows[number]?.detail, of: number)
         rows[number]?.detail = place
         rows[number]?.mark = 0
         rows[number]?.total = part.totalLength
@@ -185,7 +189,7 @@ extension TransferStore {
             .uploadLocation(transfer: number, url: url ?? "", requiresPublicAddress: requiresPublicAddress)
         )
         try journal.flush()
-        release(rows[number]?.detail)
+        supersede(rows[number]?.detail, of: number)
         rows[number]?.detail = place
     }
 
@@ -239,6 +243,8 @@ extension TransferStore {
         let secrets = known.compactMap { eventTransfers[$0] }.filter(unerasedSecrets.contains)
         try change { () throws(SystemError) in
             for number in secrets { if let row = rows[number] { try journal.eraseSecret(of: row.added) } }
+            // The records that are erased are not read any more.
+            try journal.append(.counters(nextTransfer: nextTransfer, nextEvent: nextEvent))
             try journal.append(.acknowledged(known))
         }
         var paths: [String] = []
@@ -252,6 +258,8 @@ extension TransferStore {
 
     private func remove(_ row: TransferRow, of application: TransferApplication) {
         for place in [row.added, row.detail, row.ended] { release(place) }
+        let places = [row.added, row.detail, row.ended].compactMap(\.self)
+        invalidate(places + (supersededPlaces.removeValue(forKey: row.number) ?? []))
         application.transferCount -= 1
         application.diskBytes -= row.diskBytes
         eventTransfers[row.event] = nil

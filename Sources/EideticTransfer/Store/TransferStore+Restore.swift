@@ -15,8 +15,13 @@ extension TransferStore {
             try restore(transfer, in: session, isSameBoot: isSameBoot)
         }
         if !isSameBoot { try journal.append(.boot(boot)) }
+        if !replay.unneeded.isEmpty {
+            try journal.append(.counters(nextTransfer: nextTransfer, nextEvent: nextEvent))
+        }
         try journal.flush()
+        try journal.invalidate(replay.unneeded)
         try fileSystem.synchronizeData(journal.file.descriptor)
+        try journal.file.erase(replay.unneeded, with: fileSystem)
         try removeStrayFiles()
     }
 
@@ -49,6 +54,7 @@ extension TransferStore {
             deadline: deadline(of: added, in: session)
         )
         (row.detail, row.ended, row.event, row.mark) = (transfer.detail, transfer.ended, transfer.event, transfer.mark)
+        if !transfer.superseded.isEmpty { supersededPlaces[added.number] = transfer.superseded }
         row.state = transfer.outcome?.state ?? (transfer.isPaused ? .paused : .waiting)
         row.total = transfer.part?.totalLength
         if case .cancelled(.userForceQuit, _) = transfer.outcome {
