@@ -64,7 +64,11 @@ class RunningTransfer: FileExchangeDelegate {
     init(engine: TransferEngine, added: AddedTransfer, session: TransferSession, row: TransferRow) throws(EideticError)
     {
         (self.engine, self.added, self.session) = (engine, added, session)
-        connection = TransferQueue.Connection(application: session.application.index, host: row.host)
+        connection = TransferQueue.Connection(
+            application: session.application.index,
+            host: row.host,
+            session: session.number
+        )
         target = try TransferURL(added.request.url)
         fields = added.request.headers
     }

@@ -43,7 +43,10 @@ extension TransferEngine {
                 return reply(.file, try openFile(of: transfer, for: application))
             }
             guard command.isChange else { return reply(result, nil) }
-            afterNextCommit { _ in reply(result, nil) }
+            afterNextCommit { _, failure in
+                let failed = failure.map { TransferReply.failed(code: $0.code.description, message: $0.message) }
+                reply(failed ?? result, nil)
+            }
         } catch {
             for upload in uploads { fileSystem.removeIfPresent(upload.path) }
             reply(.failed(code: error.code.description, message: error.message), nil)
@@ -110,6 +113,8 @@ extension TransferEngine {
         let wasDiscretionary = application.sessions[configuration.identifier]?.configuration.isDiscretionary ?? false
         try store.openSession(configuration, of: application)
         application.sessions[configuration.identifier]?.isForceQuit = false
+        // The session may have finished before it asked for launches.
+        if let session = application.sessions[configuration.identifier] { changedSessions.insert(session.number) }
         guard wasDiscretionary, !configuration.isDiscretionary else { return }
         for number in held.sorted() { makeReady(number) }
     }
@@ -120,7 +125,15 @@ extension TransferEngine {
         held = held.filter { store.rows[$0]?.session != session.number }
         let paths = try store.removeSession(session)
         observers[session.number] = nil
-        afterNextCommit { engine in for path in paths { engine.fileSystem.removeIfPresent(path) } }
+        removeAfterCommit(paths)
+    }
+
+    /// Removes files when the changes so far are safe.
+    func removeAfterCommit(_ paths: [String]) {
+        guard !paths.isEmpty else { return }
+        afterNextCommit { engine, failure in
+            if failure == nil { for path in paths { engine.fileSystem.removeIfPresent(path) } }
+        }
     }
 }
 
@@ -242,8 +255,7 @@ extension TransferEngine {
     }
 
     private func acknowledge(_ events: [UInt64], by application: TransferApplication) throws(EideticError) {
-        let paths = try store.acknowledge(events, by: application)
-        afterNextCommit { engine in for path in paths { engine.fileSystem.removeIfPresent(path) } }
+        removeAfterCommit(try store.acknowledge(events, by: application))
     }
 
     /// Cancels all transfers of an application that the user has quit by force, and does not launch it for their

@@ -20,6 +20,10 @@ struct ConnectionUsage {
     /// Returns the number of connections to a host.
     func count(host: UInt32) -> Int { hostCounts[host, default: 0] }
 
+    func count(ofSession session: UInt32, host: UInt32) -> Int {
+        counts.reduce(0) { $1.key.session == session && $1.key.host == host ? $0 + $1.value : $0 }
+    }
+
     /// Returns the number of connections of an application to a host, or to all hosts for `nil`.
     func count(of application: Int, host: UInt32?) -> Int {
         counts.reduce(0) { sum, entry in

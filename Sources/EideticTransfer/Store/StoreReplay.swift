@@ -4,6 +4,7 @@ import EideticCore
 final class StoreReplay {
     struct Session {
         var application: String
+        var identity: [UInt8]
         var configuration: TransferSessionConfiguration
         var place: JournalPlace
     }
@@ -39,8 +40,13 @@ final class StoreReplay {
         case .counters(let nextTransfer, let nextEvent):
             (self.nextTransfer, self.nextEvent) = (nextTransfer, nextEvent)
         case .boot(let boot): self.boot = boot
-        case .session(let number, let application, let configuration):
-            sessions[number] = Session(application: application, configuration: configuration, place: place)
+        case .session(let number, let application, let identity, let configuration):
+            sessions[number] = Session(
+                application: application,
+                identity: identity,
+                configuration: configuration,
+                place: place
+            )
             nextSession = max(nextSession, number &+ 1)
         case .sessionRemoved(let number): removeSession(number)
         case .added(let added): insert(added, at: place)

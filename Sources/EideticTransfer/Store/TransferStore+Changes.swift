@@ -12,18 +12,25 @@ extension TransferStore {
     ) throws(EideticError) {
         try configuration.validate()
         let existing = application.sessions[configuration.identifier]
-        if existing?.configuration == configuration { return }
+        let isKnown = application.identity.isEmpty || existing?.identity == application.identity
+        if existing?.configuration == configuration, isKnown { return }
         guard existing != nil || application.sessions.count < TransferLimits.sessionCount else {
             let limit = TransferLimits.sessionCount
             throw EideticError(.limitExceeded, message: "the application has \(limit) sessions, the most allowed")
         }
         try makeDirectories(of: application)
         let number = existing?.number ?? nextSession
-        let record = JournalRecord.session(number: number, application: application.name, configuration)
+        let record = JournalRecord.session(
+            number: number,
+            application: application.name,
+            identity: application.identity,
+            configuration
+        )
         let place = try change { () throws(SystemError) in try append(record) }
         release(existing?.place)
         if let existing {
             (existing.configuration, existing.place) = (configuration, place)
+            existing.identity = application.identity
         } else {
             nextSession += 1
             let session = TransferSession(
@@ -32,6 +39,7 @@ extension TransferStore {
                 configuration: configuration,
                 place: place
             )
+            session.identity = application.identity
             sessions[number] = session
             application.sessions[configuration.identifier] = session
         }
@@ -154,8 +162,9 @@ extension TransferStore {
             kind: added.request.kind,
             priority: added.request.priority,
             added: place,
-            deadline: time.uptime + session.configuration.resourceTimeout
+            deadline: deadline(of: added, in: session)
         )
+        row.earliestBegin = added.request.earliestBegin
         row.diskBytes = added.uploadLength
         row.total = row.kind == .upload ? added.uploadLength : added.request.expectedLength
         insert(row, in: session)

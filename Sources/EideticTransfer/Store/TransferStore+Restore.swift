@@ -27,12 +27,14 @@ extension TransferStore {
 
     private func restore(_ session: StoreReplay.Session, number: UInt32) {
         let application = application(named: session.application)
+        if !session.identity.isEmpty { application.identity = session.identity }
         let restored = TransferSession(
             number: number,
             application: application,
             configuration: session.configuration,
             place: session.place
         )
+        restored.identity = session.identity
         sessions[number] = restored
         application.sessions[session.configuration.identifier] = restored
         liveBytes += UInt64(session.place.length)
@@ -55,6 +57,7 @@ extension TransferStore {
         )
         (row.detail, row.ended, row.event, row.mark) = (transfer.detail, transfer.ended, transfer.event, transfer.mark)
         if !transfer.superseded.isEmpty { supersededPlaces[added.number] = transfer.superseded }
+        row.earliestBegin = added.request.earliestBegin
         row.state = transfer.outcome?.state ?? (transfer.isPaused ? .paused : .waiting)
         row.total = transfer.part?.totalLength
         if case .cancelled(.userForceQuit, _) = transfer.outcome {
@@ -132,11 +135,12 @@ extension TransferStore {
 
     /// Returns the uptime at which a transfer fails.
     ///
-    /// Within a boot its age is that of the clock that never jumps; the time of day counts after another boot only.
+    /// The time before it may begin does not count. Within a boot its age is that of the clock that never jumps; the time of day counts after another boot only.
     func deadline(of added: AddedTransfer, in session: TransferSession) -> Duration {
         let isSameBoot = added.boot == bootNumber
         let age = isSameBoot ? time.uptime - added.createdUptime : time.now - added.created
-        return time.uptime - max(.zero, age) + session.configuration.resourceTimeout
+        let wait = added.request.earliestBegin.map { max(.zero, $0 - added.created) } ?? .zero
+        return time.uptime - max(.zero, age) + wait + session.configuration.resourceTimeout
     }
 
     /// Adds a row to the totals of its session and application.
