@@ -122,7 +122,8 @@ struct SaveTests {
             }
             let start = range == "bytes=100000-" ? 100_000 : 150_000
             let fields: KeyValuePairs = [
-                "ETag": "\"v1\"", "Content-Range": "bytes \(start)-199999/200000", "Content-Length": "\(200_000 - start)",
+                "ETag": "\"v1\"", "Content-Range": "bytes \(start)-199999/200000",
+                "Content-Length": "\(200_000 - start)",
             ]
             return [.head(206, headers: fields), .send(Array(image[start..<(number < 2 ? 150_000 : 200_000)])), .close]
         }

@@ -16,14 +16,17 @@ struct SavedPartTests {
     private var names: [String] { ((try? FileSystem().entryNames(in: directory.path)) ?? []).sorted() }
 
     /// Creates an origin that breaks off after `count` bytes unless a range is requested, or it is told to be whole.
-    private func origin(breakingAfter count: Int, isWhole: Counter? = nil, tag: String? = "\"1\"") throws -> ScriptedOrigin {
+    private func origin(breakingAfter count: Int, isWhole: Counter? = nil, tag: String? = "\"1\"") throws
+        -> ScriptedOrigin
+    {
         let image = image
         return try ScriptedOrigin { request in
             let fields: [HTTPHeaders.Field] = tag.map { [HTTPHeaders.Field(name: "ETag", value: $0)] } ?? []
             let lines = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
             if let range = request.headers["range"], request.headers["if-range"] == tag {
                 let start = Int(range.dropFirst(6).dropLast()) ?? 0
-                let head = "HTTP/1.1 206 Partial Content\r\n\(lines)Content-Length: \(image.count - start)\r\n"
+                let head =
+                    "HTTP/1.1 206 Partial Content\r\n\(lines)Content-Length: \(image.count - start)\r\n"
                     + "Content-Range: bytes \(start)-\(image.count - 1)/\(image.count)\r\n\r\n"
                 return [.send(Array(head.utf8) + image[start...])]
             }
@@ -104,7 +107,8 @@ struct SavedPartTests {
         case .otherMode: chmod(part, 0o644)
         case .secondLink: link(part, directory.path(of: "other"))
         case .truncated: truncate(part, 99_000)
-        case .longer: try directory.write(directory.contents(of: "a.png.eidetic-partial") + [48], to: "a.png.eidetic-partial")
+        case .longer:
+            try directory.write(directory.contents(of: "a.png.eidetic-partial") + [48], to: "a.png.eidetic-partial")
         case .symbolicLink:
             rename(part, directory.path(of: "other"))
             symlink(directory.path(of: "other"), part)
@@ -140,7 +144,10 @@ struct SavedPartTests {
         let new = Fixture.image(length: 8) + image.dropFirst(8).reversed()
         let origin = try ScriptedOrigin { _ in
             if count.next() > 0 { return [.response(200, headers: ["ETag": "\"2\""], body: new)] }
-            return [.head(200, headers: ["ETag": "\"1\"", "Content-Length": "200000"]), .send(Array(image[..<100_000])), .close]
+            return [
+                .head(200, headers: ["ETag": "\"1\"", "Content-Length": "200000"]), .send(Array(image[..<100_000])),
+                .close,
+            ]
         }
         #expect(await save(origin.url) == nil)
         #expect(await save(origin.url)?.status == 200)

@@ -103,6 +103,8 @@ struct ErasureTests {
         let second = try await ServiceFixture(directory: fixture.directory)
         let rest = await second.log.waitForEvents(7)
         #expect(Set(rest.map(\.number)) == Set(events.map(\.number)).subtracting(acknowledged))
-        for event in rest { #expect(try second.finished(event).bytes == Array(event.url.dropFirst(origin.url.count).utf8)) }
+        for event in rest {
+            #expect(try second.finished(event).bytes == Array(event.url.dropFirst(origin.url.count).utf8))
+        }
     }
 }

@@ -11,7 +11,12 @@ struct QueueTests {
     func connectionsAreLimited() {
         var queue = TransferQueue()
         for number in 0..<100 {
-            queue.insert(UInt64(number), on: .init(application: 0, host: UInt32(number / 25)), priority: 0, remaining: nil)
+            queue.insert(
+                UInt64(number),
+                on: .init(application: 0, host: UInt32(number / 25)),
+                priority: 0,
+                remaining: nil
+            )
         }
         var started: [TransferQueue.Connection] = []
         while let next = queue.popNext(isReady: { _ in true }) { started.append(next.connection) }
@@ -24,7 +29,9 @@ struct QueueTests {
     func applicationsTakeTurns() {
         var queue = TransferQueue()
         let (large, small) = (4 << 20, 1 << 20)
-        for number in 0..<1_000 { queue.insert(UInt64(number), on: .init(application: 0, host: 0), priority: 0, remaining: large) }
+        for number in 0..<1_000 {
+            queue.insert(UInt64(number), on: .init(application: 0, host: 0), priority: 0, remaining: large)
+        }
         for number in 1_000..<1_100 {
             queue.insert(UInt64(number), on: .init(application: 1, host: 1), priority: 0, remaining: small)
         }

@@ -76,7 +76,10 @@ struct ShareTests {
         let gate = Gate()
         let origins = try (0..<4).map { _ in try slowOrigin(gate) }
         let engine = try SharedEngine()
-        let log = await engine.download(origins.flatMap { origin in (0..<6).map { "\(origin.url)/\($0)" } }, as: "first")
+        let log = await engine.download(
+            origins.flatMap { origin in (0..<6).map { "\(origin.url)/\($0)" } },
+            as: "first"
+        )
         await waitForProgress(log, of: 16)
         await engine.advance(by: .seconds(120))
         #expect(await engine.transfers(of: "first").count { $0.state == .running } == 16)
@@ -89,7 +92,12 @@ struct ShareTests {
     func turnsAreTaken() {
         var queue = TransferQueue()
         for application in 0..<17 {
-            queue.insert(UInt64(application), on: .init(application: application, host: UInt32(application)), priority: 0, remaining: 0)
+            queue.insert(
+                UInt64(application),
+                on: .init(application: application, host: UInt32(application)),
+                priority: 0,
+                remaining: 0
+            )
         }
         var running: [TransferQueue.Connection] = []
         while let next = queue.popNext(isReady: { _ in true }) { running.append(next.connection) }
@@ -103,11 +111,21 @@ struct ShareTests {
     func sharesComeFirst(_ count: Int) {
         var queue = TransferQueue()
         for number in 0..<16 {
-            queue.insert(UInt64(number), on: .init(application: 0, host: UInt32(number)), priority: 0, remaining: 1 << 20)
+            queue.insert(
+                UInt64(number),
+                on: .init(application: 0, host: UInt32(number)),
+                priority: 0,
+                remaining: 1 << 20
+            )
         }
         for _ in 0..<count { _ = queue.popNext { _ in true } }
         for number in 100..<116 {
-            queue.insert(UInt64(number), on: .init(application: 1, host: UInt32(number)), priority: 0, remaining: 64 << 20)
+            queue.insert(
+                UInt64(number),
+                on: .init(application: 1, host: UInt32(number)),
+                priority: 0,
+                remaining: 64 << 20
+            )
         }
         var started: [Int] = []
         while let next = queue.popNext(isReady: { _ in true }) { started.append(next.connection.application) }

@@ -44,6 +44,12 @@ final class SharedEngine: Sendable {
         }
     }
 
+    /// Ends the engine, and returns when its directory can be opened again.
+    func stop() async {
+        inbox.post { $0.stop() }
+        await ended.wait()
+    }
+
     /// Performs a command of an application.
     @discardableResult
     func perform(
@@ -53,7 +59,9 @@ final class SharedEngine: Sendable {
     ) async -> TransferReply {
         await withCheckedContinuation { continuation in
             inbox.post { engine in
-                engine.perform(command, of: application, files: files) { reply, _ in continuation.resume(returning: reply) }
+                engine.perform(command, of: application, files: files) { reply, _ in
+                    continuation.resume(returning: reply)
+                }
             }
         }
     }
@@ -63,7 +71,9 @@ final class SharedEngine: Sendable {
         await perform(.openSession(TransferSessionConfiguration(identifier: "s")), of: application)
         let log = EventLog()
         await call { $0.observe("s", of: application, handler: log.record) }
-        await perform(.add(urls.map { TransferRequest(download: $0) }, session: "s"), of: application)
+        if !urls.isEmpty {
+            await perform(.add(urls.map { TransferRequest(download: $0) }, session: "s"), of: application)
+        }
         return log
     }
 

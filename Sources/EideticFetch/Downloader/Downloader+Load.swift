@@ -49,7 +49,8 @@ extension Downloader {
     ) async throws(Failure) -> Reply {
         let key = download.key
         let mayResume = firstOutcome == nil && !download.isStreamed
-        var partialBody = mayResume ? await partialBodies.remove(for: partialBodyKey(of: key), filePath: filePath(of: key)) : nil
+        var partialBody =
+            mayResume ? await partialBodies.remove(for: partialBodyKey(of: key), filePath: filePath(of: key)) : nil
         var firstOutcome = firstOutcome
         var attemptCount = 1
         // A stop of the process is not a failure, but a debugger must not keep a download alive for ever.

@@ -10,9 +10,7 @@ struct PartialBodyCache: Sendable {
 
     /// Removes and returns the partial body of an earlier download.
     ///
-    /// - Parameters:
-    ///   - request: The request, as it is sent.
-    ///   - filePath: The path of the file for the body; `nil` for any other destination.
+    /// The request is the one that is sent; the path is that of the file for the body, `nil` for any other destination.
     func remove(for request: FetchRequest, filePath: String?) async -> PartialBody? {
         guard store != nil || filePath != nil, let work = try? workGroup.begin() else { return nil }
         defer { work.end() }

@@ -44,7 +44,7 @@ struct PartialFileStore: Sendable {
     private static let trailerLimit = 16_384
     private static let digitCount = 8
 
-    /// Gives a part its name beside the file at `path`.
+    /// Moves a part to its place beside the file at `path`.
     func insert(_ partialBody: PartialBody, of request: FetchRequest, for path: String) throws(SystemError) {
         guard let part = partialBody.file, part.length >= PartialBodyStore.minimumSize, !part.isTaken else { return }
         let file = try fileSystem.open(part.path, flags: O_WRONLY | O_NOFOLLOW)
@@ -88,7 +88,8 @@ struct PartialFileStore: Sendable {
             let trailer = try trailer(of: file, size: status.size)
         else { return nil }
         guard trailer.count == 8, trailer[0] == Self.magic, trailer[2] == Self.digest(of: request, salt: trailer[1]),
-            let length = Int(trailer[5]), length > 0, length < status.size, let permissions = UInt32(trailer[6], radix: 8),
+            let length = Int(trailer[5]), length > 0, length < status.size,
+            let permissions = UInt32(trailer[6], radix: 8),
             trailer.joined(separator: "\n").utf8.count + Self.digitCount == status.size - length
         else { return nil }
         let total = Int(trailer[4])
@@ -110,7 +111,9 @@ struct PartialFileStore: Sendable {
             (1...count).contains(length + Self.digitCount)
         else { return nil }
         let text = end.suffix(length + Self.digitCount).dropLast(Self.digitCount)
-        return String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        return String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init
+        )
     }
 
     private static func digest(of request: FetchRequest, salt: String) -> String {

@@ -84,7 +84,8 @@ class RunningTransfer: FileExchangeDelegate {
         let count = progress.completed
         rate.add(max(0, count - (measuredCount ?? count)), at: now)
         measuredCount = count
-        guard let wait = rate.check(at: now, length: Self.leastRate.period, bytesPerSecond: Self.leastRate.bytesPerSecond)
+        guard
+            let wait = rate.check(at: now, length: Self.leastRate.period, bytesPerSecond: Self.leastRate.bytesPerSecond)
         else { return }
         if wait == .zero { isSlow = true } else if wait == Self.leastRate.period { isSlow = false }
     }

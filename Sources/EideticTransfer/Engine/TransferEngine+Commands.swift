@@ -110,12 +110,14 @@ extension TransferEngine {
         _ configuration: TransferSessionConfiguration,
         of application: TransferApplication
     ) throws(EideticError) {
-        let wasDiscretionary = application.sessions[configuration.identifier]?.configuration.isDiscretionary ?? false
+        let earlier = application.sessions[configuration.identifier]?.configuration
         try store.openSession(configuration, of: application)
         application.sessions[configuration.identifier]?.isForceQuit = false
-        // The session may have finished before it asked for launches.
-        if let session = application.sessions[configuration.identifier] { changedSessions.insert(session.number) }
-        guard wasDiscretionary, !configuration.isDiscretionary else { return }
+        if let session = application.sessions[configuration.identifier], earlier?.sendsLaunchEvents == false {
+            // It may have finished before it asked for launches.
+            changedSessions.insert(session.number)
+        }
+        guard earlier?.isDiscretionary ?? false, !configuration.isDiscretionary else { return }
         for number in held.sorted() { makeReady(number) }
     }
 

@@ -44,7 +44,9 @@ struct JournalReader {
 
     /// Decodes the bytes of one record; `nil` if they are not valid.
     static func decode(_ bytes: [UInt8]) -> (record: JournalRecord, secret: [UInt8])? {
-        guard let lengths = lengths(bytes), !lengths.isInvalid, bytes.count == Journal.headSize + lengths.payload + lengths.secret else {
+        guard let lengths = lengths(bytes), !lengths.isInvalid,
+            bytes.count == Journal.headSize + lengths.payload + lengths.secret
+        else {
             return nil
         }
         let payload = Array(bytes[Journal.headSize..<Journal.headSize + lengths.payload])

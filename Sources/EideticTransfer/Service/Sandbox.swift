@@ -17,8 +17,9 @@ package enum Sandbox {
         "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
     ]
 
-    /// Returns the directories in which the targets of symbolic links are, so that a target that is replaced can be read
-    /// as well; for directories that others than root may change, the target itself.
+    /// Returns the directories of the targets of symbolic links, so that a target that is replaced can be read as well.
+    ///
+    /// Of a directory that others than root may change, only the target is returned.
     package static func linkedDirectories(of paths: [String]) -> [String] {
         let files = FileSystem()
         return paths.compactMap { path in

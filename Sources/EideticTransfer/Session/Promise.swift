@@ -18,9 +18,7 @@ final class Promise<Value: Sendable>: Sendable {
 
     /// Sets the value, and resumes all callers; returns `false` if it was set before.
     ///
-    /// - Parameters:
-    ///   - result: The value, or the error.
-    ///   - requiresCaller: A Boolean value indicating whether the value is only set if somebody waits for it.
+    /// With `requiresCaller` it is only set if somebody waits for it.
     @discardableResult
     func fulfil(_ result: Result<Value, EideticError>, requiresCaller: Bool = false) -> Bool {
         let waiters = state.withLock { state -> [UInt64: Waiter]? in
@@ -43,6 +41,7 @@ final class Promise<Value: Sendable>: Sendable {
     /// Waits for the value.
     ///
     /// - Parameter onExpectation: A function that is called when the caller counts as waiting.
+    /// - Returns: The value.
     /// - Throws: The error that the promise was fulfilled with; `cancelled` as soon as the calling task is cancelled.
     func value(onExpectation: () -> Void = {}) async throws(EideticError) -> Value {
         let number = state.withLock { state in

@@ -88,6 +88,8 @@ final class TaskRecord: Sendable {
     /// Waits for the end of the task, which is delivered to the caller unless that is cancelled before.
     ///
     /// - Parameter destination: The path to which the file is moved; `nil` to leave it.
+    /// - Returns: The head of the response.
+    /// - Throws: The error of the task; `cancelled` if the calling task is cancelled.
     func awaitOutcome(
         movingFileTo destination: String? = nil
     ) async throws(EideticError) -> BackgroundURLSession.Response {

@@ -135,7 +135,8 @@ extension TransferStore {
 
     /// Returns the uptime at which a transfer fails.
     ///
-    /// The time before it may begin does not count. Within a boot its age is that of the clock that never jumps; the time of day counts after another boot only.
+    /// The time before it may begin does not count. Within a boot its age is that of the clock that never jumps; the
+    /// time of day counts after another boot only.
     func deadline(of added: AddedTransfer, in session: TransferSession) -> Duration {
         let isSameBoot = added.boot == bootNumber
         let age = isSameBoot ? time.uptime - added.createdUptime : time.now - added.created
