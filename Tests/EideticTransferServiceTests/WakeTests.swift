@@ -67,13 +67,16 @@ struct WakeTests {
         let directory = try TemporaryDirectory()
         let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
         let server = try SupervisedServer(directory: directory.path(of: "transfers"))
-        let client = try server.connect(), log = EventLog()
-        try await client.openSession(TransferSessionConfiguration(identifier: "s"))
-        let observation = try await client.observe("s") { log.record($0) }
-        _ = try await client.add([TransferRequest(download: origin.url + "/a")], to: "s")
+        let log = EventLog()
+        var client: TransferClient? = try server.connect()
+        try await client?.openSession(TransferSessionConfiguration(identifier: "s"))
+        let observation = try await client?.observe("s") { log.record($0) }
+        _ = try await client?.add([TransferRequest(download: origin.url + "/a")], to: "s")
         await log.waitForEvents(1)
         #expect(server.wakes.isEmpty)
-        client.close()
+        // The socket is closed with the last reference.
+        client?.close()
+        client = nil
         await server.waitForWake()
         #expect(server.wakes == ["s"])
         withExtendedLifetime(observation) {}
@@ -84,15 +87,18 @@ struct WakeTests {
         let directory = try TemporaryDirectory(), holds = Gate()
         let origin = try ScriptedOrigin { _ in [.wait(holds), .response(body: [1])] }
         let server = try SupervisedServer(directory: directory.path(of: "transfers"))
-        let client = try server.connect(), log = EventLog()
+        let log = EventLog()
+        var client: TransferClient? = try server.connect()
         var session = TransferSessionConfiguration(identifier: "s")
         session.sendsLaunchEvents = false
-        try await client.openSession(session)
-        _ = try await client.add([TransferRequest(download: origin.url + "/a")], to: "s")
-        let observation = try await client.observe("s") { log.record($0) }
+        try await client?.openSession(session)
+        _ = try await client?.add([TransferRequest(download: origin.url + "/a")], to: "s")
+        let observation = try await client?.observe("s") { log.record($0) }
         holds.open()
         await log.waitForEvents(1)
-        client.close()
+        // The socket is closed with the last reference.
+        client?.close()
+        client = nil
         let second = try server.connect()
         #expect(try await second.transfers(in: "s").map(\.state) == [.finished])
         #expect(server.wakes.isEmpty)

@@ -93,7 +93,8 @@ extension Downloader {
 
     /// Stores the part of a body that arrived before `error`, if the remainder may be loaded later.
     private func store(_ partialBody: PartialBody?, of key: DownloadKey, after error: EideticError) async {
-        guard let partialBody, error.isTransient || error.code == .offline else { return }
+        guard let partialBody else { return }
+        guard error.isTransient || error.code == .offline else { return await partialBodies.discard(partialBody) }
         await partialBodies.insert(partialBody, for: partialBodyKey(of: key), filePath: filePath(of: key))
     }
 

@@ -43,6 +43,17 @@ struct PartialBodyCache: Sendable {
         }
     }
 
+    /// Removes the file of a partial body that is not resumed.
+    func discard(_ partialBody: PartialBody) async {
+        guard let file = partialBody.file else { return }
+        await withCheckedContinuation { continuation in
+            pool.enqueue {
+                file.discard()
+                continuation.resume()
+            }
+        }
+    }
+
     private func insert(
         _ partialBody: PartialBody,
         for request: FetchRequest,

@@ -15,9 +15,12 @@ final class PartialFile: Sendable {
         (self.path, self.length, self.fileSystem) = (path, length, fileSystem)
     }
 
-    deinit { if !isTaken { try? fileSystem.unlink(path) } }
+    deinit { discard() }
 
     var isTaken: Bool { taken.withLock { $0 } }
+
+    /// Removes the file, unless it was taken; blocks.
+    func discard() { if !isTaken { try? fileSystem.unlink(take()) } }
 
     /// Returns the path, whose file belongs to the caller from now on.
     @discardableResult
@@ -46,7 +49,9 @@ struct PartialFileStore: Sendable {
 
     /// Moves a part to its place beside the file at `path`.
     func insert(_ partialBody: PartialBody, of request: FetchRequest, for path: String) throws(SystemError) {
-        guard let part = partialBody.file, part.length >= PartialBodyStore.minimumSize, !part.isTaken else { return }
+        guard let part = partialBody.file, !part.isTaken else { return }
+        defer { part.discard() }
+        guard part.length >= PartialBodyStore.minimumSize else { return }
         let file = try fileSystem.open(part.path, flags: O_WRONLY | O_NOFOLLOW)
         let permissions = try fileSystem.status(of: file).permissions
         try fileSystem.setPermissions(of: file, to: 0o600)
