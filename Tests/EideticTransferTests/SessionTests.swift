@@ -77,7 +77,8 @@ struct SessionTests {
         for task in tasks { try await task.waitUntilAccepted() }
         let event = try #require(model.end(model.transfer(0), with: .failed(code: "timedOut", message: "late")))
         _ = await model.wait { $0.acknowledged.count == 1 ? true : nil }
-        // The transfer process did not receive the acknowledgement.
+        // The acknowledgement was not recorded, so the transfer process has the event still.
+        model.state.withLock { $0.events.append(event) }
         model.notify(.event(event))
         let acknowledged = await model.wait { $0.acknowledged.count == 2 ? $0.acknowledged : nil }
         #expect(acknowledged == [event.number, event.number])
