@@ -14,11 +14,13 @@ struct MessageTests {
         request.expectedLength = 7
         request.priority = -3
         request.resumeData = [9]
+        request.earliestBegin = Timestamp(nanoseconds: 11)
         return request
     }()
 
     static let commands: [TransferCommand] = [
-        .hello(version: 1, application: "org.example.App"), .openSession(TransferSessionConfiguration(identifier: "s")),
+        .hello(version: 1, application: "org.example.App", secret: [1, 2]),
+        .openSession(TransferSessionConfiguration(identifier: "s")),
         .removeSession("s"), .add([request], session: "s"), .list(session: nil, after: TransferIdentifier(3)),
         .list(session: "s", after: TransferIdentifier(0)), .sessions, .pause([TransferIdentifier(1)]), .resume([]),
         .cancel([TransferIdentifier(.max)], keepsResumeData: true), .acknowledge([1, 2]),

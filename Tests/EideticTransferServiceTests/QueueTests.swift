@@ -11,12 +11,17 @@ struct QueueTests {
     func connectionsAreLimited() {
         var queue = TransferQueue()
         for number in 0..<100 {
-            queue.insert(UInt64(number), application: 0, host: UInt32(number / 25), priority: 0, remaining: nil)
+            queue.insert(
+                UInt64(number),
+                on: .init(application: 0, host: UInt32(number / 25)),
+                priority: 0,
+                remaining: nil
+            )
         }
-        var started: [UInt32: Int] = [:]
-        while let next = queue.popNext(isReady: { _ in true }) { started[next.host, default: 0] += 1 }
-        #expect(queue.runningCount == 16 && started == [0: 6, 1: 6, 2: 4])
-        queue.release(host: 0)
+        var started: [TransferQueue.Connection] = []
+        while let next = queue.popNext(isReady: { _ in true }) { started.append(next.connection) }
+        #expect(queue.runningCount == 16 && [0, 1, 2].map { host in started.count { $0.host == host } } == [6, 6, 4])
+        queue.release(started[0])
         #expect(queue.popNext { _ in true } != nil && queue.popNext { _ in true } == nil)
     }
 
@@ -24,14 +29,16 @@ struct QueueTests {
     func applicationsTakeTurns() {
         var queue = TransferQueue()
         let (large, small) = (4 << 20, 1 << 20)
-        for number in 0..<1_000 { queue.insert(UInt64(number), application: 0, host: 0, priority: 0, remaining: large) }
+        for number in 0..<1_000 {
+            queue.insert(UInt64(number), on: .init(application: 0, host: 0), priority: 0, remaining: large)
+        }
         for number in 1_000..<1_100 {
-            queue.insert(UInt64(number), application: 1, host: 1, priority: 0, remaining: small)
+            queue.insert(UInt64(number), on: .init(application: 1, host: 1), priority: 0, remaining: small)
         }
         var bytes = [0, 0]
         while bytes[0] + bytes[1] < 100 << 20, let next = queue.popNext(isReady: { _ in true }) {
             bytes[next.number < 1_000 ? 0 : 1] += next.number < 1_000 ? large : small
-            queue.release(host: next.host)
+            queue.release(next.connection)
         }
         #expect(abs(bytes[0] - bytes[1]) <= 2 * large, "\(bytes)")
     }
@@ -40,7 +47,7 @@ struct QueueTests {
     func prioritiesAreKept() {
         var queue = TransferQueue()
         for (number, priority) in [(1, 0), (2, 5), (3, 0), (4, 5), (5, -5)] as [(UInt64, Int8)] {
-            queue.insert(number, application: 0, host: 0, priority: priority, remaining: nil)
+            queue.insert(number, on: .init(application: 0, host: 0), priority: priority, remaining: nil)
         }
         var order: [UInt64] = []
         while let next = queue.popNext(isReady: { $0 != 3 }) { order.append(next.number) }

@@ -64,8 +64,8 @@ final class ServiceProcess: Sendable {
     }
 
     /// Connects an application.
-    func connect(_ application: String = "org.example.Test") throws -> TransferClient {
-        try TransferClient(socket: PacketSocket.connect(to: socketPath), application: application) {}
+    func connect(_ application: String = "org.example.Test", secret: [UInt8] = []) throws -> TransferClient {
+        try TransferClient(socket: PacketSocket.connect(to: socketPath), application: application, secret: secret) {}
     }
 
     /// A number of `/proc/PID/status` in kilobytes, such as "VmRSS".

@@ -107,6 +107,19 @@ final class ServiceFixture: Sendable {
 
 struct UnexpectedOutcome: Error { let event: TransferEvent }
 
+/// Counts requests.
+final class Counter: Sendable {
+    private let count = Guarded(0)
+
+    /// Returns the number of earlier calls.
+    func next() -> Int {
+        count.withLock { count in
+            defer { count += 1 }
+            return count
+        }
+    }
+}
+
 enum Body {
     /// Bytes that depend on a number, and do not repeat.
     static func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {

@@ -125,6 +125,55 @@ struct ConsumerTests {
         }
     }
 
+    @Test("B14 a download whose awaiting task was cancelled is not acknowledged: the next caller has its file")
+    func cancelledValue() async throws {
+        let task = try session.downloadTask(with: .init(url: "http://localhost/a"))
+        task.resume()
+        try await task.waitUntilAccepted()
+        let paths = ["first", "second"].map { directory.path(of: $0) }
+        let cancelled = Task.immediate { [paths] in try await task.value(movingFileTo: paths[0]) }
+        cancelled.cancel()
+        await #expect(throws: EideticError.self) { try await cancelled.value }
+        try model.finish(model.transfer(0), body: "x", in: directory)
+        // Another transfer's event is handled after this one would have been.
+        let other = try session.downloadTask(with: .init(url: "http://localhost/b"))
+        other.resume()
+        try await other.waitUntilAccepted()
+        try model.finish(model.transfer(1), body: "y", in: directory)
+        try await other.value(movingFileTo: directory.path(of: "other"))
+        #expect(access(paths[0], F_OK) != 0)
+        try await task.value(movingFileTo: paths[1])
+        #expect(try FileSystem().contents(of: paths[1]) == Array("x".utf8))
+        #expect(access(paths[0], F_OK) != 0)
+    }
+
+    @Test("B14 the earliest date of a task and the connections of its session reach the transfer process")
+    func settingsAreHandedOver() async throws {
+        var configuration = BackgroundURLSession.Configuration(identifier: "settings")
+        configuration.httpMaximumConnectionsPerHost = 2
+        let session = BackgroundURLSession(configuration: configuration, delegate: nil, provider: model)
+        let task = try session.downloadTask(with: .init(url: "http://localhost/a"))
+        let date = Timestamp(seconds: 2_000_000_000)
+        task.earliestBeginDate = date
+        task.resume()
+        try await task.waitUntilAccepted()
+        #expect(task.earliestBeginDate == date && model.requests.last?.earliestBegin == date)
+        let limits = model.state.withLock { state in
+            state.commands.compactMap { command -> Int? in
+                guard case .openSession(let session) = command else { return nil }
+                return session.identifier == "settings" ? session.connectionsPerHost : nil
+            }
+        }
+        #expect(limits == [2])
+    }
+
+    @Test("B14 a session needs a connection to a host", arguments: [0, 1])
+    func connectionsAreChecked(_ limit: Int) {
+        var configuration = BackgroundURLSession.Configuration(identifier: "s")
+        configuration.httpMaximumConnectionsPerHost = limit
+        #expect(((try? configuration.validate()) != nil) == (limit > 0))
+    }
+
     @Test("B14 an event whose iterator is released goes to another iterator of the sequence")
     func passesEventOn() async throws {
         let number = try await start()

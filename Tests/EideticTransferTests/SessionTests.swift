@@ -68,6 +68,25 @@ struct SessionTests {
         #expect(calls == expected)
     }
 
+    @Test("B14 an event that comes again after it was handled is acknowledged again, and not delivered again")
+    func acknowledgesAgain() async throws {
+        let delegate = RecordingDelegate()
+        let session = try makeSession(delegate)
+        let tasks = try (0..<2).map { try session.downloadTask(with: try request("/\($0)")) }
+        for task in tasks { task.resume() }
+        for task in tasks { try await task.waitUntilAccepted() }
+        let event = try #require(model.end(model.transfer(0), with: .failed(code: "timedOut", message: "late")))
+        _ = await model.wait { $0.acknowledged.count == 1 ? true : nil }
+        // The acknowledgement was not recorded, so the transfer process has the event still.
+        model.state.withLock { $0.events.append(event) }
+        model.notify(.event(event))
+        let acknowledged = await model.wait { $0.acknowledged.count == 2 ? $0.acknowledged : nil }
+        #expect(acknowledged == [event.number, event.number])
+        try model.finish(model.transfer(1), body: "1", in: directory)
+        await delegate.waitForCalls(3)
+        #expect(await delegate.calls.count { if case .completed = $0 { true } else { false } } == 2)
+    }
+
     @Test("B14 a task is added once although the process ends between storing it and its reply")
     func addsOnce() async throws {
         model.state.withLock { state in

@@ -30,12 +30,21 @@ enum Main {
         report("start program") { startProgram() }
         report("signal parent") { kill(getppid(), 0) }
         report("listen") { listenTCP() }
+        report("stream to a service of the user") { socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) }
+        report("packets to a service of the user") { socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0) }
+        report("datagram to the journal") { socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0) }
+        report("socket pair") { socketPair() }
         report("packet socket") { socket(AF_PACKET, Int32(SOCK_RAW.rawValue), 0) }
     }
 
     private static func report(_ name: String, attempt: () -> Int32) {
         errno = 0
         print("\(name): \(attempt() >= 0 ? "allowed" : "refused")")
+    }
+
+    private static func socketPair() -> Int32 {
+        var ends: [Int32] = [-1, -1]
+        return socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
     }
 
     private static func startProgram() -> Int32 {

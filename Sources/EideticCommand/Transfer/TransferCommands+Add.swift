@@ -37,6 +37,22 @@ extension TransferCommands {
         parse: parseField
     )
 
+    private static let connectionsPerHost = TypedOption<Int>(
+        "connections-per-host",
+        placeholder: "N",
+        expecting: "a number from 1 to 6",
+        help: "make at most N connections to one host for the session (default: 6)",
+        parse: { text in Int(text).flatMap { (1...6).contains($0) ? $0 : nil } }
+    )
+
+    private static let beginAfter = TypedOption<Duration>(
+        "begin-after",
+        placeholder: "SECONDS",
+        expecting: "a number of seconds from 0 to 31536000",
+        help: "begin after this time at the earliest (default: at once)",
+        parse: { text in Int(text).flatMap { (0...31_536_000).contains($0) ? .seconds($0) : nil } }
+    )
+
     private static func parseField(_ text: String) -> HTTPHeaders.Field? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let value = text[text.index(after: colon)...].drop { $0 == " " }
@@ -50,12 +66,14 @@ extension TransferCommands {
         operands: Operands(synopsis: "URL…", help: "URLs (http or https)", count: 1...Int.max, completion: .nothing),
         options: [
             session.definition, output.definition, upload.definition, method.definition, header.definition,
-            CommonOptions.json,
+            connectionsPerHost.definition, beginAfter.definition, CommonOptions.json,
         ],
         notes: ["The command returns when the transfers are stored; they survive a power failure from then on."]
     ) { service, arguments throws(EideticError) in
         let session = arguments[session] ?? "default"
-        try await service.openSession(TransferSessionConfiguration(identifier: session))
+        var configuration = TransferSessionConfiguration(identifier: session)
+        if let limit = arguments[connectionsPerHost] { configuration.connectionsPerHost = limit }
+        try await service.openSession(configuration)
         var status = ExitStatus.success
         for url in arguments.operands {
             do throws(EideticError) {
@@ -86,6 +104,7 @@ extension TransferCommands {
             transfer = NewTransfer(value: TransferRequest(download: parsed.url), destination: destination)
         }
         if let method = arguments[method] { transfer.value.method = method }
+        transfer.value.earliestBegin = arguments[beginAfter].map { SystemTime().now + $0 }
         transfer.value.headers = parsed.headers.merging(HTTPHeaders(arguments.values(of: header)))
         let note = TaskNote(identifier: .random(in: 1...UInt64(Int64.max)), text: transfer.destination)
         guard (transfer.destination?.utf8.count ?? 0) <= TaskNote.maximumTextLength else {

@@ -130,7 +130,7 @@ extension Downloader {
         /// The largest total size of the files in `partialDirectory`; 128 MiB by default.
         public var partialSizeLimit: ByteCount = .mebibytes(128)
 
-        /// The lifetime of the files in `partialDirectory`; 1 day by default.
+        /// The lifetime of the files in `partialDirectory`, and of parts of saved files; 1 day by default.
         public var partialLifetime: Duration = .seconds(86_400)
 
         // Hooks.

@@ -117,10 +117,9 @@ extension Downloader {
     /// Returns the part of a body that a later attempt can resume, or `nil`.
     ///
     /// A body is not resumed if the caller requested a range, because positions count from the beginning of the body.
-    /// Of a body that is written to a file only the part from before the exchange is in memory.
     private func makePartialBody(from outcome: ExchangeOutcome, plan: ExchangePlan) -> PartialBody? {
         guard !plan.download.isStreamed, headers(for: plan.redirect, resuming: nil)["Range"] == nil else { return nil }
-        let isResumed = outcome.head?.status == 206
+        let isResumed = outcome.head?.status == 206 && plan.partialBody?.file == nil
         return PartialBody(outcome: outcome, resuming: plan.partialBody) ?? (isResumed ? plan.partialBody : nil)
     }
 

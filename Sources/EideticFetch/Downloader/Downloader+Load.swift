@@ -49,7 +49,8 @@ extension Downloader {
     ) async throws(Failure) -> Reply {
         let key = download.key
         let mayResume = firstOutcome == nil && !download.isStreamed
-        var partialBody = mayResume ? await partialBodies.remove(for: partialBodyKey(of: key)) : nil
+        var partialBody =
+            mayResume ? await partialBodies.remove(for: partialBodyKey(of: key), filePath: filePath(of: key)) : nil
         var firstOutcome = firstOutcome
         var attemptCount = 1
         // A stop of the process is not a failure, but a debugger must not keep a download alive for ever.
@@ -92,19 +93,23 @@ extension Downloader {
 
     /// Stores the part of a body that arrived before `error`, if the remainder may be loaded later.
     private func store(_ partialBody: PartialBody?, of key: DownloadKey, after error: EideticError) async {
-        guard let partialBody, error.isTransient || error.code == .offline else { return }
-        await partialBodies.insert(partialBody, for: partialBodyKey(of: key))
+        guard let partialBody else { return }
+        guard error.isTransient || error.code == .offline else { return await partialBodies.discard(partialBody) }
+        await partialBodies.insert(partialBody, for: partialBodyKey(of: key), filePath: filePath(of: key))
     }
 
     /// Returns the request as it is sent, with all fields and credentials, so that users do not share partial bodies.
     private func partialBodyKey(of key: DownloadKey) -> FetchRequest {
         var request = key.request
-        guard partialBodies.store != nil else { return request }
+        guard partialBodies.store != nil || key.filePath != nil else { return request }
         let redirect = Redirect(key)
         request.headers = headers(for: redirect, resuming: nil)
         request.credentials = redirect.credentials ?? configuration.credentials?(redirect.origin)
         return request
     }
+
+    /// The path of the file that the body is written to as it arrives; `nil` for any other destination.
+    private func filePath(of key: DownloadKey) -> String? { transformsBodies ? nil : key.filePath }
 
     private func retryDelay(after failure: Failure, attemptCount: Int, request: FetchRequest) -> Duration? {
         guard request.ignoresFailureList || configuration.alwaysRetries, failure.error.isTransient else { return nil }

@@ -8,8 +8,12 @@ extension Downloader {
     /// is collected in memory all the same.
     ///
     /// The file is created under a temporary name and renamed when it is complete. Until then an existing file of that
-    /// name is not modified, and a download that fails leaves no file behind. The downloader's own thread writes the
-    /// file: a slow disk delays all downloads.
+    /// name is not modified. The downloader's own thread writes the file: a slow disk delays all downloads.
+    ///
+    /// If the connection breaks off and the server has sent a strong validator, the part is kept beside the file, with
+    /// the suffix `.eidetic-partial`, and the next call with the same request and path continues it with `Range` and
+    /// `If-Range`. It is removed after ``Configuration/partialLifetime``; at most 16 parts stay in a directory. Any
+    /// other failure, and a cancellation, leaves no file behind.
     ///
     /// - Parameters:
     ///   - request: The request.

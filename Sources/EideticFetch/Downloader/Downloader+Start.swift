@@ -32,7 +32,7 @@ extension Downloader {
         var isProbe = false
         do throws(EideticError) {
             try prepare(download.request)
-            if finishesOnEngineThread {
+            if finishesOnEngineThread(download) {
                 isProbe = try state.admit(redirect.origin, isForced: download.request.ignoresFailureList)
             }
         } catch {
@@ -40,7 +40,7 @@ extension Downloader {
             return {}
         }
         let task = DeferredCancellation()
-        guard finishesOnEngineThread else {
+        guard finishesOnEngineThread(download) else {
             resume(download, in: task, firstOutcome: nil, completion: completion)
             return { task.cancel() }
         }
@@ -59,7 +59,11 @@ extension Downloader {
     }
 
     /// A Boolean value indicating whether a single exchange can complete a download.
-    private var finishesOnEngineThread: Bool { partialBodies.store == nil && !transformsBodies }
+    ///
+    /// A part of the file, or of the body, is searched before.
+    private func finishesOnEngineThread(_ download: Download) -> Bool {
+        partialBodies.store == nil && download.key.filePath == nil && !transformsBodies
+    }
 
     /// Returns the result of a download whose first exchange completed it, or `nil` if it needs further exchanges.
     private func singleExchangeResult(

@@ -53,7 +53,16 @@ public final class Downloader: Sendable {
         self.bodyBudget = bodyBudget
         scheduler = DownloadScheduler(configuration: configuration, options: options)
         fileWork = BackgroundWorkGroup(named: "eidetic downloads", provider: configuration.environment)
-        partialBodies = PartialBodyCache(store: PartialBodyStore(configuration), pool: pool, workGroup: fileWork)
+        partialBodies = PartialBodyCache(
+            store: PartialBodyStore(configuration),
+            files: PartialFileStore(
+                lifetime: configuration.partialLifetime,
+                fileSystem: configuration.fileSystem,
+                time: configuration.time
+            ),
+            pool: pool,
+            workGroup: fileWork
+        )
     }
 
     /// Loads the resource of `request` into memory.

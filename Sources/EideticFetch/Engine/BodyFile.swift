@@ -10,7 +10,7 @@ final class BodyFile {
     private let temporaryPath: String
     private let fileSystem: FileSystem
     private let descriptor: FileDescriptor
-    private var isCommitted = false
+    private var isReleased = false
 
     init(path: String, fileSystem: FileSystem) throws(SystemError) {
         let temporaryPath = FileSystem.temporaryPath(for: path)
@@ -24,7 +24,14 @@ final class BodyFile {
         self.fileSystem = fileSystem
     }
 
-    deinit { if !isCommitted { try? fileSystem.unlink(temporaryPath) } }
+    /// Continues a part.
+    init(continuing part: PartialFile, path: String, fileSystem: FileSystem) throws(SystemError) {
+        descriptor = try fileSystem.open(part.path, flags: O_WRONLY | O_APPEND | O_NOFOLLOW)
+        (self.path, self.fileSystem) = (path, fileSystem)
+        temporaryPath = part.take()
+    }
+
+    deinit { if !isReleased { try? fileSystem.unlink(temporaryPath) } }
 
     /// Appends a chunk.
     func write(_ chunk: UnsafeRawBufferPointer) throws(SystemError) {
@@ -38,6 +45,12 @@ final class BodyFile {
     /// Renames the complete file; replaces an existing file of its name.
     func commit() throws(SystemError) {
         try fileSystem.rename(temporaryPath, to: path)
-        isCommitted = true
+        isReleased = true
+    }
+
+    /// Returns the incomplete file, which this instance does not remove any more.
+    func makePart(length: Int) -> PartialFile {
+        isReleased = true
+        return PartialFile(path: temporaryPath, length: length, fileSystem: fileSystem)
     }
 }

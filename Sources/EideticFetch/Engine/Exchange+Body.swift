@@ -113,7 +113,7 @@ extension Exchange {
     }
 
     /// Performs a file operation; its error ends the exchange.
-    private func attemptWrite(_ operation: () throws(SystemError) -> Void) -> Bool {
+    func attemptWrite(_ operation: () throws(SystemError) -> Void) -> Bool {
         do throws(SystemError) {
             try operation()
             return true

@@ -53,14 +53,25 @@ extension Exchange {
         guard incomingHead.isSuccess else { return true }
         guard startBody(for: incomingHead) else { return false }
         guard !incomingHead.hasContentCoding, let length = incomingHead.contentLength else { return true }
-        guard length <= request.fetchRequest.byteLimit.bytes - body.count else {
+        guard length <= request.fetchRequest.byteLimit.bytes - receivedBytes else {
             fail(bodyTooLong("a length of \(length) bytes was announced"))
             return false
         }
-        expectedLength = body.count + length
+        expectedLength = receivedBytes + length
         if collectsBody { body.reserveCapacity(body.count + min(length, 16 << 20)) }
         request.onProgress(FetchProgress(received: receivedBytes, expected: expectedLength))
         return true
+    }
+
+    /// Begins with the part that an earlier attempt received; returns `false` if its file cannot be opened.
+    private func resume(_ partialBody: PartialBody) -> Bool {
+        receivedBytes = partialBody.count
+        body = partialBody.bytes
+        guard let part = partialBody.file, let path = request.filePath else { return true }
+        isRecognised = true
+        return attemptWrite { () throws(SystemError) in
+            file = try BodyFile(continuing: part, path: path, fileSystem: fileSystem)
+        }
     }
 
     /// Starts the body, with the partial body of an earlier attempt if the server resumes it.
@@ -75,9 +86,7 @@ extension Exchange {
         if let partialBody = request.partialBody {
             if let length = partialBody.resumedLength(from: head) {
                 resumedLength = length
-                body = partialBody.bytes
-                receivedBytes = body.count
-                return true
+                return resume(partialBody)
             }
         } else if request.headers["Range"] != nil {
             return true

@@ -1,8 +1,11 @@
 import EideticHTTP
 
 /// The beginning of a body whose download was interrupted, and the validator with which it can be resumed.
-struct PartialBody: Sendable, Hashable {
-    var bytes: [UInt8]
+struct PartialBody: Sendable {
+    /// The bytes; empty if they are in ``file``.
+    var bytes: [UInt8] = []
+    /// The file that has the bytes; `nil` if they are in memory.
+    var file: PartialFile?
     /// A strong validator, for the `If-Range` field.
     let validator: String
     /// The length of the complete body; `nil` if it is unknown.
@@ -14,6 +17,15 @@ struct PartialBody: Sendable, Hashable {
         self.totalLength = totalLength
     }
 
+    init(file: PartialFile, validator: String, totalLength: Int?) {
+        self.file = file
+        self.validator = validator
+        self.totalLength = totalLength
+    }
+
+    /// The number of bytes.
+    var count: Int { file?.length ?? bytes.count }
+
     /// Creates a partial body from an interrupted exchange; `nil` without a strong validator.
     ///
     /// A compressed body cannot be resumed, because positions count in the compressed bytes, which are not available.
@@ -22,20 +34,20 @@ struct PartialBody: Sendable, Hashable {
     ///   - outcome: The outcome of the exchange.
     ///   - earlier: The partial body that the exchange resumed.
     init?(outcome: ExchangeOutcome, resuming earlier: PartialBody?) {
-        guard let head = outcome.head, head.status == 200 || head.status == 206, !outcome.body.isEmpty,
-            !head.hasContentCoding, head.headers["Accept-Ranges"]?.lowercased() != "none",
-            let validator = Validators(head.headers.fields).strongValidator
+        guard let head = outcome.head, outcome.file != nil || !outcome.body.isEmpty,
+            let validator = head.resumptionValidator
         else { return nil }
         let range = head.headers["Content-Range"].flatMap(ContentRange.init)
         // With status 206 the content length is that of the range.
         let totalLength = head.status == 206 ? range?.total ?? earlier?.totalLength : head.contentLength
-        self.init(bytes: outcome.body, validator: validator, totalLength: totalLength)
-        if let totalLength, bytes.count >= totalLength { return nil }
+        self.init(bytes: outcome.file == nil ? outcome.body : [], validator: validator, totalLength: totalLength)
+        file = outcome.file
+        if let totalLength, count >= totalLength { return nil }
     }
 
     /// The header fields that request the remainder.
     var rangeHeaders: HTTPHeaders {
-        ["Range": "bytes=\(bytes.count)-", "If-Range": validator, "Accept-Encoding": "identity"]
+        ["Range": "bytes=\(count)-", "If-Range": validator, "Accept-Encoding": "identity"]
     }
 
     /// Returns the length of the complete body, or `nil` if a response with status 206 is not the remainder of this
@@ -43,11 +55,21 @@ struct PartialBody: Sendable, Hashable {
     ///
     /// A server may send less than requested (RFC 9110, section 15.3.7); the body would then be incomplete.
     func resumedLength(from head: ResponseHead) -> Int? {
-        guard let range = head.headers["Content-Range"].flatMap(ContentRange.init), range.first == bytes.count,
+        guard let range = head.headers["Content-Range"].flatMap(ContentRange.init), range.first == count,
             !head.hasContentCoding, let length = range.total ?? totalLength, range.last == length - 1,
             length == totalLength ?? length
         else { return nil }
         let current = head.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"]
         return (current ?? validator).hasSameBytes(as: validator) ? length : nil
+    }
+}
+
+extension ResponseHead {
+    /// The validator with which the body can be resumed; `nil` if it cannot.
+    var resumptionValidator: String? {
+        guard status == 200 || status == 206, !hasContentCoding, headers["Accept-Ranges"]?.lowercased() != "none" else {
+            return nil
+        }
+        return Validators(headers.fields).strongValidator
     }
 }

@@ -17,8 +17,11 @@ package enum TransferProcess {
         at location: ServiceLocation,
         application: String
     ) async throws(EideticError) -> TransferConnection? {
-        let socket = try await pool.run { _ throws(EideticError) -> PacketSocket? in
-            do throws(SystemError) { return try ServiceStarter(location: location).connect() } catch {
+        let found = try await pool.run { _ throws(EideticError) -> (socket: PacketSocket, secret: [UInt8])? in
+            do throws(SystemError) {
+                guard let socket = try ServiceStarter(location: location).connect() else { return nil }
+                return (socket, try ApplicationSecret(at: location)?.load(for: application) ?? [])
+            } catch {
                 guard [EAGAIN, ECONNREFUSED, ENOENT].contains(error.errorNumber), error.call != .spawn else {
                     throw EideticError(error)
                 }
@@ -29,8 +32,8 @@ package enum TransferProcess {
                 )
             }
         }
-        guard let socket else { return nil }
-        return try TransferConnection(socket: socket, application: application)
+        guard let found else { return nil }
+        return try TransferConnection(socket: found.socket, application: application, secret: found.secret)
     }
 
     /// Takes the right to use a session.

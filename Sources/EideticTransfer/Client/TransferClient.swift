@@ -29,6 +29,8 @@ package final class TransferClient: Sendable {
         var observers: [String: (number: UInt64, handler: @Sendable (TransferNotification) -> Void)] = [:]
         var observerCount: UInt64 = 0
         var isClosed = false
+        /// The error with which the service has refused this application.
+        var refusal: EideticError?
     }
 
     let state = Guarded(State())
@@ -41,18 +43,25 @@ package final class TransferClient: Sendable {
     /// - Parameters:
     ///   - socket: One end of a connection; the other one is the transfer process's.
     ///   - application: The name of the application, to which its sessions belong; at most 255 bytes.
+    ///   - secret: The secret of ``ApplicationSecret``; by default none.
     ///   - onEnd: Called once, on the client's thread, when the connection has ended.
     /// - Throws: An error of the system if no pipe can be created.
     package init(
         socket: PacketSocket,
         application: String,
+        secret: [UInt8] = [],
         onEnd: @escaping @Sendable () -> Void
     ) throws(EideticError) {
         self.socket = socket
         self.onEnd = onEnd
         do throws(SystemError) { wakeUp = try WakeUpPipe() } catch { throw EideticError(error) }
         Thread.start(name: "eidetic-transfr") { [self] in run() }
-        send(.hello(version: TransferCommand.version, application: application), files: nil) { _ in }
+        let hello = TransferCommand.hello(version: TransferCommand.version, application: application, secret: secret)
+        send(hello, files: nil) { [weak self] result in
+            guard case .success(let reply) = result, case .failed(let code, let message) = reply.value else { return }
+            let error = EideticError(EideticError.Code(named: code) ?? .refused, message: message)
+            self?.state.withLock { $0.refusal = error }
+        }
     }
 
     /// Ends the connection.
@@ -75,7 +84,7 @@ package final class TransferClient: Sendable {
 
     private func send(_ command: TransferCommand, files: UploadFiles?, completion: @escaping Completion) {
         let fault = state.withLock { state -> EideticError? in
-            guard !state.isClosed else { return Self.lost }
+            guard !state.isClosed else { return state.refusal ?? Self.lost }
             let number = state.lastNumber == .max ? 1 : state.lastNumber + 1
             var writer = WireWriter()
             writer.append(number)
@@ -163,12 +172,12 @@ extension TransferClient {
     }
 
     private func end() {
-        let completions = state.withLock { state in
+        let (completions, error) = state.withLock { state in
             state.isClosed = true
             defer { (state.completions, state.observers, state.outgoing) = ([:], [:], []) }
-            return state.completions
+            return (state.completions, state.refusal ?? Self.lost)
         }
-        for completion in completions.values { completion(.failure(Self.lost)) }
+        for completion in completions.values { completion(.failure(error)) }
         onEnd()
     }
 }

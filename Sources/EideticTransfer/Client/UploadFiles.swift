@@ -3,7 +3,7 @@ import Glibc
 
 /// The open files of uploads, until they are sent to the transfer process.
 final class UploadFiles: Sendable {
-    private static let pool = WorkPool(name: "eidetic uploads", maximumThreadCount: 1)
+    private static let pool = WorkPool(name: "eidetic uploads", maximumThreadCount: 4)
 
     let descriptors: [Int32]
 

@@ -12,7 +12,7 @@ package struct TransferEngineConfiguration: Sendable {
     package var conditionInterval: Duration = .seconds(60)
     /// The largest number of bytes of all files of an application; `nil` for a quarter of the file system.
     package var diskLimit: Int?
-    /// The bytes of the file system that are never used; 64 MiB by default.
+    /// The bytes of the file system that transfers leave free; 64 MiB by default.
     package var reservedBytes = 64 << 20
     /// The path of a file with trusted certificates; `nil` for those of the system.
     package var certificateAuthorityFile: String?

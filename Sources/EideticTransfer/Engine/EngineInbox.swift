@@ -23,7 +23,14 @@ package final class EngineInbox: Sendable {
         return isPosted
     }
 
-    func connect(_ wakeUp: @escaping @Sendable () -> Void) { state.withLock { $0.wakeUp = wakeUp } }
+    func connect(_ wakeUp: @escaping @Sendable () -> Void) {
+        let hasWork = state.withLock { state in
+            state.wakeUp = wakeUp
+            return !state.work.isEmpty
+        }
+        // It was posted when nobody could be woken.
+        if hasWork { wakeUp() }
+    }
 
     func takeAll() -> [@Sendable (TransferEngine) -> Void] {
         state.withLock { state in

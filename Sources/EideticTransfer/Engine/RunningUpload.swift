@@ -25,6 +25,8 @@ final class RunningUpload: RunningTransfer {
 
     override var hasProgress: Bool { hasAdvanced }
 
+    override var canContinue: Bool { position == 0 || location != nil }
+
     override var progress: (completed: Int, total: Int?) { (position, added.uploadLength) }
 
     override func start() throws(EideticError) {

@@ -43,7 +43,10 @@ extension TransferEngine {
                 return reply(.file, try openFile(of: transfer, for: application))
             }
             guard command.isChange else { return reply(result, nil) }
-            afterNextCommit { _ in reply(result, nil) }
+            afterNextCommit { _, failure in
+                let failed = failure.map { TransferReply.failed(code: $0.code.description, message: $0.message) }
+                reply(failed ?? result, nil)
+            }
         } catch {
             for upload in uploads { fileSystem.removeIfPresent(upload.path) }
             reply(.failed(code: error.code.description, message: error.message), nil)
@@ -107,10 +110,14 @@ extension TransferEngine {
         _ configuration: TransferSessionConfiguration,
         of application: TransferApplication
     ) throws(EideticError) {
-        let wasDiscretionary = application.sessions[configuration.identifier]?.configuration.isDiscretionary ?? false
+        let earlier = application.sessions[configuration.identifier]?.configuration
         try store.openSession(configuration, of: application)
         application.sessions[configuration.identifier]?.isForceQuit = false
-        guard wasDiscretionary, !configuration.isDiscretionary else { return }
+        if let session = application.sessions[configuration.identifier], earlier?.sendsLaunchEvents == false {
+            // It may have finished before it asked for launches.
+            changedSessions.insert(session.number)
+        }
+        guard earlier?.isDiscretionary ?? false, !configuration.isDiscretionary else { return }
         for number in held.sorted() { makeReady(number) }
     }
 
@@ -120,7 +127,15 @@ extension TransferEngine {
         held = held.filter { store.rows[$0]?.session != session.number }
         let paths = try store.removeSession(session)
         observers[session.number] = nil
-        afterNextCommit { engine in for path in paths { engine.fileSystem.removeIfPresent(path) } }
+        removeAfterCommit(paths)
+    }
+
+    /// Removes files when the changes so far are safe.
+    func removeAfterCommit(_ paths: [String]) {
+        guard !paths.isEmpty else { return }
+        afterNextCommit { engine, failure in
+            if failure == nil { for path in paths { engine.fileSystem.removeIfPresent(path) } }
+        }
     }
 }
 
@@ -208,11 +223,26 @@ extension TransferEngine {
         let source = application.partPath(number)
         guard (try? fileSystem.rename(source, to: application.keptPath(token))) != nil else { return nil }
         removeOldParts(of: application)
+        synchronise(application.keptPath(token))
         // The header fields are not a part of the data, which the application stores.
         var kept = part
         kept.headers = part.headers.removing(["Set-Cookie"])
         let data = ResumeData(token: token, part: kept, url: request.url).bytes
         return data.count <= 4_096 ? data : nil
+    }
+
+    /// Makes a kept part safe before the journal, and so before the event that has its data; removes it otherwise.
+    private func synchronise(_ path: String) {
+        let files = fileSystem
+        syncWorker.add(
+            .work {
+                do throws(SystemError) {
+                    try files.synchronizeData(try files.open(path, flags: O_RDONLY))
+                } catch {
+                    files.removeIfPresent(path)
+                }
+            }
+        )
     }
 
     /// Removes kept parts that are a week old, and the oldest above 16.
@@ -227,8 +257,7 @@ extension TransferEngine {
     }
 
     private func acknowledge(_ events: [UInt64], by application: TransferApplication) throws(EideticError) {
-        let paths = try store.acknowledge(events, by: application)
-        afterNextCommit { engine in for path in paths { engine.fileSystem.removeIfPresent(path) } }
+        removeAfterCommit(try store.acknowledge(events, by: application))
     }
 
     /// Cancels all transfers of an application that the user has quit by force, and does not launch it for their

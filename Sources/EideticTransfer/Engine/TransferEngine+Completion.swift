@@ -6,13 +6,29 @@ import Glibc
 extension TransferEngine {
     /// Throws if the next bytes would exceed the application's share of the disk.
     func checkSpace(for count: Int, of transfer: RunningTransfer) throws(EideticError) {
-        let limit = try diskLimit()
-        guard transfer.application.diskBytes + count <= limit else {
-            throw EideticError(
-                .limitExceeded,
-                message: "the files of \(transfer.application.name) would exceed \(limit) bytes; acknowledge events"
-            )
+        guard transfer.application.diskBytes + count <= (try diskLimit()) else {
+            throw quotaError(of: transfer.application)
         }
+        try checkFreeSpace(for: count)
+    }
+
+    func quotaError(of application: TransferApplication) -> EideticError {
+        let limit = (try? diskLimit()) ?? 0
+        let message = "the files of \(application.name) would exceed \(limit) bytes; acknowledge events"
+        return EideticError(.limitExceeded, message: message)
+    }
+
+    /// Throws if fewer than the reserved bytes would be left on the file system, which is asked once a second.
+    private func checkFreeSpace(for count: Int) throws(EideticError) {
+        if freeSpace.map({ $0.bytes < count || time.uptime - $0.checked >= .seconds(1) }) ?? true {
+            guard let space = try? fileSystem.freeSpace(at: configuration.directory) else { return }
+            freeSpace = (space.availableBytes - configuration.reservedBytes, time.uptime)
+        }
+        guard let left = freeSpace?.bytes, left >= count else {
+            let message = "fewer than \(configuration.reservedBytes) bytes would be left on the file system"
+            throw EideticError(.diskFull, message: message)
+        }
+        freeSpace?.bytes = left - count
     }
 
     func diskLimit() throws(EideticError) -> Int {
@@ -20,7 +36,7 @@ extension TransferEngine {
         if let cachedDiskLimit { return cachedDiskLimit }
         do throws(SystemError) {
             let space = try fileSystem.freeSpace(at: configuration.directory)
-            cachedDiskLimit = max(0, space.totalBytes / 4 - configuration.reservedBytes)
+            cachedDiskLimit = space.totalBytes / 4
             return cachedDiskLimit ?? 0
         } catch {
             throw EideticError(error)
@@ -98,6 +114,8 @@ extension TransferEngine {
         finishing.remove(number)
         guard let error else { return end(number, with: outcome, diskBytes: length) }
         lastErrors[number] = EideticError(error)
+        // Its time may have been over meanwhile.
+        if let row = store.rows[number] { deadlines.insert(number, at: row.deadline) }
         store.rows[number]?.state = .waiting
         store.rows[number]?.waitReason = .diskFull
         store.rows[number]?.notBefore = time.uptime + configuration.backoff.delay(afterAttempts: 5)
@@ -117,7 +135,7 @@ extension TransferEngine {
         }
         end(transfer.number, with: .finished(response), body: body, diskBytes: response.length)
         // Until the end is safe, the part shows that the file is not the one that it describes.
-        if let earlierPart { afterNextCommit { $0.fileSystem.removeIfPresent(earlierPart) } }
+        removeAfterCommit(earlierPart.map { [$0] } ?? [])
     }
 }
 
@@ -143,8 +161,7 @@ extension TransferEngine {
         let application = session.application
         let paths = row.kind == .upload ? [application.uploadPath(number), application.partPath(number)] : []
         let failed = outcome.state == .finished ? [] : [application.partPath(number)]
-        guard !paths.isEmpty || !failed.isEmpty else { return }
-        afterNextCommit { engine in for path in paths + failed { engine.fileSystem.removeIfPresent(path) } }
+        removeAfterCommit(paths + failed)
     }
 
     /// Tries again to record an end if the journal cannot be written.
@@ -157,18 +174,26 @@ extension TransferEngine {
     ) {
         Log.write(.error, category: .fetch, message: "the end of a transfer cannot be recorded: \(error)")
         finishing.insert(number)
-        let (inbox, wait) = (inbox, Duration.seconds(1))
-        copyWorker.add(
-            .work {
-                // The journal's file system is full: nothing else can be done on it either.
-                Self.pause(for: wait)
-                inbox.post { engine in
-                    engine.finishing.remove(number)
-                    engine.end(number, with: outcome, body: body, diskBytes: diskBytes)
-                }
-            }
-        )
+        unrecordedEnds.append(UnrecordedEnd(number: number, outcome: outcome, body: body, diskBytes: diskBytes))
+        endNotBefore = SystemTime().uptime + .seconds(1)
     }
 
-    private static func pause(for duration: Duration) { usleep(UInt32(duration.inMilliseconds * 1_000)) }
+    /// Attempts again to record ends.
+    func retryEnds() {
+        guard !unrecordedEnds.isEmpty, SystemTime().uptime >= endNotBefore else { return }
+        let ends = unrecordedEnds
+        unrecordedEnds = []
+        for ended in ends {
+            finishing.remove(ended.number)
+            end(ended.number, with: ended.outcome, body: ended.body, diskBytes: ended.diskBytes)
+        }
+    }
+}
+
+/// The end of a transfer that could not be written to the journal.
+struct UnrecordedEnd {
+    let number: UInt64
+    let outcome: TransferEvent.Outcome
+    let body: [UInt8]?
+    let diskBytes: Int
 }

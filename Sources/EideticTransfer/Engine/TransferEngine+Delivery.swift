@@ -17,6 +17,16 @@ extension TransferEngine {
         }
     }
 
+    /// Delivers the events of a session to a function until the engine ends.
+    package func observe(
+        _ session: String,
+        of application: String,
+        handler: @escaping (TransferNotification) -> Void
+    ) {
+        guard let session = store.application(named: application).sessions[session] else { return }
+        addObserver(Observer(handler: handler, canReceive: { true }), of: session)
+    }
+
     /// Adds an observer, which gets the events that are not acknowledged at once.
     func addObserver(_ observer: Observer, of session: TransferSession) {
         session.isForceQuit = false
@@ -26,7 +36,27 @@ extension TransferEngine {
 
     func removeObserver(_ observer: Observer, of session: UInt32) {
         observers[session]?.removeAll { $0 === observer }
-        if observers[session]?.isEmpty ?? false { observers[session] = nil }
+        guard observers[session]?.isEmpty ?? false else { return }
+        observers[session] = nil
+        // The application may have ended before it had handled its events.
+        if let session = store.sessions[session] { wakeApplicationIfFinished(session) }
+    }
+
+    /// Returns the event of a transfer that has ended; a failure if the journal cannot be read.
+    private func event(of row: TransferRow) -> TransferEvent {
+        do throws(EideticError) { return try store.event(of: row) } catch {
+            Log.write(.error, category: .fetch, message: "the event of the transfer \(row.number): \(error)")
+            let request = try? store.request(of: row).request
+            let message = "what became of the transfer cannot be read from the journal: \(error.message)"
+            return TransferEvent(
+                number: row.event,
+                transfer: TransferIdentifier(row.number),
+                kind: row.kind,
+                url: request?.url ?? "",
+                note: request?.note ?? [],
+                outcome: .failed(code: error.code.description, message: message)
+            )
+        }
     }
 
     /// Delivers the events that are safe by now.
@@ -47,7 +77,8 @@ extension TransferEngine {
         let start = session.events.firstIndex { $0.event > observer.lastEvent } ?? session.events.endIndex
         for entry in session.events[start...] {
             guard entry.event <= committedEvent, observer.canReceive() else { return }
-            guard let row = store.rows[entry.transfer], let event = try? store.event(of: row) else { continue }
+            guard let row = store.rows[entry.transfer] else { continue }
+            let event = event(of: row)
             observer.lastEvent = entry.event
             observer.handler(.event(event))
         }
@@ -58,7 +89,7 @@ extension TransferEngine {
         observer.handler(.sessionFinished(lastEvent: last))
     }
 
-    private func wakeApplicationIfFinished(_ session: TransferSession) {
+    func wakeApplicationIfFinished(_ session: TransferSession) {
         guard session.openCount == 0, let last = session.events.last?.event, last <= committedEvent,
             session.announcedEvent < last, !session.isForceQuit,
             observers[session.number] == nil || session.application.isHeld, session.configuration.sendsLaunchEvents

@@ -8,12 +8,19 @@ extension TransferEngine {
     /// The longest time for which a discretionary transfer waits for conditions.
     private static let discretionaryLimit: Duration = .seconds(86_400)
 
+    /// The longest time between two looks at the time of day, for transfers that wait for it.
+    private static let clockInterval: Duration = .seconds(600)
+
     /// Lets a transfer start as soon as its turn has come, unless it waits for a moment or for conditions.
     func makeReady(_ number: UInt64) {
         guard let row = store.rows[number], row.state == .waiting, let session = store.sessions[row.session] else {
             return
         }
         if row.notBefore > time.uptime { return deadlines.insert(number, at: row.notBefore) }
+        if let wait = row.earliestBegin.map({ $0 - time.now }), wait > .zero {
+            // The time of day may be set meanwhile.
+            return deadlines.insert(number, at: time.uptime + min(wait, Self.clockInterval))
+        }
         if session.configuration.isDiscretionary, !row.isOverdue {
             refreshConditions()
             let limit = row.deadline - session.configuration.resourceTimeout + Self.discretionaryLimit
@@ -29,8 +36,8 @@ extension TransferEngine {
         let application = session.application.index
         queue.insert(
             number,
-            application: application,
-            host: row.host,
+            on: TransferQueue.Connection(application: application, host: row.host, session: session.number),
+            limit: session.configuration.connectionsPerHost,
             priority: row.priority,
             remaining: remaining
         )
@@ -93,24 +100,26 @@ extension TransferEngine {
 // MARK: Attempts
 extension TransferEngine {
     func startTransfers() {
-        while let next = queue.popNext(isReady: isReady) { start(next.number, host: next.host) }
+        while let next = queue.popNext(isReady: isReady) { start(next.number, on: next.connection) }
     }
 
-    private func isReady(_ number: UInt64) -> Bool {
+    func isReady(_ number: UInt64) -> Bool {
         guard let row = store.rows[number] else { return false }
         return row.state == .waiting && row.notBefore <= time.uptime && !held.contains(number)
+            && row.earliestBegin.map { $0 <= time.now } ?? true
     }
 
-    private func start(_ number: UInt64, host: UInt32) {
+    private func start(_ number: UInt64, on connection: TransferQueue.Connection) {
         guard let row = store.rows[number], let session = store.sessions[row.session] else {
-            return queue.release(host: host)
+            return queue.release(connection)
         }
         store.rows[number]?.state = .running
         let transfer: RunningTransfer
         do throws(EideticError) {
             transfer = try makeTransfer(row, in: session)
+            transfer.startTime = time.uptime
         } catch {
-            queue.release(host: host)
+            queue.release(connection)
             return end(number, with: .failed(code: error.code.description, message: error.message))
         }
         running[number] = transfer
@@ -135,7 +144,7 @@ extension TransferEngine {
         guard running.removeValue(forKey: transfer.number) != nil else { return }
         if let exchange = transfer.exchange { loop.cancel(exchange) }
         transfer.exchange = nil
-        queue.release(host: transfer.host)
+        queue.release(transfer.connection)
     }
 
     /// Decides when a transfer is attempted again, or that it has failed.
@@ -173,6 +182,7 @@ extension TransferEngine {
     func tick() {
         for transfer in Array(running.values) {
             guard let exchange = transfer.exchange else { continue }
+            transfer.measureRate(at: time.uptime)
             let silence = clock.now - exchange.lastActivity
             if silence >= transfer.configuration.requestTimeout {
                 let seconds = Int(silence.inSeconds)

@@ -43,8 +43,18 @@ extension TransferEngine {
         status.lastError = String((lastErrors[row.number]?.message ?? "").prefix(1_024))
         guard row.state == .waiting else { return status }
         if row.notBefore > time.uptime { status.nextAttempt = time.now + (row.notBefore - time.uptime) }
+        if let begin = row.earliestBegin, begin > time.now { status.nextAttempt = begin }
         status.reasons = reasons(for: row)
         return status
+    }
+
+    /// Returns the reason if the session has as many connections to the host as it allows.
+    private func limitOfSession(_ row: TransferRow) -> WaitReason? {
+        let limit = store.sessions[row.session]?.configuration.connectionsPerHost ?? .max
+        guard limit < TransferLimits.connectionsPerHost, queue.count(ofSession: row.session, host: row.host) >= limit
+        else { return nil }
+        let text = "all \(limit) connections of its session to \(store.hosts.names[Int(row.host)]) are in use"
+        return WaitReason(.hostLimit, text: text)
     }
 
     /// Returns the reasons for which a transfer that waits does not run.
@@ -55,7 +65,16 @@ extension TransferEngine {
             let cause = lastErrors[row.number].map { ": \($0.message.prefix(512))" } ?? ""
             reasons.append(WaitReason(code, text: "the next attempt is in \(seconds) s\(cause)"))
         }
+        if let begin = row.earliestBegin, begin > time.now {
+            let seconds = Int((begin - time.now).inSeconds.rounded(.up))
+            reasons.append(WaitReason(.earliestBegin, text: "it begins in \(seconds) s at the earliest, as requested"))
+        }
         guard reasons.isEmpty else { return reasons }
+        if let reason = limitOfSession(row) { return [reason] }
+        if row.waitReason == .queue {
+            let text = "it gave its connection to another application, and continues when one is free"
+            return [WaitReason(.queue, text: text)]
+        }
         if queue.isFull(host: row.host) {
             let limit = TransferLimits.connectionsPerHost
             return [

@@ -12,7 +12,7 @@ package final class TransferEngine {
     let clock: ActiveClock
     package let inbox: EngineInbox
     let syncWorker: SyncWorker
-    let copyWorker: SyncWorker
+    let copyWorkers: CopyWorkers
     private let lock: FileDescriptor
     private let routes = RouteSocket()
     /// A Boolean value indicating whether ``run(host:)`` ends.
@@ -28,6 +28,7 @@ package final class TransferEngine {
     var held: Set<UInt64> = []
     var unmetConditions: [WaitReason] = []
     var nextConditionCheck: Duration = .zero
+    var nextShareCheck: Duration = .zero
     package var isMetered = false
     /// The last failures of transfers, for their status.
     var lastErrors: [UInt64: EideticError] = [:]
@@ -37,10 +38,18 @@ package final class TransferEngine {
     var observers: [UInt32: [Observer]] = [:]
     var committedEvent: UInt64
     var changedSessions: Set<UInt32> = []
-    private var afterCommit: [(TransferEngine) -> Void] = []
-    private var afterCurrentCommit: [(TransferEngine) -> Void] = []
+    private var afterCommit: [CommitHandler] = []
+    private var afterCurrentCommit: [CommitHandler] = []
+    /// A function that is called when the changes before it are safe, or with the error for which they are not.
+    typealias CommitHandler = (TransferEngine, EideticError?) -> Void
     /// The commands whose files are being copied.
-    var pendingCopies: [UInt64: ([UploadCopy], EideticError?) -> Void] = [:]
+    var pendingCopies: [UInt64: (application: TransferApplication, completion: CopyHandler)] = [:]
+    typealias CopyHandler = ([UploadCopy], EideticError?) -> Void
+    /// The ends that could not be recorded, and the uptime at which that is attempted again.
+    var unrecordedEnds: [UnrecordedEnd] = []
+    var endNotBefore: Duration = .zero
+    /// The bytes that may be written before the free space is looked at again.
+    var freeSpace: (bytes: Int, checked: Duration)?
     var lastCopy: UInt64 = 0
     /// The observers of this process.
     var tokens: [ObjectIdentifier: (token: ObservationToken, observer: Observer, session: UInt32)] = [:]
@@ -74,7 +83,7 @@ package final class TransferEngine {
         options.certificateAuthorityFile = configuration.certificateAuthorityFile
         loop = FileTransferLoop(options: options) { clock.now }
         syncWorker = SyncWorker(name: "transfer-sync", fileSystem: configuration.fileSystem)
-        copyWorker = SyncWorker(name: "transfer-copy", fileSystem: configuration.fileSystem)
+        copyWorkers = CopyWorkers(fileSystem: configuration.fileSystem)
         committedEvent = store.nextEvent - 1
         inbox.connect(loop.wakeUp)
         for row in store.rows.values.sorted(by: { $0.number < $1.number }) where !row.state.isTerminal {
@@ -104,9 +113,9 @@ extension TransferEngine {
         while !isStopping { turn(host) }
         for work in inbox.close() { work(self) }
         stopTransfers()
-        try? store.journal.flush()
+        cancelCopies()
+        commitAtEnd()
         syncWorker.stop()
-        copyWorker.stop()
         try? fileSystem.lock(lock, operation: LOCK_UN)
         onStop()
     }
@@ -125,15 +134,17 @@ extension TransferEngine {
         // After the work, which may have been the last: the host then measures how long nothing is to be done.
         host?.handle(Array(descriptors[ownCount...]), for: self)
         loop.run()
+        retryEnds()
         wakeDueTransfers()
         checkConditions()
         tick()
+        shareConnections()
         startTransfers()
         commit()
     }
 
     private func timeout(_ hostDeadline: Duration?) -> Duration? {
-        if !running.isEmpty { return ActiveClock.maximumWait }
+        if !running.isEmpty || !unrecordedEnds.isEmpty { return ActiveClock.maximumWait }
         let conditionCheck = held.isEmpty ? nil : nextConditionCheck
         let next = [deadlines.first?.time, conditionCheck, hostDeadline].compactMap { $0 }.min()
         return next.map { max(.zero, $0 - time.uptime) }
@@ -150,7 +161,22 @@ extension TransferEngine {
 // MARK: The journal
 extension TransferEngine {
     /// Calls a function on this thread after the changes so far are safe.
-    func afterNextCommit(_ body: @escaping (TransferEngine) -> Void) { afterCommit.append(body) }
+    func afterNextCommit(_ body: @escaping CommitHandler) { afterCommit.append(body) }
+
+    /// Makes the last changes safe, and replies to those who wait for that.
+    private func commitAtEnd() {
+        var failure: EideticError?
+        do throws(SystemError) {
+            try store.journal.flush()
+            if !(afterCurrentCommit + afterCommit).isEmpty {
+                try fileSystem.synchronizeData(store.journal.file.descriptor)
+            }
+        } catch {
+            failure = EideticError(error)
+        }
+        for body in afterCurrentCommit + afterCommit { body(self, failure) }
+        (afterCurrentCommit, afterCommit) = ([], [])
+    }
 
     /// Synchronises the journal for all that waits, unless that is already under way.
     private func commit() {
@@ -167,9 +193,12 @@ extension TransferEngine {
             return retryCommit(after: error)
         }
         isCommitting = true
+        let file = store.journal.file, invalid = store.takeInvalidPlaces()
         syncWorker.add(
-            .journal(store.journal.file) { [inbox] error in
+            .journal(file) { [inbox, fileSystem] error in
                 inbox.post { $0.didCommit(lastEvent: lastEvent, failure: error) }
+                // What a failure leaves is erased at the next start.
+                if error == nil { try? file.erase(invalid, with: fileSystem) }
             }
         )
     }
@@ -181,7 +210,7 @@ extension TransferEngine {
         store.eraseSecrets(upTo: lastEvent)
         let work = afterCurrentCommit
         afterCurrentCommit = []
-        for body in work { body(self) }
+        for body in work { body(self, nil) }
         deliver()
     }
 

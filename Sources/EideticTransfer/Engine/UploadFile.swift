@@ -47,7 +47,7 @@ struct UploadCopy: Sendable, Hashable {
 }
 
 extension TransferEngine {
-    /// Copies files on a thread of its own, and calls `body` with the copies, or the error.
+    /// Copies files on the application's thread, and calls `body` with the copies, or the error.
     func copy(
         _ files: [UploadFile],
         of application: TransferApplication,
@@ -55,11 +55,10 @@ extension TransferEngine {
     ) {
         lastCopy += 1
         let number = lastCopy
-        pendingCopies[number] = body
         let (fileSystem, directory) = (fileSystem, "\(application.directory)/uploads")
         let limit = ((try? diskLimit()) ?? 0) - application.diskBytes
-        copyWorker.add(
-            .work { [inbox] in
+        do throws(EideticError) {
+            try copyWorkers.add(for: application) { [inbox] in
                 var copies: [UploadCopy] = []
                 var failure: EideticError?
                 for (index, file) in files.enumerated() where failure == nil {
@@ -71,10 +70,31 @@ extension TransferEngine {
                         failure = error
                     }
                 }
-                if failure != nil { for copy in copies { fileSystem.removeIfPresent(copy.path) } }
                 let (result, error) = (copies, failure)
-                inbox.post { $0.pendingCopies.removeValue(forKey: number)?(result, error) }
+                let isPosted = inbox.post { $0.didCopy(result, number: number, failure: error) }
+                if !isPosted { for copy in result { fileSystem.removeIfPresent(copy.path) } }
             }
-        )
+            pendingCopies[number] = (application, body)
+        } catch {
+            body([], error)
+        }
+    }
+
+    private func didCopy(_ copies: [UploadCopy], number: UInt64, failure: EideticError?) {
+        guard let pending = pendingCopies.removeValue(forKey: number) else { return }
+        copyWorkers.finish(of: pending.application)
+        // Other files may have come since the copy was begun.
+        let isTooMuch = copies.reduce(pending.application.diskBytes) { $0 + $1.length } > (try? diskLimit()) ?? 0
+        let error = failure ?? (isTooMuch ? quotaError(of: pending.application) : nil)
+        if error != nil { for copy in copies { fileSystem.removeIfPresent(copy.path) } }
+        pending.completion(error == nil ? copies : [], error)
+    }
+
+    /// Ends the additions whose files are being copied, because the engine stops.
+    func cancelCopies() {
+        let pending = pendingCopies.values
+        pendingCopies = [:]
+        for entry in pending { entry.completion([], .cancelled) }
+        copyWorkers.stop()
     }
 }

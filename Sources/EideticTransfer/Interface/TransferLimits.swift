@@ -11,6 +11,10 @@ package enum TransferLimits {
     package static let transferCount = 10_000
     /// The largest number of connections to one host.
     package static let connectionsPerHost = 6
+    /// The largest number of applications whose uploads are being copied.
+    package static let copyingApplications = 16
+    /// The largest number of additions with uploads of an application that are being copied.
+    package static let copiesPerApplication = 64
     /// The largest number of connections.
     package static let connections = 16
 }

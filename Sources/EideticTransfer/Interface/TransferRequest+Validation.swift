@@ -59,5 +59,11 @@ extension TransferSessionConfiguration {
         guard requestTimeout > .zero, resourceTimeout > .zero, resourceTimeout <= .seconds(366 * 86_400) else {
             throw EideticError(.invalidArgument, message: "a time-out of the session \"\(identifier)\" is out of range")
         }
+        guard connectionsPerHost > 0 else {
+            throw EideticError(
+                .invalidArgument,
+                message: "the session \"\(identifier)\" needs at least one connection to a host"
+            )
+        }
     }
 }

@@ -1,3 +1,4 @@
+package import EideticCore
 import EideticFetch
 package import EideticHTTP
 
@@ -38,6 +39,8 @@ package struct TransferRequest: Sendable, Hashable {
     ///
     /// Transfers with a higher one start first within an application.
     package var priority: Int8 = 0
+    /// The time of day before which the transfer does not begin; `nil`, at once, by default.
+    package var earliestBegin: Timestamp?
     /// The absolute path of the file to upload; `nil` for a download.
     package var filePath: String?
     /// The data of a cancelled download, which is continued if it is still there; `nil` by default.

@@ -22,5 +22,10 @@ package struct TransferSessionConfiguration: Sendable, Hashable {
     /// default.
     package var allowsPrivateRedirects = false
 
+    /// The largest number of connections of the session to one host; 6 by default.
+    ///
+    /// All applications together have at most 6.
+    package var connectionsPerHost = TransferLimits.connectionsPerHost
+
     package init(identifier: String) { self.identifier = identifier }
 }

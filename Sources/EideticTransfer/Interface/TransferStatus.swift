@@ -81,6 +81,8 @@ package struct WaitReason: Sendable, Hashable {
         case quota
         /// The file system is full.
         case diskFull
+        /// The time before which the transfer does not begin has not come.
+        case earliestBegin
 
         /// The name that appears in JSON.
         package var name: String { "\(self)" }

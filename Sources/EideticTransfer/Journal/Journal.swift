@@ -55,6 +55,7 @@ final class Journal {
         let size = try fileSystem.size(of: descriptor)
         var reader = JournalReader(fileSystem: fileSystem, size: UInt64(size))
         length = try reader.readAll(from: descriptor, apply: body)
+        let unfinished = reader.unfinishedErasures
         if length < size {
             Log.write(
                 .warning,
@@ -64,6 +65,7 @@ final class Journal {
             try fileSystem.truncate(descriptor, to: Int(length))
         }
         file = File(descriptor)
+        try file.erase(unfinished, with: fileSystem)
         guard length == 0 else { return }
         pending = Self.magic
         length = UInt64(pending.count)
@@ -145,11 +147,19 @@ final class Journal {
         return bytes
     }
 
+    /// Marks records as invalid, so that they may be overwritten once the marks are synchronised.
+    func invalidate(_ places: [JournalPlace]) throws(SystemError) {
+        try flush()
+        for place in places {
+            try fileSystem.write([JournalReader.invalidMark], to: file.descriptor, at: Int(place.offset) + 3)
+        }
+    }
+
     /// Overwrites the secret of a record with zeros.
     func eraseSecret(of place: JournalPlace) throws(SystemError) {
         try flush()
         let head = try fileSystem.bytes(of: file.descriptor, at: Int(place.offset), count: Self.headSize)
-        guard let lengths = JournalReader.lengths(head), lengths.secret > 0 else { return }
+        guard let lengths = JournalReader.lengths(head), lengths.secret > 0, !lengths.isInvalid else { return }
         let zeros = [UInt8](repeating: 0, count: lengths.secret)
         let offset = Int(place.offset) + Self.headSize + lengths.payload
         try fileSystem.write(zeros, to: file.descriptor, at: offset)

@@ -9,6 +9,11 @@ struct JournalReader {
     private var buffer: [UInt8] = []
     private var bufferStart: UInt64 = 0
 
+    /// The records that are marked as invalid and have bytes still.
+    private(set) var unfinishedErasures: [JournalPlace] = []
+
+    /// The last byte of the length of a payload that is not valid any more.
+    static let invalidMark: UInt8 = 0x80
     /// The largest size of a record, far above that of any record that is written.
     static let maximumRecordSize = 1 << 20
 
@@ -23,10 +28,15 @@ struct JournalReader {
         guard try bytes(at: 0, count: Journal.magic.count, of: file) == Journal.magic else { return 0 }
         while let head = try bytes(at: offset, count: Journal.headSize, of: file), let lengths = Self.lengths(head) {
             let count = Journal.headSize + lengths.payload + lengths.secret
-            guard let bytes = try bytes(at: offset, count: count, of: file), let decoded = Self.decode(bytes) else {
+            let place = JournalPlace(offset: offset, length: UInt32(count))
+            guard let bytes = try bytes(at: offset, count: count, of: file) else { break }
+            if lengths.isInvalid {
+                if bytes[Journal.headSize...].contains(where: { $0 != 0 }) { unfinishedErasures.append(place) }
+            } else if let decoded = Self.decode(bytes) {
+                body(decoded.record, place)
+            } else {
                 break
             }
-            body(decoded.record, JournalPlace(offset: offset, length: UInt32(count)))
             offset += UInt64(count)
         }
         return offset
@@ -34,7 +44,9 @@ struct JournalReader {
 
     /// Decodes the bytes of one record; `nil` if they are not valid.
     static func decode(_ bytes: [UInt8]) -> (record: JournalRecord, secret: [UInt8])? {
-        guard let lengths = lengths(bytes), bytes.count == Journal.headSize + lengths.payload + lengths.secret else {
+        guard let lengths = lengths(bytes), !lengths.isInvalid,
+            bytes.count == Journal.headSize + lengths.payload + lengths.secret
+        else {
             return nil
         }
         let payload = Array(bytes[Journal.headSize..<Journal.headSize + lengths.payload])
@@ -48,12 +60,13 @@ struct JournalReader {
     }
 
     /// Returns the lengths of the payload and of the secret of a record; `nil` if they cannot be right.
-    static func lengths(_ head: [UInt8]) -> (payload: Int, secret: Int)? {
+    static func lengths(_ head: [UInt8]) -> (payload: Int, secret: Int, isInvalid: Bool)? {
         var reader = WireReader(head)
-        guard let payload = try? reader.integer(UInt32.self), let secret = try? reader.integer(UInt32.self),
-            payload > 0, payload <= maximumRecordSize, secret <= maximumRecordSize
+        guard let first = try? reader.integer(UInt32.self), let secret = try? reader.integer(UInt32.self),
+            case let payload = first & 0xff_ffff, payload > 0, payload <= maximumRecordSize,
+            secret <= maximumRecordSize, case let mark = UInt8(first >> 24), mark == 0 || mark == invalidMark
         else { return nil }
-        return (Int(payload), Int(secret))
+        return (Int(payload), Int(secret), mark == invalidMark)
     }
 
     private mutating func bytes(

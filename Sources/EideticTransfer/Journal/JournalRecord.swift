@@ -9,7 +9,8 @@ enum JournalRecord: Sendable {
     case counters(nextTransfer: UInt64, nextEvent: UInt64)
     /// The boot of the system to which the following records belong.
     case boot(String)
-    case session(number: UInt32, application: String, TransferSessionConfiguration)
+    /// A session, and the digest of the secret of its application.
+    case session(number: UInt32, application: String, identity: [UInt8], TransferSessionConfiguration)
     case sessionRemoved(number: UInt32)
     case added(AddedTransfer)
     /// The response to whose body the bytes of the part file belong.
@@ -75,10 +76,11 @@ extension JournalRecord: WireEncodable, WireDecodable {
         case .boot(let boot):
             writer.append(Tag.boot.rawValue)
             writer.append(boot)
-        case .session(let number, let application, let configuration):
+        case .session(let number, let application, let identity, let configuration):
             writer.append(Tag.session.rawValue)
             writer.append(number)
             writer.append(application)
+            writer.append(identity)
             writer.append(configuration)
         case .sessionRemoved(let number):
             writer.append(Tag.sessionRemoved.rawValue)
@@ -120,6 +122,7 @@ extension JournalRecord: WireEncodable, WireDecodable {
             self = .session(
                 number: try reader.integer(),
                 application: try reader.text(),
+                identity: try reader.blob(limit: 64),
                 try TransferSessionConfiguration(from: &reader)
             )
         case .sessionRemoved: self = .sessionRemoved(number: try reader.integer())

@@ -9,25 +9,34 @@ package struct TransferQueue {
         let cost: Int32
     }
 
-    /// The transfers of one application to one host; the first entries may have been removed.
-    fileprivate struct HostQueue {
+    /// The transfers of one session to one host.
+    private struct Lane: Hashable {
+        let host: UInt32
+        let session: UInt32
+    }
+
+    /// The transfers of a lane; the first entries may have been removed.
+    fileprivate struct LaneQueue {
+        /// The largest number of connections.
+        var limit = Int.max
         var entries: [Entry] = []
         var start = 0
         var first: Entry? { start < entries.count ? entries[start] : nil }
     }
 
     private struct ApplicationQueue {
-        var hosts: [UInt32: HostQueue] = [:]
+        var lanes: [Lane: LaneQueue] = [:]
         var deficit = 0
     }
 
     private var applications: [Int: ApplicationQueue] = [:]
     /// The applications with entries, in the order of their turns.
     private var turns: [Int] = []
-    private var runningOfHost: [UInt32: Int] = [:]
-    package private(set) var runningCount = 0
+    private var usage = ConnectionUsage()
 
     package init() {}
+
+    package var runningCount: Int { usage.count }
 
     /// The bytes that each application may start in a turn.
     private static let quantum = 1 << 20
@@ -38,55 +47,70 @@ package struct TransferQueue {
     /// A Boolean value indicating whether all connections are in use.
     package var isFull: Bool { runningCount >= TransferLimits.connections }
 
-    package func isFull(host: UInt32) -> Bool { runningOfHost[host, default: 0] >= TransferLimits.connectionsPerHost }
+    package func isFull(host: UInt32) -> Bool { usage.count(host: host) >= TransferLimits.connectionsPerHost }
+
+    /// Returns the number of connections of a session to a host.
+    package func count(ofSession session: UInt32, host: UInt32) -> Int { usage.count(ofSession: session, host: host) }
 
     /// Adds a transfer that may start.
     ///
     /// - Parameters:
     ///   - number: The transfer.
-    ///   - application: The number of its application.
-    ///   - host: The number of its host.
+    ///   - connection: The connection that it needs.
+    ///   - limit: The largest number of connections of its session to its host.
     ///   - priority: Its priority.
     ///   - remaining: The bytes that it has still to transfer; `nil` if unknown.
-    package mutating func insert(_ number: UInt64, application: Int, host: UInt32, priority: Int8, remaining: Int?) {
+    package mutating func insert(
+        _ number: UInt64,
+        on connection: Connection,
+        limit: Int = .max,
+        priority: Int8 = 0,
+        remaining: Int? = nil
+    ) {
+        let application = connection.application
         if applications[application] == nil {
             applications[application] = ApplicationQueue()
             turns.append(application)
         }
         let cost = min(max(remaining ?? Self.unknownCost, Self.costBounds.lowerBound), Self.costBounds.upperBound)
         let entry = Entry(number: number, priority: priority, cost: Int32(cost))
-        applications[application]?.hosts[host, default: HostQueue()].insert(entry)
+        let lane = Lane(host: connection.host, session: connection.session)
+        applications[application]?.lanes[lane, default: LaneQueue()].limit = limit
+        applications[application]?.lanes[lane]?.insert(entry)
     }
 
     /// Removes the next transfer and counts it as running.
     ///
+    /// Applications with fewer connections than their share come first.
+    ///
     /// - Parameter isReady: A function that returns `false` for a transfer that no longer waits; it is dropped.
-    /// - Returns: The transfer and its host; `nil` if none may start now.
-    package mutating func popNext(isReady: (UInt64) -> Bool) -> (number: UInt64, host: UInt32)? {
+    /// - Returns: The transfer and its connection; `nil` if none may start now.
+    package mutating func popNext(isReady: (UInt64) -> Bool) -> (number: UInt64, connection: Connection)? {
         guard !isFull else { return nil }
         dropStale(isReady)
         let candidates = turns.compactMap { application in
-            best(of: application).map { (application: application, host: $0.host, entry: $0.entry) }
+            best(of: application).map { (application: application, lane: $0.lane, entry: $0.entry) }
         }
-        guard let choice = choose(candidates) else { return nil }
-        applications[choice.application]?.hosts[choice.host]?.start += 1
+        let entitled = candidates.filter { isBelowShare($0.application, host: $0.lane.host) }
+        guard let choice = choose(entitled.isEmpty ? candidates : entitled) else { return nil }
+        applications[choice.application]?.lanes[choice.lane]?.start += 1
         applications[choice.application]?.deficit -= Int(choice.entry.cost)
-        compact(choice.application, host: choice.host)
-        runningOfHost[choice.host, default: 0] += 1
-        runningCount += 1
-        return (choice.entry.number, choice.host)
+        compact(choice.application, lane: choice.lane)
+        let connection = Connection(
+            application: choice.application,
+            host: choice.lane.host,
+            session: choice.lane.session
+        )
+        usage.add(connection)
+        return (choice.entry.number, connection)
     }
 
     /// Records that a transfer has released its connection.
-    package mutating func release(host: UInt32) {
-        runningCount -= 1
-        runningOfHost[host, default: 1] -= 1
-        if runningOfHost[host] == 0 { runningOfHost[host] = nil }
-    }
+    package mutating func release(_ connection: Connection) { usage.remove(connection) }
 
     private mutating func choose(
-        _ candidates: [(application: Int, host: UInt32, entry: Entry)]
-    ) -> (application: Int, host: UInt32, entry: Entry)? {
+        _ candidates: [(application: Int, lane: Lane, entry: Entry)]
+    ) -> (application: Int, lane: Lane, entry: Entry)? {
         guard !candidates.isEmpty else { return nil }
         let missing = candidates.map { Int($0.entry.cost) - (applications[$0.application]?.deficit ?? 0) }
         let rounds = max(0, ((missing.min() ?? 0) + Self.quantum - 1) / Self.quantum)
@@ -100,37 +124,102 @@ package struct TransferQueue {
         return choice
     }
 
-    private func best(of application: Int) -> (host: UInt32, entry: Entry)? {
-        var best: (host: UInt32, entry: Entry)?
-        for (host, queue) in applications[application]?.hosts ?? [:] {
-            guard let entry = queue.first, !isFull(host: host) else { continue }
-            if best.map({ entry.isBefore($0.entry) }) ?? true { best = (host, entry) }
+    private func best(of application: Int) -> (lane: Lane, entry: Entry)? {
+        var best: (lane: Lane, entry: Entry)?
+        for (lane, queue) in applications[application]?.lanes ?? [:] {
+            guard let entry = queue.first, !isFull(host: lane.host), !isAtLimit(lane, of: queue) else { continue }
+            if best.map({ entry.isBefore($0.entry) }) ?? true { best = (lane, entry) }
         }
         return best
     }
 
+    /// Returns a Boolean value indicating whether the session allows no more connections to the host.
+    private func isAtLimit(_ lane: Lane, of queue: LaneQueue) -> Bool {
+        queue.limit < TransferLimits.connectionsPerHost
+            && usage.count(ofSession: lane.session, host: lane.host) >= queue.limit
+    }
+
     private mutating func dropStale(_ isReady: (UInt64) -> Bool) {
         for application in turns {
-            for host in applications[application]?.hosts.keys.map({ $0 }) ?? [] where !isFull(host: host) {
-                while let entry = applications[application]?.hosts[host]?.first, !isReady(entry.number) {
-                    applications[application]?.hosts[host]?.start += 1
+            for lane in applications[application]?.lanes.keys.map({ $0 }) ?? [] {
+                while let entry = applications[application]?.lanes[lane]?.first, !isReady(entry.number) {
+                    applications[application]?.lanes[lane]?.start += 1
                 }
-                compact(application, host: host)
+                compact(application, lane: lane)
             }
         }
     }
 
-    private mutating func compact(_ application: Int, host: UInt32) {
-        guard let queue = applications[application]?.hosts[host] else { return }
+    private mutating func compact(_ application: Int, lane: Lane) {
+        guard let queue = applications[application]?.lanes[lane] else { return }
         if queue.first == nil {
-            applications[application]?.hosts[host] = nil
+            applications[application]?.lanes[lane] = nil
         } else if queue.start > 1_024, queue.start > queue.entries.count / 2 {
-            applications[application]?.hosts[host]?.entries.removeFirst(queue.start)
-            applications[application]?.hosts[host]?.start = 0
+            applications[application]?.lanes[lane]?.entries.removeFirst(queue.start)
+            applications[application]?.lanes[lane]?.start = 0
         }
-        guard applications[application]?.hosts.isEmpty ?? false else { return }
+        guard applications[application]?.lanes.isEmpty ?? false else { return }
         applications[application] = nil
         turns.removeAll { $0 == application }
+    }
+}
+
+// MARK: Shares
+extension TransferQueue {
+    /// A connection of a session of an application to a host.
+    package struct Connection: Sendable, Hashable {
+        package let application: Int
+        package let host: UInt32
+        package let session: UInt32
+
+        package init(application: Int, host: UInt32, session: UInt32 = 0) {
+            (self.application, self.host, self.session) = (application, host, session)
+        }
+    }
+
+    /// A lack of connections: an application waits and has fewer than its share.
+    package struct Shortage: Sendable, Hashable {
+        package let application: Int
+        /// The host whose connections are all in use; `nil` if all connections are.
+        package let host: UInt32?
+    }
+
+    /// Returns the shortages: at most one of each application and full host.
+    package mutating func shortages(isReady: (UInt64) -> Bool) -> Set<Shortage> {
+        dropStale(isReady)
+        var result: Set<Shortage> = []
+        for application in turns where usage.count(of: application, host: nil) < share {
+            for (lane, queue) in applications[application]?.lanes ?? [:] where isFull || isFull(host: lane.host) {
+                let shortage = Shortage(application: application, host: isFull(host: lane.host) ? lane.host : nil)
+                guard !result.contains(shortage), !isAtLimit(lane, of: queue) else { continue }
+                if isBelowShare(application, host: lane.host) { result.insert(shortage) }
+            }
+        }
+        return result
+    }
+
+    /// Returns the number of connections that an application has beyond those of the application that lacks one.
+    ///
+    /// More than one: a connection that changes hands makes the shares more equal.
+    package func lead(of application: Int, in shortage: Shortage) -> Int {
+        usage.count(of: application, host: shortage.host) - usage.count(of: shortage.application, host: shortage.host)
+    }
+
+    /// The number of connections to which each application is entitled.
+    private var share: Int {
+        let count = usage.applications(host: nil).union(turns).count
+        return max(1, TransferLimits.connections / max(1, count))
+    }
+
+    private func share(ofHost host: UInt32) -> Int {
+        let waiting = turns.filter { applications[$0]?.lanes.keys.contains { $0.host == host } ?? false }
+        let count = usage.applications(host: host).union(waiting).count
+        return max(1, TransferLimits.connectionsPerHost / max(1, count))
+    }
+
+    private func isBelowShare(_ application: Int, host: UInt32) -> Bool {
+        usage.count(of: application, host: nil) < share
+            && usage.count(of: application, host: host) < share(ofHost: host)
     }
 }
 
@@ -140,7 +229,7 @@ extension TransferQueue.Entry {
     }
 }
 
-extension TransferQueue.HostQueue {
+extension TransferQueue.LaneQueue {
     /// Inserts an entry at its place, which is nearly always the end.
     fileprivate mutating func insert(_ entry: TransferQueue.Entry) {
         var (low, high) = (start, entries.count)

@@ -11,6 +11,31 @@ package enum Sandbox {
         "/dev/urandom", "/var/lib/ca-certificates",
     ]
 
+    /// The files of name resolution and TLS that may be symbolic links to other directories.
+    private static let linkedPaths = [
+        "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/ssl/certs",
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+    ]
+
+    /// Returns the directories of the targets of symbolic links, so that a target that is replaced can be read as well.
+    ///
+    /// Of a directory that others than root may change, only the target is returned.
+    package static func linkedDirectories(of paths: [String]) -> [String] {
+        let files = FileSystem()
+        return paths.compactMap { path in
+            guard let resolved = realpath(path, nil) else { return nil }
+            defer { free(resolved) }
+            let target = String(cString: resolved)
+            guard target != path, let slash = target.lastIndex(of: "/"), slash != target.startIndex else { return nil }
+            let directory = String(target[..<slash])
+            // The directory of all homes, or of all that is mounted, has more than configuration.
+            guard directory.dropFirst().contains("/"), let status = try? files.status(of: directory),
+                status.owner == 0, status.permissions & 0o022 == 0
+            else { return target }
+            return directory
+        }
+    }
+
     /// Restricts this process; must be called before it starts threads.
     ///
     /// New privileges are forbidden. Landlock, if the kernel has it, allows to change files in the directory of the
@@ -21,7 +46,9 @@ package enum Sandbox {
     package static func enter(_ options: ServiceOptions) throws(EideticError) {
         try require(eidetic_forbid_new_privileges() == 0, of: "no_new_privs")
         if restrictsFiles(landlockVersion: Int(eidetic_landlock_version())) {
-            let readable = readablePaths + (options.certificateAuthorityFile.map { [$0] } ?? [])
+            let readable =
+                readablePaths + linkedDirectories(of: linkedPaths)
+                + (options.certificateAuthorityFile.map { [$0] } ?? [])
             try require(landlock(readable: readable, writable: [options.directory]) == 0, of: "Landlock")
         } else {
             Log.write(

@@ -60,7 +60,9 @@ final class ServiceConnection {
         guard let number = try? reader.integer(UInt32.self), number != 0,
             let command = try? WireReader.decode(TransferCommand.self, from: Array(packet.bytes.dropFirst(4)))
         else { return isClosed = true }
-        if case .hello(let version, let name) = command { return greet(version: version, name: name, number: number) }
+        if case .hello(let version, let name, let secret) = command {
+            return greet(version: version, name: name, secret: secret, number: number, store: engine.store)
+        }
         guard let application, hasGreeted else { return isClosed = true }
         switch command {
         case .observe(let session): observe(session, of: application, number: number, with: engine)
@@ -77,17 +79,28 @@ final class ServiceConnection {
         }
     }
 
-    private func greet(version: UInt32, name: String, number: UInt32) {
+    private func greet(version: UInt32, name: String, secret: [UInt8], number: UInt32, store: TransferStore) {
         guard version == TransferCommand.version else {
             let message = "the transfer process has version \(TransferCommand.version) of the messages, not \(version)"
             return send(.failed(code: EideticError.Code.refused.description, message: message), number: number)
         }
         if !isIdentityFixed {
             guard !hasGreeted, (1...255).contains(name.utf8.count) else { return isClosed = true }
+            guard store.application(named: name).admits(secret: secret) else { return refuse(name, number: number) }
             application = name
+        } else if let application {
+            // Without a supervisor the application is known by its secret.
+            _ = store.application(named: application).admits(secret: secret)
         }
         hasGreeted = true
         send(.done, number: number)
+    }
+
+    private func refuse(_ name: String, number: UInt32) {
+        let message =
+            "the transfers of \"\(name)\" belong to a program with another secret; "
+            + "it is in the directory \"identities\" beside that of the transfers"
+        send(.failed(code: EideticError.Code.permissionDenied.description, message: message), number: number)
     }
 
     private func observe(_ name: String, of application: String, number: UInt32, with engine: TransferEngine) {

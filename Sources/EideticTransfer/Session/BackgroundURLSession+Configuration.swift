@@ -33,6 +33,11 @@ extension BackgroundURLSession {
         /// More than zero.
         public var timeoutIntervalForResource: Duration = .seconds(7 * 86_400)
 
+        /// The largest number of connections of the session to one host; 6 by default.
+        ///
+        /// One or more. All applications together have at most 6 connections to one host.
+        public var httpMaximumConnectionsPerHost = 6
+
         /// The header fields of all requests, empty by default; a request's own field of the same name replaces them.
         public var httpAdditionalHeaders = HTTPHeaders()
 
@@ -64,6 +69,12 @@ extension BackgroundURLSession.Configuration {
         }
         guard timeoutIntervalForRequest > .zero, timeoutIntervalForResource > .zero else {
             throw EideticError(.invalidArgument, message: "\(identifier): a time-out must be greater than zero")
+        }
+        guard httpMaximumConnectionsPerHost > 0 else {
+            throw EideticError(
+                .invalidArgument,
+                message: "\(identifier): httpMaximumConnectionsPerHost must be greater than zero"
+            )
         }
         try httpAdditionalHeaders.validate()
     }

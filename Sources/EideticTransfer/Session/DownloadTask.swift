@@ -27,8 +27,6 @@ public final class DownloadTask: TransferTask, @unchecked Sendable {
         guard path.hasPrefix("/") else {
             throw EideticError(.invalidArgument, message: "\"\(path)\" is not an absolute path")
         }
-        record.update { ($0.destination, $0.isAwaited) = (path, true) }
-        record.session?.deliverEvents()
-        return try await record.outcome.value()
+        return try await record.awaitOutcome(movingFileTo: path)
     }
 }

@@ -8,6 +8,8 @@ final class Promise<Value: Sendable>: Sendable {
         var result: Result<Value, EideticError>?
         var waiters: [UInt64: Waiter] = [:]
         var waiterCount: UInt64 = 0
+        /// The callers whose value has not come, and who were not cancelled.
+        var expecting: Set<UInt64> = []
         /// Waiters that were cancelled before they waited.
         var cancelled: Set<UInt64> = []
     }
@@ -15,10 +17,13 @@ final class Promise<Value: Sendable>: Sendable {
     private let state = Guarded(State())
 
     /// Sets the value, and resumes all callers; returns `false` if it was set before.
+    ///
+    /// With `requiresCaller` it is only set if somebody waits for it.
     @discardableResult
-    func fulfil(_ result: Result<Value, EideticError>) -> Bool {
+    func fulfil(_ result: Result<Value, EideticError>, requiresCaller: Bool = false) -> Bool {
         let waiters = state.withLock { state -> [UInt64: Waiter]? in
-            guard state.result == nil else { return nil }
+            guard state.result == nil, !requiresCaller || !state.expecting.isEmpty else { return nil }
+            state.expecting = []
             state.result = result
             defer { state.waiters = [:] }
             return state.waiters
@@ -30,14 +35,21 @@ final class Promise<Value: Sendable>: Sendable {
     /// The value, if it is set.
     var result: Result<Value, EideticError>? { state.withLock { $0.result } }
 
+    /// A Boolean value indicating whether somebody waits for the value, or it is set.
+    var isAwaited: Bool { state.withLock { !$0.expecting.isEmpty || $0.result != nil } }
+
     /// Waits for the value.
     ///
+    /// - Parameter onExpectation: A function that is called when the caller counts as waiting.
+    /// - Returns: The value.
     /// - Throws: The error that the promise was fulfilled with; `cancelled` as soon as the calling task is cancelled.
-    func value() async throws(EideticError) -> Value {
+    func value(onExpectation: () -> Void = {}) async throws(EideticError) -> Value {
         let number = state.withLock { state in
             state.waiterCount += 1
+            if state.result == nil { state.expecting.insert(state.waiterCount) }
             return state.waiterCount
         }
+        onExpectation()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { wait(number: number, continuation: $0) }
         } onCancel: {
@@ -59,6 +71,7 @@ final class Promise<Value: Sendable>: Sendable {
     private func cancel(_ number: UInt64) {
         let waiter = state.withLock { state -> Waiter? in
             guard state.result == nil else { return nil }
+            state.expecting.remove(number)
             let waiter = state.waiters.removeValue(forKey: number)
             if waiter == nil { state.cancelled.insert(number) }
             return waiter

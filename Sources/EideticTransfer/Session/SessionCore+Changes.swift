@@ -60,7 +60,8 @@ extension SessionCore {
             fail(task, error: .cancelled)
             return nil
         }
-        let request = task.record.descriptor.transferRequest(adding: configuration.httpAdditionalHeaders)
+        var request = task.record.descriptor.transferRequest(adding: configuration.httpAdditionalHeaders)
+        request.earliestBegin = task.record.current.earliestBegin
         do throws(EideticError) { return (Addition(task: task, request: request), try request.encodedLength()) } catch {
             refuse(task, because: error)
             return nil

@@ -121,6 +121,9 @@ extension SessionCore {
         _ = try await opened.value()
         guard let connection = withState({ $0.connection }) else { return "the transfer process is being started" }
         let transfers = try await connection.service.transfers(in: configuration.identifier)
+        guard task.record.current.transfer != nil else {
+            return task.record.isDownload ? nil : "its file is being copied by the transfer process"
+        }
         let status = transfers.first { $0.identifier == task.record.current.transfer }
         let reasons = status?.reasons.map(\.text) ?? []
         return reasons.isEmpty ? nil : reasons.joined(separator: "; ")
@@ -154,6 +157,7 @@ extension BackgroundURLSession.Configuration {
         configuration.requestTimeout = timeoutIntervalForRequest
         configuration.resourceTimeout = timeoutIntervalForResource
         configuration.usesCookies = httpShouldSetCookies
+        configuration.connectionsPerHost = httpMaximumConnectionsPerHost
         return configuration
     }
 }

@@ -140,7 +140,7 @@ extension SessionCore.State {
         let isSessionEventFirst = queue.waiting.first?.task == nil
         return queue.waiting.firstIndex { entry in
             guard let task = entry.task else { return isSessionEventFirst }
-            return tasks[task]?.record.current.isAwaited ?? true
+            return tasks[task]?.record.isAwaited ?? true
         }
     }
 

@@ -70,7 +70,7 @@ extension SessionCore {
         let file = DeliveredFile(path: response.path, destination: destination(of: task))
         do throws(EideticError) {
             let path = try await files.run { _ throws(EideticError) in try file.prepare() }
-            guard await passFile(at: path, of: task) || task.record.current.isAwaited else { return .unheard }
+            guard await passFile(at: path, of: task) || task.record.isAwaited else { return .unheard }
         } catch {
             return await deliverFault(error, of: task)
         }
@@ -119,9 +119,9 @@ extension SessionCore {
         let isHandled = await pass(.didComplete(task, error: failure)) {
             $0.urlSession($1, task: task, didCompleteWithError: failure)
         }
-        guard isHandled || task.record.current.isAwaited else { return .unheard }
-        task.record.outcome.fulfil(result)
-        return .handled
+        let outcome = task.record.outcome
+        let isDelivered = outcome.fulfil(result, requiresCaller: !isHandled) || outcome.result != nil
+        return isHandled || isDelivered ? .handled : .unheard
     }
 
     /// Reports the end of all transfers, which is handled also if nobody hears it.

@@ -38,8 +38,8 @@ final class TaskRecord: Sendable {
         var progress = TransferProgress(completed: 0)
         var response: BackgroundURLSession.Response?
         var destination: String?
-        /// A Boolean value indicating whether an asynchronous function waits for the end of the task.
-        var isAwaited = false
+        /// The time of day before which the task does not begin.
+        var earliestBegin: Timestamp?
         var lastProgress: Duration?
     }
 
@@ -79,6 +79,26 @@ final class TaskRecord: Sendable {
             guard !state.isCompleted, !state.goal.isCancelled, state.goal != goal else { return false }
             state.goal = goal
             return true
+        }
+    }
+
+    /// A Boolean value indicating whether an asynchronous function waits for the end of the task.
+    var isAwaited: Bool { outcome.isAwaited }
+
+    /// Waits for the end of the task, which is delivered to the caller unless that is cancelled before.
+    ///
+    /// - Parameter destination: The path to which the file is moved; `nil` to leave it.
+    /// - Returns: The head of the response.
+    /// - Throws: The error of the task; `cancelled` if the calling task is cancelled.
+    func awaitOutcome(
+        movingFileTo destination: String? = nil
+    ) async throws(EideticError) -> BackgroundURLSession.Response {
+        if let destination { update { $0.destination = destination } }
+        do throws(EideticError) {
+            return try await outcome.value { session?.deliverEvents() }
+        } catch {
+            if !isAwaited { update { $0.destination = nil } }
+            throw error
         }
     }
 

@@ -22,9 +22,13 @@ package final class TransferConnection: Sendable {
     }
 
     /// Creates the connection to a transfer process at the other end of a socket.
-    package convenience init(socket: PacketSocket, application: String) throws(EideticError) {
+    package convenience init(
+        socket: PacketSocket,
+        application: String,
+        secret: [UInt8] = []
+    ) throws(EideticError) {
         let loss = LossRelay()
-        let client = try TransferClient(socket: socket, application: application) { loss.markLost() }
+        let client = try TransferClient(socket: socket, application: application, secret: secret) { loss.markLost() }
         self.init(service: client) { client.close() }
         loss.connect(to: self)
     }

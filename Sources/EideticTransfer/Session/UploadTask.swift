@@ -12,9 +12,7 @@ public final class UploadTask: TransferTask, @unchecked Sendable {
     ///   upload.
     public var value: BackgroundURLSession.Response {
         get async throws(EideticError) {
-            record.update { $0.isAwaited = true }
-            record.session?.deliverEvents()
-            return try await record.outcome.value()
+            try await record.awaitOutcome()
         }
     }
 }

@@ -4,6 +4,7 @@ import EideticCore
 final class StoreReplay {
     struct Session {
         var application: String
+        var identity: [UInt8]
         var configuration: TransferSessionConfiguration
         var place: JournalPlace
     }
@@ -12,6 +13,8 @@ final class StoreReplay {
         var added: AddedTransfer
         var place: JournalPlace
         var detail: JournalPlace?
+        /// The records that later ones have replaced.
+        var superseded: [JournalPlace] = []
         var part: PartDescription?
         var ended: JournalPlace?
         var event: UInt64 = 0
@@ -27,6 +30,8 @@ final class StoreReplay {
     private(set) var nextTransfer: UInt64 = 1
     private(set) var nextEvent: UInt64 = 1
     private(set) var nextSession: UInt32 = 1
+    /// The records of transfers that are not in the store any more, which are to be erased.
+    private(set) var unneeded: [JournalPlace] = []
     private var transferOfEvent: [UInt64: UInt64] = [:]
 
     /// Applies the next record.
@@ -35,22 +40,27 @@ final class StoreReplay {
         case .counters(let nextTransfer, let nextEvent):
             (self.nextTransfer, self.nextEvent) = (nextTransfer, nextEvent)
         case .boot(let boot): self.boot = boot
-        case .session(let number, let application, let configuration):
-            sessions[number] = Session(application: application, configuration: configuration, place: place)
+        case .session(let number, let application, let identity, let configuration):
+            sessions[number] = Session(
+                application: application,
+                identity: identity,
+                configuration: configuration,
+                place: place
+            )
             nextSession = max(nextSession, number &+ 1)
         case .sessionRemoved(let number): removeSession(number)
         case .added(let added): insert(added, at: place)
         case .response(let number, let part):
-            transfers[number]?.detail = place
+            setDetail(place, of: number)
             transfers[number]?.part = part
             transfers[number]?.mark = 0
         case .mark(let number, let offset): transfers[number]?.mark = offset
-        case .uploadLocation(let number, _, _): transfers[number]?.detail = place
+        case .uploadLocation(let number, _, _): setDetail(place, of: number)
         case .paused(let number, let isPaused): transfers[number]?.isPaused = isPaused
         case .ended(let ended): end(ended, at: place)
         case .acknowledged(let events):
             for event in events {
-                if let number = transferOfEvent.removeValue(forKey: event) { transfers[number] = nil }
+                if let number = transferOfEvent.removeValue(forKey: event) { remove(number) }
             }
         }
     }
@@ -63,7 +73,19 @@ final class StoreReplay {
         nextTransfer = max(nextTransfer, added.number &+ 1)
     }
 
+    private func setDetail(_ place: JournalPlace, of number: UInt64) {
+        guard let transfer = transfers[number] else { return unneeded.append(place) }
+        if let earlier = transfer.detail { transfers[number]?.superseded.append(earlier) }
+        transfers[number]?.detail = place
+    }
+
+    private func remove(_ number: UInt64) {
+        guard let transfer = transfers.removeValue(forKey: number) else { return }
+        unneeded += [transfer.place, transfer.detail, transfer.ended].compactMap(\.self) + transfer.superseded
+    }
+
     private func end(_ ended: EndedTransfer, at place: JournalPlace) {
+        guard transfers[ended.transfer] != nil else { return unneeded.append(place) }
         transfers[ended.transfer]?.ended = place
         transfers[ended.transfer]?.event = ended.event
         transfers[ended.transfer]?.outcome = ended.outcome
@@ -76,7 +98,7 @@ final class StoreReplay {
         sessions[number] = nil
         for (transfer, value) in transfers where value.added.session == number {
             transferOfEvent[value.event] = nil
-            transfers[transfer] = nil
+            remove(transfer)
         }
     }
 }

@@ -33,6 +33,8 @@ struct TransferRow {
     var total: Int?
     /// The uptime at which it fails.
     var deadline: Duration
+    /// The time of day before which it does not begin.
+    var earliestBegin: Timestamp?
     /// The uptime before which it is not attempted.
     var notBefore: Duration = .zero
 }
@@ -43,6 +45,8 @@ final class TransferSession {
     unowned let application: TransferApplication
     var configuration: TransferSessionConfiguration
     var place: JournalPlace
+    /// The digest of the application's secret in the session's record.
+    var identity: [UInt8] = []
     /// The number of transfers that have not ended.
     var openCount = 0
     /// The events that are not acknowledged, in order, with their transfers.
@@ -75,6 +79,10 @@ final class TransferApplication {
     let index: Int
     let directory: String
     var sessions: [String: TransferSession] = [:]
+    /// The digest of the application's secret; empty while nobody has stated one.
+    ///
+    /// It is kept as long as the application has a session.
+    var identity: [UInt8] = []
     /// The number of transfers whose events are not acknowledged.
     var transferCount = 0
     /// The bytes of all files.
@@ -86,6 +94,15 @@ final class TransferApplication {
         (self.name, self.index) = (name, index)
         // A name may contain any character; the directory's name is a part of its digest.
         directory = "\(root)/\(Digest(sha256: Array(name.utf8)).hexadecimal.prefix(32))"
+    }
+
+    /// Returns a Boolean value indicating whether a program with this secret may act for the application.
+    ///
+    /// The first secret of an application without sessions is the one that others must have.
+    func admits(secret: [UInt8]) -> Bool {
+        let digest = secret.isEmpty ? [] : Digest(sha256: secret).bytes
+        if identity.isEmpty { identity = digest }
+        return identity == digest
     }
 
     func partPath(_ transfer: UInt64) -> String { "\(directory)/parts/\(transfer)" }

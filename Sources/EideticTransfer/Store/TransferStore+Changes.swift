@@ -12,18 +12,25 @@ extension TransferStore {
     ) throws(EideticError) {
         try configuration.validate()
         let existing = application.sessions[configuration.identifier]
-        if existing?.configuration == configuration { return }
+        let isKnown = application.identity.isEmpty || existing?.identity == application.identity
+        if existing?.configuration == configuration, isKnown { return }
         guard existing != nil || application.sessions.count < TransferLimits.sessionCount else {
             let limit = TransferLimits.sessionCount
             throw EideticError(.limitExceeded, message: "the application has \(limit) sessions, the most allowed")
         }
         try makeDirectories(of: application)
         let number = existing?.number ?? nextSession
-        let record = JournalRecord.session(number: number, application: application.name, configuration)
+        let record = JournalRecord.session(
+            number: number,
+            application: application.name,
+            identity: application.identity,
+            configuration
+        )
         let place = try change { () throws(SystemError) in try append(record) }
         release(existing?.place)
         if let existing {
             (existing.configuration, existing.place) = (configuration, place)
+            existing.identity = application.identity
         } else {
             nextSession += 1
             let session = TransferSession(
@@ -32,6 +39,7 @@ extension TransferStore {
                 configuration: configuration,
                 place: place
             )
+            session.identity = application.identity
             sessions[number] = session
             application.sessions[configuration.identifier] = session
         }
@@ -39,11 +47,13 @@ extension TransferStore {
 
     /// Removes a session whose transfers do not run; returns the paths of its files, which the caller removes.
     func removeSession(_ session: TransferSession) throws(EideticError) -> [String] {
-        try change { () throws(SystemError) in _ = try journal.append(.sessionRemoved(number: session.number)) }
+        try change { () throws(SystemError) in
+            try journal.append(.counters(nextTransfer: nextTransfer, nextEvent: nextEvent))
+            try journal.append(.sessionRemoved(number: session.number))
+        }
         let application = session.application
         var paths: [String] = []
         for row in rows.values where row.session == session.number {
-            try? journal.eraseSecret(of: row.added)
             paths += [application.partPath(row.number), application.uploadPath(row.number)]
             paths.append(application.outboxPath(row.number))
             remove(row, of: application)
@@ -152,8 +162,9 @@ extension TransferStore {
             kind: added.request.kind,
             priority: added.request.priority,
             added: place,
-            deadline: time.uptime + session.configuration.resourceTimeout
+            deadline: deadline(of: added, in: session)
         )
+        row.earliestBegin = added.request.earliestBegin
         row.diskBytes = added.uploadLength
         row.total = row.kind == .upload ? added.uploadLength : added.request.expectedLength
         insert(row, in: session)
@@ -163,7 +174,9 @@ extension TransferStore {
     func record(_ part: PartDescription, of number: UInt64) throws(SystemError) {
         let place = try append(.response(transfer: number, part))
         try journal.flush()
-        release(rows[number]?.detail)
+        // After a loss of power an older record would describe the bytes that follow, if it has a mark.
+        if rows[number]?.mark ?? 0 > 0 { try fileSystem.synchronizeData(journal.file.descriptor) }
+        supersede(rows[number]?.detail, of: number)
         rows[number]?.detail = place
         rows[number]?.mark = 0
         rows[number]?.total = part.totalLength
@@ -185,7 +198,7 @@ extension TransferStore {
             .uploadLocation(transfer: number, url: url ?? "", requiresPublicAddress: requiresPublicAddress)
         )
         try journal.flush()
-        release(rows[number]?.detail)
+        supersede(rows[number]?.detail, of: number)
         rows[number]?.detail = place
     }
 
@@ -239,6 +252,8 @@ extension TransferStore {
         let secrets = known.compactMap { eventTransfers[$0] }.filter(unerasedSecrets.contains)
         try change { () throws(SystemError) in
             for number in secrets { if let row = rows[number] { try journal.eraseSecret(of: row.added) } }
+            // The records that are erased are not read any more.
+            try journal.append(.counters(nextTransfer: nextTransfer, nextEvent: nextEvent))
             try journal.append(.acknowledged(known))
         }
         var paths: [String] = []
@@ -252,6 +267,8 @@ extension TransferStore {
 
     private func remove(_ row: TransferRow, of application: TransferApplication) {
         for place in [row.added, row.detail, row.ended] { release(place) }
+        let places = [row.added, row.detail, row.ended].compactMap(\.self)
+        invalidate(places + (supersededPlaces.removeValue(forKey: row.number) ?? []))
         application.transferCount -= 1
         application.diskBytes -= row.diskBytes
         eventTransfers[row.event] = nil

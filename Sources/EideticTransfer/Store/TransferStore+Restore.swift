@@ -15,19 +15,26 @@ extension TransferStore {
             try restore(transfer, in: session, isSameBoot: isSameBoot)
         }
         if !isSameBoot { try journal.append(.boot(boot)) }
+        if !replay.unneeded.isEmpty {
+            try journal.append(.counters(nextTransfer: nextTransfer, nextEvent: nextEvent))
+        }
         try journal.flush()
+        try journal.invalidate(replay.unneeded)
         try fileSystem.synchronizeData(journal.file.descriptor)
+        try journal.file.erase(replay.unneeded, with: fileSystem)
         try removeStrayFiles()
     }
 
     private func restore(_ session: StoreReplay.Session, number: UInt32) {
         let application = application(named: session.application)
+        if !session.identity.isEmpty { application.identity = session.identity }
         let restored = TransferSession(
             number: number,
             application: application,
             configuration: session.configuration,
             place: session.place
         )
+        restored.identity = session.identity
         sessions[number] = restored
         application.sessions[session.configuration.identifier] = restored
         liveBytes += UInt64(session.place.length)
@@ -49,6 +56,8 @@ extension TransferStore {
             deadline: deadline(of: added, in: session)
         )
         (row.detail, row.ended, row.event, row.mark) = (transfer.detail, transfer.ended, transfer.event, transfer.mark)
+        if !transfer.superseded.isEmpty { supersededPlaces[added.number] = transfer.superseded }
+        row.earliestBegin = added.request.earliestBegin
         row.state = transfer.outcome?.state ?? (transfer.isPaused ? .paused : .waiting)
         row.total = transfer.part?.totalLength
         if case .cancelled(.userForceQuit, _) = transfer.outcome {
@@ -126,11 +135,13 @@ extension TransferStore {
 
     /// Returns the uptime at which a transfer fails.
     ///
-    /// Within a boot its age is that of the clock that never jumps; the time of day counts after another boot only.
+    /// The time before it may begin does not count. Within a boot its age is that of the clock that never jumps; the
+    /// time of day counts after another boot only.
     func deadline(of added: AddedTransfer, in session: TransferSession) -> Duration {
         let isSameBoot = added.boot == bootNumber
         let age = isSameBoot ? time.uptime - added.createdUptime : time.now - added.created
-        return time.uptime - max(.zero, age) + session.configuration.resourceTimeout
+        let wait = added.request.earliestBegin.map { max(.zero, $0 - added.created) } ?? .zero
+        return time.uptime - max(.zero, age) + wait + session.configuration.resourceTimeout
     }
 
     /// Adds a row to the totals of its session and application.

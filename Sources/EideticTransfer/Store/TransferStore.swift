@@ -15,6 +15,10 @@ final class TransferStore {
     var eventTransfers: [UInt64: UInt64] = [:]
     /// The transfers that have ended and whose secrets are in the journal still.
     var unerasedSecrets: Set<UInt64> = []
+    /// The records that later ones have replaced, by their transfers.
+    var supersededPlaces: [UInt64: [JournalPlace]] = [:]
+    /// The records that are marked as invalid, and not yet erased.
+    var invalidPlaces: [JournalPlace] = []
     private(set) var applications: [String: TransferApplication] = [:]
     var sessions: [UInt32: TransferSession] = [:]
     var hosts = HostTable()
@@ -151,6 +155,8 @@ extension TransferStore {
         }
         for number in numbers { rows[number]?.move(to: &moved) }
         liveBytes = journal.length
+        // They were left out.
+        (supersededPlaces, invalidPlaces) = ([:], [])
     }
 }
 

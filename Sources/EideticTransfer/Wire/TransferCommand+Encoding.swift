@@ -13,9 +13,10 @@ extension TransferCommand: WireEncodable, WireDecodable {
     package func write(to writer: inout WireWriter) {
         writer.append(tag.rawValue)
         switch self {
-        case .hello(let version, let application):
+        case .hello(let version, let application, let secret):
             writer.append(version)
             writer.append(application)
+            writer.append(secret)
         case .openSession(let configuration): writer.append(configuration)
         case .removeSession(let session), .observe(let session), .endObservation(let session): writer.append(session)
         case .add(let requests, let session):
@@ -54,7 +55,12 @@ extension TransferCommand: WireEncodable, WireDecodable {
 
     package init(from reader: inout WireReader) throws(WireError) {
         switch try reader.enumeration(Tag.self) {
-        case .hello: self = .hello(version: try reader.integer(), application: try reader.text(limit: 255))
+        case .hello:
+            self = .hello(
+                version: try reader.integer(),
+                application: try reader.text(limit: 255),
+                secret: try reader.blob(limit: 64)
+            )
         case .openSession: self = .openSession(try TransferSessionConfiguration(from: &reader))
         case .removeSession: self = .removeSession(try reader.text(limit: 255))
         case .add:

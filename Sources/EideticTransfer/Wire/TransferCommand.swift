@@ -3,10 +3,11 @@
 /// The packet has the number of the command (UInt32, chosen by the client, not zero), then the command. The service
 /// replies to each command with one ``TransferReply`` of the same number; replies may overtake each other.
 package enum TransferCommand: Sendable, Hashable {
-    /// The first message of a connection: the version of the messages, and the name of the application.
+    /// The first message of a connection: the version of the messages, the name of the application, and its secret.
     ///
-    /// The name is ignored where the supervisor has handed over the connection with the application's identity.
-    case hello(version: UInt32, application: String)
+    /// The name is ignored where the supervisor has handed over the connection with the application's identity. The
+    /// secret, empty or of at most 64 bytes, is that of ``ApplicationSecret``.
+    case hello(version: UInt32, application: String, secret: [UInt8])
     case openSession(TransferSessionConfiguration)
     case removeSession(String)
     /// Descriptors of the files of uploads come with the packet, in the order of the requests.
@@ -23,7 +24,7 @@ package enum TransferCommand: Sendable, Hashable {
     case endObservation(session: String)
 
     /// The version of the messages of this build.
-    package static let version: UInt32 = 1
+    package static let version: UInt32 = 2
 }
 
 /// A reply of the transfer process; the packet begins with the number of the command.

@@ -13,6 +13,7 @@ extension TransferRequest: WireEncodable, WireDecodable {
         writer.append(optional: expectedLength) { $0.append(Int64($1)) }
         writer.append(priority)
         writer.append(optional: resumeData) { $0.append($1) }
+        writer.append(optional: earliestBegin) { $0.append($1.nanoseconds) }
     }
 
     /// Reads a request; the file of an upload comes as a descriptor, so ``filePath`` is `nil`.
@@ -26,6 +27,7 @@ extension TransferRequest: WireEncodable, WireDecodable {
         expectedLength = try reader.optional { reader throws(WireError) in try reader.length() }
         priority = try reader.integer()
         resumeData = try reader.optional { reader throws(WireError) in try reader.blob(limit: 4_096) }
+        earliestBegin = try reader.optional { reader throws(WireError) in Timestamp(nanoseconds: try reader.integer()) }
     }
 }
 
@@ -39,6 +41,7 @@ extension TransferSessionConfiguration: WireEncodable, WireDecodable {
         writer.append(usesCookies)
         writer.append(retriesUnavailable)
         writer.append(allowsPrivateRedirects)
+        writer.append(Int64(connectionsPerHost))
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -50,6 +53,7 @@ extension TransferSessionConfiguration: WireEncodable, WireDecodable {
         usesCookies = try reader.boolean()
         retriesUnavailable = try reader.boolean()
         allowsPrivateRedirects = try reader.boolean()
+        connectionsPerHost = try reader.length()
     }
 }
 

@@ -19,7 +19,8 @@ int eidetic_landlock_restrict(const char *const *readable, size_t readable_count
                               size_t writable_count);
 
 /// Makes system calls fail that neither libcurl nor a file need: programs, processes, signals to others, listening,
-/// mounts, kernel modules, tracing, keys, clocks, io_uring, and sockets other than those of IP, unix and netlink.
+/// mounts, kernel modules, tracing, keys, clocks, io_uring, and sockets other than those of IP and netlink, and for
+/// datagrams those of unix: connections to other processes of the user cannot be made.
 /// Returns -1 on failure.
 ///
 /// `no_new_privs` must be set.
