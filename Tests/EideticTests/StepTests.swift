@@ -210,13 +210,12 @@ struct StepTests {
     func countsCalls() async throws {
         let fixture = try await PipelineFixture(), request = try fixture.serve(options: .waitStoreCache)
         let processed = Counter(), intercepted = Counter()
+        @Sendable func process(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+            processed.increment()
+            return request
+        }
         var configuration = fixture.pipeline.configuration
-        configuration.requestProcessors = [
-            { request throws(EideticError) in
-                processed.increment()
-                return request
-            }
-        ]
+        configuration.requestProcessors = [process]
         configuration.interceptors = [CountingInterceptor(count: intercepted)]
         let pipeline = ImagePipeline(configuration)
         #expect(try await pipeline.response(for: request).source == .network)
