@@ -42,6 +42,28 @@ struct LimitTests {
         #expect(error?.message.contains("134217728") == true)
     }
 
+    @Test("F07 by default 256 MiB, 2^27 pixels, 5,000 frames and 30 s are the limits")
+    func defaults() {
+        let limits = DecodeLimits()
+        #expect(limits.encodedBytes == ByteCount(268_435_456))
+        #expect(limits.pixels == 134_217_728)
+        #expect(limits.frames == 5_000)
+        #expect(limits.duration == .seconds(30))
+        #expect(limits == .standard)
+    }
+
+    @Test("F07 by default 4,999 and 5,000 frames are decoded, and 5,001 are refused")
+    func defaultFrames() throws {
+        let head = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + [0, 0, 0, 255, 255, 255]
+        let frame: [UInt8] = [0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 0x01, 0]
+        func gif(frames: Int) -> [UInt8] { head + (0..<frames).flatMap { _ in frame } + [0x3b] }
+        for count in [4_999, 5_000] {
+            let image = try ImageDecoder.decode(gif(frames: count), options: .with { $0.frames = .all })
+            #expect(image.frames.count == count)
+        }
+        #expect(decodingError(for: gif(frames: 5_001))?.code == .limitExceeded)
+    }
+
     @Test("F07 sizes that overflow are refused") func overflow() {
         var png = PNGWriter(width: 0x7fff_ffff, height: 0x7fff_ffff)
         png.addPixels([0])

@@ -56,8 +56,16 @@ struct ImageFormatTests {
     }
 
     @Test(
-        "F01 media types",
-        arguments: [(ImageFormat.jpeg, "image/jpeg"), (.svg, "image/svg+xml"), (.heic, "image/heic")]
+        "F01 each format has its media type",
+        arguments: zip(
+            ImageFormat.allCases,
+            [
+                "image/jpeg", "image/png", "image/gif", "image/webp", "image/tiff", "image/heic", "image/avif",
+                "image/bmp", "image/x-icon", "image/svg+xml", "image/jxl",
+            ]
+        )
     )
     func mimeTypes(_ format: ImageFormat, mimeType type: String) { #expect(format.mimeType == type) }
+
+    @Test("F01 eleven formats are known") func formats() { #expect(ImageFormat.allCases.count == 11) }
 }

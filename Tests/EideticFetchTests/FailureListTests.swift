@@ -76,6 +76,29 @@ struct FailureListTests {
         #expect(downloader.failures.entries.isEmpty)
     }
 
+    @Test("L07 a cancelled request is no permanent failure, before its response or within")
+    func cancelled() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { request in
+            switch request.path {
+            case "/head": [.wait(gate), .response(404)]
+            case "/body": [.head(200, headers: ["Content-Length": "99"]), .send(Fixture.image(length: 9)), .wait(gate)]
+            default: [.response(200, headers: [:], body: Fixture.image())]
+            }
+        }
+        let downloader = makeDownloader()
+        for (number, path) in ["/head", "/body"].enumerated() {
+            let request = try FetchRequest(url: origin.url + path)
+            let task = Task { await failure { () async throws(EideticError) in try await downloader.fetch(request) } }
+            await origin.waitForRequests(count: number + 1)
+            task.cancel()
+            #expect(await task.value?.code == .cancelled)
+        }
+        #expect(try await downloader.fetch(url: origin.url).status == 200)
+        #expect(downloader.failures.entries.isEmpty)
+        gate.open()
+    }
+
     @Test("L07 a response that is forbidden for one user does not block another user")
     func perUser() async throws {
         let origin = try ScriptedOrigin { request in

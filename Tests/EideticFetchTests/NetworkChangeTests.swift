@@ -25,10 +25,10 @@ struct NetworkChangeTests {
     }
 
     @Test("L07 a new address is a change; an existing, repeated or removed one is none")
-    func arrival() async {
+    func arrival() async throws {
         switch await NetworkNamespace.run(Self.observeChanges) {
-        case nil: withKnownIssue("no network namespace here") { Issue.record() }
-        case .noNamespace(let reason): withKnownIssue("no network namespace here: \(reason)") { Issue.record() }
+        case nil: try Test.cancel("no network namespace here")
+        case .noNamespace(let reason): try Test.cancel("no network namespace here: \(reason)")
         case .changes(let heard): #expect(heard == [false, true, false, false, true, false])
         }
     }
@@ -46,7 +46,7 @@ struct NetworkChangeTests {
             return Place(origin: origin, downloader: Downloader(configuration))
         }
         guard let optionalPlace, let place = optionalPlace else {
-            return withKnownIssue("no network namespace here") { Issue.record() }
+            try Test.cancel("no network namespace here")
         }
         let (downloader, port) = (place.downloader, place.origin.port)
         let error = await failure { () async throws(EideticError) in

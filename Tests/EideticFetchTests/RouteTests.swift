@@ -156,7 +156,7 @@ struct RouteTests {
             return PublicPlace(origin: origin, downloader: Downloader(configuration))
         }
         guard let optionalPlace, let here = optionalPlace else {
-            return withKnownIssue("no network namespace here") { Issue.record() }
+            try Test.cancel("no network namespace here")
         }
         let base = "http://198.41.0.4:\(here.origin.port)"
         for path in ["/a.png", "/again"] { #expect(try await here.downloader.fetch(url: base + path).status == 200) }

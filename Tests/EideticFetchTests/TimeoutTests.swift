@@ -52,7 +52,10 @@ struct TimeoutTests {
         #expect(clock.stopCount == 1)
     }
 
-    @Test("L04 15 seconds without a byte time out, before the head and within the body", arguments: [true, false])
+    @Test(
+        "L04 L07 15 seconds without a byte time out, before the head and within the body; it is no permanent failure",
+        arguments: [true, false]
+    )
     func silence(beforeHead: Bool) async throws {
         let (gate, isThere) = (Gate(), Gate())
         let origin = try ScriptedOrigin { _ in
@@ -75,6 +78,7 @@ struct TimeoutTests {
         #expect(error?.code == .timedOut)
         #expect(error?.message.contains(beforeHead ? "before the response" : "within the body") == true)
         #expect(error?.message.contains("no byte for 15.0 s") == true)
+        #expect(downloader.failures.entries.isEmpty)
     }
 
     @Test("L04 a download that keeps receiving bytes does not time out, without a least rate")

@@ -69,7 +69,7 @@ struct KeeperTests {
                     "--state-directory", directory.path(of: "state"),
                 ]
             )
-            guard await keeper.waitForOutput("ready") else { return }
+            try #require(await keeper.waitForOutput("ready"))
             let status = ProcessStatus.all.first { $0.parent == keeper.identifier }
             kill(try #require(status).identifier, SIGKILL)
             for _ in 0..<delay { sched_yield() }

@@ -12,7 +12,7 @@ struct TakeoverTests {
 
     @Test("B05 a supervisor that makes its groups elsewhere continues and ends what an earlier one has suspended")
     func otherHierarchy() async throws {
-        guard ControlGroups.unavailability == nil else { return }
+        guard ControlGroups.unavailability == nil else { try Test.cancel("there are no control groups") }
         let daemon = try await Daemon(.group, Self.fast)
         try daemon.launch("one")
         await daemon.expectState(.active, of: "one")
@@ -32,7 +32,7 @@ struct TakeoverTests {
 
     @Test("B05 a process whose record is lost is taken over, not killed")
     func lostRecord() async throws {
-        guard ControlGroups.unavailability == nil else { return }
+        guard ControlGroups.unavailability == nil else { try Test.cancel("there are no control groups") }
         let daemon = try await Daemon(.group, Self.fast)
         let stranger = try Subprocess(
             Daemon.executable("EideticSupervisorProbe"),

@@ -350,6 +350,16 @@ struct ImageSlotTests {
         #expect(indicators.last == .indicator(nil))
     }
 
+    @Test("L16 without the request for it no indicator is shown")
+    func noIndicator() async throws {
+        let fixture = try await PipelineFixture(), request = try fixture.serve(width: 300, height: 300)
+        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        _ = await load(request, in: slot)
+        let shown = display.history.filter { if case .indicator(.some) = $0 { true } else { false } }
+        #expect(shown.isEmpty)
+        #expect(display.images.last == .image(PixelSize(width: 300, height: 300), hasTransition: false))
+    }
+
     @Test("L23 a slot shows the image in memory of another size first")
     func preview() async throws {
         let fixture = try await PipelineFixture(), full = try fixture.serve()
@@ -359,6 +369,16 @@ struct ImageSlotTests {
         _ = await load(full, in: slot, presentation: .init(placeholder: try placeholder(), usesCachedPreview: true))
         let preview = PixelSize(width: 16, height: 12)
         #expect(display.images == [.image(preview, hasTransition: false), .image(small, hasTransition: false)])
+    }
+
+    @Test("L23 a slot shows the placeholder first if no image of the URL is cached")
+    func noPreview() async throws {
+        let fixture = try await PipelineFixture(), full = try fixture.serve(), other = try fixture.serve("b.png")
+        _ = try await fixture.pipeline.image(for: other)
+        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        _ = await load(full, in: slot, presentation: .init(placeholder: try placeholder(), usesCachedPreview: true))
+        let one = PixelSize(width: 1, height: 1)
+        #expect(display.images == [.image(one, hasTransition: false), .image(small, hasTransition: false)])
     }
 
     @Test("L25 in the background nothing is drawn, and on return the last state once")

@@ -180,6 +180,8 @@ struct PipelineTests {
         let fixture = try await PipelineFixture()
         let full = try fixture.serve(width: 400, height: 300)
         var configuration = ImagePipeline.Configuration()
+        #expect(configuration.scaleDownLimit == 60_000_000)
+        #expect(ImageCache.Configuration().scaleDownLimit == 60_000_000)
         configuration.scaleDownLimit = ByteCount(200 * 150 * 4)
         let pipeline = ImagePipeline(configuration)
         let small = full.with(options: .scaleDownLargeImages)

@@ -43,10 +43,38 @@ struct PrefetcherTests {
         prefetcher.isPaused = true
         let request = try fixture.serve()
         let group = prefetcher.prefetch([request])
-        for _ in 0..<1_000 { await Task.yield() }
-        #expect(try await fixture.server.requestCount(for: "/a.png") == 0)
+        // A prefetch of another prefetcher, which is asked for later, ends meanwhile.
+        let other = try fixture.serve("b.png")
+        #expect(await ImagePrefetcher(pipeline: fixture.pipeline).prefetch([other]).finish().skipped == 0)
+        #expect(fixture.pipeline.statistics.loads == 1)
+        #expect(try await fixture.server.requests().map(\.path) == ["/b.png"])
         prefetcher.isPaused = false
         #expect(await group.finish().skipped == 0)
+        #expect(try await fixture.server.requests().map(\.path) == ["/b.png", "/a.png"])
+    }
+
+    @Test("L19 of ten prefetched images the one that becomes visible is loaded next")
+    @MainActor
+    func promotes() async throws {
+        let gate = Gate(), png = try TestImage.png(width: 4, height: 3)
+        let server = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: png)] }
+        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        downloads.maximumConcurrent = 1
+        let downloader = Downloader(downloads), pipeline = ImagePipeline(.init(downloader: downloader))
+        let requests = try (0..<10).map { try ImageRequest("\(server.url)/\($0)") }
+        let group = ImagePrefetcher(pipeline: pipeline, maximumConcurrent: 10).prefetch(requests)
+        await waitUntil { downloader.counts == (waiting: 9, running: 1) }
+        await server.waitForRequests(count: 1)
+        let first = try #require(server.requests.first?.path)
+        let visible = first == "/9" ? 8 : 9, completions = Counter()
+        let load = pipeline.load(requests[visible]) { _ in completions.increment() }
+        await waitUntil { pipeline.statistics.joined == 1 }
+        gate.open()
+        #expect(await group.finish().skipped == 0)
+        await waitUntil { completions.value == 1 }
+        #expect(load.result != nil)
+        #expect(server.requests.map(\.path)[1] == "/\(visible)")
+        #expect(server.requests.count == 10)
     }
 
     @Test("L19 images are loaded in the order of the list")

@@ -352,21 +352,27 @@ extension RevalidationTests {
         #expect(try await DiskCache(.init(directory: fixture.directory.path(of: "cache"))).contains(request.name))
     }
 
-    @Test("L11 L14 a slot shows a confirmed image once, and a changed one after the cached one")
+    @Test(
+        "L06 L11 L14 a slot shows a confirmed image once, a changed one after the cached one, and completes once with it"
+    )
     @MainActor
     func slot() async throws {
         let fixture = try await PipelineFixture(), display = RecordingDisplay()
         let request = try fixture.serve(options: [.refreshCached, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: request)
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
-        let completions = Counter()
-        slot.load(request) { _ in completions.increment() }
-        await waitUntil { completions.value == 1 }
+        var results: [PixelSize?] = []
+        slot.load(request) { results.append(try? $0.get().image.size) }
+        await waitUntil { !results.isEmpty && fixture.pipeline.isIdle }
         let old = RecordingDisplay.Shown.image(PixelSize(width: 64, height: 48), hasTransition: false)
         #expect(display.images == [old])
         try fixture.server.addFile(try TestImage.png(width: 20, height: 10), at: "a.png")
-        slot.load(request) { _ in completions.increment() }
-        await waitUntil { completions.value == 2 }
+        slot.load(request) { results.append(try? $0.get().image.size) }
+        await waitUntil { results.count >= 2 && display.images.count >= 3 && fixture.pipeline.isIdle }
         #expect(display.images == [old, old, .image(PixelSize(width: 20, height: 10), hasTransition: false)])
+        // Another load's completion, after which an earlier load's second completion would have come.
+        slot.load(request.with(options: [])) { results.append(try? $0.get().image.size) }
+        let new = PixelSize(width: 20, height: 10)
+        #expect(results == [PixelSize(width: 64, height: 48), new, new])
     }
 }

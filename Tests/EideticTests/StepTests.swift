@@ -57,6 +57,20 @@ struct StepTests {
         #expect(next.cachedImage(for: request) != nil)
     }
 
+    @Test("L18 an image from disk is in memory when it is delivered")
+    @MainActor
+    func memoryFirst() async throws {
+        let fixture = try await PipelineFixture(), request = try fixture.serve(options: .waitStoreCache)
+        _ = try await fixture.pipeline.image(for: request)
+        let next = try fixture.nextRun()
+        let isInMemory = await withCheckedContinuation { continuation in
+            next.load(request) { _ in
+                continuation.resume(returning: next.cachedImage(for: request) != nil)
+            }
+        }
+        #expect(isInMemory)
+    }
+
     @Test("L18 step 5: equal loads that miss at the same time read and decode once")
     func simultaneousMisses() async throws {
         let fixture = try await PipelineFixture()
@@ -192,6 +206,40 @@ struct StepTests {
         #expect(try await fixture.server.requests().map(\.path) == ["/missing.png", "/a.png"])
     }
 
+    @Test("L27 interceptors and processors run once for each load, whether from network, disk or memory")
+    func countsCalls() async throws {
+        let fixture = try await PipelineFixture(), request = try fixture.serve(options: .waitStoreCache)
+        let processed = Counter(), intercepted = Counter()
+        @Sendable func process(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+            processed.increment()
+            return request
+        }
+        var configuration = fixture.pipeline.configuration
+        configuration.requestProcessors = [process]
+        configuration.interceptors = [CountingInterceptor(count: intercepted)]
+        let pipeline = ImagePipeline(configuration)
+        #expect(try await pipeline.response(for: request).source == .network)
+        #expect(processed.value == 1 && intercepted.value == 1)
+        #expect(try await pipeline.response(for: request).source == .memory)
+        #expect(processed.value == 2 && intercepted.value == 2)
+        #expect(try await ImagePipeline(configuration).response(for: request).source == .disk)
+        #expect(processed.value == 3 && intercepted.value == 3)
+        let completions = Counter()
+        _ = await MainActor.run { pipeline.load(request) { _ in completions.increment() } }
+        await waitUntil { completions.value == 1 }
+        #expect(processed.value == 4 && intercepted.value == 4)
+    }
+
+    @Test("L20 Accept lists the formats that this build decodes, then any image")
+    func accept() async throws {
+        let png = try TestImage.png(width: 4, height: 3)
+        let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
+        _ = try await ImagePipeline(.init()).image(for: try ImageRequest(origin.url))
+        let types = try #require(origin.requests.first?.headers["accept"]).split(separator: ",").map(String.init)
+        #expect(types == ImageDecoder.supportedFormats.map(\.mimeType) + ["image/*", "*/*;q=0.8"])
+        #expect(Set(types).isSuperset(of: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/tiff"]))
+    }
+
     @Test("L15 L20 with request processors a memory hit is still synchronous, under the processed identity")
     func processedHit() async throws {
         var configuration = ImagePipeline.Configuration()
@@ -321,6 +369,19 @@ struct StepTests {
 @Sendable
 private func thumbnail(of request: ImageRequest) throws(EideticError) -> ImageRequest {
     request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
+}
+
+/// An interceptor that counts its calls.
+private struct CountingInterceptor: ImageInterceptor {
+    let count: Counter
+
+    func intercept(
+        _ request: ImageRequest,
+        next: @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
+    ) async throws(EideticError) -> ImageResponse {
+        count.increment()
+        return try await next(request)
+    }
 }
 
 /// An interceptor that loads another request if the first one fails.

@@ -79,6 +79,9 @@ struct DiskCacheFeatureTests {
             try files.setModificationTime(of: fixture.cache.path(for: "\(index)"), to: moment)
         }
         try fixture.directory.write([1], to: "cache/.hidden")
+        try fixture.directory.write([2], to: "cache/.folder/old")
+        let hidden = fixture.directory.path(of: "cache/.folder/old")
+        try files.setModificationTime(of: hidden, to: fixture.time.now + .seconds(-9_999_999))
         let block = fixture.cache.blocking.usage.allocatedSize.bytes / 30
         let first = try fixture.cache.blocking.sweep(
             olderThan: .seconds(20 * 86_400 + 1),
@@ -90,6 +93,7 @@ struct DiskCacheFeatureTests {
         #expect(try fixture.cache.blocking.contains("9"))
         #expect(try !fixture.cache.blocking.contains("10"))
         #expect(try fixture.directory.contents(of: "cache/.hidden") == [1])
+        #expect(try fixture.directory.contents(of: "cache/.folder/old") == [2])
         #expect(fixture.cache.blocking.usage == (try fixture.measuredUsage()))
         #expect(try fixture.cache.blocking.removeEntries(storedBefore: fixture.time.now + .seconds(-5 * 86_400)) == 4)
     }

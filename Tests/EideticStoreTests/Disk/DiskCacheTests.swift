@@ -212,6 +212,18 @@ struct DiskCacheTests {
         #expect(try fixture.cache.blocking.read("a") == nil)
     }
 
+    @Test("C12 usage makes the same system calls with ten entries as with three hundred")
+    func usageCost() throws {
+        let calls = try [10, 300].map { count in
+            let fixture = try DiskFixture()
+            for index in 0..<count { try fixture.cache.blocking.insert([1], for: "\(index)") }
+            fixture.plan.resetCalls()
+            #expect(fixture.cache.blocking.usage.entryCount == count)
+            return fixture.plan.calls.count
+        }
+        #expect(calls[0] == calls[1])
+    }
+
     @Test("C03 the default directory follows the rules of XDG")
     func defaultDirectory() {
         #expect(DiskCache.defaultDirectory().hasSuffix("/eidetic/default"))
