@@ -31,7 +31,7 @@ extension ImageDataSource {
         on terms: Terms,
         job: ImageDataLoader.Job
     ) async throws(EideticError) -> Response {
-        var request = server.applying(job.request.options)
+        var request = job.load.policy.transport.applied(to: server)
         (request.conditions, request.redirectEntries) = (terms.conditions, terms.redirectEntries)
         var response = try await transfer(request, job: job)
         response.server = server
@@ -40,7 +40,7 @@ extension ImageDataSource {
 
     private func transfer(_ request: FetchRequest, job: ImageDataLoader.Job) async throws(EideticError) -> Response {
         let timer = StepTimer()
-        if job.request.options.contains(.progressive), request.conditions.isEmpty, !modifiesBodies {
+        if job.load.policy.showsPreviews, request.conditions.isEmpty, !modifiesBodies {
             let stream = try await downloader.stream(request, context: job.context)
             do throws(EideticError) {
                 return try await response(of: stream, limit: request.byteLimit, job: job, timer: timer)

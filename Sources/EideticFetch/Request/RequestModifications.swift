@@ -1,0 +1,29 @@
+import EideticCore
+import EideticHTTP
+
+/// What the `requestModifier` has made of the requests of one load, so that it is called once for each of them.
+///
+/// A load may need the request before it is sent: the fields select a variant in the cache. All values are equal,
+/// because they do not change what is requested.
+package final class RequestModifications: Sendable, Hashable {
+    private let modified = Guarded<[FetchRequest: FetchRequest]>([:])
+
+    package init() {}
+
+    /// Returns the earlier result for a request; otherwise that of `modify`, which is recorded.
+    func modified(
+        _ request: FetchRequest,
+        by modify: (FetchRequest) async throws(EideticError) -> FetchRequest
+    ) async throws(EideticError) -> FetchRequest {
+        var plain = request
+        (plain.conditions, plain.redirectEntries) = (HTTPHeaders(), nil)
+        if let known = modified.withLock({ $0[plain] }) { return known }
+        let result = try await modify(request)
+        modified.withLock { $0[plain] = result }
+        return result
+    }
+
+    package static func == (left: RequestModifications, right: RequestModifications) -> Bool { true }
+
+    package func hash(into hasher: inout Hasher) {}
+}
