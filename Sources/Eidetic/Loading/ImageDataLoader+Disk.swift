@@ -21,7 +21,11 @@ extension ImageDataLoader {
         let timer = StepTimer(), budget = source.downloader.bodyBudget
         do throws(EideticError) {
             try await budget.waitForRoom(for: context)
-            switch try await search(for: load, context: context) {
+            let search = try await search(for: load.request.resourceKey, context: context) {
+                () async throws(EideticError) in
+                try await self.selectingFields(for: load)
+            }
+            switch search {
             case .found(let stored):
                 let share = budget.makeCompleteShare(of: stored.bytes, for: context)
                 return lookup(of: stored, for: load, timer: timer, share: share)
@@ -40,14 +44,8 @@ extension ImageDataLoader {
         case missing(String)
     }
 
-    /// Searches the entry that suits a request, also one that has expired if its server can confirm it.
-    private func search(for load: Load, context: JobContext) async throws(EideticError) -> Search {
-        try await search(for: load.request.resourceKey, context: context) { () async throws(EideticError) in
-            try await self.selectingFields(for: load)
-        }
-    }
-
-    /// Searches the entry for a key, and for the fields of a request if the entry depends on them.
+    /// Searches the entry for a key, and for the fields of a request if the entry depends on them; also one that has
+    /// expired if its server can confirm it.
     func search(
         for key: String,
         context: JobContext,

@@ -1,7 +1,7 @@
 import EideticCore
 import EideticHTTP
 
-/// What the `requestModifier` has made of the requests of one load, so that it is called once for each of them.
+/// The results of the `requestModifier` for the requests of one load, so that it is called once for each of them.
 ///
 /// A load may need the request before it is sent: the fields select a variant in the cache. All values are equal,
 /// because they do not change what is requested.
@@ -16,9 +16,10 @@ package final class RequestModifications: Sendable, Hashable {
         by modify: (FetchRequest) async throws(EideticError) -> FetchRequest
     ) async throws(EideticError) -> FetchRequest {
         var plain = request
-        (plain.conditions, plain.redirectEntries) = (HTTPHeaders(), nil)
+        // Its own reference would keep this object alive for ever.
+        (plain.conditions, plain.redirectEntries, plain.modifications) = (HTTPHeaders(), nil, nil)
         if let known = modified.withLock({ $0[plain] }) { return known }
-        let result = try await modify(request)
+        let result = try await modify(plain)
         modified.withLock { $0[plain] = result }
         return result
     }
