@@ -10,12 +10,12 @@ extension ImageCache {
     /// - Returns: The tiers that have it.
     /// - Throws: The errors of looking at the disk.
     public func tiers(containing key: Key, among tiers: Tiers = .all) async throws(EideticError) -> Tiers {
-        let inMemory = tiersInMemory(containing: key, among: tiers)
-        guard tiers.contains(.disk), disk != nil else { return inMemory }
-        let onDisk = try await pools.common.run { _ throws(EideticError) in
-            try self.blocking.tiers(containing: key, among: .disk)
-        }
-        return inMemory.union(onDisk)
+        let found = tiersInMemory(containing: key, among: tiers)
+        guard tiers.contains(.disk), let disk else { return found }
+        let key = resolved(key)
+        var isOnDisk = try await disk.contains(key.text)
+        if !isOnDisk, !key.isFullImage { isOnDisk = try await disk.contains(key.renditionText) }
+        return isOnDisk ? found.union(.disk) : found
     }
 
     /// Returns whether one of the tiers has an image.

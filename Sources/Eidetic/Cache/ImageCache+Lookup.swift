@@ -66,7 +66,7 @@ extension ImageCache {
         let lookup = LookupKey(imageKey: key.imageKey, fillsMemory: tiers.contains(.memory))
         return try await lookups.value(for: lookup, priority: priority) { job throws(EideticError) in
             guard let entry = try await self.storedEntry(for: key) else { return nil }
-            return try await self.pools.pool(for: entry.bytes).run(in: job.context) { context throws(EideticError) in
+            return try await self.stage.run(decoding: entry.bytes, in: job.context) { context throws(EideticError) in
                 try self.hit(from: entry, for: key, fillsMemory: lookup.fillsMemory, context: context)
             }
         }
@@ -127,13 +127,8 @@ extension ImageCache {
         let isRendered = entry.key != key.text
         let rendering =
             isRendered ? ImageRequest.Rendering(convertsToSRGB: key.rendering.convertsToSRGB) : key.rendering
-        var options = rendering.decodeOptions(for: key.options, byteLimit: configuration.scaleDownLimit)
-        options.scale = ImageScale.scale(fromName: key.text)
-        let limits = configuration.decodeLimits
-        let image = try ImageDecoder.decode(entry.bytes, options: options, limits: limits, context: context)
-        guard let transform = rendering.transform, !image.isAnimated || key.options.contains(.transformAnimatedImage),
-            image.format != .svg || key.options.contains(.transformVectorImage)
-        else { return image.recordingChecksum(of: entry.bytes) }
-        return try transform.apply(to: image, context: context).recordingChecksum(of: entry.bytes)
+        let policy = stage.policy(for: rendering, options: key.options, name: key.text)
+        let encodedImage = EncodedImage(bytes: entry.bytes, source: .disk, steps: [])
+        return try stage.rendition(of: encodedImage, by: policy, note: "of a cache", context: context).image
     }
 }

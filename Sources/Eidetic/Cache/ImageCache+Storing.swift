@@ -30,7 +30,7 @@ extension ImageCache {
         let image = try await image.decoded()
         let destination = try insertIntoMemory(image, for: key, bytes: bytes, tiers: tiers, metadata: metadata)
         guard let disk, let work = try work?.get() else { return }
-        let encoded = try await pools.common.run { _ throws(EideticError) in
+        let encoded = try await stage.run { _ throws(EideticError) in
             try self.serialize(image, bytes: bytes, for: destination)
         }
         try await disk.insert(encoded, for: destination.key, metadata: destination.metadata, within: work)
@@ -51,7 +51,7 @@ extension ImageCache {
         let work = beginDiskWork()
         defer { _ = try? work?.get().end() }
         let destination = Destination(key: resolved(key).text, metadata: metadata)
-        let encoded = try await pools.common.run { _ throws(EideticError) in
+        let encoded = try await stage.run { _ throws(EideticError) in
             try self.serialize(nil, bytes: bytes, for: destination)
         }
         guard let disk, let work = try work?.get() else { return }
@@ -91,7 +91,7 @@ extension ImageCache {
         }
         if tiers.contains(.memory), configuration.keepsInMemory {
             let timeToLive = metadata.expirationTime.map { max(.zero, $0 - SystemTime().now) }
-            let recorded = image.recordingChecksum(of: bytes)
+            let recorded = bytes.map { image.recording(Image.Provenance(of: $0)) } ?? image
             memory.insert(recorded, for: key.imageKey, base: key.baseKey, timeToLive: timeToLive)
         }
         guard bytes == nil else { return Destination(key: key.text, metadata: metadata) }
@@ -122,14 +122,5 @@ extension Image {
         guard ImageEncoder.supportedFormats.contains(format) else { return hasAlpha ? .png : .jpeg }
         // A transform may have made a JPEG image transparent.
         return format == .jpeg && hasAlpha ? .png : format
-    }
-
-    /// Returns the image with the size and the checksum of its bytes, if they are given.
-    func recordingChecksum(of bytes: [UInt8]?) -> Image {
-        guard let bytes else { return self }
-        var image = self
-        image.encodedSize = ByteCount(bytes.count)
-        image.encodedChecksum = bytes.withUnsafeBytes { Checksum.value(of: $0) }
-        return image
     }
 }

@@ -14,7 +14,8 @@ public import EideticStore
 /// resources only: a smaller or transformed image that was inserted without those bytes is found on disk by caches, and
 /// by a pipeline only as long as it is in memory.
 ///
-/// Asynchronous functions read and write on threads of the disk cache, and decode and encode on threads of this cache.
+/// Asynchronous functions read and write on threads of the disk cache, and decode and encode on threads of the pipeline
+/// or, without one, of this cache.
 /// The same functions of ``blocking`` do all that on the calling thread, which must not be the main one.
 public final class ImageCache: Sendable {
     /// The cache of ``ImagePipeline/shared``.
@@ -29,7 +30,8 @@ public final class ImageCache: Sendable {
     /// The configuration that the cache was created with.
     public let configuration: Configuration
 
-    let pools: DecodePools
+    /// The stage that decodes; that of the pipeline, if the cache belongs to one.
+    let stage: DecodeStage
     package let lookups = TaskCoalescer<LookupKey, Int, Hit?>()
     /// Returns the time for which the image of a disk entry is fresh in memory; `nil` if it is not limited.
     let timeToLive: @Sendable (DiskCache.Metadata) -> Duration?
@@ -51,7 +53,12 @@ public final class ImageCache: Sendable {
         disk: DiskCache? = nil,
         configuration: Configuration = Configuration()
     ) {
-        self.init(memory: memory, disk: disk, configuration: configuration) { _ in nil }
+        let stage = DecodeStage(
+            limits: configuration.decodeLimits,
+            scaleDownLimit: configuration.scaleDownLimit,
+            maximumConcurrentDecodes: configuration.maximumConcurrentDecodes
+        )
+        self.init(memory: memory, disk: disk, configuration: configuration, stage: stage) { _ in nil }
     }
 
     /// Creates a cache for a namespace, with tiers of its own.
@@ -81,32 +88,35 @@ public final class ImageCache: Sendable {
         memory: ImageMemoryCache,
         disk: DiskCache?,
         configuration: Configuration,
+        stage: DecodeStage,
         timeToLive: @escaping @Sendable (DiskCache.Metadata) -> Duration?
     ) {
         self.memory = memory
         self.disk = disk
         self.configuration = configuration
         self.timeToLive = timeToLive
-        pools = DecodePools(name: "eidetic cache", maximumThreadCount: configuration.maximumConcurrentDecodes)
+        self.stage = stage
     }
 
-    /// Creates a cache over the tiers of a pipeline, with the pipeline's limits for decoding.
+    /// Creates a cache over the tiers of a pipeline, which decodes with the pipeline's limits and threads.
     ///
     /// - Parameters:
     ///   - pipeline: The configuration of the pipeline.
     ///   - configuration: The configuration of the cache.
     ///   - memory: The memory cache of the pipeline.
-    ///   - dataLoader: The loader that limits the time for which the images of disk entries are fresh.
+    ///   - loader: The loader of the pipeline, whose stage decodes.
     convenience init(
         tiersOf pipeline: ImagePipeline.Configuration,
         configuration: Configuration = Configuration(),
         memory: ImageMemoryCache,
-        dataLoader: ImageDataLoader
+        loader: ImageLoader
     ) {
         var configuration = configuration
         configuration.decodeLimits = pipeline.decodeLimits
         configuration.scaleDownLimit = pipeline.scaleDownLimit
-        self.init(memory: memory, disk: pipeline.diskCache, configuration: configuration) { metadata in
+        configuration.maximumConcurrentDecodes = pipeline.maximumConcurrentDecodes
+        let (disk, stage, dataLoader) = (pipeline.diskCache, loader.stage, loader.dataLoader)
+        self.init(memory: memory, disk: disk, configuration: configuration, stage: stage) { metadata in
             dataLoader.timeToLive(of: metadata)
         }
     }
@@ -115,7 +125,7 @@ public final class ImageCache: Sendable {
 extension ImagePipeline {
     /// Creates a cache over the tiers of this pipeline, with a configuration of its own.
     ///
-    /// The limits for decoding are those of the pipeline. Most programs need ``cache`` only.
+    /// The limits and the threads for decoding are those of the pipeline. Most programs need ``cache`` only.
     ///
     /// - Parameter configuration: The configuration of the cache.
     /// - Returns: A new cache.
@@ -124,7 +134,7 @@ extension ImagePipeline {
             tiersOf: self.configuration,
             configuration: configuration,
             memory: memory,
-            dataLoader: dataLoader
+            loader: imageLoader
         )
     }
 }

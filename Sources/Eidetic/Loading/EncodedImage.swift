@@ -1,6 +1,7 @@
 import EideticCore
 import EideticFetch
 import EideticHTTP
+import Synchronization
 
 /// The encoded bytes of an image, with the source they came from, and the write to disk that is still to come.
 final class EncodedImage: Sendable {
@@ -14,8 +15,8 @@ final class EncodedImage: Sendable {
     typealias Writer = @Sendable () -> @Sendable () async throws(EideticError) -> Void
 
     let bytes: [UInt8]
-    /// The checksum of the bytes.
-    let checksum: UInt64
+    /// The record of these bytes in the images that are decoded from them.
+    let provenance: Image.Provenance
     let source: ImageSource
     /// The steps of the load that brought the bytes.
     let steps: [LoadTrace.Step]
@@ -30,12 +31,17 @@ final class EncodedImage: Sendable {
     let responses: [ResponseFreshness.Response]
     /// The key of the disk entry that has the bytes; `nil` for the key of the request.
     let diskKey: String?
+    /// A Boolean value indicating whether they are those of a disk entry that its server has confirmed.
+    let isConfirmed: Bool
     /// A Boolean value indicating whether ``writer`` stores the bytes, and does not only remove older ones.
     let isWritten: Bool
     let writer: Writer?
     /// The share of the bytes in the limit of all bodies in memory; `nil` if they are not counted.
     let share: BodyShare?
-    let storage = Guarded(StorageState())
+    /// A Boolean value indicating whether the bytes have proved to be an image.
+    let validation = Atomic(false)
+    /// The outcome of the write: the error, `nil` if the bytes were stored.
+    let storage = Promise<EideticError?>()
     private let onReplacement: ReplacementHandler?
 
     /// Creates an encoded image.
@@ -50,6 +56,7 @@ final class EncodedImage: Sendable {
     ///   - server: The server that sent them.
     ///   - responses: The redirects that led to the bytes, and the response that brought them.
     ///   - diskKey: The key of the disk entry that has them; `nil` for the key of the request.
+    ///   - isConfirmed: A Boolean value indicating whether the server has confirmed the entry on disk that has them.
     ///   - onReplacement: Called when new bytes have proved to be an image, and again when the disk has them.
     ///   - writer: Writes the bytes to disk, or removes older ones; `nil` if nothing on disk changes.
     ///   - isWritten: A Boolean value indicating whether `writer` writes.
@@ -65,13 +72,14 @@ final class EncodedImage: Sendable {
         server: FetchRequest? = nil,
         responses: [ResponseFreshness.Response] = [],
         diskKey: String? = nil,
+        isConfirmed: Bool = false,
         onReplacement: ReplacementHandler? = nil,
         writer: Writer? = nil,
         isWritten: Bool = true,
         share: BodyShare? = nil
     ) {
         self.bytes = bytes
-        checksum = bytes.withUnsafeBytes { Checksum.value(of: $0) }
+        provenance = Image.Provenance(of: bytes)
         self.source = source
         self.steps = steps
         self.time = time
@@ -80,6 +88,7 @@ final class EncodedImage: Sendable {
         self.server = server
         self.responses = responses
         self.diskKey = diskKey
+        self.isConfirmed = isConfirmed
         self.isWritten = isWritten
         self.onReplacement = onReplacement
         self.writer = writer
@@ -98,5 +107,5 @@ final class EncodedImage: Sendable {
     }
 
     /// Calls the handler of replaced bytes.
-    func reportReplacement(isRepeated: Bool) { onReplacement?(checksum, isRepeated) }
+    func reportReplacement(isRepeated: Bool) { onReplacement?(provenance.checksum, isRepeated) }
 }

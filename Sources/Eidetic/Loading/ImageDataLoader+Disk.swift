@@ -3,22 +3,36 @@ import EideticFetch
 import EideticHTTP
 import EideticStore
 
-/// The disk cache as a step of a load.
+/// The disk cache as a stage of a load.
 extension ImageDataLoader {
+    /// The result of a search of the disk cache.
+    enum DiskLookup {
+        /// No usable entry; the value is the reason.
+        case miss(String)
+        /// An entry that may be used.
+        case hit(EncodedImage)
+        /// An entry that the server must confirm first.
+        case stale(StoredEntry)
+    }
+
     /// Searches the disk cache; a disk that cannot be read counts as a miss, and the error is logged.
-    func diskLookup(for request: ImageRequest, context: JobContext) async -> DiskLookup {
+    func diskLookup(for load: Load, context: JobContext) async -> DiskLookup {
         guard disk != nil else { return .miss("there is no disk cache") }
         let timer = StepTimer(), budget = source.downloader.bodyBudget
         do throws(EideticError) {
             try await budget.waitForRoom(for: context)
-            switch try await search(for: request, context: context) {
+            let search = try await search(for: load.request.resourceKey, context: context) {
+                () async throws(EideticError) in
+                try await self.selectingFields(for: load)
+            }
+            switch search {
             case .found(let stored):
                 let share = budget.makeCompleteShare(of: stored.bytes, for: context)
-                return lookup(of: stored, for: request, timer: timer, share: share)
+                return lookup(of: stored, for: load, timer: timer, share: share)
             case .missing(let reason): return .miss(reason)
             }
         } catch {
-            Log.write(.warning, category: .store, message: "\(request.name): not read from disk: \(error)")
+            Log.write(.warning, category: .store, message: "\(load.request.name): not read from disk: \(error)")
             return .miss("miss: \(error)")
         }
     }
@@ -28,18 +42,10 @@ extension ImageDataLoader {
         case found(StoredEntry)
         /// No entry; the value is the reason.
         case missing(String)
-
-        var stored: StoredEntry? { if case .found(let stored) = self { stored } else { nil } }
     }
 
-    /// Searches the entry that suits a request, also one that has expired if its server can confirm it.
-    func search(for request: ImageRequest, context: JobContext) async throws(EideticError) -> Search {
-        try await search(for: request.resourceKey, context: context) { () async throws(EideticError) in
-            try await self.selectingFields(for: request)
-        }
-    }
-
-    /// Searches the entry for a key, and for the fields of a request if the entry depends on them.
+    /// Searches the entry for a key, and for the fields of a request if the entry depends on them; also one that has
+    /// expired if its server can confirm it.
     func search(
         for key: String,
         context: JobContext,
@@ -67,32 +73,32 @@ extension ImageDataLoader {
     }
 
     /// Returns an image that may be used without revalidation, read from disk by the calling thread.
-    func imageSynchronously(for request: ImageRequest) -> EncodedImage? {
-        guard request.resource.isStoredOnDisk else { return nil }
-        if let image = activeImages[request.dataKey] { return image }
+    func imageSynchronously(for load: Load) -> EncodedImage? {
+        guard load.request.resource.isStoredOnDisk else { return nil }
+        if let image = activeImages[load.request.dataKey] { return image }
         let timer = StepTimer()
-        guard let stored = storedEntrySynchronously(for: request, allowingExpired: false),
-            case .hit(let image) = lookup(of: stored, for: request, timer: timer), !image.needsRevalidation
+        guard let stored = storedEntrySynchronously(for: load, allowingExpired: false),
+            case .hit(let image) = lookup(of: stored, for: load, timer: timer), !image.needsRevalidation
         else { return nil }
         return image
     }
 
     /// Returns the entry that suits a request, read by the calling thread; `nil` if that depends on a hook.
-    private func storedEntrySynchronously(for request: ImageRequest, allowingExpired: Bool) -> StoredEntry? {
-        guard let disk, let entry = try? disk.blocking.read(request.resourceKey, allowingExpired: allowingExpired)
-        else { return nil }
+    private func storedEntrySynchronously(for load: Load, allowingExpired: Bool) -> StoredEntry? {
+        let key = load.request.resourceKey
+        guard let disk, let entry = try? disk.blocking.read(key, allowingExpired: allowingExpired) else { return nil }
         let stored = StoredEntry(entry), downloader = source.downloader
-        guard dependsOnFields(stored), let server = request.server else { return stored }
+        guard dependsOnFields(stored), let server = load.server else { return stored }
         guard !downloader.modifiesRequests else { return nil }
-        let fields = downloader.selectingFields(ofSent: server.applying(request.options))
+        let fields = downloader.selectingFields(ofSent: server)
         guard let key = variantKey(besides: stored, for: fields) else { return stored }
         return (try? disk.blocking.read(key, allowingExpired: allowingExpired)).map { StoredEntry($0) }
     }
 
     /// Returns the bytes that a cache has, however stale, for an image that was in memory.
-    func cachedBytes(for request: ImageRequest) async -> [UInt8]? {
-        if let bytes = bytesInMemory(for: request) { return bytes }
-        switch await diskLookup(for: request, context: JobContext(priority: request.priority)) {
+    func cachedBytes(for load: Load) async -> [UInt8]? {
+        if let bytes = bytesInMemory(for: load.request) { return bytes }
+        switch await diskLookup(for: load, context: JobContext(priority: load.request.priority)) {
         case .hit(let image): return image.bytes
         case .stale(let stored): return stored.bytes
         case .miss: return nil
@@ -100,8 +106,8 @@ extension ImageDataLoader {
     }
 
     /// Returns the bytes that a cache has, however stale, read by the calling thread.
-    func cachedBytesSynchronously(for request: ImageRequest) -> [UInt8]? {
-        bytesInMemory(for: request) ?? storedEntrySynchronously(for: request, allowingExpired: true)?.bytes
+    func cachedBytesSynchronously(for load: Load) -> [UInt8]? {
+        bytesInMemory(for: load.request) ?? storedEntrySynchronously(for: load, allowingExpired: true)?.bytes
     }
 
     /// Returns the image that is being written to disk, or could not be, although memory may have it decoded.
@@ -115,30 +121,39 @@ extension ImageDataLoader {
         return nil
     }
 
+    /// Returns how the tiers and the freshness of an entry allow to use it.
     private func lookup(
         of stored: StoredEntry,
-        for request: ImageRequest,
+        for load: Load,
         timer: StepTimer,
         share: BodyShare? = nil
     ) -> DiskLookup {
-        let detail = "hit, \(ByteCount(stored.bytes.count))"
-        guard request.server != nil, let freshness = freshness(of: stored) else {
-            let step = timer.step(.disk, detail: detail)
-            return .hit(EncodedImage(bytes: stored.bytes, source: .disk, steps: [step], share: share))
-        }
-        let use = stored.isExpired ? .afterValidation : freshness.reuse(at: now, request: request.cacheFields)
-        guard use != .afterValidation else { return .stale(stored) }
-        let step = timer.step(.disk, detail: detail + (use == .fresh ? ", fresh" : ", stale while revalidated"))
-        return .hit(
-            EncodedImage(
-                bytes: stored.bytes,
-                source: .disk,
-                steps: [step],
-                timeToLive: timeToLive(of: stored.entry.metadata),
-                needsRevalidation: use == .staleWhileRevalidating,
-                diskKey: stored.entry.key,
-                share: share
+        func hit(_ detail: String, for timeToLive: Duration?, needsRevalidation: Bool = false) -> DiskLookup {
+            .hit(
+                EncodedImage(
+                    bytes: stored.bytes,
+                    source: .disk,
+                    steps: [timer.step(.disk, detail: detail)],
+                    timeToLive: timeToLive,
+                    needsRevalidation: needsRevalidation,
+                    diskKey: stored.entry.key,
+                    share: share
+                )
             )
-        )
+        }
+        let size = "hit, \(ByteCount(stored.bytes.count))", metadata = stored.entry.metadata
+        if load.policy.tiers.isValidation {
+            let isImmutable = load.policy.tiers.isReload && isImmutable(stored)
+            return isImmutable ? hit("fresh and immutable", for: timeToLive(of: metadata)) : .stale(stored)
+        }
+        guard load.server != nil, let freshness = freshness(of: stored) else { return hit(size, for: nil) }
+        switch stored.isExpired ? .afterValidation : freshness.reuse(at: now, request: load.policy.cacheFields) {
+        case .fresh: return hit("\(size), fresh", for: timeToLive(of: metadata))
+        case .staleWhileRevalidating:
+            return hit("\(size), stale while revalidated", for: timeToLive(of: metadata), needsRevalidation: true)
+        case .afterValidation:
+            let isAllowed = load.policy.tiers == .cacheOnlyAllowingStale && !stored.isExpired
+            return isAllowed ? hit("\(size), stale", for: .zero) : .stale(stored)
+        }
     }
 }

@@ -35,9 +35,9 @@ extension ImageDataLoader {
     }
 
     /// Returns whether a stale entry may be used although its revalidation failed.
-    func allowsStale(_ stored: StoredEntry, after error: EideticError, for request: ImageRequest) -> Bool {
+    func allowsStale(_ stored: StoredEntry, after error: EideticError, for load: Load) -> Bool {
         guard error.code != .cancelled, !stored.isExpired, let freshness = freshness(of: stored) else { return false }
-        return freshness.allowsStaleAfterError(at: now, status: error.httpStatus, request: request.cacheFields)
+        return freshness.allowsStaleAfterError(at: now, status: error.httpStatus, request: load.policy.cacheFields)
     }
 
     /// Returns whether an entry is fresh and will not change (RFC 8246), so that not even a reload validates it.
@@ -81,20 +81,20 @@ extension ImageDataLoader {
     ///   - response: The last response, with the fields to be stored.
     ///   - redirects: The redirects that led to it.
     ///   - origin: The exchanges; `nil` for bytes that came from no server.
-    ///   - request: The request.
+    ///   - load: The load.
     /// - Returns: The decision.
     func retention(
         of response: ResponseFreshness.Response,
         redirects: [ResponseFreshness.Response],
         origin: ResponseOrigin?,
-        for request: ImageRequest
+        for load: Load
     ) -> Retention {
         var retention = Retention(place: .resource, metadata: DiskCache.Metadata(headers: response.fields))
         guard let origin else { return retention }
         retention.record.status = response.status
         (retention.record.requestTime, retention.record.responseTime) = (response.requestTime, response.responseTime)
-        retention.place = place(of: response, redirects: redirects, target: origin.target, for: request)
-        retention.removesEntry = !CacheControl(request.cacheFields).noStore
+        retention.place = place(of: response, redirects: redirects, target: origin.target, for: load)
+        retention.removesEntry = !CacheControl(load.policy.cacheFields).noStore
         guard case .http(let heuristic) = freshnessPolicy else { return retention }
         if case .resource = retention.place {
             let time = response.responseTime
@@ -102,7 +102,7 @@ extension ImageDataLoader {
             retention.record.redirectLifetime = limit?.lifetime
             retention.record.mustRevalidateRedirects = limit?.mustRevalidate ?? false
         }
-        select(origin.request, for: request, in: &retention)
+        select(origin.request, for: load, in: &retention)
         let freshness = ResponseFreshness(response, heuristic: heuristic, limit: retention.record.limit)
         let isForOthers = if case .resource = retention.place { !retention.record.dependsOnHooks } else { false }
         retention.timeToLive = isForOthers ? remainder(of: freshness) : .zero
@@ -114,12 +114,12 @@ extension ImageDataLoader {
         of response: ResponseFreshness.Response,
         redirects: [ResponseFreshness.Response],
         target: FetchRequest?,
-        for request: ImageRequest
+        for load: Load
     ) -> Retention.Place {
-        guard allowsStorage(of: response, for: request) else { return .none }
+        guard allowsStorage(of: response, for: load) else { return .none }
         let names = Vary(response.fields).names
         let isStorable = redirects.allSatisfy { redirect in
-            allowsStorage(of: redirect, for: request) && Vary(redirect.fields).names.isSubset(of: names)
+            allowsStorage(of: redirect, for: load) && Vary(redirect.fields).names.isSubset(of: names)
         }
         if isStorable { return .resource }
         return usesHTTPFreshness ? target.map { .target($0) } ?? .none : .none
@@ -128,9 +128,9 @@ extension ImageDataLoader {
     /// Returns whether a response may be stored.
     ///
     /// The cookies of the jar are no part of a request's identity, and may be another user's at the next load.
-    private func allowsStorage(of response: ResponseFreshness.Response, for request: ImageRequest) -> Bool {
-        if request.usesCookies, Vary(response.fields).names.contains("cookie") { return false }
-        let fields = request.cacheFields
+    private func allowsStorage(of response: ResponseFreshness.Response, for load: Load) -> Bool {
+        if load.request.usesCookies, Vary(response.fields).names.contains("cookie") { return false }
+        let fields = load.policy.cacheFields
         if usesHTTPFreshness {
             return Storability.isStorable(status: response.status, fields: response.fields, request: fields)
         }
@@ -138,7 +138,7 @@ extension ImageDataLoader {
     }
 
     /// Records the fields of the request that selected the response.
-    private func select(_ sent: FetchRequest, for request: ImageRequest, in retention: inout Retention) {
+    private func select(_ sent: FetchRequest, for load: Load, in retention: inout Retention) {
         let vary = Vary(retention.metadata.headers), downloader = source.downloader
         guard !vary.names.isEmpty else { return }
         if case .target(let target) = retention.place {
@@ -146,8 +146,8 @@ extension ImageDataLoader {
             return
         }
         retention.selection = vary.selection(from: downloader.selectingFields(ofSent: sent)) ?? ""
-        guard downloader.changesFields, let plain = request.server else { return }
-        let usual = vary.selection(from: downloader.selectingFields(ofSent: plain.applying(request.options)))
+        guard downloader.changesFields, let plain = load.server else { return }
+        let usual = vary.selection(from: downloader.selectingFields(ofSent: plain))
         let hasOtherUsers = downloader.configuration.credentials != nil && vary.names.contains("authorization")
         retention.record.dependsOnHooks = hasOtherUsers || usual != retention.selection
     }

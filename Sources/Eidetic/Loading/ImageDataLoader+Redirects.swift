@@ -30,7 +30,8 @@ extension ImageDataLoader: RedirectCache {
         let result = try? await search(for: key, context: context) { () async throws(EideticError) in
             self.source.downloader.selectingFields(ofSent: target)
         }
-        return result?.stored
+        guard case .found(let stored) = result else { return nil }
+        return stored
     }
 
     /// Returns the key of a target's own entry.

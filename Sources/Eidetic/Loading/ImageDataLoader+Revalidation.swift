@@ -5,53 +5,6 @@ import EideticStore
 
 /// Conditional requests: a server confirms cached bytes, or sends others.
 extension ImageDataLoader {
-    /// The result of a revalidation.
-    enum Revalidation {
-        /// The displayed image is still valid; `isTransferred` if the server sent its bytes again.
-        case unchanged(LoadTrace.Step, isTransferred: Bool)
-        /// The resource has other bytes than the displayed image.
-        case changed(EncodedImage)
-    }
-
-    /// Revalidates the entry on disk, and compares the result with the displayed image.
-    ///
-    /// The displayed image may be older than the entry: another load, or another process, may have refreshed the disk.
-    ///
-    /// - Parameters:
-    ///   - job: The load.
-    ///   - displayed: The checksum of the bytes that the displayed image was decoded from; `nil` if it is unknown.
-    ///   - isReload: A Boolean value indicating whether caches on the way have to revalidate their responses as well. A
-    ///     fresh response that never changes is not revalidated then.
-    /// - Returns: The result of the comparison.
-    /// - Throws: The errors of the source; `badResponse` for a status 304 without conditions.
-    func revalidate(_ job: Job, displayed: UInt64?, isReload: Bool) async throws(EideticError) -> Revalidation {
-        let timer = StepTimer(), stored = (try? await search(for: job.request, context: job.context))?.stored
-        if isReload, let stored, isImmutable(stored) {
-            let step = timer.step(.disk, detail: "fresh and immutable")
-            return compare(
-                EncodedImage(
-                    bytes: stored.bytes,
-                    source: .disk,
-                    steps: [step],
-                    timeToLive: timeToLive(of: stored.entry.metadata)
-                ),
-                with: displayed,
-                isTransferred: false
-            )
-        }
-        let fetched = try await fetched(job, revalidating: stored, isReload: isReload)
-        let image = await makeImage(fetched, for: job.request)
-        let result = compare(image, with: displayed, isTransferred: fetched.response.isTransferred)
-        // The disk has no entry, or other bytes, or has to forget what it has.
-        if case .unchanged = result, fetched.confirmed == nil { image.storeOnce() }
-        return result
-    }
-
-    private func compare(_ image: EncodedImage, with displayed: UInt64?, isTransferred: Bool) -> Revalidation {
-        guard image.checksum == displayed, let step = image.steps.last else { return .changed(image) }
-        return .unchanged(step, isTransferred: isTransferred)
-    }
-
     /// The bytes that a server sent or confirmed.
     struct Fetched: Sendable {
         let response: ImageDataSource.Response
@@ -70,24 +23,23 @@ extension ImageDataLoader {
     /// An entry that the server reports to be gone is removed.
     func fetched(
         _ job: Job,
-        revalidating stored: StoredEntry?,
-        isReload: Bool = false
+        validating stored: StoredEntry?
     ) async throws(EideticError) -> Fetched {
         do throws(EideticError) {
             let conditions = stored.map { Validators($0.fields).conditionalFields } ?? []
             var headers = HTTPHeaders(conditions)
-            if isReload { headers["Cache-Control"] = job.request.reloadDirectives }
+            if job.tiers.isReload { headers["Cache-Control"] = job.request.reloadDirectives }
             let response = try await source.response(
                 for: job,
                 conditions: headers,
                 redirectEntries: redirectEntries(for: job.request)
             )
-            if let fetched = await resolve(response, revalidating: stored, for: job.request) { return fetched }
+            if let fetched = await resolve(response, validating: stored, for: job.load) { return fetched }
             if conditions.isEmpty, response.origin?.cachedTarget == nil {
                 throw Self.unexpectedNotModified(for: job.request)
             }
             let repeated = try await source.response(for: job)
-            guard let fetched = await resolve(repeated, revalidating: nil, for: job.request) else {
+            guard let fetched = await resolve(repeated, validating: nil, for: job.load) else {
                 throw Self.unexpectedNotModified(for: job.request)
             }
             return fetched
@@ -100,8 +52,8 @@ extension ImageDataLoader {
     /// Returns the bytes of a response; `nil` if it confirms something else than a known entry.
     private func resolve(
         _ response: ImageDataSource.Response,
-        revalidating stored: StoredEntry?,
-        for request: ImageRequest
+        validating stored: StoredEntry?,
+        for load: Load
     ) async -> Fetched? {
         let responses = response.origin?.responses ?? []
         if let bytes = response.bytes {
@@ -111,21 +63,21 @@ extension ImageDataLoader {
             return Fetched(response: response, bytes: bytes, final: final, redirects: redirects)
         }
         guard let origin = response.origin else { return nil }
-        if origin.cachedTarget != nil { return await resolveTarget(response, origin: origin, for: request) }
+        if origin.cachedTarget != nil { return await resolveTarget(response, origin: origin, for: load) }
         guard let stored, let confirmation = responses.last,
             NotModified.confirms(response.fields, stored: stored.fields),
-            stored.record.effectiveURL == checksum(ofTarget: response.effectiveURL, origin: origin, for: request)
+            stored.record.effectiveURL == checksum(ofTarget: response.effectiveURL, origin: origin, for: load.request)
         else { return nil }
-        return await confirm(stored, by: confirmation, in: response, redirects: Array(responses.dropLast()))
+        return confirm(stored, by: confirmation, in: response, redirects: Array(responses.dropLast()))
     }
 
     /// Returns the bytes of the own entry of a redirect's target.
     private func resolveTarget(
         _ response: ImageDataSource.Response,
         origin: ResponseOrigin,
-        for request: ImageRequest
+        for load: Load
     ) async -> Fetched? {
-        guard let target = origin.cachedTarget, let entries = redirectEntries(for: request),
+        guard let target = origin.cachedTarget, let entries = redirectEntries(for: load.request),
             let stored = await storedEntry(for: target, keyOptions: entries.keyOptions)
         else { return nil }
         guard origin.isTargetFresh else {
@@ -136,11 +88,11 @@ extension ImageDataLoader {
                 of: stored.merging(confirmation, fields: response.fields),
                 redirects: [],
                 origin: origin,
-                for: request
+                for: load
             )
             await refresh(stored, with: &retention)
             let redirects = Array(origin.responses.dropLast())
-            return await confirm(stored, by: confirmation, in: response, redirects: redirects, isOwn: false)
+            return confirm(stored, by: confirmation, in: response, redirects: redirects, isOwn: false)
         }
         let final = stored.record.response(stored.entry.metadata)
         return Fetched(response: response, bytes: stored.bytes, final: final, redirects: origin.responses)
@@ -152,7 +104,7 @@ extension ImageDataLoader {
         in response: ImageDataSource.Response,
         redirects: [ResponseFreshness.Response],
         isOwn: Bool = true
-    ) async -> Fetched {
+    ) -> Fetched {
         let final = stored.merging(confirmation, fields: response.fields)
         return Fetched(
             response: response,

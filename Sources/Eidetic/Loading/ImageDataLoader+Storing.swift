@@ -8,15 +8,15 @@ extension ImageDataLoader {
     /// Creates the image of bytes that the source sent or confirmed; other loads find new ones until they are on disk.
     func makeImage(
         _ fetched: Fetched,
-        for request: ImageRequest,
-        after steps: [LoadTrace.Step] = []
+        for load: Load,
+        after steps: [LoadTrace.Step]
     ) async -> EncodedImage {
-        let response = fetched.response
+        let response = fetched.response, request = load.request
         var retention = retention(
             of: fetched.final,
             redirects: fetched.redirects,
             origin: response.origin,
-            for: request
+            for: load
         )
         let url = response.effectiveURL
         retention.record.effectiveURL = checksum(ofTarget: url, origin: response.origin, for: request)
@@ -31,8 +31,9 @@ extension ImageDataLoader {
             server: response.isTransferred ? response.server : nil,
             responses: response.origin?.responses ?? [],
             diskKey: diskKey(of: fetched, for: request),
+            isConfirmed: fetched.confirmed != nil,
             onReplacement: replacementHandler(for: request),
-            writer: writer(of: fetched, retention: retention, for: request),
+            writer: writer(of: fetched, retention: retention, for: load),
             isWritten: isWritten,
             share: response.share
         )
@@ -66,10 +67,10 @@ extension ImageDataLoader {
     private func writer(
         of fetched: Fetched,
         retention: Retention,
-        for request: ImageRequest
+        for load: Load
     ) -> EncodedImage.Writer? {
-        guard let disk, request.resource.isStoredOnDisk, !request.options.contains(.cacheMemoryOnly) else { return nil }
-        let bytes = fetched.bytes
+        guard let disk, load.policy.writesToDisk else { return nil }
+        let bytes = fetched.bytes, request = load.request
         switch retention.place {
         case .none: return fetched.confirmed == nil && retention.removesEntry ? remover(for: request) : nil
         case .resource:

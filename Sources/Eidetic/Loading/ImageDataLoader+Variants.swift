@@ -10,9 +10,9 @@ import EideticStore
 /// response that another set of fields selects, and are evicted as any other entry.
 extension ImageDataLoader {
     /// Returns the fields by which a server may select a response to a request.
-    func selectingFields(for request: ImageRequest) async throws(EideticError) -> [HTTPField] {
-        guard let server = request.server else { return [] }
-        return try await source.downloader.selectingFields(for: server.applying(request.options))
+    func selectingFields(for load: Load) async throws(EideticError) -> [HTTPField] {
+        guard let server = load.server else { return [] }
+        return try await source.downloader.selectingFields(for: server)
     }
 
     /// Returns the key of the variant that suits a request; `nil` if that is the entry itself.

@@ -3,10 +3,32 @@ import EideticFetch
 import EideticStore
 
 /// Loads the encoded bytes of an image from disk, else from their source; equal loads are coalesced into one job.
+///
+/// The stages of a job are: bytes that another load holds → disk → source. A stale entry on disk goes along to the
+/// source, whose server may confirm it.
 final class ImageDataLoader: Sendable {
+    /// One load of encoded bytes, as its steps hand it along.
+    struct Job: Sendable {
+        let load: Load
+        let context: JobContext
+        let report: @Sendable (Update) -> Void
+
+        var request: ImageRequest { load.request }
+        var tiers: CachePolicy { load.policy.tiers }
+    }
+
+    /// The progress of a load.
+    struct Update: Sendable {
+        let progress: FetchProgress
+        /// A Boolean value indicating whether the last report is old enough for another one.
+        var isReported = true
+        /// The bytes received so far; `nil` unless previews are requested.
+        var partialData: PartialData?
+    }
+
     private struct JobKey: Hashable {
         let dataKey: ImageRequest.DataKey
-        let cachePolicy: CachePolicy
+        let tiers: CachePolicy
     }
 
     let disk: DiskCache?
@@ -26,27 +48,22 @@ final class ImageDataLoader: Sendable {
         source = ImageDataSource(configuration: configuration)
     }
 
-    /// Returns the encoded bytes for a request.
+    /// Returns the encoded bytes for a load.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - cachePolicy: The tiers to use; by default those that the request's options name.
+    ///   - load: The request, and what follows from it.
     ///   - context: The priority of the caller.
-    ///   - onProgress: Called as bytes are received.
+    ///   - onUpdate: Called as bytes are received.
     /// - Returns: The encoded image.
     /// - Throws: `cacheMiss` if no source may be used, `cancelled`, and the errors of the source.
     func encodedImage(
-        for request: ImageRequest,
-        cachePolicy: CachePolicy? = nil,
+        for load: Load,
         context: JobContext,
-        onProgress: (@Sendable (Update) -> Void)?
+        onUpdate: (@Sendable (Update) -> Void)?
     ) async throws(EideticError) -> EncodedImage {
-        let policy = cachePolicy ?? CachePolicy(request)
-        let key = JobKey(dataKey: request.dataKey, cachePolicy: policy)
-        return try await jobs.value(for: key, context: context, onProgress: onProgress) { job throws(EideticError) in
-            try await self.load(
-                Job(request: request, cachePolicy: policy, context: job.context, report: job.report)
-            )
+        let key = JobKey(dataKey: load.request.dataKey, tiers: load.policy.tiers)
+        return try await jobs.value(for: key, context: context, onProgress: onUpdate) { job throws(EideticError) in
+            try await self.run(Job(load: load, context: job.context, report: job.report))
         }
     }
 
@@ -72,10 +89,10 @@ final class ImageDataLoader: Sendable {
     }
 
     /// Records that a server's bytes are not an image, so that it is not queried again soon.
-    func recordFailure(_ error: EideticError, of image: EncodedImage, for request: ImageRequest) {
-        activeImages.remove(image, for: request.dataKey)
-        guard let server = image.server else { return }
-        source.recordFailure(error, of: server, options: request.options, after: image.responses)
+    func recordFailure(_ error: EideticError, of image: EncodedImage, for load: Load) {
+        activeImages.remove(image, for: load.request.dataKey)
+        guard let server = image.server.map({ load.policy.transport.applied(to: $0) }) else { return }
+        source.downloader.recordFailure(error, of: server, after: image.responses)
     }
 
     /// The error of a load that may use no source, and whose image no cache has.
@@ -84,42 +101,42 @@ final class ImageDataLoader: Sendable {
     }
 }
 
-// MARK: The steps of a load
+// MARK: The stages of a job
 extension ImageDataLoader {
-    private func load(_ job: Job) async throws(EideticError) -> EncodedImage {
-        let timer = StepTimer(), request = job.request
-        guard job.cachePolicy != .sourceOnly, request.resource.isStoredOnDisk else { return try await fetch(job) }
-        if let image = activeImages[request.dataKey] { return image }
+    private func run(_ job: Job) async throws(EideticError) -> EncodedImage {
+        guard job.tiers != .sourceOnly, job.request.resource.isStoredOnDisk else { return try await fetch(job) }
+        if job.tiers.allowsMemory, let image = activeImages[job.request.dataKey] { return image }
         try await gate.waitUntilOpen(for: job.context)
-        switch await diskLookup(for: request, context: job.context) {
+        let timer = StepTimer()
+        switch await diskLookup(for: job.load, context: job.context) {
         case .hit(let image): return image
-        case .stale(let stored) where job.cachePolicy == .cacheOnlyAllowingStale && !stored.isExpired:
-            let step = timer.step(.disk, detail: "hit, \(ByteCount(stored.bytes.count)), stale")
-            return EncodedImage(bytes: stored.bytes, source: .disk, steps: [step], timeToLive: .zero)
         case .stale(let stored):
-            return try await fetch(job, revalidating: stored, after: [timer.step(.disk, detail: "stale")])
-        case .miss(let reason): return try await fetch(job, after: [timer.step(.disk, detail: reason)])
+            return try await fetch(job, validating: stored, after: timer.step(.disk, detail: "stale"))
+        case .miss(let reason): return try await fetch(job, after: timer.step(.disk, detail: reason))
         }
     }
 
     /// Loads from the source; a stale entry is used if the server confirms it, or if it may stand in for an error.
     private func fetch(
         _ job: Job,
-        revalidating stale: StoredEntry? = nil,
-        after steps: [LoadTrace.Step] = []
+        validating stale: StoredEntry? = nil,
+        after search: LoadTrace.Step? = nil
     ) async throws(EideticError) -> EncodedImage {
-        guard job.cachePolicy.allowsSource || !job.request.resource.isStoredOnDisk else {
+        guard job.tiers.allowsSource || !job.request.resource.isStoredOnDisk else {
             throw Self.cacheMiss(for: job.request)
         }
         try job.context.checkCancellation()
         try await gate.waitUntilOpen(for: job.context)
-        let timer = StepTimer()
+        // A caller that has the image shows how it was found itself.
+        let timer = StepTimer(), steps = job.tiers.isValidation ? [] : [search].compactMap(\.self)
         do throws(EideticError) {
-            return await makeImage(try await fetched(job, revalidating: stale), for: job.request, after: steps)
+            return await makeImage(try await fetched(job, validating: stale), for: job.load, after: steps)
         } catch {
-            guard let stale, allowsStale(stale, after: error, for: job.request) else { throw error }
-            let steps = steps + [timer.step(.network, detail: "stale, because of \(error)")]
-            return EncodedImage(bytes: stale.bytes, source: .disk, steps: steps, timeToLive: .zero)
+            guard !job.tiers.isValidation, let stale, allowsStale(stale, after: error, for: job.load) else {
+                throw error
+            }
+            let step = timer.step(.network, detail: "stale, because of \(error)")
+            return EncodedImage(bytes: stale.bytes, source: .disk, steps: steps + [step], timeToLive: .zero)
         }
     }
 }

@@ -31,19 +31,13 @@ extension ImageDataSource {
         on terms: Terms,
         job: ImageDataLoader.Job
     ) async throws(EideticError) -> Response {
-        var request = server.applying(job.request.options)
+        var request = job.load.policy.transport.applied(to: server)
         (request.conditions, request.redirectEntries) = (terms.conditions, terms.redirectEntries)
-        var response = try await transfer(request, job: job)
-        response.server = server
-        return response
-    }
-
-    private func transfer(_ request: FetchRequest, job: ImageDataLoader.Job) async throws(EideticError) -> Response {
         let timer = StepTimer()
-        if job.request.options.contains(.progressive), request.conditions.isEmpty, !modifiesBodies {
+        if job.load.policy.showsPreviews, request.conditions.isEmpty, !modifiesBodies {
             let stream = try await downloader.stream(request, context: job.context)
             do throws(EideticError) {
-                return try await response(of: stream, limit: request.byteLimit, job: job, timer: timer)
+                return try await response(of: stream, from: server, job: job, timer: timer)
             } catch  where error.isTransient && mayRestart(request) {
                 Log.write(.info, category: .fetch, message: "\(request.url): restarted: \(error.message)")
             }
@@ -55,6 +49,7 @@ extension ImageDataSource {
             origin: response.origin,
             effectiveURL: response.effectiveURL,
             step: timer.step(.network, detail: response.detail),
+            server: server,
             share: response.share
         )
     }
@@ -71,11 +66,11 @@ extension ImageDataSource {
     /// Reads a stream, and reports the bytes received so far.
     private func response(
         of stream: FetchStream,
-        limit: ByteCount,
+        from server: FetchRequest,
         job: ImageDataLoader.Job,
         timer: StepTimer
     ) async throws(EideticError) -> Response {
-        let data = PartialData(expectedCount: stream.expectedLength, limit: limit)
+        let data = PartialData(expectedCount: stream.expectedLength, limit: server.byteLimit)
         let throttle = downloader.makeProgressThrottle()
         let share = downloader.bodyBudget.makeShare(for: job.context)
         var chunks = stream.makeAsyncIterator(), received = 0
@@ -92,6 +87,7 @@ extension ImageDataSource {
             origin: stream.origin,
             effectiveURL: stream.effectiveURL,
             step: timer.step(.network, detail: "\(stream.status), \(ByteCount(received)), piece by piece"),
+            server: server,
             share: share
         )
     }

@@ -66,16 +66,6 @@ struct ImageDataSource: Sendable {
         }
     }
 
-    /// Records that a server's bytes are not an image, so that it is not queried again soon.
-    func recordFailure(
-        _ error: EideticError,
-        of server: FetchRequest,
-        options: ImageOptions,
-        after responses: [ResponseFreshness.Response]
-    ) {
-        downloader.recordFailure(error, of: server.applying(options), after: responses)
-    }
-
     /// The cached bytes that a download may confirm instead of loading others.
     struct Terms: Sendable {
         let conditions: HTTPHeaders
@@ -87,16 +77,5 @@ extension ImageDataSource.Response {
     fileprivate init(local bytes: [UInt8], origin: String, timer: StepTimer) {
         let step = timer.step(.origin, detail: "\(origin), \(ByteCount(bytes.count))")
         self.init(bytes: bytes, fields: [], step: step)
-    }
-}
-
-extension FetchRequest {
-    /// Returns this request with the settings that an image's options imply.
-    func applying(_ options: ImageOptions) -> FetchRequest {
-        var request = self
-        if options.contains(.allowInvalidCertificates) { request.allowsInvalidCertificates = true }
-        if options.contains(.retryFailed) { request.ignoresFailureList = true }
-        if options.contains(.handleCookies) { request.usesCookies = true }
-        return request
     }
 }

@@ -1,21 +1,42 @@
 import EideticCodecs
 import EideticCore
 
+/// Bytes that prove to be broken when they are decoded.
 extension ImageLoader {
+    /// Returns the load that replaces one whose bytes proved to be broken.
+    ///
+    /// - Throws: `cacheMiss` if the broken bytes were on disk and no source may be used; `error` if no source is left.
+    func fallback(
+        for broken: EncodedImage,
+        of load: Load,
+        after error: EideticError
+    ) async throws(EideticError) -> Load {
+        let allowsSource = load.policy.tiers.allowsSource
+        if broken.isFromDisk {
+            await dataLoader.discard(broken, for: load.request)
+            guard allowsSource else { throw ImageDataLoader.cacheMiss(for: load.request) }
+            return load.from(.sourceOnly)
+        }
+        guard allowsSource, let server = broken.server, let next = load.request.fallback(after: server) else {
+            throw error
+        }
+        return load.replacingRequest(with: next).from(.sourceOnly)
+    }
+
     /// Records a failure, so that a server whose bytes no request can use is not queried again soon.
-    func recordFailure(_ error: EideticError, of encodedImage: EncodedImage, for request: ImageRequest) {
-        guard !encodedImage.isValidated, isPermanent(error, of: encodedImage, for: request) else { return }
-        dataLoader.recordFailure(error, of: encodedImage, for: request)
+    func recordFailure(_ error: EideticError, of encodedImage: EncodedImage, for load: Load) {
+        guard !encodedImage.isValidated, isPermanent(error, of: encodedImage, for: load) else { return }
+        dataLoader.recordFailure(error, of: encodedImage, for: load)
     }
 
     /// Returns whether no request can get an image from these bytes, whatever its size and frames.
-    private func isPermanent(_ error: EideticError, of encodedImage: EncodedImage, for request: ImageRequest) -> Bool {
+    private func isPermanent(_ error: EideticError, of encodedImage: EncodedImage, for load: Load) -> Bool {
         let isBroken = error.indicatesBrokenImage || error.code == .unsupportedFormat
-        if isBroken, !request.options.contains(.preloadAllFrames) { return true }
+        if isBroken, stage.policy(for: load).options.frames == .first { return true }
         guard isBroken || error.code == .limitExceeded else { return false }
         var cheapest = DecodeOptions()
         cheapest.size = PixelSize(width: 1, height: 1)
-        return (try? ImageDecoder.workingMemory(for: encodedImage.bytes, options: cheapest, limits: decodeLimits))
+        return (try? ImageDecoder.workingMemory(for: encodedImage.bytes, options: cheapest, limits: stage.limits))
             == nil
     }
 }

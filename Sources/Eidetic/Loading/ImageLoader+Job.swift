@@ -5,12 +5,13 @@ import EideticFetch
 extension ImageLoader {
     /// One load of a decoded image, as its steps hand it along.
     struct Job: Sendable {
-        var request: ImageRequest
-        var cachePolicy: ImageDataLoader.CachePolicy
+        var load: Load
+        /// The image that is displayed and validated; it is not decoded again if its bytes are still valid.
+        let displayed: Image?
+        /// The token of the rendition index, held until the image is inserted, or never will be.
+        let token: RenditionIndex.LoadToken
         let context: JobContext
         let report: @Sendable (Update) -> Void
-        /// The moment of the rendition index at which the load started: bytes replaced since then are not cached.
-        let start: UInt64
     }
 
     /// A report of a load that is not finished.
@@ -29,26 +30,23 @@ extension ImageLoader {
         let steps: [LoadTrace.Step]
         /// The header of an image that is decoded when it is first used; otherwise, `nil`.
         var header: ImageHeader?
-    }
-
-    /// A decoded and transformed image, and the steps that made it.
-    struct Rendition: Sendable {
-        let image: Image
-        let steps: [LoadTrace.Step]
+        /// A Boolean value indicating whether the image is the displayed one, which is still valid.
+        var isUnchanged = false
     }
 
     /// The identity of a load: loads with equal keys are coalesced.
     struct JobKey: Hashable {
         let imageKey: CacheKey
         let defersDecoding: Bool
-        let cachePolicy: ImageDataLoader.CachePolicy
+        let tiers: CachePolicy
+        let displayed: UInt64?
         let dataKey: ImageRequest.DataKey
 
-        init(for request: ImageRequest, cachePolicy: ImageDataLoader.CachePolicy) {
-            imageKey = request.imageKey
-            defersDecoding = request.defersDecoding
-            self.cachePolicy = cachePolicy
-            dataKey = request.dataKey
+        init(for load: Load, displaying displayed: Image?) {
+            imageKey = load.request.imageKey
+            (defersDecoding, tiers) = (load.policy.defersDecoding, load.policy.tiers)
+            self.displayed = displayed?.encodedChecksum
+            dataKey = load.request.dataKey
         }
     }
 
@@ -57,17 +55,9 @@ extension ImageLoader {
         let imageKey: CacheKey
         let checksum: UInt64
 
-        init(for request: ImageRequest, from encodedImage: EncodedImage) {
-            (imageKey, checksum) = (request.imageKey, encodedImage.checksum)
+        init(for load: Load, from encodedImage: EncodedImage) {
+            (imageKey, checksum) = (load.request.imageKey, encodedImage.provenance.checksum)
         }
-    }
-
-    /// The identity of a revalidation: which image is displayed, and how its bytes are loaded.
-    struct RevalidationKey: Hashable {
-        let imageKey: CacheKey
-        let dataKey: ImageRequest.DataKey
-        let displayed: UInt64?
-        let isReload: Bool
     }
 }
 
@@ -78,12 +68,23 @@ extension ImageLoader.Output {
     }
 
     /// The output for a rendition of an encoded image.
-    init(_ rendition: ImageLoader.Rendition, of encodedImage: EncodedImage) {
+    init(_ rendition: DecodeStage.Rendition, of encodedImage: EncodedImage) {
         self.init(
             image: rendition.image,
             source: encodedImage.source,
             encodedImage: encodedImage,
             steps: encodedImage.steps + rendition.steps
+        )
+    }
+
+    /// The output for an image whose bytes are still valid.
+    init(unchanged image: Image, confirmedBy encodedImage: EncodedImage) {
+        self.init(
+            image: image,
+            source: encodedImage.source,
+            encodedImage: encodedImage,
+            steps: encodedImage.steps,
+            isUnchanged: true
         )
     }
 }

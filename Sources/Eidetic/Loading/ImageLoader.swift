@@ -1,138 +1,146 @@
 import EideticCodecs
 import EideticCore
-import EideticFetch
 import EideticStore
 
 /// Loads decoded images and inserts them into the memory cache; equal loads are coalesced into one job.
 ///
-/// The steps are: a larger image in memory, else the encoded bytes, then decode and transform.
+/// The stages of a job are: memory → smaller from larger → data → decode and transform → memory.
 final class ImageLoader: Sendable {
     let dataLoader: ImageDataLoader
     let memory: ImageMemoryCache
     let renditions: RenditionIndex
     let gate: InteractionGate
-    let pools: DecodePools
-    let decodeLimits: DecodeLimits
-    let decodes = TaskCoalescer<DecodeKey, Never, Rendition>()
-    let revalidations = TaskCoalescer<RevalidationKey, FetchProgress, Revalidation>()
+    let stage: DecodeStage
+    let decodes = TaskCoalescer<DecodeKey, Never, DecodeStage.Rendition>()
     private let jobs = TaskCoalescer<JobKey, Update, Output>()
-    private let scaleDownLimit: ByteCount
 
-    init(
-        configuration: ImagePipeline.Configuration,
-        gate: InteractionGate,
-        dataLoader: ImageDataLoader,
-        memory: ImageMemoryCache
-    ) {
-        self.gate = gate
-        self.dataLoader = dataLoader
+    init(dataLoader: ImageDataLoader, stage: DecodeStage, memory: ImageMemoryCache, gate: InteractionGate) {
+        (self.dataLoader, self.stage, self.memory, self.gate) = (dataLoader, stage, memory, gate)
         renditions = dataLoader.renditions
-        self.memory = memory
-        decodeLimits = configuration.decodeLimits
-        scaleDownLimit = configuration.scaleDownLimit
-        pools = DecodePools(name: "eidetic decode", maximumThreadCount: configuration.maximumConcurrentDecodes)
     }
 
-    /// Loads the image for a request.
+    /// Loads an image.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - cachePolicy: The tiers to use; by default those that the request's options name.
+    ///   - load: The request, and what follows from it.
+    ///   - displayed: The image to be validated, if the load does so.
     ///   - context: The priority of the caller.
     ///   - onUpdate: Called with progress and previews.
     /// - Returns: The decoded image.
     /// - Throws: The errors of loading, decoding and the transform.
     func image(
-        for request: ImageRequest,
-        cachePolicy: ImageDataLoader.CachePolicy? = nil,
+        for load: Load,
+        displaying displayed: Image? = nil,
         context: JobContext,
         onUpdate: (@Sendable (Update) -> Void)?
     ) async throws(EideticError) -> Output {
-        let policy = cachePolicy ?? ImageDataLoader.CachePolicy(request)
-        let key = JobKey(for: request, cachePolicy: policy)
+        let key = JobKey(for: load, displaying: displayed)
         return try await jobs.value(for: key, context: context, onProgress: onUpdate) { job throws(EideticError) in
-            let start = self.renditions.startLoad(of: request.resourceKey)
-            defer { self.renditions.endLoad(of: request.resourceKey) }
-            let context = job.context, report = job.report
-            return try await self.load(
-                Job(request: request, cachePolicy: policy, context: context, report: report, start: start)
+            let token = self.renditions.startLoad(of: load.request.resourceKey)
+            return try await self.run(
+                Job(load: load, displayed: displayed, token: token, context: job.context, report: job.report)
             )
         }
     }
 
-    /// The number of active jobs, decodes and revalidations.
-    var activeJobCount: Int { jobs.activeJobCount + decodes.activeJobCount + revalidations.activeJobCount }
+    /// The number of active jobs and decodes.
+    var activeJobCount: Int { jobs.activeJobCount + decodes.activeJobCount }
 
     /// The number of loads that joined another caller's job.
     var joinedCount: Int { Int(jobs.statistics.joined + decodes.statistics.joined) }
-
-    func decodeOptions(for request: ImageRequest) -> DecodeOptions { request.decodeOptions(byteLimit: scaleDownLimit) }
 }
 
-// MARK: The steps of a load
+// MARK: The stages of a job
 extension ImageLoader {
-    private func load(_ job: Job) async throws(EideticError) -> Output {
-        if job.cachePolicy != .sourceOnly, job.request.allowsMemory {
-            // An equal load may have ended since the caller's own look-up.
-            if let image = memory.decodedImage(for: job.request.imageKey) { return Output(fromMemory: image) }
-            if let output = try await downscaledImage(for: job) { return output }
-        }
+    private func run(_ job: Job) async throws(EideticError) -> Output {
+        if let output = try await imageFromMemory(for: job) { return output }
         var job = job
         while true {
-            let encodedImage = try await encodedImage(for: job)
+            let encodedImage = try await data(for: job)
             do throws(EideticError) {
                 return try await render(encodedImage, for: job)
             } catch  where error.indicatesBrokenImage && !encodedImage.isValidated {
-                job.request = try await fallback(for: encodedImage, job: job, error: error)
-                job.cachePolicy = .sourceOnly
+                job.load = try await fallback(for: encodedImage, of: job.load, after: error)
             }
         }
     }
 
+    /// Returns the image from memory, or one made from a larger image there without its bytes; `nil` if memory has
+    /// neither.
+    private func imageFromMemory(for job: Job) async throws(EideticError) -> Output? {
+        let request = job.load.request
+        guard job.load.policy.tiers.allowsMemory, request.allowsMemory else { return nil }
+        // An equal load may have ended since the caller's own look-up.
+        if let image = memory.decodedImage(for: request.imageKey) { return Output(fromMemory: image) }
+        guard let base = request.baseKey, let size = request.rendering.size else { return nil }
+        let mode = request.rendering.contentMode
+        guard let larger = memory.image(for: request.imageKey, base: base, size: size, mode: mode),
+            !larger.isAnimated, larger.isDecoded
+        else { return nil }
+        try await gate.waitUntilOpen(for: job.context)
+        let target = larger.sourceSize.scaled(to: size, mode: mode)
+        let rendition = try await stage.downscale(larger, to: target, context: job.context)
+        // Where images are fresh for a limited time, one made from another would outlive it.
+        if dataLoader.freshnessPolicy == .maximumAge { job.token.insert(rendition.image, for: request, from: .memory) }
+        return Output(fromMemory: rendition.image, steps: rendition.steps)
+    }
+
     /// Loads the bytes, and reports previews meanwhile.
-    private func encodedImage(for job: Job) async throws(EideticError) -> EncodedImage {
-        let previews = previewGenerator(for: job)
+    private func data(for job: Job) async throws(EideticError) -> EncodedImage {
+        let previews = job.load.policy.showsPreviews ? PreviewGenerator(for: job, stage: stage) : nil
         defer { previews?.stop() }
-        return try await dataLoader.encodedImage(
-            for: job.request,
-            cachePolicy: job.cachePolicy,
-            context: job.context
-        ) { update in
+        return try await dataLoader.encodedImage(for: job.load, context: job.context) { update in
             if update.isReported { job.report(.progress(update.progress)) }
             if let data = update.partialData { previews?.dataReceived(data) }
         }
     }
 
-    /// Returns the request to be loaded from the source instead of one whose bytes proved to be broken.
-    ///
-    /// - Throws: `cacheMiss` if the broken bytes were on disk and no source may be used; `error` if no source is left.
-    private func fallback(
-        for broken: EncodedImage,
-        job: Job,
-        error: EideticError
-    ) async throws(EideticError) -> ImageRequest {
-        if broken.isFromDisk {
-            await dataLoader.discard(broken, for: job.request)
-            guard job.cachePolicy.allowsSource else { throw ImageDataLoader.cacheMiss(for: job.request) }
-            return job.request
-        }
-        guard job.cachePolicy.allowsSource, let server = broken.server, let next = job.request.fallback(after: server)
-        else { throw error }
-        return next
-    }
-
     /// Decodes and transforms the bytes, starts to store them, and inserts the image into memory.
-    func render(_ encodedImage: EncodedImage, for job: Job) async throws(EideticError) -> Output {
+    private func render(_ encodedImage: EncodedImage, for job: Job) async throws(EideticError) -> Output {
         defer { encodedImage.releaseShare() }
+        if let displayed = job.displayed, displayed.encodedChecksum == encodedImage.provenance.checksum {
+            // The disk has no entry, or other bytes, or has to forget what it has.
+            if !encodedImage.isConfirmed { encodedImage.storeOnce() }
+            return Output(unchanged: displayed, confirmedBy: encodedImage)
+        }
         try await gate.waitUntilOpen(for: job.context)
         do throws(EideticError) {
-            guard job.request.defersDecoding else { return try await decode(encodedImage, for: job) }
-            return try await pools.pool(for: encodedImage.bytes).run(in: job.context) { _ throws(EideticError) in
-                try self.deferredImage(from: encodedImage, for: job.request)
+            guard !job.load.policy.defersDecoding else { return try await deferDecoding(of: encodedImage, for: job) }
+            let key = DecodeKey(for: job.load, from: encodedImage), policy = stage.policy(for: job.load)
+            let rendition = try await decodes.value(for: key, context: job.context) { decode throws(EideticError) in
+                try await self.stage.rendition(of: encodedImage, by: policy, context: decode.context)
             }
+            encodedImage.storeOnce()
+            let (source, timeToLive) = (encodedImage.source, encodedImage.timeToLive)
+            job.token.insert(rendition.image, for: job.load.request, from: source, timeToLive: timeToLive)
+            return Output(rendition, of: encodedImage)
         } catch {
-            recordFailure(error, of: encodedImage, for: job.request)
+            recordFailure(error, of: encodedImage, for: job.load)
             throw error
         }
+    }
+
+    private func deferDecoding(of encodedImage: EncodedImage, for job: Job) async throws(EideticError) -> Output {
+        try await stage.run(decoding: encodedImage.bytes, in: job.context) { _ throws(EideticError) in
+            try self.deferredImage(from: encodedImage, for: job.load)
+        }
+    }
+}
+
+// MARK: Synchronous loads
+extension ImageLoader {
+    /// Decodes the bytes on disk on the calling thread.
+    ///
+    /// - Returns: `nil` if the disk has no bytes that can be decoded without a wait.
+    func imageSynchronously(for load: Load) -> Output? {
+        let token = renditions.startLoad(of: load.request.resourceKey)
+        guard let encodedImage = dataLoader.imageSynchronously(for: load) else { return nil }
+        if load.policy.defersDecoding { return try? deferredImage(from: encodedImage, for: load) }
+        let policy = stage.policy(for: load)
+        guard let rendition = try? stage.rendition(of: encodedImage, by: policy, note: "by the caller", context: nil)
+        else { return nil }
+        let (source, timeToLive) = (encodedImage.source, encodedImage.timeToLive)
+        token.insert(rendition.image, for: load.request, from: source, timeToLive: timeToLive)
+        return Output(rendition, of: encodedImage)
     }
 }

@@ -2,27 +2,12 @@ import EideticCore
 
 /// A gate that holds low-priority work back while the user scrolls or drags.
 final class InteractionGate: Sendable {
-    /// A job that is suspended in front of the gate.
-    private final class Waiter: Sendable {
-        let context: JobContext
-        private let continuation = Guarded<CheckedContinuation<Void, Never>?>(nil)
-
-        init(context: JobContext) { self.context = context }
-
-        func suspend(_ continuation: CheckedContinuation<Void, Never>) {
-            self.continuation.withLock { $0 = continuation }
-        }
-
-        func resume() {
-            let suspended = continuation.withLock { continuation in
-                defer { continuation = nil }
-                return continuation
-            }
-            suspended?.resume()
-        }
+    private struct State {
+        var isClosed = false
+        var waiters: [ObjectIdentifier: (waiter: Waiter<Void>, context: JobContext)] = [:]
     }
 
-    private let state = Guarded((isClosed: false, waiters: [ObjectIdentifier: Waiter]()))
+    private let state = Guarded(State())
 
     /// A Boolean value indicating whether the user scrolls or drags now.
     var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -44,20 +29,14 @@ final class InteractionGate: Sendable {
     /// - Throws: `cancelled` if the task is cancelled meanwhile.
     func waitUntilOpen(for context: JobContext) async throws(EideticError) {
         guard isClosed, context.priority == .low else { return }
-        let waiter = Waiter(context: context)
+        let waiter = Waiter<Void>(), id = ObjectIdentifier(waiter)
         context.addPriorityObserver(waiter) { [weak self] in self?.resumeAdmitted() }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                waiter.suspend(continuation)
-                state.withLock { $0.waiters[ObjectIdentifier(waiter)] = waiter }
-                // The gate, the priority or the task may have changed before the waiter was in the table.
-                resumeAdmitted()
-                if Task.isCancelled { remove(waiter) }
-            }
-        } onCancel: {
-            remove(waiter)
-        }
+        state.withLock { $0.waiters[id] = (waiter, context) }
+        // The gate or the priority may have changed before the waiter was in the table.
+        resumeAdmitted()
+        await waiter.value(ifCancelled: ())
         context.removePriorityObserver(waiter)
+        _ = state.withLock { $0.waiters.removeValue(forKey: id) }
         if Task.isCancelled { throw .cancelled }
     }
 
@@ -65,13 +44,8 @@ final class InteractionGate: Sendable {
         let admitted = state.withLock { state in
             let admitted = state.waiters.filter { !state.isClosed || $0.value.context.priority > .low }
             for key in admitted.keys { state.waiters[key] = nil }
-            return Array(admitted.values)
+            return admitted.values.map(\.waiter)
         }
-        for waiter in admitted { waiter.resume() }
-    }
-
-    private func remove(_ waiter: Waiter) {
-        _ = state.withLock { $0.waiters.removeValue(forKey: ObjectIdentifier(waiter)) }
-        waiter.resume()
+        for waiter in admitted { waiter.resume(returning: ()) }
     }
 }

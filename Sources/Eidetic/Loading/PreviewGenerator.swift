@@ -23,20 +23,16 @@ final class PreviewGenerator: Sendable {
     }
 
     private let state: Guarded<State>
-    private let pools: DecodePools
+    private let stage: DecodeStage
     private let context: JobContext
     private let report: @Sendable (Image) -> Void
 
-    init(
-        pools: DecodePools,
-        context: JobContext,
-        makeDecode: @escaping @Sendable () -> Decode,
-        report: @escaping @Sendable (Image) -> Void
-    ) {
-        self.pools = pools
-        self.context = context
-        state = Guarded(State(makeDecode: makeDecode))
-        self.report = report
+    /// Creates the generator of a job's previews, which it reports.
+    init(for job: ImageLoader.Job, stage: DecodeStage) {
+        let context = job.context, report = job.report, policy = stage.policy(for: job.load)
+        (self.stage, self.context) = (stage, context)
+        self.report = { report(.preview($0)) }
+        state = Guarded(State { stage.makePreviewDecoder(by: policy, context: context) })
     }
 
     /// Starts a preview if enough bytes were received since the last one; returns at once.
@@ -55,7 +51,7 @@ final class PreviewGenerator: Sendable {
         // The replaced decoder's memory is freed outside the lock.
         _ = consume replaced
         guard starts else { return }
-        pools.pool(for: data.signature).enqueue(in: context) { [self] in
+        stage.enqueue(decoding: data.signature, in: context) { [self] in
             makePreview(from: data)
             state.withLock { $0.isBusy = false }
         }

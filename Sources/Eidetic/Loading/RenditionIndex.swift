@@ -26,49 +26,68 @@ final class RenditionIndex: Sendable {
 
     init(memory: ImageMemoryCache) { self.memory = memory }
 
-    /// Records that a load of a resource starts; ``endLoad(of:)`` must follow.
-    ///
-    /// - Returns: The current moment, counted in replacements.
-    func startLoad(of resourceKey: String) -> UInt64 {
-        state.withLock { state in
+    /// Records that a load of a resource starts; it ends when the token is released.
+    func startLoad(of resourceKey: String) -> LoadToken {
+        let moment = state.withLock { state in
             state.loads[resourceKey, default: ActiveLoads()].count += 1
             return state.moment
         }
+        return LoadToken(index: self, resourceKey: resourceKey, moment: moment)
     }
 
-    /// Records that a load of a resource has inserted its image, or never will.
-    func endLoad(of resourceKey: String) {
+    /// A load of a resource, from its start until its image is inserted, or never will be.
+    final class LoadToken: Sendable {
+        private let index: RenditionIndex
+        private let resourceKey: String
+        /// The start of the load, counted in replacements.
+        private let moment: UInt64
+
+        fileprivate init(index: RenditionIndex, resourceKey: String, moment: UInt64) {
+            (self.index, self.resourceKey, self.moment) = (index, resourceKey, moment)
+        }
+
+        deinit { index.endLoad(of: resourceKey) }
+
+        /// Inserts an image into memory, unless its bytes were replaced after the start of the load.
+        ///
+        /// - Parameters:
+        ///   - image: A decoded image of the resource.
+        ///   - request: The request that it answers.
+        ///   - source: The tier that had the bytes.
+        ///   - timeToLive: The time for which the image is fresh; `nil` without a limit.
+        func insert(
+            _ image: Image,
+            for request: ImageRequest,
+            from source: ImageSource,
+            timeToLive: Duration? = nil
+        ) {
+            guard timeToLive != .zero, !isOutdated(image) else { return }
+            let (key, base, memory) = (request.imageKey, request.baseKey, index.memory)
+            if source == .disk {
+                memory.insertFromDisk(image, for: key, base: base, timeToLive: timeToLive)
+            } else {
+                memory.insert(image, for: key, base: base, timeToLive: timeToLive)
+            }
+            index.add(key, to: resourceKey)
+            // A concurrent replacement may have searched the cache before the image was in it.
+            if isOutdated(image) { memory.images.remove(key) }
+        }
+
+        private func isOutdated(_ image: Image) -> Bool {
+            guard let last = index.lastReplacement(of: resourceKey) else { return false }
+            return last.moment > moment && last.checksum != image.encodedChecksum
+        }
+    }
+
+    private func endLoad(of resourceKey: String) {
         state.withLock { state in
             state.loads[resourceKey]?.count -= 1
             if state.loads[resourceKey]?.count == 0 { state.loads[resourceKey] = nil }
         }
     }
 
-    /// Inserts an image into memory, unless its bytes were replaced after `start`.
-    ///
-    /// - Parameters:
-    ///   - image: A decoded image.
-    ///   - request: The request that it answers.
-    ///   - source: The tier that had the bytes.
-    ///   - timeToLive: The time for which the image is fresh; `nil` without a limit.
-    ///   - start: The moment at which the load of the bytes started.
-    func insert(
-        _ image: Image,
-        for request: ImageRequest,
-        from source: ImageSource,
-        timeToLive: Duration?,
-        since start: UInt64
-    ) {
-        guard timeToLive != .zero, !isOutdated(image, for: request, since: start) else { return }
-        let (key, base) = (request.imageKey, request.baseKey)
-        if source == .disk {
-            memory.insertFromDisk(image, for: key, base: base, timeToLive: timeToLive)
-        } else {
-            memory.insert(image, for: key, base: base, timeToLive: timeToLive)
-        }
-        add(key, to: request.resourceKey)
-        // A concurrent replacement may have searched the cache before the image was in it.
-        if isOutdated(image, for: request, since: start) { memory.images.remove(key) }
+    private func lastReplacement(of resourceKey: String) -> (moment: UInt64, checksum: UInt64?)? {
+        state.withLock { $0.loads[resourceKey]?.replacement }
     }
 
     /// Records that the resource now has these bytes, and removes renditions made from any other bytes.
@@ -94,11 +113,6 @@ final class RenditionIndex: Sendable {
 
     /// Records that the resource has no bytes any more, and removes all renditions of it.
     func removeContent(of request: ImageRequest) { replaceContent(of: request, checksum: nil) }
-
-    private func isOutdated(_ image: Image, for request: ImageRequest, since start: UInt64) -> Bool {
-        guard let last = state.withLock({ $0.loads[request.resourceKey]?.replacement }) else { return false }
-        return last.moment > start && last.checksum != image.encodedChecksum
-    }
 
     /// Adds a key; each time that the index has doubled, the keys of evicted images are removed.
     private func add(_ key: CacheKey, to resourceKey: String) {

@@ -23,16 +23,16 @@ final class TransferredImages: Sendable {
     /// Hands the download of a request's bytes over, unless the disk has them.
     ///
     /// - Throws: `refused` for a request that this process alone can make; the errors of the provider.
-    func handOver(_ request: ImageRequest, downloader: Downloader) async throws(EideticError) {
-        try await provider.download(try await makeRequest(for: request, downloader: downloader))
+    func handOver(_ load: Load, downloader: Downloader) async throws(EideticError) {
+        try await provider.download(try await makeRequest(for: load, downloader: downloader))
     }
 
     /// Hands the download of a request's bytes over, and waits until the disk has them.
     ///
     /// - Throws: The errors of ``handOver(_:downloader:)``, of the download, and of the disk; `notAnImage`; `cancelled`
     ///   if the calling task is cancelled, which does not end the download.
-    func download(_ request: ImageRequest, downloader: Downloader) async throws(EideticError) {
-        let download = try await makeRequest(for: request, downloader: downloader)
+    func download(_ load: Load, downloader: Downloader) async throws(EideticError) {
+        let download = try await makeRequest(for: load, downloader: downloader)
         let (arrivals, continuation) = Arrivals.makeStream(bufferingPolicy: .bufferingNewest(1))
         // Registered before the hand-over, which may be followed by the arrival at once.
         waiters.withLock { $0[download.key, default: []].append(continuation) }
@@ -107,14 +107,15 @@ private struct TransferredFile: Sendable {
 extension TransferredImages {
     /// Returns the download of a request's bytes, with everything that the downloader adds.
     private func makeRequest(
-        for request: ImageRequest,
+        for load: Load,
         downloader: Downloader
     ) async throws(EideticError) -> BackgroundDownloadRequest {
-        guard let server = request.resource.remotes.first, !request.options.contains(.cacheMemoryOnly),
-            !request.usesCookies
-        else { throw Self.refusal(of: request) }
+        let request = load.request
+        guard let server = load.server, load.policy.writesToDisk, !request.usesCookies else {
+            throw Self.refusal(of: request)
+        }
         let key = try disk.storedKeyForWriting(request.resourceKey)
-        guard let final = try await downloader.requestForTransfer(server.applying(request.options)) else {
+        guard let final = try await downloader.requestForTransfer(server) else {
             throw Self.refusal(of: request)
         }
         let fields = final.headers.fields.map { (name: $0.name, value: $0.value) }

@@ -1,9 +1,9 @@
 import EideticCore
 
 extension ImagePipeline {
-    private typealias Load = Task<Result<ImageResponse, EideticError>, Never>
+    private typealias LoadTask = Task<Result<ImageResponse, EideticError>, Never>
 
-    /// Runs `operation` within a background task if the request has the option `continueInBackground`.
+    /// Runs `operation` within a background task (`continueInBackground`).
     ///
     /// The background task is open before `operation` starts. If it is refused, the operation does not start; when its
     /// time is used up, the download is handed over to another process, if the configuration has one, and the operation
@@ -12,13 +12,12 @@ extension ImagePipeline {
         for request: ImageRequest,
         operation body: @escaping @Sendable () async throws(EideticError) -> ImageResponse
     ) async throws(EideticError) -> ImageResponse {
-        guard request.options.contains(.continueInBackground) else { return try await body() }
         let environment = configuration.environment
         let expiry = Expiry { [weak self] in await self?.handOver(request) }
         let task = environment.beginBackgroundTask(named: "load \(request.name)") { expiry.expire() }
         guard task != .invalid else { throw .cancelled }
         defer { environment.endBackgroundTask(task) }
-        let load = Load {
+        let load = LoadTask {
             do throws(EideticError) { return .success(try await body()) } catch { return .failure(error) }
         }
         expiry.cancelsAtExpiry(load)
@@ -36,7 +35,7 @@ extension ImagePipeline {
             dataLoader.activeImages[file.dataKey] == nil
         else { return }
         do throws(EideticError) {
-            try await transferredImages.handOver(file, downloader: configuration.downloader)
+            try await transferredImages.handOver(Load(file), downloader: configuration.downloader)
             Log.write(.info, category: .pipeline, message: "\(file.name): handed over to the transfer process")
         } catch {
             Log.write(.warning, category: .pipeline, message: "\(file.name): not handed over: \(error)")
@@ -45,13 +44,13 @@ extension ImagePipeline {
 
     /// The expiry of a background task, which may come before the load that it cancels is known.
     private final class Expiry: Sendable {
-        private let state = Guarded<(load: Load?, isExpired: Bool)>((nil, false))
+        private let state = Guarded<(load: LoadTask?, isExpired: Bool)>((nil, false))
         private let handOver: @Sendable () async -> Void
 
         /// Creates an expiry that calls `handOver` before the load is cancelled.
         init(handOver: @escaping @Sendable () async -> Void) { self.handOver = handOver }
 
-        func cancelsAtExpiry(_ load: Load) {
+        func cancelsAtExpiry(_ load: LoadTask) {
             let isExpired = state.withLock { state in
                 state.load = load
                 return state.isExpired

@@ -5,31 +5,6 @@ import EideticFetch
 ///
 /// A request for such an image becomes a request for the selected file, with the identity of that file.
 extension ImagePipeline {
-    /// Responds with the first candidate that can be loaded, or to the request itself if it names one file.
-    func respond(
-        to request: ImageRequest,
-        responder: (ImageRequest) async throws(EideticError) -> ImageResponse
-    ) async throws(EideticError) -> ImageResponse {
-        guard let selection = selection(for: request) else { return try await responder(request) }
-        let timer = StepTimer()
-        let candidates = await order(of: selection, for: request)
-        let summary = candidates.first.map { "\($0.size) of \(candidates.count), \(speedDescription(of: $0))" }
-        var steps = [timer.step(.choice, detail: summary ?? "none")]
-        var lastError = EideticError(.invalidArgument, message: "the list of candidates is empty")
-        for candidate in candidates {
-            let timer = StepTimer()
-            do throws(EideticError) {
-                var response = try await responder(request.selecting(candidate))
-                response.trace.steps.insert(contentsOf: steps, at: 0)
-                return response
-            } catch  where error.code != .cancelled {
-                lastError = error
-                steps.append(timer.step(.choice, detail: "\(candidate.size) failed: \(error)"))
-            }
-        }
-        throw lastError
-    }
-
     /// Returns the image in memory of an acceptable candidate, and the request for that candidate.
     func cachedCandidate(for request: ImageRequest) -> (request: ImageRequest, image: Image)? {
         guard let selection = selection(for: request) else { return nil }
@@ -51,7 +26,8 @@ extension ImagePipeline {
         }.first
     }
 
-    private func selection(for request: ImageRequest) -> CandidateSelection? {
+    /// Returns the selection among the candidates; `nil` if the request names one file.
+    func selection(for request: ImageRequest) -> CandidateSelection? {
         guard case .candidates(let candidates) = request.resource else { return nil }
         let (rendering, timeLimit) = (request.rendering, configuration.candidateTimeLimit)
         return CandidateSelection(among: candidates, for: rendering, timeLimit: timeLimit) { [configuration] origin in
@@ -59,9 +35,10 @@ extension ImagePipeline {
         }
     }
 
-    private func order(of selection: CandidateSelection, for request: ImageRequest) async -> [ImageCandidate] {
+    /// Returns the candidates in the order in which they are tried.
+    func order(of selection: CandidateSelection, for request: ImageRequest) async -> [ImageCandidate] {
         var cached: ImageCandidate?
-        if !request.options.contains(.fromLoaderOnly) {
+        if LoadPolicy.prefersCachedCandidate(request.options) {
             for candidate in selection.sufficient where cached == nil {
                 if await isCached(request.selecting(candidate)) { cached = candidate }
             }
@@ -78,7 +55,8 @@ extension ImagePipeline {
         return (try? await configuration.diskCache?.contains(request.resourceKey)) ?? false
     }
 
-    private func speedDescription(of candidate: ImageCandidate) -> String {
+    /// The measured speed of a candidate's host, for a trace.
+    func speedDescription(of candidate: ImageCandidate) -> String {
         guard let speed = configuration.downloader.speed(of: candidate.request.origin) else {
             return "its host not measured"
         }
@@ -88,7 +66,7 @@ extension ImagePipeline {
 
 extension ImageRequest {
     /// Returns the request for one of the candidates.
-    fileprivate func selecting(_ candidate: ImageCandidate) -> ImageRequest {
+    func selecting(_ candidate: ImageCandidate) -> ImageRequest {
         var request = ImageRequest(
             .remote(candidate.request),
             rendering: rendering,

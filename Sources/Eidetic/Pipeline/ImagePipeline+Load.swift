@@ -1,49 +1,83 @@
 import EideticCore
 import EideticFetch
 
-/// The steps of a load, from the request to the response.
+/// A request, and what the request processors have made of it, once for a load.
+struct PreparedLoad: Sendable {
+    /// The result of the processors; a request is large, so it is not copied along.
+    private final class Outcome: Sendable {
+        let result: Result<ImageRequest, EideticError>
+        init(_ result: Result<ImageRequest, EideticError>) { self.result = result }
+    }
+
+    /// The request as it was before the processors.
+    let request: ImageRequest
+    private let outcome: Outcome?
+
+    /// Creates the load of a request; `result` is `nil` without processors.
+    init(_ request: ImageRequest, result: Result<ImageRequest, EideticError>? = nil) {
+        self.request = request
+        outcome = result.map { Outcome($0) }
+    }
+
+    /// Returns the request after the processors, or throws their error.
+    func processed() throws(EideticError) -> ImageRequest { try outcome?.result.get() ?? request }
+}
+
+/// The way of a load, from the request to the response.
 extension ImagePipeline {
-    /// One load, as its steps hand it along.
+    /// One load of a file, as its steps hand it along.
     struct Job: Sendable {
-        let request: ImageRequest
+        let load: Load
         let context: JobContext
         let report: @Sendable (ImageTask.Event) -> Void
     }
 
     /// A function that responds to a request for one file, after processors and interceptors.
-    typealias Responder = @Sendable (ImageRequest) async throws(EideticError) -> ImageResponse
+    typealias Responder = @Sendable (Load) async throws(EideticError) -> ImageResponse
 
-    /// Loads with the priority of `context`.
-    func load(
-        _ request: ImageRequest,
-        context: JobContext,
-        report: @escaping @Sendable (ImageTask.Event) -> Void
-    ) async throws(EideticError) -> ImageResponse {
-        try await load(request) { [self, initial = request.priority] request async throws(EideticError) in
-            // Processors and interceptors may have changed the priority.
-            if request.priority != initial { context.priority = request.priority }
-            return try await respond(to: request, context: context, report: report)
+    /// Calls the configuration's request processors, the first one first.
+    ///
+    /// Every load begins here, so that each processor runs once, whether memory has the image or not.
+    func prepare(_ request: ImageRequest) -> PreparedLoad {
+        guard !isPlain else { return PreparedLoad(request) }
+        return PreparedLoad(request, result: Result { () throws(EideticError) in try processed(request) })
+    }
+
+    /// Returns the events of a load with the priority of `context`.
+    func events(for load: PreparedLoad, context: JobContext) -> ImageTask.Events {
+        ImageTask.Events { [self] report throws(EideticError) in
+            try await run(load, context: context, report: report)
         }
     }
 
-    /// Processes a request, passes it through the interceptors, and counts the outcome.
+    /// Loads with the priority of `context`.
+    func run(
+        _ load: PreparedLoad,
+        context: JobContext,
+        report: @escaping @Sendable (ImageTask.Event) -> Void = { _ in }
+    ) async throws(EideticError) -> ImageResponse {
+        try await run(load) { [self, initial = load.request.priority] file async throws(EideticError) in
+            // Processors and interceptors may have changed the priority.
+            if file.request.priority != initial { context.priority = file.request.priority }
+            return try await respond(to: Job(load: file, context: context, report: report))
+        }
+    }
+
+    /// Passes a request through the interceptors to the responder, and counts the outcome.
     ///
     /// Every public function that may suspend calls this one.
-    func load(
-        _ request: ImageRequest,
-        responder: @escaping Responder
-    ) async throws(EideticError) -> ImageResponse {
+    func run(_ load: PreparedLoad, responder: @escaping Responder) async throws(EideticError) -> ImageResponse {
         counters.countLoad()
         do throws(EideticError) {
-            let request = try processed(request)
+            let request = try load.processed()
             if Task.isCancelled { throw EideticError.cancelled }
-            let response = try await intercept(request, with: configuration.interceptors[...], responder: responder)
+            let response = try await route(request, through: configuration.interceptors[...], to: responder)
             counters.count(response)
             log(response, to: request)
             return response
         } catch {
             counters.count(error)
-            Log.write(.info, category: .pipeline, message: "\(request.name): \(error)")
+            Log.write(.info, category: .pipeline, message: "\(load.request.name): \(error)")
             throw error
         }
     }
@@ -59,117 +93,5 @@ extension ImagePipeline {
             category: .pipeline,
             message: "\(request.name): \(response.trace.description.split(separator: "\n").joined(separator: "; "))"
         )
-    }
-
-    /// Returns the events of a load with the priority of `context`.
-    func events(for request: ImageRequest, context: JobContext) -> ImageTask.Events {
-        ImageTask.Events { [self] report throws(EideticError) in
-            try await load(request, context: context, report: report)
-        }
-    }
-
-    /// Responds to the request for one file: from memory, else by a load.
-    func respond(
-        to request: ImageRequest,
-        context: JobContext,
-        report: @escaping @Sendable (ImageTask.Event) -> Void
-    ) async throws(EideticError) -> ImageResponse {
-        // Before a revalidation an unsuitable image in memory counts as a miss.
-        var hit = request.requiresRevalidation ? try? memoryResponse(for: request) : try memoryResponse(for: request)
-        if hit != nil, request.includesBytes { hit?.encodedBytes = await dataLoader.cachedBytes(for: request) }
-        if request.requiresRevalidation {
-            return try await revalidatedResponse(for: Job(request: request, context: context, report: report), hit: hit)
-        }
-        guard var hit else {
-            return try await loadedResponse(for: Job(request: request, context: context, report: report))
-        }
-        try await waitForStorage(of: nil, for: request, recordingIn: &hit)
-        return hit
-    }
-
-    /// Loads the image.
-    ///
-    /// - Parameters:
-    ///   - job: The load.
-    ///   - cachePolicy: The tiers to use; by default those that the request's options name.
-    /// - Returns: The response.
-    /// - Throws: The errors of the load; `unsupportedFormat` if an animation is required.
-    func loadedResponse(
-        for job: Job,
-        cachePolicy: ImageDataLoader.CachePolicy? = nil
-    ) async throws(EideticError) -> ImageResponse {
-        let request = job.request, policy = cachePolicy ?? ImageDataLoader.CachePolicy(request)
-        let miss = policy == .sourceOnly ? "not searched" : misses.explanation(for: request.imageKey)
-        let step = StepTimer().step(.memory, detail: miss)
-        let reportsPreviews = request.options.contains(.progressive)
-        let output = try await imageLoader.image(for: request, cachePolicy: policy, context: job.context) { update in
-            switch update {
-            case .progress(let progress): job.report(.progress(progress))
-            case .preview(let image): if reportsPreviews { job.report(.preview(image)) }
-            }
-        }
-        try check(output.image, against: request.options)
-        if output.encodedImage?.needsRevalidation == true, !request.options.contains(.fromCacheOnly) {
-            revalidateInBackground(request, displayed: output.image)
-        }
-        var response = try await response(from: output, for: request)
-        response.trace.steps.insert(step, at: 0)
-        return response
-    }
-
-    /// Returns the response for a loaded image.
-    func response(
-        from output: ImageLoader.Output,
-        for request: ImageRequest
-    ) async throws(EideticError) -> ImageResponse {
-        var response = ImageResponse(output)
-        // Made from another image in memory, or by another load meanwhile: the bytes were not needed for it.
-        if output.encodedImage == nil, request.includesBytes {
-            response.encodedBytes = await dataLoader.cachedBytes(for: request)
-        }
-        try await waitForStorage(of: output.encodedImage, for: request, recordingIn: &response)
-        return response
-    }
-
-    /// Waits until the bytes are on disk, with `waitStoreCache`.
-    ///
-    /// - Parameters:
-    ///   - encodedImage: The bytes; `nil` for an image in memory, whose bytes may still be on their way to the disk.
-    ///   - request: The request.
-    ///   - response: The response that records the wait and its outcome.
-    /// - Throws: `cancelled` as soon as the task is cancelled.
-    func waitForStorage(
-        of encodedImage: EncodedImage?,
-        for request: ImageRequest,
-        recordingIn response: inout ImageResponse
-    ) async throws(EideticError) {
-        guard request.options.contains(.waitStoreCache),
-            let encodedImage = encodedImage ?? dataLoader.unstoredImage(for: request)
-        else { return }
-        let timer = StepTimer()
-        response.storeError = try await encodedImage.waitForStorage()
-        guard encodedImage.isStorable else { return }
-        let outcome = response.storeError.map { "failed: \($0)" } ?? "stored"
-        response.trace.steps.append(timer.step(.store, detail: outcome))
-    }
-
-    /// Checks that an image is animated if the options require it.
-    func check(_ image: Image, against options: ImageOptions) throws(EideticError) {
-        guard options.contains(.matchAnimatedImage), !image.isAnimated else { return }
-        throw EideticError(
-            .unsupportedFormat,
-            message: "an animated image was requested, and this \(image.format) has one frame"
-        )
-    }
-}
-
-extension ImageRequest {
-    /// A Boolean value indicating whether a response from memory must include the encoded bytes.
-    var includesBytes: Bool { !options.isDisjoint(with: [.queryMemoryData, .queryMemoryDataSync]) }
-
-    /// A Boolean value indicating whether a cached image must be revalidated.
-    var requiresRevalidation: Bool {
-        options.contains(.refreshCached) && options.isDisjoint(with: [.fromCacheOnly, .fromLoaderOnly])
-            && !isOnlyIfCached
     }
 }

@@ -8,26 +8,49 @@ extension ImagePipeline {
     /// - Complexity: O(1), with one short lock and without allocation; O(*n*), with a request for each, if the image
     ///   has *n* candidate files. The configuration's request processors are called as well.
     public func cachedImage(for request: ImageRequest) -> Image? {
-        guard !isPlain else {
-            guard request.allowsMemory else { return nil }
-            return memory.decodedImage(for: request.imageKey) ?? cachedCandidate(for: request)?.image
-        }
-        return (try? processed(request)).flatMap {
-            $0.allowsMemory ? memory.decodedImage(for: $0.imageKey) ?? cachedCandidate(for: $0)?.image : nil
-        }
+        guard !isPlain else { return imageInMemory(for: request) }
+        return (try? processed(request)).flatMap { imageInMemory(for: $0) }
     }
 
     /// Returns the largest image of the same bytes that is in memory now, whatever its size.
     ///
     /// It can be shown until the requested image is loaded.
-    public func cachedPreview(for request: ImageRequest) -> Image? {
-        guard let request = try? processed(request) else { return nil }
+    public func cachedPreview(for request: ImageRequest) -> Image? { cachedPreview(for: prepare(request)) }
+
+    /// Returns the image in memory of a load; see ``cachedImage(for:)``.
+    func cachedImage(for load: PreparedLoad) -> Image? {
+        (try? load.processed()).flatMap { imageInMemory(for: $0) }
+    }
+
+    /// Returns the largest image in memory of a load; see ``cachedPreview(for:)``.
+    func cachedPreview(for load: PreparedLoad) -> Image? {
+        guard let request = try? load.processed() else { return nil }
         return request.baseKey.flatMap { memory.largestImage(forBase: $0) } ?? cachedCandidatePreview(for: request)
     }
 
+    private func imageInMemory(for request: ImageRequest) -> Image? {
+        guard request.allowsMemory else { return nil }
+        return memory.decodedImage(for: request.imageKey) ?? cachedCandidate(for: request)?.image
+    }
+}
+
+// MARK: Responses
+extension ImagePipeline {
+    /// Returns the image of a load that memory completes, and counts it; `nil` if the load needs more.
+    ///
+    /// The awaited forms of a load call it first: it neither suspends nor allocates.
+    func imageAtOnce(for request: ImageRequest) -> Image? {
+        guard !hasInterceptors, LoadPolicy.isMemoryEnough(for: request), !Task.isCancelled else { return nil }
+        let timer = StepTimer()
+        guard let image = imageInMemory(for: request) else { return nil }
+        counters.countMemoryHit(image, after: timer.elapsed)
+        Log.write(.info, category: .pipeline, message: "\(request.name): \(image.size) from \(ImageSource.memory)")
+        return image
+    }
+
     /// Returns the response of a load that needs no other thread; otherwise, `nil`.
-    func synchronousResponse(for request: ImageRequest) -> ImageResponse? {
-        guard let request = synchronousRequest(for: request), let response = cachedResponse(for: request) else {
+    func synchronousResponse(for load: PreparedLoad) -> ImageResponse? {
+        guard let request = synchronousRequest(for: load), let response = cachedResponse(for: request) else {
             return nil
         }
         counters.countLoad()
@@ -36,8 +59,8 @@ extension ImagePipeline {
     }
 
     /// Returns whether a new load would be answered from memory before its call returns.
-    func respondsSynchronously(to request: ImageRequest) -> Bool {
-        synchronousRequest(for: request).flatMap { try? memoryResponse(for: $0) } != nil
+    func respondsSynchronously(to load: PreparedLoad) -> Bool {
+        synchronousRequest(for: load).flatMap { try? memoryResponse(for: $0) } != nil
     }
 
     /// Returns the response from memory; `nil` if the image is not there.
@@ -45,22 +68,17 @@ extension ImagePipeline {
     /// - Throws: `unsupportedFormat` if the image in memory is not animated, and the options require that.
     func memoryResponse(for request: ImageRequest) throws(EideticError) -> ImageResponse? {
         let timer = StepTimer()
-        guard let image = imageInMemory(for: request) else { return nil }
-        try check(image, against: request.options)
+        guard LoadPolicy.searchesMemory(for: request), let image = imageInMemory(for: request) else { return nil }
+        try LoadPolicy.check(image, for: request)
         return ImageResponse(fromMemory: image, step: timer.step(.memory, detail: "hit"))
     }
 
-    private func imageInMemory(for request: ImageRequest) -> Image? {
-        guard !request.options.contains(.fromLoaderOnly), request.allowsMemory else { return nil }
-        return memory.decodedImage(for: request.imageKey) ?? cachedCandidate(for: request)?.image
-    }
-
     /// Returns the processed request; `nil` if its load must suspend.
-    private func synchronousRequest(for request: ImageRequest) -> ImageRequest? {
-        guard configuration.interceptors.isEmpty, let request = try? processed(request),
-            request.options.isDisjoint(with: [.queryMemoryData, .refreshCached])
+    private func synchronousRequest(for load: PreparedLoad) -> ImageRequest? {
+        guard !hasInterceptors, let request = try? load.processed(),
+            LoadPolicy.allowsSynchronousResponse(request.options)
         else { return nil }
-        guard request.options.contains(.waitStoreCache) else { return request }
+        guard LoadPolicy.waitsForStorage(request.options) else { return request }
         let file = cachedCandidate(for: request)?.request ?? request
         return dataLoader.unstoredImage(for: file) == nil ? request : nil
     }
@@ -68,22 +86,23 @@ extension ImagePipeline {
     /// Returns the response from memory or, with `queryDiskDataSync`, from disk.
     private func cachedResponse(for request: ImageRequest) -> ImageResponse? {
         if var response = try? memoryResponse(for: request) {
-            if request.options.contains(.queryMemoryDataSync) {
+            if LoadPolicy.readsBytesSynchronously(request.options) {
                 let file = cachedCandidate(for: request)?.request ?? request
-                response.encodedBytes = dataLoader.cachedBytesSynchronously(for: file)
+                response.encodedBytes = dataLoader.cachedBytesSynchronously(for: Load(file))
             }
             return response
         }
-        guard request.options.contains(.queryDiskDataSync), !request.options.contains(.fromLoaderOnly),
+        guard LoadPolicy.readsDiskSynchronously(request.options),
             let output = sufficientFiles(for: request).lazy
-                .compactMap({ self.imageLoader.imageSynchronously(for: $0) }).first,
-            (try? check(output.image, against: request.options)) != nil
+                .compactMap({ self.imageLoader.imageSynchronously(for: Load($0)) }).first,
+            (try? LoadPolicy.check(output.image, for: request)) != nil
         else { return nil }
         return ImageResponse(output)
     }
 }
 
 extension ImageResponse {
+    /// Creates the response for an image in memory.
     fileprivate init(fromMemory image: Image, step: LoadTrace.Step) {
         self.init(
             image: image,

@@ -32,6 +32,7 @@ public final class ImagePipeline: Sendable {
     let misses = MissReasons()
     /// A Boolean value indicating whether requests are loaded unprocessed.
     let isPlain: Bool
+    let hasInterceptors: Bool
     private let gate = InteractionGate()
 
     /// Creates a pipeline.
@@ -39,15 +40,20 @@ public final class ImagePipeline: Sendable {
     /// - Parameter configuration: Its parts and limits.
     public init(_ configuration: Configuration = .standard) {
         self.configuration = configuration
-        isPlain = configuration.requestProcessors.isEmpty
+        (isPlain, hasInterceptors) = (configuration.requestProcessors.isEmpty, !configuration.interceptors.isEmpty)
         let memory =
             configuration.memoryCache ?? ImageMemoryCache(costLimit: configuration.memoryLimit, hooks: misses.hooks)
         self.memory = memory
         let renditions = RenditionIndex(memory: memory)
         dataLoader = ImageDataLoader(configuration: configuration, gate: gate, renditions: renditions)
-        imageLoader = ImageLoader(configuration: configuration, gate: gate, dataLoader: dataLoader, memory: memory)
+        let stage = DecodeStage(
+            limits: configuration.decodeLimits,
+            scaleDownLimit: configuration.scaleDownLimit,
+            maximumConcurrentDecodes: configuration.maximumConcurrentDecodes
+        )
+        imageLoader = ImageLoader(dataLoader: dataLoader, stage: stage, memory: memory, gate: gate)
         transferredImages = TransferredImages(configuration: configuration)
-        cache = ImageCache(tiersOf: configuration, memory: memory, dataLoader: dataLoader)
+        cache = ImageCache(tiersOf: configuration, memory: memory, loader: imageLoader)
         if configuration.memoryCache == nil {
             memory.observe(configuration.environment, backgroundBehavior: configuration.memoryBackgroundBehavior)
         }
@@ -66,19 +72,20 @@ public final class ImagePipeline: Sendable {
     ///
     /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
     public func image(for request: ImageRequest) async throws(EideticError) -> Image {
-        try await response(for: request).image
+        if isPlain, let image = imageAtOnce(for: request) { return image }
+        return try await response(for: request).image
     }
 
     /// Loads an image, and returns it with its source and the trace of the load.
     ///
     /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
     public func response(for request: ImageRequest) async throws(EideticError) -> ImageResponse {
-        try await load(request, context: JobContext(priority: request.priority)) { _ in }
+        try await run(prepare(request), context: JobContext(priority: request.priority))
     }
 
     /// Starts a load, and returns its events: progress, previews, and exactly one terminal event.
     public func events(for request: ImageRequest) -> ImageTask.Events {
-        events(for: request, context: JobContext(priority: request.priority))
+        events(for: prepare(request), context: JobContext(priority: request.priority))
     }
 
     /// A Boolean value indicating whether the user scrolls or drags.

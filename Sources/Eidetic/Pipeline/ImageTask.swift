@@ -39,25 +39,25 @@ public final class ImageTask {
     /// Creates a task, and starts its load.
     ///
     /// - Parameters:
-    ///   - request: The request.
+    ///   - prepared: The request, processed.
     ///   - pipeline: The pipeline that loads.
     ///   - hit: The response from memory, if the caller has found one.
     ///   - decodesImages: A Boolean value indicating whether images are decoded before they are delivered.
     ///   - handlers: The functions to call.
     init(
-        for request: ImageRequest,
+        for prepared: PreparedLoad,
         in pipeline: ImagePipeline,
         hit: ImageResponse?,
         decodesImages: Bool = false,
         handlers: Handlers
     ) {
-        self.request = request
+        request = prepared.request
         self.handlers = handlers
-        context = JobContext(priority: request.priority)
+        context = JobContext(priority: prepared.request.priority)
         if let hit {
             finish(with: .success(hit))
         } else {
-            start(pipeline.events(for: request, context: context), decodesImages: decodesImages)
+            start(pipeline.events(for: prepared, context: context), decodesImages: decodesImages)
         }
     }
 
@@ -144,6 +144,7 @@ extension ImagePipeline {
         completion: @escaping @MainActor (Result<ImageResponse, EideticError>) -> Void
     ) -> ImageTask {
         let handlers = ImageTask.Handlers(cached: cached, preview: preview, progress: progress, completion: completion)
-        return ImageTask(for: request, in: self, hit: synchronousResponse(for: request), handlers: handlers)
+        let prepared = prepare(request)
+        return ImageTask(for: prepared, in: self, hit: synchronousResponse(for: prepared), handlers: handlers)
     }
 }

@@ -82,7 +82,10 @@ public final class ImagePrefetcher: Sendable {
         return Group(progress: stream, task: task)
     }
 
-    private func prefetch(_ request: ImageRequest, ticket: UInt64) async -> Swift.Result<Result, EideticError> {
+    private func prefetch(
+        _ request: ImageRequest,
+        ticket: AsyncLimiter.Ticket
+    ) async -> Swift.Result<Result, EideticError> {
         // Images in memory are decoded.
         let request = request.decodingImmediately.with(priority: .low)
         do throws(EideticError) {

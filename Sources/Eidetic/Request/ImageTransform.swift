@@ -41,13 +41,6 @@ extension ImageTransform {
             try context?.checkCancellation()
             frames.append(Image.Frame(pixels: try apply(to: frame.pixels), duration: frame.duration))
         }
-        return Image(
-            frames: frames,
-            loopCount: image.loopCount,
-            format: image.format,
-            sourceSize: image.sourceSize,
-            scale: image.scale,
-            isPartial: image.isPartial
-        )
+        return image.replacingFrames(frames)
     }
 }

@@ -87,13 +87,13 @@ public final class ImageSlot {
         guard let request else { return clear(presentation, completion: completion) }
         // Images are decoded before they are shown, and not by the thread that draws.
         let load = Load(
-            request: request.decodingImmediately,
+            prepared: pipeline.prepare(request.decodingImmediately),
             presentation: presentation,
             generation: generation,
             progress: progress,
             completion: completion
         )
-        if let task, canContinue(task.request, for: load.request) {
+        if let task, canContinue(task.request, for: load) {
             continueTask(task, with: load)
         } else {
             start(load)
@@ -108,11 +108,13 @@ public final class ImageSlot {
 extension ImageSlot {
     /// One load, as its steps hand it along.
     private struct Load {
-        let request: ImageRequest
+        let prepared: PreparedLoad
         let presentation: Presentation
         let generation: UInt64
         let progress: (@MainActor (FetchProgress) -> Void)?
         let completion: (@MainActor (Result<ImageResponse, EideticError>) -> Void)?
+
+        var request: ImageRequest { prepared.request }
     }
 
     private func isCurrent(_ load: Load) -> Bool { generation == load.generation }
@@ -124,13 +126,13 @@ extension ImageSlot {
         (request, presentation, task) = (load.request, load.presentation, nil)
         state = .loading
         // Request processors may have restored the option to defer decoding.
-        let hit = pipeline.synchronousResponse(for: load.request).flatMap { $0.image.isDecoded ? $0 : nil }
+        let hit = pipeline.synchronousResponse(for: load.prepared).flatMap { $0.image.isDecoded ? $0 : nil }
         isCachedImageShown = false
         if hit == nil { showStart(of: load) }
         // So may the display, when it shows the placeholder.
         guard isCurrent(load) else { load.completion?(.failure(.cancelled)); return }
         let task = ImageTask(
-            for: load.request,
+            for: load.prepared,
             in: pipeline,
             hit: hit,
             decodesImages: true,
@@ -140,9 +142,10 @@ extension ImageSlot {
     }
 
     /// Returns whether the load of an earlier request serves a new one as well as its own would.
-    private func canContinue(_ earlier: ImageRequest, for request: ImageRequest) -> Bool {
-        earlier == request && earlier.hasSameSource(as: request) && !request.options.contains(.avoidAutoCancel)
-            && !pipeline.respondsSynchronously(to: request)
+    private func canContinue(_ earlier: ImageRequest, for load: Load) -> Bool {
+        let request = load.request
+        return earlier == request && earlier.hasSameSource(as: request) && !request.options.contains(.avoidAutoCancel)
+            && !pipeline.respondsSynchronously(to: load.prepared)
     }
 
     /// Continues the active load with the priority, the presentation and the handlers of a new one.
@@ -198,10 +201,10 @@ extension ImageSlot {
     /// Shows the placeholder and the indicator or, with `refreshCached`, the image in memory.
     private func showStart(of load: Load) {
         let (request, presentation) = (load.request, load.presentation)
-        if request.requiresRevalidation, let image = pipeline.cachedImage(for: request) {
+        if LoadPolicy(request).revalidates, let image = pipeline.cachedImage(for: load.prepared) {
             return showCached(image, for: request)
         }
-        if presentation.usesCachedPreview, let preview = pipeline.cachedPreview(for: request) {
+        if presentation.usesCachedPreview, let preview = pipeline.cachedPreview(for: load.prepared) {
             show(preview)
         } else if request.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]) {
             show(presentation.placeholder)

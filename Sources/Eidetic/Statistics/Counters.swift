@@ -2,31 +2,58 @@ import EideticCore
 
 /// The counters of a pipeline's statistics; any thread may add to them.
 final class Counters: Sendable {
-    private let state = Guarded(PipelineStatistics())
+    private struct State {
+        var statistics = PipelineStatistics()
+        /// The hits in memory that were a whole load: counted apart, because a look-up by stage takes as long as a hit.
+        var memoryHits = PipelineStatistics.Stage()
+        var savedBytes = 0
+    }
 
-    var current: PipelineStatistics { state.withLock { $0 } }
+    private let state = Guarded(State())
 
-    func countLoad() { state.withLock { $0.loads += 1 } }
+    var current: PipelineStatistics {
+        let state = state.withLock { $0 }
+        var statistics = state.statistics
+        guard state.memoryHits.count > 0 else { return statistics }
+        statistics.loads += state.memoryHits.count
+        statistics.memoryHits += state.memoryHits.count
+        statistics.savedBytes += state.savedBytes
+        statistics.stages[.memory, default: .init()].add(state.memoryHits)
+        return statistics
+    }
+
+    func countLoad() { state.withLock { $0.statistics.loads += 1 } }
+
+    /// Counts a load that memory has completed.
+    func countMemoryHit(_ image: Image, after duration: Duration) {
+        let byteCount = image.encodedSize.bytes
+        state.withLock { state in
+            state.savedBytes += byteCount
+            state.memoryHits.add(duration)
+        }
+    }
 
     func count(_ response: ImageResponse) {
         // A local resource is neither a hit of a cache, nor would it have needed the network.
         let isLocal = response.trace.steps.contains { $0.stage == .origin }
-        state.withLock { statistics in
+        state.withLock { state in
             switch response.source {
-            case .memory: statistics.memoryHits += 1
-            case .disk, .shared: if !isLocal { statistics.diskHits += 1 }
-            case .network: statistics.networkLoads += 1
+            case .memory: state.statistics.memoryHits += 1
+            case .disk, .shared: if !isLocal { state.statistics.diskHits += 1 }
+            case .network: state.statistics.networkLoads += 1
             }
             if response.source != .network, !isLocal, !response.isTransferred {
-                statistics.savedBytes += response.byteCount.bytes
+                state.statistics.savedBytes += response.byteCount.bytes
             }
-            for step in response.trace.steps { statistics.stages[step.stage, default: .init()].add(step.duration) }
+            for step in response.trace.steps {
+                state.statistics.stages[step.stage, default: .init()].add(step.duration)
+            }
         }
     }
 
     func count(_ error: EideticError) {
-        state.withLock { statistics in
-            if error.code == .cancelled { statistics.cancelled += 1 } else { statistics.failures += 1 }
+        state.withLock { state in
+            if error.code == .cancelled { state.statistics.cancelled += 1 } else { state.statistics.failures += 1 }
         }
     }
 }
@@ -36,6 +63,12 @@ extension PipelineStatistics.Stage {
         count += 1
         total += duration
         longest = max(longest, duration)
+    }
+
+    fileprivate mutating func add(_ other: Self) {
+        count += other.count
+        total += other.total
+        longest = max(longest, other.longest)
     }
 }
 

@@ -8,7 +8,7 @@ import EideticCore
 final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var queue: [Element] = []
-        var waiter: CheckedContinuation<Element?, Never>?
+        var waiter: Waiter<Element?>?
         var hasRequestedValue = false
         var isFinished = false
         var openTask: UInt64 = 0
@@ -34,7 +34,7 @@ final class Mailbox<Element: Sendable>: Sendable {
     func post(_ element: Element) {
         let isHeld = keepsRunning(element)
         let task = isHeld && state.withLock { $0.hasRequestedValue && $0.openTask == 0 } ? beginTask() : 0
-        let (waiter, unusedTask) = state.withLock { state -> (CheckedContinuation<Element?, Never>?, UInt64) in
+        let (waiter, unusedTask) = state.withLock { state -> (Waiter<Element?>?, UInt64) in
             guard !state.isFinished else { return (nil, task) }
             let isNewTask = state.openTask == 0 && state.hasRequestedValue
             if isNewTask { state.openTask = task }
@@ -61,14 +61,13 @@ final class Mailbox<Element: Sendable>: Sendable {
     }
 
     func next() async -> Element? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in dequeue(resuming: continuation) }
-        } onCancel: {
-            finish()
-        }
+        let waiter = Waiter<Element?>()
+        dequeue(resuming: waiter)
+        await waiter.wait { finish() }
+        return waiter.value
     }
 
-    private func dequeue(resuming continuation: CheckedContinuation<Element?, Never>) {
+    private func dequeue(resuming waiter: Waiter<Element?>) {
         var element: Element?
         var task: UInt64 = 0
         let isReady = state.withLock { state -> Bool in
@@ -81,11 +80,11 @@ final class Mailbox<Element: Sendable>: Sendable {
                 return true
             }
             (task, state.openTask) = (state.openTask, 0)
-            if !state.isFinished { state.waiter = continuation }
+            if !state.isFinished { state.waiter = waiter }
             return state.isFinished
         }
         endTask(task)
-        if isReady { continuation.resume(returning: element) }
+        if isReady { waiter.resume(returning: element) }
     }
 
     /// Ends the sequence after the queued values.

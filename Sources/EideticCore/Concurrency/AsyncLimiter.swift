@@ -1,17 +1,24 @@
 /// A semaphore for tasks: at most a fixed number proceed at a time; the others wait in order, without blocking a
 /// thread.
 package final class AsyncLimiter: Sendable {
-    fileprivate struct State {
+    /// A place in the queue, whose value is `true` when it is admitted, `false` when its task is cancelled.
+    package typealias Ticket = Waiter<Bool>
+
+    private struct State {
         var activeCount = 0
         var isPaused = false
-        /// The most recently issued ticket, and the next ticket to be admitted.
-        var lastTicket: UInt64 = 0
-        var nextTicket: UInt64 = 1
-        var waiters: [UInt64: CheckedContinuation<Bool, Never>] = [:]
-        /// Tickets that were admitted before their tasks started to wait.
-        var admittedTickets: Set<UInt64> = []
-        /// Tickets that were cancelled before they were admitted.
-        var cancelledTickets: Set<UInt64> = []
+        /// The tickets that were not admitted, in their order from the index `next` on.
+        var tickets: [Ticket] = []
+        var next = 0
+
+        /// Counts the next ticket as active and returns it; `nil` if none may be admitted.
+        mutating func admitNext(maximumConcurrent: Int) -> Ticket? {
+            guard !isPaused, activeCount < maximumConcurrent, next < tickets.count else { return nil }
+            activeCount += 1
+            next += 1
+            defer { if next == tickets.count || next == 1_024 { (tickets, next) = (Array(tickets[next...]), 0) } }
+            return tickets[next - 1]
+        }
     }
 
     private let maximumConcurrent: Int
@@ -25,17 +32,15 @@ package final class AsyncLimiter: Sendable {
         get { state.withLock { $0.isPaused } }
         set {
             state.withLock { $0.isPaused = newValue }
-            admitWaiters()
+            admitTickets()
         }
     }
 
     /// Issues a ticket that reserves a place in the queue; it must be passed to `acquire(ticket:)` exactly once.
-    package func reserveTicket() -> UInt64 {
-        let ticket = state.withLock { state in
-            state.lastTicket += 1
-            return state.lastTicket
-        }
-        admitWaiters()
+    package func reserveTicket() -> Ticket {
+        let ticket = Ticket()
+        state.withLock { $0.tickets.append(ticket) }
+        admitTickets()
         return ticket
     }
 
@@ -45,66 +50,20 @@ package final class AsyncLimiter: Sendable {
     package func acquire() async throws(EideticError) { try await acquire(ticket: reserveTicket()) }
 
     /// Waits until the ticket is admitted; see `acquire()`.
-    package func acquire(ticket: UInt64) async throws(EideticError) {
-        let isAdmitted = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isAdmitted = state.withLock { $0.admission(of: ticket, orEnqueue: continuation) }
-                if let isAdmitted { return continuation.resume(returning: isAdmitted) }
-                // A cancellation that preceded the continuation found none to resume.
-                if Task.isCancelled { cancel(ticket: ticket) }
-            }
-        } onCancel: {
-            cancel(ticket: ticket)
-        }
-        if !isAdmitted { throw .cancelled }
+    package func acquire(ticket: Ticket) async throws(EideticError) {
+        guard await ticket.value(ifCancelled: false) else { throw .cancelled }
     }
 
     /// Ends one admission and admits the next waiting task.
     package func release() {
         state.withLock { $0.activeCount -= 1 }
-        admitWaiters()
+        admitTickets()
     }
 
-    private func admitWaiters() {
-        let admitted = state.withLock { $0.admit(maximumConcurrent: maximumConcurrent) }
-        for continuation in admitted { continuation.resume(returning: true) }
-    }
-
-    private func cancel(ticket: UInt64) {
-        state.withLock { $0.cancel(ticket: ticket) }?.resume(returning: false)
-    }
-}
-
-extension AsyncLimiter.State {
-    /// Returns whether the ticket was admitted or cancelled; `nil` if its continuation waits from now on.
-    fileprivate mutating func admission(of ticket: UInt64, orEnqueue continuation: CheckedContinuation<Bool, Never>)
-        -> Bool?
-    {
-        if ticket < nextTicket { return admittedTickets.remove(ticket) != nil }
-        if cancelledTickets.contains(ticket) { return false }
-        waiters[ticket] = continuation
-        return nil
-    }
-
-    /// Admits the next tickets, and returns the continuations to resume.
-    fileprivate mutating func admit(maximumConcurrent: Int) -> [CheckedContinuation<Bool, Never>] {
-        var continuations: [CheckedContinuation<Bool, Never>] = []
-        while !isPaused, activeCount < maximumConcurrent, nextTicket <= lastTicket {
-            defer { nextTicket += 1 }
-            if cancelledTickets.remove(nextTicket) != nil { continue }
-            activeCount += 1
-            if let continuation = waiters.removeValue(forKey: nextTicket) {
-                continuations.append(continuation)
-            } else {
-                admittedTickets.insert(nextTicket)
-            }
+    /// Admits tickets while there is room; a cancelled one leaves its place to the next.
+    private func admitTickets() {
+        while let ticket = state.withLock({ $0.admitNext(maximumConcurrent: maximumConcurrent) }) {
+            if !ticket.resume(returning: true) { state.withLock { $0.activeCount -= 1 } }
         }
-        return continuations
-    }
-
-    /// Cancels a ticket that was not yet admitted, and returns its waiting continuation.
-    fileprivate mutating func cancel(ticket: UInt64) -> CheckedContinuation<Bool, Never>? {
-        guard ticket >= nextTicket, cancelledTickets.insert(ticket).inserted else { return nil }
-        return waiters.removeValue(forKey: ticket)
     }
 }

@@ -108,11 +108,7 @@ package final class TaskCoalescer<Key: Hashable & Sendable, Progress: Sendable, 
     @inline(__always)
     nonisolated(nonsending) package func wait(for subscriber: Subscriber) async {
         defer { subscriber.context.removePriorityObserver(subscriber) }
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { subscriber.suspend($0) }
-        } onCancel: {
-            leave(subscriber.key, as: subscriber)
-        }
+        await subscriber.waiter.wait { leave(subscriber.key, as: subscriber) }
     }
 
     /// Joins the job for `key`, or starts it as an asynchronous function, and waits for its result.

@@ -26,26 +26,8 @@ public struct Image: Sendable {
     /// The decoder of an image that is decoded on first use; `nil` if it was created decoded.
     private let deferred: DeferredImage?
 
-    /// The number of times that an animation plays: `nil` for ever, 1 for a still image.
-    public let loopCount: Int?
-
-    /// The format that the image was decoded from.
-    public let format: ImageFormat
-
-    /// The size of the encoded image when upright; larger than ``size`` if it was decoded to a smaller size.
-    public let sourceSize: PixelSize
-
-    /// The number of pixels per point, as in "@2x"; 1 by default.
-    public let scale: Double
-
-    /// A Boolean value indicating whether the image was decoded from a part of its bytes.
-    public let isPartial: Bool
-
-    /// The size of the encoded image; zero if the image was not decoded.
-    public package(set) var encodedSize = ByteCount.zero
-
-    /// A checksum of the encoded image; `nil` if the image was not decoded.
-    package var encodedChecksum: UInt64?
+    /// Everything but the frames.
+    package var attributes: Attributes
 
     /// Creates an image.
     ///
@@ -61,11 +43,13 @@ public struct Image: Sendable {
         precondition(!frames.isEmpty)
         decodedFrames = frames
         deferred = nil
-        self.loopCount = loopCount
-        self.format = format
-        self.sourceSize = sourceSize
-        self.scale = scale
-        self.isPartial = isPartial
+        attributes = Attributes(
+            loopCount: loopCount,
+            format: format,
+            sourceSize: sourceSize,
+            scale: scale,
+            isPartial: isPartial
+        )
     }
 
     /// The pixels of the first frame.
@@ -99,11 +83,7 @@ extension Image {
     ) {
         decodedFrames = []
         self.deferred = deferred
-        self.loopCount = loopCount
-        self.format = format
-        self.sourceSize = sourceSize
-        self.scale = scale
-        isPartial = false
+        attributes = Attributes(loopCount: loopCount, format: format, sourceSize: sourceSize, scale: scale)
     }
 
     /// A Boolean value indicating whether the pixels are decoded, so that using them takes no time.

@@ -127,7 +127,12 @@ public final class Downloader: Sendable {
             configuration.onFinish?(request, .failure(error))
             throw error
         }
-        var modified = try await modify(request)
+        var modified =
+            if let modifications = request.modifications {
+                try await modifications.modified(request, by: modify)
+            } else {
+                try await modify(request)
+            }
         (modified.conditions, modified.redirectEntries) = (request.conditions, request.redirectEntries)
         return modified
     }

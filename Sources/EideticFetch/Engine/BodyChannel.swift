@@ -7,7 +7,7 @@ final class BodyChannel: Sendable {
         var bytes: [UInt8] = []
         var isFull = false
         var outcome: ExchangeOutcome?
-        var reader: CheckedContinuation<Void, Never>?
+        var reader: Waiter<Void>?
     }
 
     /// An event for the reader.
@@ -43,7 +43,7 @@ final class BodyChannel: Sendable {
             defer { state.reader = nil }
             return state.reader
         }
-        reader?.resume()
+        reader?.resume(returning: ())
     }
 
     /// Opens the channel with the head of an acceptable response.
@@ -77,14 +77,15 @@ final class BodyChannel: Sendable {
     }
 
     private func wait(until isReady: @Sendable (State) -> Bool) async {
-        while !state.withLock({ isReady($0) }) {
-            await withCheckedContinuation { continuation in
-                let isReadyNow = state.withLock { state in
-                    if !isReady(state) { state.reader = continuation }
-                    return isReady(state)
-                }
-                if isReadyNow { continuation.resume() }
+        while true {
+            let reader = Waiter<Void>()
+            let isReadyNow = state.withLock { state in
+                if !isReady(state) { state.reader = reader }
+                return isReady(state)
             }
+            if isReadyNow { return }
+            // A cancelled exchange ends by itself.
+            await reader.wait {}
         }
     }
 
@@ -94,6 +95,6 @@ final class BodyChannel: Sendable {
             defer { state.reader = nil }
             return state.reader
         }
-        reader?.resume()
+        reader?.resume(returning: ())
     }
 }

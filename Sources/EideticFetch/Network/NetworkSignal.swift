@@ -3,9 +3,8 @@ import EideticCore
 /// Resumes the tasks that wait for a change of the network.
 final class NetworkSignal: Sendable {
     private struct State {
-        var lastID: UInt64 = 0
         var changeCount: UInt64 = 0
-        var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var waiters: [ObjectIdentifier: Waiter<Void>] = [:]
     }
 
     private let state = Guarded(State())
@@ -15,18 +14,13 @@ final class NetworkSignal: Sendable {
 
     /// Suspends until the number of changes exceeds `changeCount`, or the task is cancelled.
     func wait(after changeCount: UInt64) async {
-        let id = state.withLock { state in
-            state.lastID += 1
-            return state.lastID
+        let waiter = Waiter<Void>(), id = ObjectIdentifier(waiter)
+        let hasChanged = state.withLock { state in
+            state.waiters[id] = waiter
+            return state.changeCount != changeCount
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                state.withLock { $0.waiters[id] = continuation }
-                if Task.isCancelled || self.changeCount != changeCount { resume(id) }
-            }
-        } onCancel: {
-            resume(id)
-        }
+        if !hasChanged { await waiter.value(ifCancelled: ()) }
+        _ = state.withLock { $0.waiters.removeValue(forKey: id) }
     }
 
     /// Resumes all waiting tasks.
@@ -36,11 +30,6 @@ final class NetworkSignal: Sendable {
             defer { state.waiters = [:] }
             return Array(state.waiters.values)
         }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    private func resume(_ id: UInt64) {
-        let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
-        waiter?.resume()
+        for waiter in waiters { waiter.resume(returning: ()) }
     }
 }

@@ -78,7 +78,7 @@ package final class BodyBudget: Sendable {
             defer { state.waiters = [:] }
             return Array(state.waiters.values)
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.resume(returning: ()) }
         onRelease.withLock { $0 }?()
     }
 
@@ -89,7 +89,7 @@ package final class BodyBudget: Sendable {
         until isReady: @escaping @Sendable (inout BodyBudgetState) -> Bool
     ) async throws(EideticError) {
         if state.withLock({ isReady(&$0) }) { return }
-        let observer = BodyWaiter()
+        let observer = Waiter<Void>()
         context.addPriorityObserver(observer) { [weak self] in self?.priorityChanged() }
         defer { context.removePriorityObserver(observer) }
         while !Task.isCancelled, !context.isCancelled {
@@ -100,27 +100,16 @@ package final class BodyBudget: Sendable {
 
     /// Suspends the task until a notification; returns `true` at once if the condition holds.
     private func waitForChange(unless isReady: @escaping @Sendable (inout BodyBudgetState) -> Bool) async -> Bool {
-        let waiter = BodyWaiter()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                waiter.suspend(continuation)
-                let isReadyNow = state.withLock { state in
-                    if isReady(&state) { return true }
-                    state.hasRefused = true
-                    state.waiters[ObjectIdentifier(waiter)] = waiter
-                    return false
-                }
-                if isReadyNow { waiter.resume(returning: true) }
-                // A cancellation before the waiter was in the table has resumed nothing.
-                if Task.isCancelled { remove(waiter) }
-            }
-        } onCancel: {
-            remove(waiter)
+        let waiter = Waiter<Void>(), id = ObjectIdentifier(waiter)
+        let isReadyNow = state.withLock { state in
+            if isReady(&state) { return true }
+            state.hasRefused = true
+            state.waiters[id] = waiter
+            return false
         }
-    }
-
-    private func remove(_ waiter: BodyWaiter) {
-        _ = state.withLock { $0.waiters.removeValue(forKey: ObjectIdentifier(waiter)) }
-        waiter.resume()
+        if isReadyNow { return true }
+        await waiter.value(ifCancelled: ())
+        _ = state.withLock { $0.waiters.removeValue(forKey: id) }
+        return false
     }
 }

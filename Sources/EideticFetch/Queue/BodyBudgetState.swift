@@ -12,7 +12,7 @@ struct BodyBudgetState {
 
     /// A Boolean value indicating whether somebody waits for a release.
     var hasRefused = false
-    var waiters: [ObjectIdentifier: BodyWaiter] = [:]
+    var waiters: [ObjectIdentifier: Waiter<Void>] = [:]
 
     private var entries: [ObjectIdentifier: Entry] = [:]
     private var completeBytes = PrioritySums()
@@ -93,19 +93,4 @@ private struct PrioritySums {
 
     /// Returns the sum of the numbers of this priority and above.
     func sum(from priority: LoadPriority) -> Int { sums[priority.rawValue...].reduce(0, +) }
-}
-
-/// A task that waits for a release; resumed once.
-final class BodyWaiter: Sendable {
-    private let continuation = Guarded<CheckedContinuation<Bool, Never>?>(nil)
-
-    func suspend(_ continuation: CheckedContinuation<Bool, Never>) { self.continuation.withLock { $0 = continuation } }
-
-    func resume(returning value: Bool = false) {
-        let suspended = continuation.withLock { continuation in
-            defer { continuation = nil }
-            return continuation
-        }
-        suspended?.resume(returning: value)
-    }
 }

@@ -67,6 +67,9 @@ public struct FetchRequest: Sendable, Hashable {
     /// The cache with the entries of the targets of redirects; `nil` if there is none.
     package var redirectEntries: RedirectEntries?
 
+    /// The results of the `requestModifier` for the load that this request belongs to; `nil` if it is called each time.
+    package var modifications: RequestModifications?
+
     /// Creates a request for a URL.
     ///
     /// Leading and trailing white space is removed. Characters that are not allowed in a URL are percent-encoded.

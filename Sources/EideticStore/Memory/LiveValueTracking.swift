@@ -29,22 +29,11 @@ extension LiveValueTracking where Value == Image {
             // An image that was never decoded is not on the screen.
             guard image.isDecoded else { return { nil } }
             let frames = image.frames.map { frame in WeakFrame(frame) }
-            let (loopCount, format, sourceSize) = (image.loopCount, image.format, image.sourceSize)
-            let (scale, isPartial) = (image.scale, image.isPartial)
-            let (encodedSize, encodedChecksum) = (image.encodedSize, image.encodedChecksum)
+            let attributes = image.attributes
             return {
                 let liveFrames = frames.compactMap(\.frame)
                 guard liveFrames.count == frames.count else { return nil }
-                var image = Image(
-                    frames: liveFrames,
-                    loopCount: loopCount,
-                    format: format,
-                    sourceSize: sourceSize,
-                    scale: scale,
-                    isPartial: isPartial
-                )
-                (image.encodedSize, image.encodedChecksum) = (encodedSize, encodedChecksum)
-                return image
+                return Image(frames: liveFrames, attributes: attributes)
             }
         }
     }

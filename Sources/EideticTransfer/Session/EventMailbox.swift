@@ -6,12 +6,12 @@ import EideticCore
 /// sequence, or counts as not handled.
 final class EventMailbox: Sendable {
     typealias Event = BackgroundURLSession.Event
-    fileprivate typealias Consumer = CheckedContinuation<Event?, Never>
+    fileprivate typealias Consumer = Waiter<Event?>
 
     fileprivate struct State {
         /// The event that is being delivered.
         var event: Event?
-        var delivery: CheckedContinuation<Bool, Never>?
+        var delivery: Waiter<Bool>?
         /// The iterator that has the event; `nil` if none does.
         var holder: UInt64?
         /// The iterators that wait for an event, in the order of their requests.
@@ -27,15 +27,16 @@ final class EventMailbox: Sendable {
 
     /// Delivers an event, and returns whether a consumer has handled it; `false` if all are gone.
     func deliver(_ event: Event) async -> Bool {
-        await withCheckedContinuation { (delivery: CheckedContinuation<Bool, Never>) in
-            let (isFinished, consumer) = state.withLock { state -> (Bool, Consumer?) in
-                if state.isFinished { return (true, nil) }
-                (state.event, state.delivery, state.holder) = (event, delivery, nil)
-                return (false, state.takeConsumer())
-            }
-            if isFinished { delivery.resume(returning: false) }
-            consumer?.resume(returning: event)
+        let delivery = Waiter<Bool>()
+        let (isFinished, consumer) = state.withLock { state -> (Bool, Consumer?) in
+            if state.isFinished { return (true, nil) }
+            (state.event, state.delivery, state.holder) = (event, delivery, nil)
+            return (false, state.takeConsumer())
         }
+        if isFinished { return false }
+        consumer?.resume(returning: event)
+        await delivery.wait {}
+        return delivery.value
     }
 
     /// Ends the sequence; an event that was not handled stays with the session.
@@ -85,12 +86,17 @@ extension EventMailbox {
     private func next(for iterator: UInt64) async -> Event? {
         // The consumer may have been cancelled while it handled the event.
         if !Task.isCancelled { state.withLock { $0.takeHandledDelivery(of: iterator) }?.resume(returning: true) }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { request(for: iterator, resuming: $0) }
-        } onCancel: {
+        if Task.isCancelled {
+            if release(iterator) { finish() }
+            return nil
+        }
+        let consumer = Consumer()
+        request(for: iterator, resuming: consumer)
+        await consumer.wait {
             // The sequence ends with the last of its iterators that is cancelled.
             if release(iterator) { finish() }
         }
+        return consumer.value
     }
 
     private func request(for iterator: UInt64, resuming consumer: Consumer) {
@@ -130,7 +136,7 @@ extension EventMailbox.State {
         return first.consumer
     }
 
-    fileprivate mutating func takeHandledDelivery(of iterator: UInt64) -> CheckedContinuation<Bool, Never>? {
+    fileprivate mutating func takeHandledDelivery(of iterator: UInt64) -> Waiter<Bool>? {
         guard holder == iterator else { return nil }
         defer { (event, delivery, holder) = (nil, nil, nil) }
         return delivery

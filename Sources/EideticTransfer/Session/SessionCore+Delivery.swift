@@ -91,21 +91,21 @@ extension SessionCore {
 
     /// Waits until nothing is being delivered, and all acknowledgements are confirmed.
     func waitUntilAcknowledged() async {
-        await withCheckedContinuation { continuation in
-            withState { $0.idleWaiters.append(continuation) }
-            resumeIdleWaiters()
-        }
+        let waiter = Waiter<Void>()
+        withState { $0.idleWaiters.append(waiter) }
+        resumeIdleWaiters()
+        await waiter.wait {}
     }
 
     /// Resumes those that wait if nothing is being delivered or unconfirmed, or will not be any more.
     func resumeIdleWaiters() {
-        let waiters = withState { state -> [CheckedContinuation<Void, Never>] in
+        let waiters = withState { state -> [Waiter<Void>] in
             let isIdle = !state.isDelivering && state.unconfirmedCount == 0
             guard isIdle || state.failure != nil else { return [] }
             defer { state.idleWaiters = [] }
             return state.idleWaiters
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.resume(returning: ()) }
     }
 
     private func nextEntry() -> DeliveryQueue.Entry? {

@@ -19,7 +19,7 @@ final class SessionCore: Sendable {
         /// The number of acknowledgements that the transfer process has not confirmed.
         var unconfirmedCount = 0
         /// The callers that wait until nothing is delivered and everything confirmed.
-        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+        var idleWaiters: [Waiter<Void>] = []
         var queue = DeliveryQueue()
         /// The tasks with a progress that was not delivered.
         var progressing: [UInt64] = []

@@ -1,0 +1,224 @@
+import EideticCodecs
+import EideticCore
+import EideticFetch
+import EideticHTTP
+
+/// A load of one file: the request after processors, interceptors and selection, and what follows from it.
+struct Load: Sendable {
+    let request: ImageRequest
+    var policy: LoadPolicy
+
+    init(_ request: ImageRequest) { (self.request, policy) = (request, LoadPolicy(request)) }
+
+    /// Returns the load of the same image from other tiers.
+    func from(_ tiers: CachePolicy) -> Load {
+        var load = self
+        load.policy.tiers = tiers
+        return load
+    }
+
+    /// Returns the load that asks the server whether a displayed image is still valid.
+    ///
+    /// It decodes whatever the options: only bytes that have proved to be an image replace others.
+    func validating(isReload: Bool) -> Load {
+        var load = from(.validated(isReload: isReload))
+        (load.policy.defersDecoding, load.policy.showsPreviews) = (false, false)
+        return load
+    }
+
+    /// Returns the load of another file with the same tiers and form of delivery.
+    func replacingRequest(with request: ImageRequest) -> Load {
+        var load = Load(request).from(policy.tiers)
+        (load.policy.defersDecoding, load.policy.showsPreviews) = (policy.defersDecoding, policy.showsPreviews)
+        return load
+    }
+
+    /// The request to the server as it is sent, or to the first of several; `nil` if no server is needed.
+    var server: FetchRequest? { request.server.map { policy.transport.applied(to: $0) } }
+}
+
+/// The decisions that the options and the header fields of a request imply, made once for a load.
+///
+/// Those about pixels are made by ``RenditionPolicy``, which caches need as well.
+struct LoadPolicy: Sendable {
+    /// The tiers that the load may use.
+    var tiers: CachePolicy
+    /// A Boolean value indicating whether a cached image must be revalidated.
+    let revalidates: Bool
+    /// A Boolean value indicating whether a stale image that was delivered is revalidated afterwards.
+    var refreshesStale: Bool { allowsRefresh && tiers != .cacheOnlyAllowingStale }
+    private let allowsRefresh: Bool
+    /// A Boolean value indicating whether a response from memory must include the encoded bytes.
+    let includesBytes: Bool
+    /// A Boolean value indicating whether the response waits until the bytes are on disk.
+    let waitsForStorage: Bool
+    /// A Boolean value indicating whether only an animation is accepted.
+    let requiresAnimation: Bool
+    /// A Boolean value indicating whether partial images are delivered.
+    var showsPreviews: Bool
+    /// A Boolean value indicating whether pixels are decoded only when they are used.
+    var defersDecoding: Bool
+    /// A Boolean value indicating whether the bytes are written to the disk cache.
+    let writesToDisk: Bool
+    /// The settings of downloads.
+    let transport: TransportPolicy
+    /// The header fields of the request itself, whose directives the caches obey.
+    let cacheFields: [HTTPField]
+
+    init(_ request: ImageRequest) {
+        let options = request.options, isOnlyIfCached = request.isOnlyIfCached
+        tiers = options.contains(.fromLoaderOnly) ? .sourceOnly : .cacheElseSource
+        if options.contains(.fromCacheOnly) || isOnlyIfCached { tiers = .cacheOnly }
+        revalidates =
+            options.contains(.refreshCached) && options.isDisjoint(with: [.fromCacheOnly, .fromLoaderOnly])
+            && !isOnlyIfCached
+        allowsRefresh = !options.contains(.fromCacheOnly)
+        includesBytes = !options.isDisjoint(with: [.queryMemoryData, .queryMemoryDataSync])
+        waitsForStorage = Self.waitsForStorage(options)
+        requiresAnimation = options.contains(.matchAnimatedImage)
+        showsPreviews = options.contains(.progressive)
+        defersDecoding = request.defersDecoding
+        writesToDisk = request.resource.isStoredOnDisk && !options.contains(.cacheMemoryOnly)
+        transport = TransportPolicy(options)
+        cacheFields = request.cacheFields
+    }
+
+    /// Checks that an image is animated if the options require it.
+    func check(_ image: Image) throws(EideticError) {
+        if requiresAnimation { try Self.checkIsAnimated(image) }
+    }
+
+    private static func checkIsAnimated(_ image: Image) throws(EideticError) {
+        guard !image.isAnimated else { return }
+        throw EideticError(
+            .unsupportedFormat,
+            message: "an animated image was requested, and this \(image.format) has one frame"
+        )
+    }
+}
+
+/// The tiers that a load may use; loads that differ in it are never coalesced.
+enum CachePolicy: Hashable {
+    /// The disk cache, then the source.
+    case cacheElseSource
+    /// The disk cache only, as far as its entry is fresh.
+    case cacheOnly
+    /// The source only.
+    case sourceOnly
+    /// The disk cache only, also if its entry is stale: the caller revalidates it afterwards.
+    case cacheOnlyAllowingStale
+    /// The source, which may confirm the entry on disk.
+    ///
+    /// For a reload, caches on the way have to revalidate their responses as well; a fresh entry that never changes is
+    /// not revalidated then.
+    case validated(isReload: Bool)
+
+    var isValidation: Bool { if case .validated = self { true } else { false } }
+    var isReload: Bool { self == .validated(isReload: true) }
+    var allowsSource: Bool { self == .cacheElseSource || self == .sourceOnly || isValidation }
+    /// A Boolean value indicating whether what other loads have in memory may be used.
+    var allowsMemory: Bool { self != .sourceOnly && !isValidation }
+}
+
+/// The settings of a download that the options of an image imply.
+struct TransportPolicy: Sendable {
+    private let allowsInvalidCertificates: Bool
+    private let ignoresFailureList: Bool
+    private let usesCookies: Bool
+    /// The results of the downloader's hook for requests, which is called once for each server of the load.
+    private let modifications = RequestModifications()
+
+    init(_ options: ImageOptions) {
+        allowsInvalidCertificates = options.contains(.allowInvalidCertificates)
+        ignoresFailureList = options.contains(.retryFailed)
+        usesCookies = options.contains(.handleCookies)
+    }
+
+    /// Returns a request with these settings, besides its own.
+    func applied(to server: FetchRequest) -> FetchRequest {
+        var request = server
+        if allowsInvalidCertificates { request.allowsInvalidCertificates = true }
+        if ignoresFailureList { request.ignoresFailureList = true }
+        if usesCookies { request.usesCookies = true }
+        request.modifications = modifications
+        return request
+    }
+}
+
+/// The decisions about the pixels of an image: how it is decoded, and what it is transformed by.
+struct RenditionPolicy: Sendable {
+    let options: DecodeOptions
+    private let transform: (any ImageTransform)?
+    private let transformsAnimations: Bool
+    private let transformsVectorImages: Bool
+
+    /// Creates the policy for a rendering.
+    ///
+    /// - Parameters:
+    ///   - rendering: The size and changes of the image.
+    ///   - options: The options of the request.
+    ///   - name: The name of the image, which may contain its scale.
+    ///   - scaleDownLimit: The largest number of decoded bytes with `scaleDownLargeImages`.
+    init(_ rendering: ImageRequest.Rendering, options: ImageOptions, name: String, scaleDownLimit: ByteCount) {
+        var decode = rendering.decodeOptions(for: options, byteLimit: scaleDownLimit)
+        decode.scale = ImageScale.scale(fromName: name)
+        self.options = decode
+        transform = rendering.transform
+        transformsAnimations = options.contains(.transformAnimatedImage)
+        transformsVectorImages = options.contains(.transformVectorImage)
+    }
+
+    /// Returns the transform if it applies to `image`; animations and vector images need an option for it.
+    func transform(for image: Image) -> (any ImageTransform)? {
+        guard !image.isAnimated || transformsAnimations, image.format != .svg || transformsVectorImages else {
+            return nil
+        }
+        return transform
+    }
+}
+
+// MARK: Loads without a suspension
+extension LoadPolicy {
+    /// The options with which a load is more than a look-up in memory, even if memory has the image.
+    private static let beyondMemory: ImageOptions = [
+        .fromLoaderOnly, .queryMemoryData, .queryMemoryDataSync, .refreshCached, .waitStoreCache, .matchAnimatedImage,
+        .continueInBackground,
+    ]
+
+    /// Returns whether an image in memory is the whole response to a request.
+    static func isMemoryEnough(for request: ImageRequest) -> Bool {
+        request.allowsMemory && request.options.isDisjoint(with: beyondMemory)
+    }
+
+    /// Returns whether memory is searched before a load starts.
+    static func searchesMemory(for request: ImageRequest) -> Bool {
+        !request.options.contains(.fromLoaderOnly) && request.allowsMemory
+    }
+
+    /// Checks that an image in memory is animated if the options require it.
+    static func check(_ image: Image, for request: ImageRequest) throws(EideticError) {
+        if request.options.contains(.matchAnimatedImage) { try checkIsAnimated(image) }
+    }
+
+    /// Returns whether a load with these options may be completed before its call returns.
+    static func allowsSynchronousResponse(_ options: ImageOptions) -> Bool {
+        options.isDisjoint(with: [.queryMemoryData, .refreshCached])
+    }
+
+    /// Returns whether a response waits until the bytes are on disk.
+    static func waitsForStorage(_ options: ImageOptions) -> Bool { options.contains(.waitStoreCache) }
+
+    /// Returns whether the calling thread reads the encoded bytes of an image in memory.
+    static func readsBytesSynchronously(_ options: ImageOptions) -> Bool { options.contains(.queryMemoryDataSync) }
+
+    /// Returns whether the calling thread reads and decodes an image on disk.
+    static func readsDiskSynchronously(_ options: ImageOptions) -> Bool {
+        options.contains(.queryDiskDataSync) && !options.contains(.fromLoaderOnly)
+    }
+
+    /// Returns whether a background task covers a load.
+    static func continuesInBackground(_ options: ImageOptions) -> Bool { options.contains(.continueInBackground) }
+
+    /// Returns whether a candidate that a cache has is preferred.
+    static func prefersCachedCandidate(_ options: ImageOptions) -> Bool { !options.contains(.fromLoaderOnly) }
+}

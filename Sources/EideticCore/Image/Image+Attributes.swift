@@ -1,0 +1,70 @@
+extension Image {
+    /// The encoded image that an image was decoded from.
+    package struct Provenance: Sendable, Hashable {
+        /// The number of encoded bytes.
+        package let byteCount: ByteCount
+        /// The checksum of the encoded bytes.
+        package let checksum: UInt64
+
+        package init(byteCount: ByteCount, checksum: UInt64) { (self.byteCount, self.checksum) = (byteCount, checksum) }
+
+        package init(of bytes: [UInt8]) {
+            self.init(byteCount: ByteCount(bytes.count), checksum: bytes.withUnsafeBytes { Checksum.value(of: $0) })
+        }
+    }
+
+    /// Everything that belongs to an image apart from its frames.
+    package struct Attributes: Sendable {
+        package let loopCount: Int?
+        package let format: ImageFormat
+        package let sourceSize: PixelSize
+        package let scale: Double
+        package var isPartial = false
+        /// `nil` if the image was not decoded.
+        package var provenance: Provenance?
+    }
+
+    /// The number of times that an animation plays: `nil` for ever, 1 for a still image.
+    public var loopCount: Int? { attributes.loopCount }
+
+    /// The format that the image was decoded from.
+    public var format: ImageFormat { attributes.format }
+
+    /// The size of the encoded image when upright; larger than ``size`` if it was decoded to a smaller size.
+    public var sourceSize: PixelSize { attributes.sourceSize }
+
+    /// The number of pixels per point, as in "@2x"; 1 by default.
+    public var scale: Double { attributes.scale }
+
+    /// A Boolean value indicating whether the image was decoded from a part of its bytes.
+    public var isPartial: Bool { attributes.isPartial }
+
+    /// The size of the encoded image; zero if the image was not decoded.
+    public var encodedSize: ByteCount { attributes.provenance?.byteCount ?? .zero }
+
+    /// The encoded image that this one was decoded from; `nil` if it was not decoded.
+    package var provenance: Provenance? { attributes.provenance }
+
+    /// A checksum of the encoded image; `nil` if the image was not decoded.
+    package var encodedChecksum: UInt64? { attributes.provenance?.checksum }
+
+    /// Creates an image with the attributes of another one.
+    ///
+    /// - Precondition: There is at least one frame.
+    package init(frames: [Frame], attributes: Attributes) {
+        self.init(frames: frames, format: attributes.format, sourceSize: attributes.sourceSize)
+        self.attributes = attributes
+    }
+
+    /// Returns the image with other frames, for example after a transform.
+    ///
+    /// - Precondition: There is at least one frame.
+    package func replacingFrames(_ frames: [Frame]) -> Image { Image(frames: frames, attributes: attributes) }
+
+    /// Returns the image with the record of the encoded image that it was decoded from.
+    package func recording(_ provenance: Provenance) -> Image {
+        var image = self
+        image.attributes.provenance = provenance
+        return image
+    }
+}
