@@ -15,6 +15,7 @@ extension ImagePipeline {
         responder: @escaping Responder
     ) async throws(EideticError) -> ImageResponse {
         guard let first = interceptors.first else {
+            try request.resource.validate()
             return try await withBackgroundTask(for: request) { [self] () async throws(EideticError) in
                 try await respond(to: request, responder: responder)
             }

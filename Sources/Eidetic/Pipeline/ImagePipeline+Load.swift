@@ -61,13 +61,6 @@ extension ImagePipeline {
         )
     }
 
-    /// Returns the events of a load with the priority of `context`.
-    func events(for request: ImageRequest, context: JobContext) -> ImageTask.Events {
-        ImageTask.Events { [self] report throws(EideticError) in
-            try await load(request, context: context, report: report)
-        }
-    }
-
     /// Responds to the request for one file: from memory, else by a load.
     func respond(
         to request: ImageRequest,

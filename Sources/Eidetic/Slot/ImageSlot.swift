@@ -25,7 +25,9 @@ public final class ImageSlot {
     public private(set) var task: ImageTask?
 
     private weak var display: (any ImageDisplay)?
-    private let pipeline: ImagePipeline
+    private let ownPipeline: ImagePipeline?
+    /// The pipeline of the newest load.
+    private var pipeline: ImagePipeline?
     private let gate: DisplayGate
     /// The number of the newest load; handlers of earlier ones show nothing.
     private var generation: UInt64 = 0
@@ -39,15 +41,15 @@ public final class ImageSlot {
     ///
     /// - Parameters:
     ///   - display: The object that shows the images; it is not retained.
-    ///   - pipeline: The pipeline that loads them.
+    ///   - pipeline: The pipeline that loads them; `nil`, the default, for the shared one at the start of each load.
     ///   - gate: The gate that holds drawing back.
     public init(
         display: any ImageDisplay,
-        pipeline: ImagePipeline = .shared,
+        pipeline: ImagePipeline? = nil,
         gate: DisplayGate = .shared
     ) {
         self.display = display
-        self.pipeline = pipeline
+        ownPipeline = pipeline
         self.gate = gate
     }
 
@@ -88,12 +90,13 @@ public final class ImageSlot {
         // Images are decoded before they are shown, and not by the thread that draws.
         let load = Load(
             request: request.decodingImmediately,
+            pipeline: ownPipeline ?? .shared,
             presentation: presentation,
             generation: generation,
             progress: progress,
             completion: completion
         )
-        if let task, canContinue(task.request, for: load.request) {
+        if let task, canContinue(task.request, with: load) {
             continueTask(task, with: load)
         } else {
             start(load)
@@ -109,6 +112,7 @@ extension ImageSlot {
     /// One load, as its steps hand it along.
     private struct Load {
         let request: ImageRequest
+        let pipeline: ImagePipeline
         let presentation: Presentation
         let generation: UInt64
         let progress: (@MainActor (FetchProgress) -> Void)?
@@ -122,16 +126,16 @@ extension ImageSlot {
         // The completion handler of the cancelled load may have started another one.
         guard isCurrent(load) else { load.completion?(.failure(.cancelled)); return }
         (request, presentation, task) = (load.request, load.presentation, nil)
-        state = .loading
+        (state, pipeline) = (.loading, load.pipeline)
         // Request processors may have restored the option to defer decoding.
-        let hit = pipeline.synchronousResponse(for: load.request).flatMap { $0.image.isDecoded ? $0 : nil }
+        let hit = load.pipeline.synchronousResponse(for: load.request).flatMap { $0.image.isDecoded ? $0 : nil }
         isCachedImageShown = false
         if hit == nil { showStart(of: load) }
         // So may the display, when it shows the placeholder.
         guard isCurrent(load) else { load.completion?(.failure(.cancelled)); return }
         let task = ImageTask(
             for: load.request,
-            in: pipeline,
+            in: load.pipeline,
             hit: hit,
             decodesImages: true,
             handlers: handlers(for: load)
@@ -140,9 +144,10 @@ extension ImageSlot {
     }
 
     /// Returns whether the load of an earlier request serves a new one as well as its own would.
-    private func canContinue(_ earlier: ImageRequest, for request: ImageRequest) -> Bool {
-        earlier == request && earlier.hasSameSource(as: request) && !request.options.contains(.avoidAutoCancel)
-            && !pipeline.respondsSynchronously(to: request)
+    private func canContinue(_ earlier: ImageRequest, with load: Load) -> Bool {
+        let request = load.request
+        return earlier == request && earlier.hasSameSource(as: request) && pipeline === load.pipeline
+            && !request.options.contains(.avoidAutoCancel) && !load.pipeline.respondsSynchronously(to: request)
     }
 
     /// Continues the active load with the priority, the presentation and the handlers of a new one.
@@ -198,10 +203,10 @@ extension ImageSlot {
     /// Shows the placeholder and the indicator or, with `refreshCached`, the image in memory.
     private func showStart(of load: Load) {
         let (request, presentation) = (load.request, load.presentation)
-        if request.requiresRevalidation, let image = pipeline.cachedImage(for: request) {
+        if request.requiresRevalidation, let image = load.pipeline.cachedImage(for: request) {
             return showCached(image, for: request)
         }
-        if presentation.usesCachedPreview, let preview = pipeline.cachedPreview(for: request) {
+        if presentation.usesCachedPreview, let preview = load.pipeline.cachedPreview(for: request) {
             show(preview)
         } else if request.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]) {
             show(presentation.placeholder)
