@@ -71,8 +71,10 @@ struct FailureTests {
         "L07 text that is not a URL of an image is refused with the reason",
         arguments: ["", "not a url", "http://", "ftp://example.org/a.png", "javascript:alert(1)", "http://a b/"]
     )
-    func badURLs(_ text: String) {
-        let error = #expect(throws: EideticError.self) { ImageRequest(text) }
+    func badURLs(_ text: String) async {
+        let error = await #expect(throws: EideticError.self) {
+            try await ImagePipeline(.init()).image(for: ImageRequest(text))
+        }
         #expect(error?.code == .invalidURL)
     }
 }

@@ -160,7 +160,7 @@ struct ImageTransferTests {
         for url in urls + urls { try await downloads.download(.init(key: url, url: url, headers: [])) }
         try #require(model.requests.map(\.url) == urls)
         let group = ImagePrefetcher(pipeline: pipeline, destination: .transfers).prefetch(
-            try urls.map { ImageRequest($0) }
+            urls.map { ImageRequest($0) }
         )
         for index in 0..<2 {
             let transfer = model.transfer(index)

@@ -3,9 +3,10 @@ import EideticCore
 extension ImageTask {
     /// The events of the load: progress, previews, and exactly one terminal event.
     ///
-    /// Each sequence has events of its own, the first of them those that a later reader must know: the cached image,
-    /// the newest progress, the newest preview or the outcome.
-    public var events: Events { Events(of: self) }
+    /// Each sequence has events of its own. The first one of a task from ``ImagePipeline/task(for:)`` has all events of
+    /// the load; any other begins with what its reader must know: the cached image, the newest progress and preview, or
+    /// the outcome.
+    public var events: Events { Events(of: self, stream: makeFirstStream()) }
 
     /// The events of one load, as an asynchronous sequence that ends with exactly one terminal event.
     ///
@@ -16,12 +17,7 @@ extension ImageTask {
         private let task: ImageTask
         private let stream: EventStream
 
-        fileprivate init(of task: ImageTask) {
-            let (stream, sink) = EventStream.make()
-            (self.task, self.stream) = (task, stream)
-            sink.onCancellation { [weak task, id = sink.id] in task?.remove(id) }
-            task.add(sink)
-        }
+        init(of task: ImageTask, stream: EventStream) { (self.task, self.stream) = (task, stream) }
 
         /// Returns an iterator; a sequence must be iterated over only once.
         public func makeAsyncIterator() -> Iterator { Iterator(task: task, base: stream.makeAsyncIterator()) }

@@ -34,6 +34,8 @@ public final class ImageTask: Sendable {
         var preview: Image?
         var handlers: Handlers?
         var sinks: [ObjectIdentifier: EventSink] = [:]
+        /// The stream of the first sequence, which has all events.
+        var first: (stream: EventStream, sink: EventSink)?
         var load: Load?
     }
 
@@ -47,8 +49,8 @@ public final class ImageTask: Sendable {
     init(for request: ImageRequest, in pipeline: ImagePipeline) {
         self.request = request
         context = JobContext(priority: request.priority)
-        let load = Load()
-        state = Guarded(State(load: load))
+        let load = Load(), first = EventStream.make()
+        state = Guarded(State(sinks: [first.sink.id: first.sink], first: first, load: load))
         load.setTask(self, isRetained: false)
         load.start(request, in: pipeline, context: context)
     }
@@ -120,7 +122,7 @@ public final class ImageTask: Sendable {
     /// Its error is that of the load, or `cancelled`.
     public var response: ImageResponse {
         get async throws(EideticError) {
-            for await event in events {
+            for await event in Events(of: self, stream: makeStream()) {
                 switch event {
                 case .finished(let response): return response
                 case .failed(let error): throw error
@@ -178,7 +180,7 @@ extension ImageTask {
         let ended = state.withLock { state -> State? in
             guard state.result == nil else { return nil }
             let ended = state
-            state = State(progress: ended.progress, result: result)
+            state = State(progress: ended.progress, result: result, first: ended.first)
             return ended
         }
         guard let ended else { return nil }
@@ -206,8 +208,27 @@ extension ImageTask {
         }
     }
 
-    /// Starts to send events to a new sequence, beginning with the newest ones that it has missed.
-    func add(_ sink: EventSink) {
+    /// Returns the stream that has all events, once, and then new ones.
+    func makeFirstStream() -> EventStream {
+        let first = state.withLock { state in
+            defer { state.first = nil }
+            return state.first
+        }
+        guard let first else { return makeStream() }
+        first.sink.onCancellation { [weak self, id = first.sink.id] in self?.remove(id) }
+        return first.stream
+    }
+
+    /// Returns a stream of the events from now on.
+    func makeStream() -> EventStream {
+        let (stream, sink) = EventStream.make()
+        sink.onCancellation { [weak self, id = sink.id] in self?.remove(id) }
+        add(sink)
+        return stream
+    }
+
+    /// Starts to send events to a sink, beginning with the newest ones that it has missed.
+    private func add(_ sink: EventSink) {
         state.withLock { state in
             if let result = state.result { return sink.end(with: result) }
             // Nobody waits for the sink's first event yet, so nothing is resumed under the lock.
@@ -219,7 +240,7 @@ extension ImageTask {
     }
 
     /// Stops sending events to a sequence.
-    func remove(_ id: ObjectIdentifier) { _ = state.withLock { $0.sinks.removeValue(forKey: id) } }
+    private func remove(_ id: ObjectIdentifier) { _ = state.withLock { $0.sinks.removeValue(forKey: id) } }
 }
 
 extension ImagePipeline {

@@ -42,12 +42,12 @@ public final class ImageSlot {
     /// - Parameters:
     ///   - display: The object that shows the images; it is not retained.
     ///   - pipeline: The pipeline that loads them; `nil`, the default, for the shared one at the start of each load.
-    ///   - gate: The gate that holds drawing back.
-    public init(
-        display: any ImageDisplay,
-        pipeline: ImagePipeline? = nil,
-        gate: DisplayGate = .shared
-    ) {
+    public convenience init(display: any ImageDisplay, pipeline: ImagePipeline? = nil) {
+        self.init(display: display, pipeline: pipeline, gate: .shared)
+    }
+
+    /// Creates a slot whose drawing another gate holds back.
+    package init(display: any ImageDisplay, pipeline: ImagePipeline? = nil, gate: DisplayGate) {
         self.display = display
         ownPipeline = pipeline
         self.gate = gate
