@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "Eidetic", targets: ["Eidetic"]),
         .library(name: "EideticBackground", targets: ["EideticBackground"]),
         .library(name: "EideticGTK", targets: ["EideticGTK"]),
+        .library(name: "EideticTesting", targets: ["EideticTesting"]),
         .library(name: "EideticTransfer", targets: ["EideticTransfer"]),
         .executable(name: "eidetic-transferd", targets: ["EideticTransferService"]),
         .executable(name: "eidetic", targets: ["EideticCommand"]),
@@ -111,6 +112,18 @@ let package = Package(
         .target(
             name: "Eidetic",
             dependencies: ["EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch"],
+            swiftSettings: strict
+        ),
+
+        // A fake network and a fake pipeline for the tests of users.
+        .target(
+            name: "EideticTesting",
+            dependencies: ["Eidetic", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticFetch"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticTestingTests",
+            dependencies: ["EideticTesting", "Eidetic"],
             swiftSettings: strict
         ),
 

@@ -1,7 +1,7 @@
 import Eidetic
 
-let request = try ImageRequest(CommandLine.arguments[1], size: PixelSize(width: 400, height: 300))
-for await event in ImagePipeline.shared.events(for: request) {
+let request = ImageRequest(CommandLine.arguments[1], size: PixelSize(width: 400, height: 300))
+for await event in ImagePipeline.shared.task(for: request).events {
     switch event {
     case .progress(let progress): print("\(progress.received) of \(progress.expected ?? 0) bytes")
     case .preview(let image): print("\(image.size) pixels, not complete yet")

@@ -1,24 +1,18 @@
 import Eidetic
 
 // ImagePipeline { $0.dataCache = try DataCache(name: "photos"); $0.imageCache = ImageCache(costLimit: …) }
-var configuration = ImagePipeline.Configuration(
-    diskCache: try DiskCache(.init(directory: DiskCache.defaultDirectory(namespace: "photos")))
-)
-configuration.memoryLimit = .mebibytes(100)
-configuration.freshness = .http()
-let pipeline = ImagePipeline(configuration)
+let pipeline = try ImagePipeline {
+    $0.diskCache = try DiskCache(.init(directory: DiskCache.defaultDirectory(namespace: "photos")))
+    $0.memoryLimit = .mebibytes(100)
+    $0.freshness = .http()
+}
 
 // let task = pipeline.imageTask(with: request); for await event in task.events { … }
-let request = try ImageRequest("https://example.org/a.jpg", priority: .low, options: .progressive)
-for await event in pipeline.events(for: request) {
-    switch event {
-    case .progress(let progress): print(progress.fraction ?? 0)
-    case .preview(let image): print("preview \(image.size)")
-    case .cached(let response): print("cached \(response.image.size)")
-    case .finished(let response): print("\(response.image.size) from \(response.source)\n\(response.trace)")
-    case .failed(let error): print(error)
-    }
-}
+let request = ImageRequest("https://example.org/a.jpg", priority: .low, options: .progressive)
+let task = pipeline.task(for: request)
+task.priority = .high
+for await case .progress(let progress) in task.events { print(progress.fraction ?? 0) }
+print(try await task.response.trace)
 
 // ImageProcessing, with its identifier
 struct Darker: ImageTransform {
@@ -32,7 +26,8 @@ struct Darker: ImageTransform {
         }
     }
 }
-let dark = request.with(rendering: .init(size: PixelSize(width: 320, height: 240), transform: Darker()))
+var dark = request
+dark.rendering = .init(size: PixelSize(width: 320, height: 240), transform: Darker())
 
 // ImagePrefetcher(pipeline: pipeline, destination: .diskCache, maxConcurrentRequestCount: 2)
 let prefetcher = ImagePrefetcher(pipeline: pipeline, destination: .disk, maximumConcurrent: 2)

@@ -1,7 +1,7 @@
 import Eidetic
 
 // SDWebImageManager.shared.loadImage(with: url, options: [.retryFailed], progress: …, completed: …)
-let request = try ImageRequest("https://example.org/a.jpg", options: [.retryFailed, .progressive])
+let request = ImageRequest("https://example.org/a.jpg", options: [.retryFailed, .progressive])
 let task = ImagePipeline.shared.load(
     request,
     preview: { image in print("so far: \(image.size)") },
@@ -15,7 +15,8 @@ let task = ImagePipeline.shared.load(
 task.cancel()
 
 // context[.imageThumbnailPixelSize], context[.imageTransformer], context[.imageForceDecodePolicy]
-let thumbnail = request.with(rendering: .init(size: PixelSize(width: 200, height: 200), contentMode: .fill))
+var thumbnail = request
+thumbnail.rendering = .init(size: PixelSize(width: 200, height: 200), contentMode: .fill)
 let image = try await ImagePipeline.shared.image(for: thumbnail)
 print(image.size)
 
@@ -24,28 +25,21 @@ let group = ImagePrefetcher().prefetch([request, thumbnail])
 for await progress in group.progress { print("\(progress.finished) of \(progress.total), \(progress.skipped) skipped") }
 
 // SDWebImageDownloaderConfig, SDImageCacheConfig, request modifier, cache key filter
-var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
-downloads.maximumConcurrent = 3
-downloads.executionOrder = .lastInFirstOut
-downloads.headers = ["X-Application": "Photos"]
-var disk = DiskCache.Configuration(directory: DiskCache.defaultDirectory(namespace: "photos"))
-disk.maximumAge = .seconds(7 * 86_400)
-disk.sizeLimit = .mebibytes(200)
-var configuration = ImagePipeline.Configuration(
-    diskCache: try DiskCache(disk),
-    downloader: Downloader(downloads)
-)
-configuration.memoryLimit = .mebibytes(100)
-configuration.requestProcessors = [
-    { request in
-        ImageRequest(
-            request.resource,
-            rendering: request.rendering,
-            priority: request.priority,
-            options: request.options,
-            ignoredQueryItems: ["signature"]
-        )
-    }
-]
-let pipeline = ImagePipeline(configuration)
+let pipeline = try ImagePipeline {
+    $0.downloads.maximumConcurrent = 3
+    $0.downloads.executionOrder = .lastInFirstOut
+    $0.downloads.headers = ["X-Application": "Photos"]
+    var disk = DiskCache.Configuration(directory: DiskCache.defaultDirectory(namespace: "photos"))
+    disk.maximumAge = .seconds(7 * 86_400)
+    disk.sizeLimit = .mebibytes(200)
+    $0.diskCache = try DiskCache(disk)
+    $0.memoryLimit = .mebibytes(100)
+    $0.requestProcessors = [
+        { request in
+            var request = request
+            request.ignoredQueryItems = ["signature"]
+            return request
+        }
+    ]
+}
 print(pipeline.cachedImage(for: request) == nil)

@@ -22,7 +22,7 @@ let delegate = Delegate()
 try Application.shared.start(delegate: delegate)
 
 // From the start on, all pipelines and caches open background tasks for what must finish, and free memory.
-let request = try ImageRequest("https://example.org/a.jpg", options: .continueInBackground)
+let request = ImageRequest("https://example.org/a.jpg", options: .continueInBackground)
 print(try await ImagePipeline.shared.image(for: request).size)
 
 // beginBackgroundTask and endBackgroundTask around an asynchronous operation

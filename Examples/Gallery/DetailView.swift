@@ -79,7 +79,7 @@ final class DetailView {
     }
 
     private func loadEnded(url: String, result: Result<ImageResponse, EideticError>) {
-        guard let request = try? ImageRequest(url) else { return }
+        let request = ImageRequest(url)
         switch result {
         case .success(let response):
             let size = response.image.sourceSize
@@ -106,7 +106,7 @@ final class DetailView {
         guard let position else { return }
         neighbours?.cancel()
         let requests = [position + 1, position - 1].filter(gallery.grid.urls.indices.contains)
-            .compactMap { try? ImageRequest(gallery.grid.urls[$0]) }
+            .map { ImageRequest(gallery.grid.urls[$0]) }
         neighbours = ImagePrefetcher(pipeline: gallery.pipeline, destination: .disk).prefetch(requests)
     }
 }

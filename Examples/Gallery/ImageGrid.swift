@@ -40,12 +40,12 @@ final class ImageGrid {
         for name in names { g_free(name) }
     }
 
-    /// Returns the request for an image in the grid; `nil` if its URL is invalid.
+    /// Returns the request for an image in the grid; `nil` if there is none at this position.
     func request(at position: Int) -> ImageRequest? {
         guard urls.indices.contains(position) else { return nil }
         let scale = Int(gtk_widget_get_scale_factor(interface.widget("grid")))
         let size = PixelSize(width: Self.tile.width * scale, height: Self.tile.height * scale)
-        return try? ImageRequest(urls[position], size: size, contentMode: .fill, options: .preloadAllFrames)
+        return ImageRequest(urls[position], size: size, contentMode: .fill, options: .preloadAllFrames)
     }
 
     /// Scrolls by whole rows until an image is visible.

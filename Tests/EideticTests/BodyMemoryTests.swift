@@ -6,7 +6,7 @@ import Testing
 struct BodyMemoryTests {
     /// Returns a pipeline whose bodies have this limit, and the downloader.
     private func makePipeline(limit: Int, disk: DiskCache? = nil) -> (pipeline: ImagePipeline, downloader: Downloader) {
-        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        var downloads = ImagePipeline.Configuration().downloads
         downloads.bodyMemoryLimit = ByteCount(limit)
         let downloader = Downloader(downloads)
         var configuration = ImagePipeline.Configuration(diskCache: disk, downloader: downloader)
@@ -29,7 +29,7 @@ struct BodyMemoryTests {
             for number in 0..<40 {
                 let path = number.isMultiple(of: 4) ? "broken" : "good"
                 let options: ImageOptions = number.isMultiple(of: 3) ? .progressive : []
-                let request = try ImageRequest("\(origin.url)/\(path)/\(number)", options: options)
+                let request = ImageRequest("\(origin.url)/\(path)/\(number)", options: options)
                 group.addTask { (try? await pipeline.image(for: request)) != nil }
             }
             var loadedCount = 0
@@ -46,9 +46,9 @@ struct BodyMemoryTests {
         let share = downloader.bodyBudget.makeShare(for: .init(priority: .low))
         share.add(20_000)
         share.markComplete()
-        let urgent = try ImageRequest("\(origin.url)/1", priority: .normal)
+        let urgent = ImageRequest("\(origin.url)/1", priority: .normal)
         #expect(try await pipeline.image(for: urgent).size.width == 100)
-        let low = try ImageRequest("\(origin.url)/2", priority: .low)
+        let low = ImageRequest("\(origin.url)/2", priority: .low)
         let task = Task { try await pipeline.image(for: low) }
         await waitUntil { downloader.counts.waiting == 1 }
         share.release()
@@ -60,7 +60,7 @@ struct BodyMemoryTests {
         let origin = try makeOrigin(try TestImage.png(width: 100, height: 100))
         let directory = try TemporaryDirectory(named: "bodies")
         let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
-        let request = try ImageRequest("\(origin.url)/1", options: .waitStoreCache)
+        let request = ImageRequest("\(origin.url)/1", options: .waitStoreCache)
         _ = try await makePipeline(limit: 10_000, disk: disk).pipeline.image(for: request)
         let (pipeline, downloader) = makePipeline(limit: 10_000, disk: disk)
         let share = downloader.bodyBudget.makeShare(for: .init(priority: .normal))

@@ -29,7 +29,7 @@ struct BrokenImageTests {
 
     @Test("L07 a server whose response is not an image, or too large, is not queried again until retryFailed")
     func notRequestedAgain() async throws {
-        let server = try makeServer(sending: try brokenImage()), request = try ImageRequest(server.url + "/a")
+        let server = try makeServer(sending: try brokenImage()), request = ImageRequest(server.url + "/a")
         let retrying = request.with(options: .retryFailed)
         #expect(
             await failures(of: [request, request, retrying], in: .init(.init())) == [.truncated, .refused, .truncated]
@@ -38,7 +38,7 @@ struct BrokenImageTests {
         var configuration = ImagePipeline.Configuration()
         configuration.decodeLimits.pixels = 100
         let largeServer = try self.makeServer(sending: try validImage()), pipeline = ImagePipeline(configuration)
-        let largeRequest = try ImageRequest(largeServer.url + "/a")
+        let largeRequest = ImageRequest(largeServer.url + "/a")
         #expect(await failures(of: [largeRequest, largeRequest], in: pipeline) == [.limitExceeded, .refused])
         #expect(largeServer.requests.count == 1)
     }
@@ -47,7 +47,7 @@ struct BrokenImageTests {
     func requestSpecificFailures() async throws {
         var configuration = ImagePipeline.Configuration()
         configuration.decodeLimits.animationBytes = ByteCount(1)
-        let server = try makeServer(sending: TestImage.animatedGIF), request = try ImageRequest(server.url + "/a")
+        let server = try makeServer(sending: TestImage.animatedGIF), request = ImageRequest(server.url + "/a")
         let allFrames = request.with(options: .preloadAllFrames)
         #expect(await failures(of: [allFrames, request], in: ImagePipeline(configuration)) == [.limitExceeded, nil])
     }
@@ -55,7 +55,7 @@ struct BrokenImageTests {
     @Test("L07 the same if a hook changes each request, and if the request has conditions", .needsNginx)
     func changedRequests() async throws {
         let server = try makeServer(sending: try brokenImage()), count = Counter()
-        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        var downloads = ImagePipeline.Configuration().downloads
         downloads.requestModifier = { request in
             var request = request
             count.increment()
@@ -63,7 +63,7 @@ struct BrokenImageTests {
             return request
         }
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
-        let request = try ImageRequest(server.url + "/a")
+        let request = ImageRequest(server.url + "/a")
         #expect(await failures(of: [request, request], in: pipeline) == [.truncated, .refused])
         let fixture = try await PipelineFixture(),
             revalidating = try fixture.serve(options: [.refreshCached, .waitStoreCache])
@@ -90,7 +90,7 @@ struct BrokenImageTests {
 
     @Test("C04 C18 a broken file in a bundle, which cannot be removed, does not keep the image from being loaded")
     func bundle() async throws {
-        let server = try makeServer(sending: try validImage()), request = try ImageRequest(server.url + "/a.png")
+        let server = try makeServer(sending: try validImage()), request = ImageRequest(server.url + "/a.png")
         let directory = try TemporaryDirectory(named: "bundle")
         try directory.write(try brokenImage(), to: "bundle/\(MD5.hexadecimal(Array(request.name.utf8))).png")
         var disk = DiskCache.Configuration(directory: directory.path(of: "cache"))

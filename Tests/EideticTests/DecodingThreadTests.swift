@@ -21,7 +21,7 @@ struct DecodingThreadTests {
     func thread() async throws {
         let fixture = try await PipelineFixture(), recorder = ThreadRecorder()
         let url = try fixture.server.addFile(try TestImage.png(width: 64, height: 48), at: "a.png")
-        let request = try ImageRequest(url).with(rendering: .init(transform: recorder))
+        let request = ImageRequest(url).with(rendering: .init(transform: recorder))
         let image = try await fixture.pipeline.image(for: request)
         #expect(image.isDecoded)
         #expect(recorder.names.withLock { $0 } == ["eidetic decode"])

@@ -76,7 +76,7 @@ struct DeferredDecodingTests {
     func coalesced() async throws {
         let gate = Gate(), png = try TestImage.png(width: 64, height: 48), pipeline = ImagePipeline(.init())
         let server = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: png)] }
-        let request = try ImageRequest(server.url + "/a", options: .avoidDecode)
+        let request = ImageRequest(server.url + "/a", options: .avoidDecode)
         let late = Task { try await pipeline.response(for: request) }
         let plain = Task { try await pipeline.response(for: request.with(options: [])) }
         await waitUntil { pipeline.statistics.joined == 1 }
@@ -238,7 +238,7 @@ struct DeferredDecodingTests {
             return [.response(200, headers: [:], body: images[sizes.value - 1])]
         }
         let pipeline = ImagePipeline(.init())
-        let request = try ImageRequest(server.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
+        let request = ImageRequest(server.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
         let first = try await pipeline.image(for: request)
         #expect(try await pipeline.image(for: request.with(options: .fromLoaderOnly)).pixels.size.width == 16)
         #expect(first.pixels.size.width == 8)
@@ -274,7 +274,7 @@ struct DeferredDecodingTests {
             return [.response(200, headers: [:], body: images[sizes.value < 3 ? 0 : 1])]
         }
         let pipeline = ImagePipeline(.init())
-        let request = try ImageRequest(server.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
+        let request = ImageRequest(server.url + "/a", options: [.avoidDecode, .fromLoaderOnly])
         let old = try await pipeline.image(for: request)
         #expect(try await pipeline.image(for: request.with(options: .fromLoaderOnly)).pixels.size.width == 8)
         let changed = try await pipeline.response(for: request.with(options: [.avoidDecode, .refreshCached]))

@@ -31,7 +31,7 @@ struct FreshnessTests {
     /// The events of a load as short texts.
     private func events(of request: ImageRequest, in pipeline: ImagePipeline) async -> [String] {
         var events: [String] = []
-        for await event in pipeline.events(for: request) {
+        for await event in pipeline.task(for: request).events {
             switch event {
             case .progress, .preview: break
             case .cached: events.append("cached")
@@ -54,7 +54,7 @@ struct FreshnessTests {
         let request: ImageRequest
         do {
             let server = try makeServer(cacheControl: "no-cache")
-            request = try ImageRequest(server.url + "/a", options: [.refreshCached, .waitStoreCache])
+            request = ImageRequest(server.url + "/a", options: [.refreshCached, .waitStoreCache])
             #expect(await events(of: request, in: try makePipeline()) == ["finished"])
             #expect(await events(of: request, in: try makePipeline()) == ["cached", "unchanged"])
             #expect(server.requests.count == 2)
@@ -66,7 +66,7 @@ struct FreshnessTests {
     func fromCacheOnly() async throws {
         for (control, outcome) in [("max-age=3600", "finished"), ("no-cache", "cacheMiss")] {
             let server = try makeServer(cacheControl: control)
-            let request = try ImageRequest(server.url + "/a", options: .waitStoreCache)
+            let request = ImageRequest(server.url + "/a", options: .waitStoreCache)
             _ = try await makePipeline().image(for: request)
             for options in [ImageOptions.fromCacheOnly, [.fromCacheOnly, .refreshCached]] {
                 #expect(await events(of: request.with(options: options), in: try makePipeline()) == [outcome])
@@ -78,7 +78,7 @@ struct FreshnessTests {
     @Test("C20 no-store: the image is kept neither on disk nor in memory, whatever its Last-Modified date")
     func noStore() async throws {
         let server = try makeServer(cacheControl: "no-store")
-        let request = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
+        let request = ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
         for _ in 0..<3 { #expect(try await pipeline.response(for: request).source == .network) }
         #expect(server.requests.count == 3)
         #expect(pipeline.configuration.diskCache?.blocking.usage.entryCount == 0)
@@ -87,7 +87,7 @@ struct FreshnessTests {
     @Test("C20 no-cache holds also for an image that the cache has inserted into memory")
     func noCache() async throws {
         let server = try makeServer(cacheControl: "no-cache")
-        let request = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
+        let request = ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
         _ = try await pipeline.image(for: request)
         #expect(try await pipeline.cache.image(for: ImageCache.Key(request)) != nil)
         _ = try await pipeline.image(for: request)
@@ -100,7 +100,7 @@ struct FreshnessTests {
     func cookies() async throws {
         for (vary, count) in [("Accept", 1), ("Accept, cookie", 2)] {
             let server = try makeServer(cacheControl: "max-age=3600", vary: vary)
-            let plain = try ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
+            let plain = ImageRequest(server.url + "/a", options: .waitStoreCache), pipeline = try makePipeline()
             let personal = plain.with(options: [.handleCookies, .waitStoreCache])
             for _ in 0..<2 { _ = try await pipeline.image(for: personal) }
             #expect(server.requests.count == count)

@@ -116,7 +116,7 @@ struct ImageSlotTests {
             count.increment()
             return (count.value == 1 ? [] : [.wait(gate)]) + [.response(200, headers: [:], body: png)]
         }
-        let pipeline = ImagePipeline(.init()), request = try ImageRequest(server.url + "/a", options: .fromLoaderOnly)
+        let pipeline = ImagePipeline(.init()), request = ImageRequest(server.url + "/a", options: .fromLoaderOnly)
         _ = try await pipeline.image(for: request)
         let slot = ImageSlot(display: display, pipeline: pipeline, gate: DisplayGate())
         slot.load(request)
@@ -205,9 +205,9 @@ struct ImageSlotTests {
         let server = try ScriptedOrigin { request in
             [.wait(gate), request.path.hasSuffix("old") ? .response(403) : .response(200, headers: [:], body: png)]
         }
-        let requests = try ["old", "new"].map { signature in
+        let requests = ["old", "new"].map { signature in
             ImageRequest(
-                try ImageRequest.Resource(url: "\(server.url)/a.png?sig=\(signature)"),
+                ImageRequest.Resource(url: "\(server.url)/a.png?sig=\(signature)"),
                 ignoredQueryItems: ["sig"]
             )
         }
@@ -248,7 +248,7 @@ struct ImageSlotTests {
     @Test("L14 a continued load has the priority of its last request")
     func urgency() throws {
         let gate = Gate(), origin = try ScriptedOrigin { _ in [.wait(gate)] }
-        let request = try ImageRequest(origin.url + "/a.png")
+        let request = ImageRequest(origin.url + "/a.png")
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         for priority in [LoadPriority.low, .high, .normal] {
             slot.load(request.with(priority: priority))
@@ -298,7 +298,7 @@ struct ImageSlotTests {
     @Test("L06 keepCurrentImage, delayPlaceholder and the failure image")
     func placeholders() async throws {
         let fixture = try await PipelineFixture(), good = try fixture.serve()
-        let bad = try ImageRequest(fixture.server.url + "/missing.png")
+        let bad = ImageRequest(fixture.server.url + "/missing.png")
         let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
         _ = await load(
             good.with(options: .keepCurrentImage),

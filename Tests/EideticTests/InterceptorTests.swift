@@ -28,7 +28,7 @@ struct InterceptorTests {
         for destination in [ImagePrefetcher.Destination.disk, .memory] {
             let fixture = try InterceptorFixture { $0.interceptors = [SigningInterceptor()] },
                 pipeline = fixture.pipeline
-            let requests = try ["a", "forbidden"].map { try ImageRequest("\(fixture.server.url)/\($0)") }
+            let requests = ["a", "forbidden"].map { ImageRequest("\(fixture.server.url)/\($0)") }
             let group = ImagePrefetcher(pipeline: pipeline, destination: destination).prefetch(requests)
             #expect(await group.finish().skipped == 1)
             #expect(fixture.server.requests.map(\.path) == ["/a"])
@@ -48,7 +48,7 @@ struct InterceptorTests {
                 pipeline = fixture.pipeline
             pipeline.isUserInteracting = true
             let group = ImagePrefetcher(pipeline: pipeline, destination: destination)
-                .prefetch([try ImageRequest(fixture.server.url + "/later")])
+                .prefetch([ImageRequest(fixture.server.url + "/later")])
             await waitUntil { pipeline.statistics.loads == 1 }
             _ = try await pipeline.image(for: ImageRequest(fixture.server.url + "/now"))
             #expect(fixture.server.requests.map(\.path) == ["/now"])

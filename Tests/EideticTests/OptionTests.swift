@@ -66,12 +66,12 @@ struct OptionTests {
     func priorities() async throws {
         let gate = Gate(), png = try TestImage.png(width: 8, height: 6)
         let server = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: png)] }
-        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        var downloads = ImagePipeline.Configuration().downloads
         downloads.maximumConcurrent = 1
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         let completions = Counter()
         func startLoad(_ name: String, options: ImageOptions) throws {
-            pipeline.load(try ImageRequest("\(server.url)/\(name)", options: options)) { _ in completions.increment() }
+            pipeline.load(ImageRequest("\(server.url)/\(name)", options: options)) { _ in completions.increment() }
         }
         try startLoad("first", options: [])
         await server.waitForRequests(count: 1)

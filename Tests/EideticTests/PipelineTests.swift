@@ -116,7 +116,7 @@ struct PipelineTests {
         let fixture = try await PipelineFixture()
         let request = try fixture.serve(width: 300, height: 300)
         var terminal = 0, received = 0
-        for await event in fixture.pipeline.events(for: request) {
+        for await event in fixture.pipeline.task(for: request).events {
             switch event {
             case .progress(let progress): received = progress.received
             case .cached, .preview: Issue.record("neither a cached image nor a preview was requested")
@@ -135,7 +135,7 @@ struct PipelineTests {
         let request = try fixture.serve(width: 300, height: 300), pipeline = fixture.pipeline
         let task = Task {
             var codes: [EideticError.Code] = []
-            for await event in pipeline.events(for: request) {
+            for await event in pipeline.task(for: request).events {
                 if case .failed(let error) = event { codes.append(error.code) }
                 if case .progress = event { withUnsafeCurrentTask { $0?.cancel() } }
             }
@@ -226,7 +226,7 @@ struct PipelineTests {
         let request = try fixture.serve()
         _ = try await fixture.pipeline.image(for: request)
         _ = try await fixture.pipeline.image(for: request)
-        _ = try? await fixture.pipeline.image(for: try ImageRequest(fixture.server.url + "/missing.png"))
+        _ = try? await fixture.pipeline.image(for: ImageRequest(fixture.server.url + "/missing.png"))
         let statistics = fixture.pipeline.statistics
         #expect(statistics.loads == 3)
         #expect(statistics.networkLoads == 1)

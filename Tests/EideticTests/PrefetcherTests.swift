@@ -8,7 +8,7 @@ struct PrefetcherTests {
     func prefetches() async throws {
         let fixture = try await PipelineFixture()
         var requests = try (0..<20).map { try fixture.serve("\($0).png") }
-        requests.append(try ImageRequest(fixture.server.url + "/missing.png"))
+        requests.append(ImageRequest(fixture.server.url + "/missing.png"))
         let group = ImagePrefetcher(pipeline: fixture.pipeline).prefetch(requests)
         var last: ImagePrefetcher.Progress?
         for await progress in group.progress { last = progress }
@@ -81,7 +81,7 @@ struct PrefetcherTests {
     func order() async throws {
         let png = try TestImage.png(width: 4, height: 3),
             server = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
-        let requests = try (0..<100).map { try ImageRequest("\(server.url)/\($0)") }
+        let requests = (0..<100).map { ImageRequest("\(server.url)/\($0)") }
         let group = ImagePrefetcher(pipeline: ImagePipeline(.init()), maximumConcurrent: 1).prefetch(requests)
         #expect(await group.finish().skipped == 0)
         #expect(server.requests.map(\.path) == (0..<100).map { "/\($0)" })
@@ -93,7 +93,7 @@ struct PrefetcherTests {
         let server = try ScriptedOrigin { _ in [.response(200, headers: ["Cache-Control": "no-store"], body: png)] }
         let fixture = try await PipelineFixture(), codes = Guarded<[EideticError.Code?]>([])
         let prefetcher = ImagePrefetcher(pipeline: fixture.pipeline, destination: .disk)
-        let group = prefetcher.prefetch([try ImageRequest(server.url + "/a"), try fixture.serve()]) { _, result in
+        let group = prefetcher.prefetch([ImageRequest(server.url + "/a"), try fixture.serve()]) { _, result in
             if case .failure(let error) = result { codes.withLock { $0.append(error.code) } }
         }
         #expect(await group.finish().skipped == 1)
@@ -199,7 +199,7 @@ extension InteractionTests {
         let png = try TestImage.png(width: 4, height: 3),
             server = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
         let downloader = Downloader()
-        let one = ImagePipeline(.init(downloader: downloader)), request = try ImageRequest(server.url + "/a")
+        let one = ImagePipeline(.init(downloader: downloader)), request = ImageRequest(server.url + "/a")
         var two: ImagePipeline? = ImagePipeline(.init(downloader: downloader))
         downloader.suspend(upTo: .normal)
         one.isUserInteracting = true
@@ -257,9 +257,9 @@ extension InteractionTests {
             return [head, .send(first), .wait(proceed), .send(remaining), .open(sent)]
         }
         let pipeline = ImagePipeline(.init()), received = Guarded(0)
-        let request = try ImageRequest(server.url + "/slow", priority: .low)
+        let request = ImageRequest(server.url + "/slow", priority: .low)
         let task = Task {
-            for await event in pipeline.events(for: request) {
+            for await event in pipeline.task(for: request).events {
                 if case .progress(let progress) = event { received.withLock { $0 = progress.received } }
                 if case .finished(let response) = event { return response.byteCount.bytes }
             }

@@ -37,9 +37,9 @@ struct ProgressiveTests {
         for format in [ImageFormat.png, .jpeg, .gif, .webp] {
             let gate = Gate(),
                 server = try makeServer(sending: try encodedImage(format), part: 0.7, gate: gate, hasLength: hasLength)
-            let request = try ImageRequest(server.url + "/a", options: .progressive)
+            let request = ImageRequest(server.url + "/a", options: .progressive)
             var events: [String] = []
-            for await event in ImagePipeline(.init()).events(for: request) {
+            for await event in ImagePipeline(.init()).task(for: request).events {
                 switch event {
                 case .progress, .cached: break
                 case .preview(let image):
@@ -61,12 +61,12 @@ struct ProgressiveTests {
     func sizes() async throws {
         let gate = Gate(), server = try makeServer(sending: try encodedImage(.png), part: 0.7, gate: gate),
             pipeline = ImagePipeline(.init())
-        let full = try ImageRequest(server.url + "/a", options: .progressive)
+        let full = ImageRequest(server.url + "/a", options: .progressive)
         let small = full.with(rendering: .init(size: PixelSize(width: 20, height: 20)))
         func previewSizes(of request: ImageRequest, opening: Gate) -> Task<Set<PixelSize>, Never> {
             Task {
                 var sizes: Set<PixelSize> = []
-                for await event in pipeline.events(for: request) {
+                for await event in pipeline.task(for: request).events {
                     guard case .preview(let image) = event else { continue }
                     sizes.insert(image.size)
                     opening.open()
@@ -93,10 +93,10 @@ struct ProgressiveTests {
         let gate = Gate(), server = try makeServer(sending: try encodedImage(.png), part: 0.7, gate: gate),
             pipeline = ImagePipeline(.init())
         let calls = Counter()
-        let request = try ImageRequest(server.url + "/a", options: .progressive)
+        let request = ImageRequest(server.url + "/a", options: .progressive)
             .with(rendering: .init(transform: CountingTransform(count: calls)))
         let task = Task {
-            for await event in pipeline.events(for: request) {
+            for await event in pipeline.task(for: request).events {
                 guard case .preview = event else { continue }
                 #expect(calls.value == 1)
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -115,7 +115,7 @@ struct ProgressiveTests {
             display = RecordingDisplay()
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
         let completions = Counter()
-        slot.load(try ImageRequest(server.url + "/a", options: .progressive)) { _ in completions.increment() }
+        slot.load(ImageRequest(server.url + "/a", options: .progressive)) { _ in completions.increment() }
         await waitUntil { display.images.count >= 2 }
         gate.open()
         await waitUntil { completions.value == 1 }
@@ -137,7 +137,7 @@ struct ProgressiveTests {
         let placeholder = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
         let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate()),
             completions = Counter()
-        let request = try ImageRequest(server.url + "/a", options: .progressive)
+        let request = ImageRequest(server.url + "/a", options: .progressive)
         slot.load(request, presentation: .init(placeholder: placeholder)) { _ in completions.increment() }
         await waitUntil { display.images.count == 2 }
         gate.open()
@@ -154,7 +154,7 @@ struct ProgressiveTests {
             guard tries.value == 1 else { return [.response(200, headers: [:], body: png)] }
             return [.head(200, headers: ["Content-Length": "\(png.count)"]), .send(Array(png.prefix(1_000))), .reset]
         }
-        let request = try ImageRequest(server.url + "/a", options: [.progressive, .retryFailed])
+        let request = ImageRequest(server.url + "/a", options: [.progressive, .retryFailed])
         #expect(try await ImagePipeline(.init()).image(for: request).size.width == 200)
         #expect(tries.value == 2)
     }
@@ -166,9 +166,9 @@ struct ProgressiveTests {
             tries.increment()
             return [tries.value == 1 ? .response(503) : .response(200, headers: [:], body: png)]
         }
-        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        var downloads = ImagePipeline.Configuration().downloads
         downloads.alwaysRetries = true
-        let request = try ImageRequest(server.url + "/a", options: .progressive)
+        let request = ImageRequest(server.url + "/a", options: .progressive)
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         #expect(try await pipeline.image(for: request).size.width == 200)
         #expect(tries.value == 2)
@@ -181,10 +181,10 @@ struct ProgressiveTests {
             tries.increment()
             return [tries.value == 1 ? .response(404) : .response(200, headers: [:], body: png)]
         }
-        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        var downloads = ImagePipeline.Configuration().downloads
         downloads.onFinish = { _, result in outcomes.withLock { $0.append(try? result.get().metrics.bodyBytes) } }
         let downloader = Downloader(downloads), pipeline = ImagePipeline(.init(downloader: downloader))
-        let request = try ImageRequest(server.url + "/a", options: .progressive)
+        let request = ImageRequest(server.url + "/a", options: .progressive)
         await #expect(throws: EideticError.self) { try await pipeline.image(for: request) }
         #expect(downloader.failures.entries.count == 1)
         _ = try await pipeline.image(for: request.with(options: [.progressive, .retryFailed]))
@@ -196,12 +196,12 @@ struct ProgressiveTests {
     func throttled() async throws {
         let gate = Gate(), bytes = try encodedImage(.png),
             server = try makeServer(sending: bytes, part: 0.7, gate: gate)
-        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        var downloads = ImagePipeline.Configuration().downloads
         downloads.minimumProgressInterval = .seconds(1)
         downloads.time = ManualTime()
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         var received: [Int] = []
-        for await event in pipeline.events(for: try ImageRequest(server.url + "/a", options: .progressive)) {
+        for await event in pipeline.task(for: ImageRequest(server.url + "/a", options: .progressive)).events {
             if case .progress(let progress) = event { received.append(progress.received) }
             if case .preview = event { gate.open() }
         }
@@ -227,7 +227,7 @@ struct ProgressiveTests {
         let urls = [try FetchRequest(url: first.url + "/a"), try FetchRequest(url: second.url + "/a")]
         let request = ImageRequest(.firstOf(urls), options: .progressive)
         var isBright: [Bool] = []
-        for await event in ImagePipeline(.init()).events(for: request) {
+        for await event in ImagePipeline(.init()).task(for: request).events {
             guard case .preview(let image) = event else { continue }
             // The corner is dark in the first one's bytes, and bright in the second one's.
             isBright.append(image.pixels[3, 2].x > 128)

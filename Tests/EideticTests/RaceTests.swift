@@ -37,7 +37,7 @@ struct RaceTests {
     @Test("L02 of two callers of one URL the first is cancelled, and the second gets its image")
     func firstLeaves() async throws {
         let gate = Gate(), server = try makeServer(gate: gate), pipeline = ImagePipeline(.init())
-        let request = try ImageRequest(server.url + "/a.png")
+        let request = ImageRequest(server.url + "/a.png")
         let first = Task { try await pipeline.image(for: request) }
         let second = Task { try await pipeline.image(for: request) }
         await waitUntil { pipeline.statistics.joined == 1 }
@@ -53,7 +53,7 @@ struct RaceTests {
     @Test("L02 cancelled and requested again at once: a new download, and an image")
     func askedAgain() async throws {
         let gate = Gate(), server = try makeServer(gate: gate), pipeline = ImagePipeline(.init())
-        let request = try ImageRequest(server.url + "/a.png")
+        let request = ImageRequest(server.url + "/a.png")
         let first = Task { try await pipeline.image(for: request) }
         await server.waitForRequests(count: 1)
         first.cancel()
@@ -110,7 +110,7 @@ struct RaceTests {
         let request = ImageRequest(.bytes(try png()), rendering: rendering)
         let task = Task {
             var outcomes: [String] = []
-            for await event in pipeline.events(for: request) {
+            for await event in pipeline.task(for: request).events {
                 if case .failed(let error) = event { outcomes.append("\(error.code)") }
                 if case .finished = event { outcomes.append("finished") }
             }
@@ -132,7 +132,7 @@ struct RaceTests {
         var configuration = ImagePipeline.Configuration()
         configuration.maximumConcurrentDecodes = 2
         let server = try makeServer(gate: isOpen), pipeline = ImagePipeline(configuration)
-        let request = try ImageRequest(server.url + "/a")
+        let request = ImageRequest(server.url + "/a")
         let blocking = request.with(rendering: .init(transform: BlockingTransform(started: started, proceed: proceed)))
         let first = Task { try await pipeline.image(for: blocking) }
         await started.wait()
@@ -162,7 +162,7 @@ struct RaceTests {
     @MainActor
     func cancelCallsBack() async throws {
         let gate = Gate(), server = try makeServer(gate: gate), pipeline = ImagePipeline(.init())
-        let request = try ImageRequest(server.url + "/a.png"), otherRequest = ImageRequest(.bytes(try png()))
+        let request = ImageRequest(server.url + "/a.png"), otherRequest = ImageRequest(.bytes(try png()))
         _ = try await pipeline.image(for: otherRequest)
         var order: [String] = []
         let load = pipeline.load(request) { _ in
@@ -288,11 +288,11 @@ struct RaceTests {
     @MainActor
     func priority() async throws {
         let gate = Gate(), server = try makeServer(gate: gate)
-        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        var downloads = ImagePipeline.Configuration().downloads
         downloads.maximumConcurrent = 1
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         func request(_ name: Int) throws -> ImageRequest {
-            try ImageRequest("\(server.url)/\(name)", priority: .low)
+            ImageRequest("\(server.url)/\(name)", priority: .low)
         }
         let completions = Counter()
         var loads = [pipeline.load(try request(0)) { _ in completions.increment() }]

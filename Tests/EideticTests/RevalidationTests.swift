@@ -7,7 +7,7 @@ struct RevalidationTests {
     /// The events of a load as short texts.
     private func events(of request: ImageRequest, in pipeline: ImagePipeline) async -> [String] {
         var events: [String] = []
-        for await event in pipeline.events(for: request) {
+        for await event in pipeline.task(for: request).events {
             switch event {
             case .progress, .preview: break
             case .cached(let response): events.append("cached \(response.image.size)")
@@ -108,7 +108,7 @@ struct RevalidationTests {
         for (path, saved) in [("tag", png.count), ("plain", 0)] {
             let disk = try DiskCache(.init(directory: directory.path(of: path)))
             let pipeline = ImagePipeline(.init(diskCache: disk))
-            let request = try ImageRequest("\(server.url)/\(path)", options: [.refreshCached, .waitStoreCache])
+            let request = ImageRequest("\(server.url)/\(path)", options: [.refreshCached, .waitStoreCache])
             #expect(await events(of: request, in: pipeline) == ["finished 8x6"])
             #expect(await events(of: request, in: pipeline) == ["cached 8x6", "unchanged 8x6"])
             #expect(pipeline.statistics.savedBytes == saved)
@@ -189,7 +189,7 @@ struct RevalidationTests {
                 : [.response(304, headers: ["ETag": "\"1\"", "Cache-Control": "max-age=3600"], body: [])]
         }
         let fixture = try await PipelineFixture(),
-            request = try ImageRequest(server.url + "/a", options: .waitStoreCache)
+            request = ImageRequest(server.url + "/a", options: .waitStoreCache)
         for _ in 0..<4 { #expect(try await makePipeline(for: fixture).image(for: request).size.width == 8) }
         #expect(server.requests.count == 2)
     }

@@ -34,7 +34,7 @@ struct StepTests {
     )
     func listed() async throws {
         let fixture = try await PipelineFixture()
-        let request = try ImageRequest(fixture.server.url + "/late.png")
+        let request = ImageRequest(fixture.server.url + "/late.png")
         for _ in 0..<2 {
             let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: request) }
             #expect(error?.httpStatus == 404)
@@ -107,7 +107,7 @@ struct StepTests {
         let pipeline = ImagePipeline(.init())
         for (path, expected) in [("known", Int?.some(png.count)), ("unknown", nil)] {
             var last: FetchProgress?
-            for await event in pipeline.events(for: try ImageRequest("\(server.url)/\(path).png")) {
+            for await event in pipeline.task(for: ImageRequest("\(server.url)/\(path).png")).events {
                 if case .progress(let progress) = event { last = progress }
             }
             #expect(last == FetchProgress(received: png.count, expected: expected))
@@ -199,7 +199,7 @@ struct StepTests {
     @Test("L20 an interceptor may replace a failed request")
     func interceptors() async throws {
         let fixture = try await PipelineFixture()
-        let good = try fixture.serve(), bad = try ImageRequest(fixture.server.url + "/missing.png")
+        let good = try fixture.serve(), bad = ImageRequest(fixture.server.url + "/missing.png")
         var configuration = ImagePipeline.Configuration()
         configuration.interceptors = [FallbackInterceptor(fallback: good)]
         #expect(try await ImagePipeline(configuration).response(for: bad).source == .network)
@@ -256,7 +256,7 @@ struct StepTests {
     func scale() async throws {
         let directory = try TemporaryDirectory(named: "scale"), pipeline = ImagePipeline(.init())
         try directory.write(try TestImage.png(width: 64, height: 48), to: "a@2x.png")
-        let request = try ImageRequest("file://" + directory.path(of: "a@2x.png"))
+        let request = ImageRequest("file://" + directory.path(of: "a@2x.png"))
         #expect(try await pipeline.image(for: request).scale == 2)
         let small = request.with(rendering: .init(size: PixelSize(width: 8, height: 8)))
         #expect(try await pipeline.image(for: small).scale == 2)
@@ -297,7 +297,7 @@ struct StepTests {
         #expect(completions.value == 0)
         proceed.open()
         await waitUntil { completions.value == 1 }
-        let response = try #require(try await load.result?.get())
+        let response = try #require(try load.result?.get())
         #expect(response.source == .memory)
         #expect(response.storeError != nil)
     }
@@ -356,9 +356,9 @@ struct StepTests {
         let fixture = try await PipelineFixture(.init(usesTLS: true))
         _ = try fixture.serve()
         let url = try #require(fixture.server.secureURL) + "/a.png"
-        let unverified = try ImageRequest(url, options: [.allowInvalidCertificates, .waitStoreCache])
+        let unverified = ImageRequest(url, options: [.allowInvalidCertificates, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: unverified)
-        let verified = try ImageRequest(url, options: .fromCacheOnly)
+        let verified = ImageRequest(url, options: .fromCacheOnly)
         #expect(fixture.pipeline.cachedImage(for: verified) == nil)
         let error = await #expect(throws: EideticError.self) { try await fixture.pipeline.image(for: verified) }
         #expect(error?.code == .cacheMiss)

@@ -149,7 +149,7 @@ private func terminalEvents(
 ) async -> [ImageTask.Event] {
     let task = Task {
         var events: [ImageTask.Event] = []
-        for await event in pipeline.events(for: request) where event.isTerminal { events.append(event) }
+        for await event in pipeline.task(for: request).events where event.isTerminal { events.append(event) }
         return events
     }
     if let turns {

@@ -58,7 +58,7 @@ struct ImageTransferTests {
 
     @Test("L06 B14 a load whose background time expires is handed over; the next process shows the image from disk")
     func handsOver() async throws {
-        let request = try ImageRequest("\(origin.url)/a.png", options: .continueInBackground)
+        let request = ImageRequest("\(origin.url)/a.png", options: .continueInBackground)
         try await handOver(request)
         let sent = try #require(model.requests.first)
         #expect(sent.url == "\(origin.url)/a.png")
@@ -94,7 +94,7 @@ struct ImageTransferTests {
         let (pipeline, downloads) = try makePipeline()
         _ = await model.wait { $0.acknowledged.first }
         await #expect(throws: EideticError.self) {
-            try await pipeline.image(for: try ImageRequest("\(origin.url)/private.png", options: .fromCacheOnly))
+            try await pipeline.image(for: ImageRequest("\(origin.url)/private.png", options: .fromCacheOnly))
         }
         #expect(try await pipeline.response(for: request.with(options: .fromCacheOnly)).source == .disk)
         withExtendedLifetime(downloads) {}
@@ -107,7 +107,7 @@ struct ImageTransferTests {
         ]
     )
     func refusesOthers(bytes: [UInt8], status: Int, control: String) async throws {
-        try await handOver(try ImageRequest("\(origin.url)/b.png", options: .continueInBackground))
+        try await handOver(ImageRequest("\(origin.url)/b.png", options: .continueInBackground))
         let headers: HTTPHeaders = ["Cache-Control": control]
         try model.finish(model.transfer(0), bytes: bytes, status: status, headers: headers, in: directory)
         let (pipeline, downloads) = try makePipeline()
@@ -119,7 +119,7 @@ struct ImageTransferTests {
     @Test("L06 B14 a load with cookies cannot be handed over, and is cancelled")
     func keepsCookies() async throws {
         let options: ImageOptions = [.continueInBackground, .handleCookies]
-        try await handOver(try ImageRequest("\(origin.url)/c.png", options: options))
+        try await handOver(ImageRequest("\(origin.url)/c.png", options: options))
         #expect(model.requests.isEmpty)
     }
 
@@ -127,7 +127,7 @@ struct ImageTransferTests {
     func prefetches() async throws {
         let (pipeline, downloads) = try makePipeline()
         let prefetcher = ImagePrefetcher(pipeline: pipeline, destination: .transfers)
-        let group = prefetcher.prefetch([try ImageRequest("\(origin.url)/d.png")])
+        let group = prefetcher.prefetch([ImageRequest("\(origin.url)/d.png")])
         let transfer = await model.wait { $0.added.first.map(TransferIdentifier.init) }
         try model.finish(transfer, bytes: Self.png, headers: ["Cache-Control": "max-age=60"], in: directory)
         let progress = await group.finish()
@@ -139,7 +139,7 @@ struct ImageTransferTests {
 
     @Test("B14 an image that comes while no pipeline exists waits for one")
     func waitsForReceiver() async throws {
-        let request = try ImageRequest("\(origin.url)/e.png", options: .continueInBackground)
+        let request = ImageRequest("\(origin.url)/e.png", options: .continueInBackground)
         try await handOver(request)
         try model.finish(model.transfer(0), bytes: Self.png, headers: ["Cache-Control": "max-age=60"], in: directory)
         let session = BackgroundURLSession(configuration: .init(identifier: "images"), delegate: nil, provider: model)
@@ -160,7 +160,7 @@ struct ImageTransferTests {
         for url in urls + urls { try await downloads.download(.init(key: url, url: url, headers: [])) }
         try #require(model.requests.map(\.url) == urls)
         let group = ImagePrefetcher(pipeline: pipeline, destination: .transfers).prefetch(
-            try urls.map { try ImageRequest($0) }
+            urls.map { ImageRequest($0) }
         )
         for index in 0..<2 {
             let transfer = model.transfer(index)

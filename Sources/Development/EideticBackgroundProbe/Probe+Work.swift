@@ -44,7 +44,7 @@ extension Probe {
             do throws(EideticError) {
                 let pipeline = plan.usesSharedPipeline ? .shared : makePipeline(in: application, cache: cache)
                 let options: ImageOptions = plan.continuesInBackground ? .continueInBackground : []
-                let request = try ImageRequest(url, options: options)
+                let request = ImageRequest(url, options: options)
                 try await loadImage(for: request, pipeline: pipeline)
                 for await state in application.states where state == .background {
                     // A consumer that has received a state holds the process until it requests the next one.
@@ -77,7 +77,7 @@ extension Probe {
             Task.detached {
                 for round in 0... {
                     // A different URL each time, so that no load is coalesced or cached.
-                    let request = try ImageRequest("\(url)?\(number).\(round)", options: .allowInvalidCertificates)
+                    let request = ImageRequest("\(url)?\(number).\(round)", options: .allowInvalidCertificates)
                     do {
                         _ = try await pipeline.response(for: request)
                         printLine("storm \(round)")

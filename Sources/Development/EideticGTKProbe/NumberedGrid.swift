@@ -48,7 +48,7 @@ final class NumberedGrid {
             guard let item, let widget = gtk_list_item_get_child(OpaquePointer(item)) else { return }
             let position = Int(gtk_list_item_get_position(OpaquePointer(item)))
             let size = PixelSize(width: NumberedImage.side, height: NumberedImage.side)
-            guard let request = try? ImageRequest("\(url)/n/\(position).png", size: size) else { return }
+            let request = ImageRequest("\(url)/n/\(position).png", size: size)
             positions[widget] = position
             cells.bind(widget, to: request, at: position)
         }

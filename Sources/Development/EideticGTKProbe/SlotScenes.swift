@@ -94,7 +94,7 @@ extension Scenes {
         for (name, colour) in [("green.png", Colour.green), ("blue.png", .blue)] {
             let url = try stage.serve(name, colour: colour)
             try await view.show(url)
-            let request = try ImageRequest(url)
+            let request = ImageRequest(url)
             _ = await withCheckedContinuation { body in slot.load(request) { body.resume(returning: $0) } }
         }
         stage.expect(title.drawCount == 0, otherwise: "drawn \(title.drawCount) times in the background")
@@ -116,7 +116,7 @@ extension Scenes {
         let title = TitleDisplay(stage: stage)
         let slot = ImageSlot(display: title, pipeline: stage.pipeline)
         await stage.present()
-        let request = try ImageRequest(try stage.serve("red.png", colour: .red))
+        let request = ImageRequest(try stage.serve("red.png", colour: .red))
         _ = await withCheckedContinuation { continuation in slot.load(request) { continuation.resume(returning: $0) } }
         stage.expect(title.shownSize == "64x64", otherwise: "\(title.shownSize)")
     }

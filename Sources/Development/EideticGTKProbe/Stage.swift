@@ -125,7 +125,7 @@ final class Stage {
 
     /// Returns a request for a square size.
     func request(for url: String, side: Int = 64, options: ImageOptions = []) throws -> ImageRequest {
-        try ImageRequest(url, size: PixelSize(width: side, height: side), options: options)
+        ImageRequest(url, size: PixelSize(width: side, height: side), options: options)
     }
 
     /// A URL for which the server has no image.

@@ -34,7 +34,7 @@ struct ImageProbe {
         configuration.transfers = try BackgroundDownloads(configuration: session)
         configuration.environment = hands ? ExpiringEnvironment() : ForegroundEnvironment()
         let pipeline = ImagePipeline(configuration)
-        let request = try ImageRequest(url, options: .continueInBackground)
+        let request = ImageRequest(url, options: .continueInBackground)
         guard hands else { return try await show(request, pipeline: pipeline, disk: disk) }
         do throws(EideticError) {
             _ = try await pipeline.image(for: request)

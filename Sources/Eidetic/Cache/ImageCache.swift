@@ -18,8 +18,8 @@ public import EideticStore
 /// or, without one, of this cache.
 /// The same functions of ``blocking`` do all that on the calling thread, which must not be the main one.
 public final class ImageCache: Sendable {
-    /// The cache of ``ImagePipeline/shared``.
-    public static let shared = ImagePipeline.shared.cache
+    /// The cache of ``ImagePipeline/shared``, and of the pipeline that replaces it.
+    public static var shared: ImageCache { ImagePipeline.shared.cache }
 
     /// The memory cache for decoded images.
     public let memory: ImageMemoryCache

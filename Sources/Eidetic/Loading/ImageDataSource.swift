@@ -63,6 +63,7 @@ struct ImageDataSource: Sendable {
             return response
         case .bytes(let bytes): return Response(local: bytes, origin: "given", timer: timer)
         case .provider(_, let provide): return Response(local: try await provide(), origin: "provided", timer: timer)
+        case .invalid(_, let error): throw error
         }
     }
 

@@ -28,12 +28,25 @@ extension ImagePipeline {
         /// The time for which a cached image is used without its server; the disk cache's maximum age by default.
         public var freshness = Freshness.maximumAge
 
-        /// The downloader.
+        /// The configuration of the downloader; a changed one makes a new downloader.
+        ///
+        /// By default it accepts the formats that this build can decode.
+        public var downloads: Downloader.Configuration {
+            get { lazyDownloader.configuration }
+            set { lazyDownloader = LazyDownloader(newValue) }
+        }
+
+        /// The downloader; created on first use with ``downloads``, unless it is set.
         ///
         /// Header fields and credentials that the downloader adds, by its configuration or its `requestModifier`, are
         /// not part of an image's identity: callers that share a cache share its images. Header fields that tell users
         /// apart belong to the request, where a request processor may put them.
-        public var downloader: Downloader
+        public var downloader: Downloader {
+            get { lazyDownloader.downloader }
+            set { lazyDownloader = LazyDownloader(newValue) }
+        }
+
+        private var lazyDownloader: LazyDownloader
 
         /// The limits of memory, pixels and time for decoding an image; larger images are refused.
         public var decodeLimits: DecodeLimits = .standard
@@ -71,14 +84,13 @@ extension ImagePipeline {
         ///
         /// - Parameters:
         ///   - diskCache: The disk cache; none by default.
-        ///   - downloader: The downloader; by default one with ``standardDownloaderConfiguration``.
+        ///   - downloader: The downloader; by default one of the configuration's own.
         public init(diskCache: DiskCache? = nil, downloader: Downloader? = nil) {
             self.diskCache = diskCache
-            self.downloader = downloader ?? Downloader(Self.standardDownloaderConfiguration)
+            lazyDownloader = downloader.map { LazyDownloader($0) } ?? LazyDownloader(Self.standardDownloads)
         }
 
-        /// The downloader's defaults, which accept the formats that this build can decode.
-        public static var standardDownloaderConfiguration: Downloader.Configuration {
+        private static var standardDownloads: Downloader.Configuration {
             var configuration = Downloader.Configuration()
             configuration.acceptedTypes = ImageDecoder.supportedFormats.map(\.mimeType) + ["image/*"]
             return configuration

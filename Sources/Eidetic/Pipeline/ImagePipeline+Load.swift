@@ -43,13 +43,6 @@ extension ImagePipeline {
         return PreparedLoad(request, result: Result { () throws(EideticError) in try processed(request) })
     }
 
-    /// Returns the events of a load with the priority of `context`.
-    func events(for load: PreparedLoad, context: JobContext) -> ImageTask.Events {
-        ImageTask.Events { [self] report throws(EideticError) in
-            try await run(load, context: context, report: report)
-        }
-    }
-
     /// Loads with the priority of `context`.
     func run(
         _ load: PreparedLoad,

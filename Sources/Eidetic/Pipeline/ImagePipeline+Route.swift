@@ -20,6 +20,7 @@ extension ImagePipeline {
                 try await route(request, through: interceptors.dropFirst(), to: responder)
             }
         }
+        try request.resource.validate()
         guard LoadPolicy.continuesInBackground(request.options) else {
             return try await loadFirstCandidate(of: request, with: responder)
         }

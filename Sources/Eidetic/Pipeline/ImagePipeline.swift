@@ -11,9 +11,6 @@ public import struct FoundationEssentials.URL
 /// The steps of a load are memory → disk → network → decode → transform → deliver, and store. Each step is a job that
 /// all loads with the same identity share; it is cancelled when the last of them is cancelled.
 public final class ImagePipeline: Sendable {
-    /// The pipeline that is used where no other is given, with the standard configuration; created on first use.
-    public static let shared = ImagePipeline(.standard)
-
     /// The configuration that the pipeline was created with.
     public let configuration: Configuration
 
@@ -81,11 +78,6 @@ public final class ImagePipeline: Sendable {
     /// - Throws: `cancelled` as soon as the calling task is cancelled; other callers of the same image still get it.
     public func response(for request: ImageRequest) async throws(EideticError) -> ImageResponse {
         try await run(prepare(request), context: JobContext(priority: request.priority))
-    }
-
-    /// Starts a load, and returns its events: progress, previews, and exactly one terminal event.
-    public func events(for request: ImageRequest) -> ImageTask.Events {
-        events(for: prepare(request), context: JobContext(priority: request.priority))
     }
 
     /// A Boolean value indicating whether the user scrolls or drags.

@@ -26,6 +26,15 @@ extension ImageTask {
             case .finished, .failed: true
             }
         }
+
+        /// The outcome of the load; `nil` unless this is the terminal event.
+        var result: Result<ImageResponse, EideticError>? {
+            switch self {
+            case .progress, .preview, .cached: nil
+            case .finished(let response): .success(response)
+            case .failed(let error): .failure(error)
+            }
+        }
     }
 }
 

@@ -1,42 +1,61 @@
 public import EideticCore
 public import EideticFetch
 
-/// A cancellable load with completion handlers on the main actor.
+/// The handle of one load, usable from any thread.
 ///
-/// The completion handler is called exactly once, on the main actor: within
-/// ``ImagePipeline/load(_:cached:preview:progress:completion:)`` if the image is in memory, within ``cancel()`` if the
-/// task is cancelled, otherwise later.
-@MainActor
-public final class ImageTask {
+/// ```swift
+/// let task = ImagePipeline.shared.task(for: request)
+/// task.priority = .high
+/// let image = try await task.image
+/// ```
+///
+/// A load has exactly one outcome, whatever cancels it and however often. It is cancelled by ``cancel(isolation:)``, by
+/// the cancellation of a Swift task that waits for the ``response``, the ``image`` or the next of the ``events``, and
+/// when nobody holds the handle or one of its sequences any more. Other callers of the same image still get it.
+///
+/// ``ImagePipeline/load(_:cached:preview:progress:completion:)`` returns a task with completion handlers. They are
+/// called on the main actor, and the task need not be held. The completion handler is called exactly once: before that
+/// function returns if the image is in memory, within ``cancel(isolation:)`` if that is called on the main actor,
+/// otherwise later.
+public final class ImageTask: Sendable {
     /// The functions that a task calls.
-    struct Handlers {
+    struct Handlers: Sendable {
         var cached: (@MainActor (ImageResponse) -> Void)?
         var preview: (@MainActor (Image) -> Void)?
         var progress: (@MainActor (FetchProgress) -> Void)?
         var completion: @MainActor (Result<ImageResponse, EideticError>) -> Void
     }
 
+    private struct State {
+        var progress: FetchProgress?
+        var result: Result<ImageResponse, EideticError>?
+        /// The newest events that a sequence must not miss if it is created after them.
+        var cached: ImageResponse?
+        var preview: Image?
+        var handlers: Handlers?
+        var sinks: [ObjectIdentifier: EventSink] = [:]
+        /// The stream of the first sequence, which has all events.
+        var first: (stream: EventStream, sink: EventSink)?
+        var load: Load?
+    }
+
     /// The request.
     public let request: ImageRequest
 
-    /// The progress of the download; `nil` before the first byte.
-    public private(set) var progress: FetchProgress?
-
-    /// The outcome; `nil` until the task is finished.
-    public private(set) var result: Result<ImageResponse, EideticError>?
-
-    /// The load of a task, which another task may take over.
-    private final class Load {
-        var owner: ImageTask?
-        var task: Task<Void, Never>?
-        init(owner: ImageTask) { self.owner = owner }
-    }
-
     private let context: JobContext
-    private let handlers: Handlers
-    private var load: Load?
+    private let state: Guarded<State>
 
     /// Creates a task, and starts its load.
+    init(for request: ImageRequest, in pipeline: ImagePipeline) {
+        self.request = request
+        context = JobContext(priority: request.priority)
+        let load = Load(), first = EventStream.make()
+        state = Guarded(State(sinks: [first.sink.id: first.sink], first: first, load: load))
+        load.setTask(self, isRetained: false)
+        load.start(pipeline.prepare(request), in: pipeline, context: context)
+    }
+
+    /// Creates a task with handlers, and starts its load.
     ///
     /// - Parameters:
     ///   - prepared: The request, processed.
@@ -44,6 +63,7 @@ public final class ImageTask {
     ///   - hit: The response from memory, if the caller has found one.
     ///   - decodesImages: A Boolean value indicating whether images are decoded before they are delivered.
     ///   - handlers: The functions to call.
+    @MainActor
     init(
         for prepared: PreparedLoad,
         in pipeline: ImagePipeline,
@@ -52,31 +72,44 @@ public final class ImageTask {
         handlers: Handlers
     ) {
         request = prepared.request
-        self.handlers = handlers
         context = JobContext(priority: prepared.request.priority)
         if let hit {
-            finish(with: .success(hit))
+            state = Guarded(State(result: .success(hit)))
+            handlers.completion(.success(hit))
         } else {
-            start(pipeline.events(for: prepared, context: context), decodesImages: decodesImages)
+            let load = Load()
+            state = Guarded(State(handlers: handlers, load: load))
+            load.setTask(self, isRetained: true)
+            load.startDelivering(prepared, in: pipeline, context: context, decodesImages: decodesImages)
         }
     }
 
     /// Creates a task that takes over the load of another one, which can only be cancelled from then on.
     ///
     /// - Parameters:
-    ///   - earlier: An unfinished task.
+    ///   - earlier: A task with handlers.
     ///   - request: An equal request; if its priority differs from the earlier one's, it becomes that of the load.
     ///   - handlers: The functions to call.
+    @MainActor
     init(takingOver earlier: ImageTask, for request: ImageRequest, handlers: Handlers) {
         self.request = request
         context = earlier.context
-        progress = earlier.progress
-        self.handlers = handlers
-        load = earlier.load
-        earlier.load = nil
-        load?.owner = self
+        let taken = earlier.state.withLock { state in
+            defer { state.load = nil }
+            return State(progress: state.progress, handlers: handlers, load: state.load)
+        }
+        state = Guarded(taken)
+        taken.load?.setTask(self, isRetained: true)
         if request.priority != earlier.request.priority { context.priority = request.priority }
     }
+
+    deinit { state.withLock { $0.load }?.cancel() }
+
+    /// The progress of the download; `nil` before the first byte.
+    public var progress: FetchProgress? { state.withLock { $0.progress } }
+
+    /// The outcome; `nil` until the task is finished.
+    public var result: Result<ImageResponse, EideticError>? { state.withLock { $0.result } }
 
     /// The priority, which may be changed until the task is finished.
     public var priority: LoadPriority {
@@ -84,47 +117,138 @@ public final class ImageTask {
         set { if result == nil { context.priority = newValue } }
     }
 
-    /// Cancels the task: its completion handler is called with `cancelled` before this function returns.
+    /// The response, as soon as it is there.
     ///
-    /// Other callers of the same image still get it.
-    public func cancel() {
-        load?.task?.cancel()
-        finish(with: .failure(.cancelled))
-    }
-
-    private func start(_ events: Events, decodesImages: Bool) {
-        let load = Load(owner: self)
-        self.load = load
-        load.task = Task {
-            for await event in events {
-                guard let event = decodesImages ? await event.decoded() : event else { continue }
-                load.owner?.handle(event)
+    /// Its error is that of the load, or `cancelled`.
+    public var response: ImageResponse {
+        get async throws(EideticError) {
+            for await event in Events(of: self, stream: makeStream()) {
+                switch event {
+                case .finished(let response): return response
+                case .failed(let error): throw error
+                case .progress, .preview, .cached: continue
+                }
             }
+            throw .cancelled
         }
     }
 
-    private func handle(_ event: Event) {
-        switch event {
-        case .progress(let progress):
-            self.progress = progress
-            handlers.progress?(progress)
-        case .preview(let image): handlers.preview?(image)
-        case .cached(let response): handlers.cached?(response)
-        case .finished(let response): finish(with: .success(response))
-        case .failed(let error): finish(with: .failure(error))
-        }
-    }
+    /// The image, as soon as it is there.
+    ///
+    /// Its error is that of the load, or `cancelled`.
+    public var image: Image { get async throws(EideticError) { try await response.image } }
 
-    private func finish(with outcome: Result<ImageResponse, EideticError>) {
-        guard result == nil else { return }
-        result = outcome
-        load?.owner = nil
-        load = nil
-        handlers.completion(outcome)
+    /// Cancels the task, unless it is finished: its outcome is `cancelled` when this function returns.
+    ///
+    /// On the main actor the completion handler is called before this function returns; if it is called elsewhere, soon
+    /// after.
+    ///
+    /// - Parameter isolation: The actor of the caller; do not pass a value.
+    public func cancel(isolation: isolated (any Actor)? = #isolation) {
+        guard let completion = finish(with: .failure(.cancelled)) else { return }
+        if isolation === MainActor.shared {
+            MainActor.assumeIsolated { completion(.failure(.cancelled)) }
+        } else {
+            Task { @MainActor in completion(.failure(.cancelled)) }
+        }
     }
 }
 
+// MARK: Events
+extension ImageTask {
+    /// Records an event that is not terminal, and passes it to the sequences.
+    private func record(_ event: Event) {
+        let sinks = state.withLock { state -> [EventSink] in
+            guard state.result == nil else { return [] }
+            switch event {
+            case .progress(let progress): state.progress = progress
+            case .preview(let image): state.preview = image
+            case .cached(let response): state.cached = response
+            case .finished, .failed: break
+            }
+            return Array(state.sinks.values)
+        }
+        for sink in sinks { sink.send(event) }
+    }
+
+    /// Sets the result, unless the task is finished.
+    ///
+    /// - Returns: The completion handler, which the caller calls; `nil` if there is none, or the task was finished.
+    private func finish(
+        with result: Result<ImageResponse, EideticError>
+    ) -> (@MainActor (Result<ImageResponse, EideticError>) -> Void)? {
+        let ended = state.withLock { state -> State? in
+            guard state.result == nil else { return nil }
+            let ended = state
+            state = State(progress: ended.progress, result: result, first: ended.first)
+            return ended
+        }
+        guard let ended else { return nil }
+        ended.load?.cancel()
+        for sink in ended.sinks.values { sink.end(with: result) }
+        return ended.handlers?.completion
+    }
+
+    /// Handles an event of the load of a task without handlers.
+    func handle(_ event: Event) {
+        if let result = event.result { _ = finish(with: result) } else { record(event) }
+    }
+
+    /// Handles an event of the load, and calls the handlers.
+    @MainActor
+    func deliver(_ event: Event) {
+        if let result = event.result { return finish(with: result)?(result) ?? () }
+        record(event)
+        let handlers = state.withLock { $0.handlers }
+        switch event {
+        case .progress(let progress): handlers?.progress?(progress)
+        case .preview(let image): handlers?.preview?(image)
+        case .cached(let response): handlers?.cached?(response)
+        case .finished, .failed: break
+        }
+    }
+
+    /// Returns the stream that has all events, once, and then new ones.
+    func makeFirstStream() -> EventStream {
+        let first = state.withLock { state in
+            defer { state.first = nil }
+            return state.first
+        }
+        guard let first else { return makeStream() }
+        first.sink.onCancellation { [weak self, id = first.sink.id] in self?.remove(id) }
+        return first.stream
+    }
+
+    /// Returns a stream of the events from now on.
+    func makeStream() -> EventStream {
+        let (stream, sink) = EventStream.make()
+        sink.onCancellation { [weak self, id = sink.id] in self?.remove(id) }
+        add(sink)
+        return stream
+    }
+
+    /// Starts to send events to a sink, beginning with the newest ones that it has missed.
+    private func add(_ sink: EventSink) {
+        state.withLock { state in
+            if let result = state.result { return sink.end(with: result) }
+            // Nobody waits for the sink's first event yet, so nothing is resumed under the lock.
+            if let cached = state.cached { sink.send(.cached(cached)) }
+            if let progress = state.progress { sink.send(.progress(progress)) }
+            if let preview = state.preview { sink.send(.preview(preview)) }
+            state.sinks[sink.id] = sink
+        }
+    }
+
+    /// Stops sending events to a sequence.
+    private func remove(_ id: ObjectIdentifier) { _ = state.withLock { $0.sinks.removeValue(forKey: id) } }
+}
+
 extension ImagePipeline {
+    /// Starts a load, and returns its handle.
+    ///
+    /// The load is cancelled when nobody holds the handle, or a sequence of its events, any more.
+    public func task(for request: ImageRequest) -> ImageTask { ImageTask(for: request, in: self) }
+
     /// Starts a load that calls back on the main actor; an image in memory is delivered before this function returns.
     ///
     /// - Parameters:
@@ -133,7 +257,7 @@ extension ImagePipeline {
     ///   - preview: Called with partial images (`progressive`).
     ///   - progress: Called as bytes are received.
     ///   - completion: Called once with the image, or with the error.
-    /// - Returns: The task, which can be cancelled.
+    /// - Returns: The task, which need not be held.
     @MainActor
     @discardableResult
     public func load(

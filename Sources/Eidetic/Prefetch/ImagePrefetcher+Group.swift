@@ -9,7 +9,7 @@ extension ImagePrefetcher {
         public let total: Int
 
         /// Creates a progress.
-        public init(finished: Int, skipped: Int, total: Int) {
+        package init(finished: Int, skipped: Int, total: Int) {
             self.finished = finished
             self.skipped = skipped
             self.total = total

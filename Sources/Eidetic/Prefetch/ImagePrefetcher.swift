@@ -21,18 +21,18 @@ public final class ImagePrefetcher: Sendable {
         case transfers
     }
 
-    private let pipeline: ImagePipeline
+    private let pipeline: ImagePipeline?
     private let destination: Destination
     private let limiter: AsyncLimiter
 
     /// Creates a prefetcher.
     ///
     /// - Parameters:
-    ///   - pipeline: The pipeline that loads.
+    ///   - pipeline: The pipeline that loads; `nil`, the default, for the shared one at the start of each group.
     ///   - destination: The tier to fill; memory by default.
     ///   - maximumConcurrent: The largest number of concurrent loads; 3 by default.
     public init(
-        pipeline: ImagePipeline = .shared,
+        pipeline: ImagePipeline? = nil,
         destination: Destination = .memory,
         maximumConcurrent: Int = 3
     ) {
@@ -59,13 +59,14 @@ public final class ImagePrefetcher: Sendable {
         onEach: (@Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void)? = nil
     ) -> Group {
         let (stream, continuation) = AsyncStream<Progress>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let pipeline = pipeline ?? .shared
         let task = Task.detached(priority: .utility) { [self] in
             var progress = Progress(finished: 0, skipped: 0, total: requests.count)
             await withTaskGroup(of: Bool.self) { group in
                 for request in requests {
                     let ticket = limiter.reserveTicket()
                     group.addTask { [self] in
-                        let result = await prefetch(request, ticket: ticket)
+                        let result = await prefetch(request, in: pipeline, ticket: ticket)
                         onEach?(request, result)
                         return (try? result.get()) != nil
                     }
@@ -84,6 +85,7 @@ public final class ImagePrefetcher: Sendable {
 
     private func prefetch(
         _ request: ImageRequest,
+        in pipeline: ImagePipeline,
         ticket: AsyncLimiter.Ticket
     ) async -> Swift.Result<Result, EideticError> {
         // Images in memory are decoded.

@@ -9,7 +9,7 @@ extension ImageRequest {
         case .remote(let request): request
         case .firstOf(let requests): requests.first
         case .candidates(let candidates): candidates.first?.request
-        case .file, .bytes, .provider: nil
+        case .file, .bytes, .provider, .invalid: nil
         }
     }
 

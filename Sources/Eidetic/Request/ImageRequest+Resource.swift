@@ -33,16 +33,24 @@ extension ImageRequest {
         /// A function that provides the bytes; equal names mean equal bytes. They are stored in the disk cache.
         case provider(name: String, @Sendable () async throws(EideticError) -> [UInt8])
 
+        /// A text from which nothing can be loaded, and the error of its loads.
+        case invalid(String, EideticError)
+
         /// Creates a resource from the text of a URL.
         ///
-        /// - Parameter url: A URL with the scheme `http`, `https`, `file` or `data`.
-        /// - Throws: `invalidURL` for any other text, and the errors of ``LocalFile/init(url:)``.
-        public init(url: String) throws(EideticError) {
-            let scheme = url.prefix { $0 != ":" }.lowercased()
-            switch scheme {
-            case "file": self = .file(try LocalFile(url: url))
-            case "data": self = .bytes(try DataURL(url).bytes)
-            default: self = .remote(try FetchRequest(url: url))
+        /// For a `file` URL this blocks for one system call.
+        ///
+        /// - Parameter url: A URL with the scheme `http`, `https`, `file` or `data`; the loads of any other text, and
+        ///   of a file that cannot be read, fail.
+        public init(url: String) {
+            do throws(EideticError) {
+                switch url.prefix(while: { $0 != ":" }).lowercased() {
+                case "file": self = .file(try LocalFile(url: url))
+                case "data": self = .bytes(try DataURL(url).bytes)
+                default: self = .remote(try FetchRequest(url: url))
+                }
+            } catch {
+                self = .invalid(url, error)
             }
         }
     }
@@ -58,8 +66,22 @@ extension ImageRequest.Resource {
         case .file(let file): file.path
         case .bytes(let bytes): "\(bytes.count) bytes"
         case .provider(let name, _): name
+        case .invalid(let url, _): url.count > 200 ? "\(url.prefix(200))…" : url
         }
     }
+
+    /// Returns the resource with other header fields for all its servers.
+    func with(headers: HTTPHeaders) -> ImageRequest.Resource {
+        switch self {
+        case .remote(let request): .remote(request.with(headers: headers))
+        case .firstOf(let requests): .firstOf(requests.map { $0.with(headers: headers) })
+        case .candidates(let candidates): .candidates(candidates.map { $0.with(headers: headers) })
+        case .file, .bytes, .provider, .invalid: self
+        }
+    }
+
+    /// Throws the error of a resource that cannot be loaded.
+    func validate() throws(EideticError) { if case .invalid(_, let error) = self { throw error } }
 
     /// The requests of which one will bring the bytes; none if no server is needed.
     var remotes: [FetchRequest] {
@@ -67,7 +89,7 @@ extension ImageRequest.Resource {
         case .remote(let request): [request]
         case .firstOf(let requests): requests
         case .candidates(let candidates): candidates.map(\.request)
-        case .file, .bytes, .provider: []
+        case .file, .bytes, .provider, .invalid: []
         }
     }
 
@@ -77,7 +99,7 @@ extension ImageRequest.Resource {
         case .remote(let request): condition(request)
         case .firstOf(let requests): requests.contains(where: condition)
         case .candidates(let candidates): candidates.contains { condition($0.request) }
-        case .file, .bytes, .provider: false
+        case .file, .bytes, .provider, .invalid: false
         }
     }
 
@@ -85,7 +107,7 @@ extension ImageRequest.Resource {
     var isStoredOnDisk: Bool {
         switch self {
         case .remote, .firstOf, .candidates, .provider: true
-        case .file, .bytes: false
+        case .file, .bytes, .invalid: false
         }
     }
 }
@@ -103,6 +125,7 @@ extension ImageRequest.Resource {
         case .file(let file): "file:\(file.path)\n\(file.version)"
         case .bytes(let bytes): "data:\(Digest(sha256: bytes).hexadecimal)"
         case .provider(let name, _): "provider:\(name)"
+        case .invalid(let url, _): "invalid:\(url)"
         }
     }
 
@@ -129,5 +152,19 @@ extension ImageRequest.Resource {
         let fields = significant.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
         let secret = fields.joined(separator: "\n") + (request.credentials.map { "\n\($0)" } ?? "")
         return url + SecretKeyPart.text(for: secret)
+    }
+}
+
+extension FetchRequest {
+    fileprivate func with(headers: HTTPHeaders) -> FetchRequest {
+        var request = self
+        request.headers = headers
+        return request
+    }
+}
+
+extension ImageCandidate {
+    fileprivate func with(headers: HTTPHeaders) -> ImageCandidate {
+        ImageCandidate(request.with(headers: headers), size: size, byteCount: byteCount)
     }
 }

@@ -1,21 +1,35 @@
-internal import EideticCodecs
 public import EideticCore
 import EideticFetch
+public import EideticHTTP
 public import struct FoundationEssentials.URL
 
 /// A request for an image: the resource, the rendering, and the options of its load.
 ///
-/// Creating a request prepares its identity, so that a look-up in memory takes some nanoseconds: keep requests that are
-/// used often.
+/// A request is a value: a changed property changes the identity of the image with it, so a copy for another size is
+/// `var small = request; small.size = size`. Creating or changing a request prepares its identity, so that a look-up in
+/// memory takes some nanoseconds: keep requests that are used often.
+///
+/// Creating a request never fails. The load of an invalid URL fails with `invalidURL`, and that of a file that cannot
+/// be read with the error of reading it.
 public struct ImageRequest: Sendable, Hashable {
     /// The place that the bytes come from.
-    public let resource: Resource
+    public var resource: Resource { didSet { updateIdentity() } }
 
     /// The size and changes of the image.
-    public let rendering: Rendering
+    public var rendering: Rendering { didSet { updateIdentity() } }
 
     /// The options of the load.
-    public let options: ImageOptions
+    ///
+    /// Adding `lowPriority` or `highPriority` sets the ``priority``; adding `matchAnimatedImage` adds
+    /// `preloadAllFrames`.
+    public var options: ImageOptions {
+        didSet {
+            options = options.withImpliedOptions
+            let changed = options.symmetricDifference(oldValue)
+            if !changed.isDisjoint(with: .affectingPriority) { priority = options.priority ?? priority }
+            updateIdentity()
+        }
+    }
 
     /// The priority at the start of the load; `normal` by default.
     public var priority: LoadPriority
@@ -23,21 +37,9 @@ public struct ImageRequest: Sendable, Hashable {
     /// The names of query items that do not identify the image, as those of a signature.
     ///
     /// They are sent, and left out of the identity. `*` at the end of a name stands for any ending.
-    public let ignoredQueryItems: Set<String>
+    public var ignoredQueryItems: Set<String> { didSet { updateIdentity() } }
 
-    /// The identity of the bytes.
-    let resourceKey: String
-
-    /// The identity of the decoded image: that of the bytes, and everything that changes a pixel.
-    let imageKey: CacheKey
-
-    /// The identity of the image in any size; `nil` if other sizes cannot stand in for this one.
-    let baseKey: CacheKey?
-
-    /// A Boolean value indicating whether an image in memory satisfies the directives of the request's own fields.
-    ///
-    /// Its age is not known there, so those that limit it are a matter of the disk cache.
-    let allowsMemory: Bool
+    private var identity: Identity
 
     /// Creates a request.
     ///
@@ -56,53 +58,61 @@ public struct ImageRequest: Sendable, Hashable {
     ) {
         self.resource = resource
         self.rendering = rendering
-        self.priority = options.contains(.highPriority) ? .high : options.contains(.lowPriority) ? .low : priority
-        // A required animation implies all frames.
-        let needsFrames = options.contains(.matchAnimatedImage) && !options.contains(.firstFrameOnly)
-        self.options = needsFrames ? options.union(.preloadAllFrames) : options
+        self.options = options.withImpliedOptions
+        self.priority = options.priority ?? priority
         self.ignoredQueryItems = ignoredQueryItems
-        resourceKey =
-            resource.identity(ignoringQueryItems: ignoredQueryItems) + resource.identitySuffix(for: options)
-        imageKey = rendering.cacheKey(for: resourceKey, options: self.options)
-        allowsMemory = !resource.hasRemote { $0.limitsAge }
-        let fullSize = rendering.atFullSize
-        baseKey = rendering.transform == nil ? fullSize.cacheKey(for: resourceKey, options: self.options) : nil
+        identity = Identity(
+            of: resource,
+            rendering: rendering,
+            options: self.options,
+            ignoredQueryItems: ignoredQueryItems
+        )
     }
 
-    /// Creates a request for a URL given as text.
-    ///
-    /// - Throws: `invalidURL` if images cannot be loaded from it.
+    /// Creates a request for a URL given as text: with the scheme `http`, `https`, `file` or `data`.
     public init(
         _ url: String,
         size: PixelSize? = nil,
         contentMode: ContentMode = .fit,
         priority: LoadPriority = .normal,
         options: ImageOptions = []
-    ) throws(EideticError) {
+    ) {
         let rendering = Rendering(size: size, contentMode: contentMode)
-        self.init(try Resource(url: url), rendering: rendering, priority: priority, options: options)
+        self.init(Resource(url: url), rendering: rendering, priority: priority, options: options)
     }
 
-    /// Creates a request for a URL.
-    ///
-    /// - Throws: `invalidURL` if images cannot be loaded from it.
+    /// Creates a request for a URL: with the scheme `http`, `https`, `file` or `data`.
     public init(
         url: URL,
         size: PixelSize? = nil,
         contentMode: ContentMode = .fit,
         priority: LoadPriority = .normal,
         options: ImageOptions = []
-    ) throws(EideticError) {
+    ) {
         let text = url.absoluteString
-        try self.init(text, size: size, contentMode: contentMode, priority: priority, options: options)
+        self.init(text, size: size, contentMode: contentMode, priority: priority, options: options)
     }
 
     /// Creates a request with the identity of another one, and a different resource.
     private init(_ request: ImageRequest, resource: Resource) {
         self.resource = resource
         (rendering, options, priority) = (request.rendering, request.options, request.priority)
-        (ignoredQueryItems, allowsMemory) = (request.ignoredQueryItems, request.allowsMemory)
-        (resourceKey, imageKey, baseKey) = (request.resourceKey, request.imageKey, request.baseKey)
+        (ignoredQueryItems, identity) = (request.ignoredQueryItems, request.identity)
+    }
+
+    /// The size in upright pixels at which the image is displayed; `nil`, the default, for its full size.
+    public var size: PixelSize? {
+        get { rendering.size }
+        set { rendering.size = newValue }
+    }
+
+    /// The header fields of the request to the server, or to each of several; empty by default.
+    ///
+    /// They replace the downloader's fields of the same names, and are part of the identity. A resource that is not on
+    /// a server has none, and setting them has no effect.
+    public var headers: HTTPHeaders {
+        get { server?.headers ?? [:] }
+        set { resource = resource.with(headers: newValue) }
     }
 
     /// The URL, or the name of a resource that has none.
@@ -116,21 +126,15 @@ public struct ImageRequest: Sendable, Hashable {
     ///   - priority: The new priority. Without it the priority changes only if `options` adds or removes `lowPriority`
     ///     or `highPriority`.
     /// - Returns: The request with these settings.
-    public func with(
+    package func with(
         rendering: Rendering? = nil,
         options: ImageOptions? = nil,
         priority: LoadPriority? = nil
     ) -> ImageRequest {
-        var request = ImageRequest(
-            resource,
-            rendering: rendering ?? self.rendering,
-            priority: self.priority,
-            options: options ?? self.options,
-            ignoredQueryItems: ignoredQueryItems
-        )
-        let changed = request.options.symmetricDifference(self.options)
-        let changesPriority = !changed.isDisjoint(with: .affectingPriority)
-        request.priority = priority ?? (changesPriority ? request.priority : self.priority)
+        var request = self
+        if let options { request.options = options }
+        if let rendering { request.rendering = rendering }
+        if let priority { request.priority = priority }
         return request
     }
 
@@ -141,6 +145,66 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// Feeds the identity of the image to `hasher`.
     public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
+}
+
+// MARK: Identity
+extension ImageRequest {
+    /// The keys that are prepared from the other properties.
+    private struct Identity {
+        let resourceKey: String
+        let imageKey: CacheKey
+        let baseKey: CacheKey?
+        let allowsMemory: Bool
+
+        init(
+            of resource: Resource,
+            rendering: Rendering,
+            options: ImageOptions,
+            ignoredQueryItems: Set<String>
+        ) {
+            resourceKey =
+                resource.identity(ignoringQueryItems: ignoredQueryItems) + resource.identitySuffix(for: options)
+            imageKey = rendering.cacheKey(for: resourceKey, options: options)
+            let fullSize = rendering.atFullSize
+            baseKey = rendering.transform == nil ? fullSize.cacheKey(for: resourceKey, options: options) : nil
+            allowsMemory = !resource.hasRemote { $0.limitsAge }
+        }
+    }
+
+    private mutating func updateIdentity() {
+        identity = Identity(
+            of: resource,
+            rendering: rendering,
+            options: options,
+            ignoredQueryItems: ignoredQueryItems
+        )
+    }
+
+    /// The identity of the bytes.
+    var resourceKey: String { identity.resourceKey }
+
+    /// The identity of the decoded image: that of the bytes, and everything that changes a pixel.
+    var imageKey: CacheKey { identity.imageKey }
+
+    /// The identity of the image in any size; `nil` if other sizes cannot stand in for this one.
+    var baseKey: CacheKey? { identity.baseKey }
+
+    /// A Boolean value indicating whether an image in memory satisfies the directives of the request's own fields.
+    ///
+    /// Its age is not known there, so those that limit it are a matter of the disk cache.
+    var allowsMemory: Bool { identity.allowsMemory }
+}
+
+extension ImageOptions {
+    /// The options with those that they imply: a required animation implies all frames.
+    fileprivate var withImpliedOptions: ImageOptions {
+        contains(.matchAnimatedImage) && !contains(.firstFrameOnly) ? union(.preloadAllFrames) : self
+    }
+
+    /// The priority that the options set; `nil` if they set none.
+    fileprivate var priority: LoadPriority? {
+        contains(.highPriority) ? .high : contains(.lowPriority) ? .low : nil
+    }
 }
 
 // MARK: Loading

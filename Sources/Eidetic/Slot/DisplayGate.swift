@@ -1,10 +1,10 @@
-public import EideticCore
+package import EideticCore
 
 /// A gate that holds drawing back while the application is in the background, and draws the last state on return.
 @MainActor
-public final class DisplayGate {
+package final class DisplayGate {
     /// The gate of all slots that are created without one.
-    public static let shared = DisplayGate()
+    package static let shared = DisplayGate()
 
     enum Part: Hashable { case image, indicator }
 
@@ -20,18 +20,18 @@ public final class DisplayGate {
     /// Creates an open gate.
     ///
     /// - Parameter environment: The source of phases; by default the application of this process.
-    public init(observing environment: any ApplicationEnvironment = DefaultEnvironment.shared) { observe(environment) }
+    package init(observing environment: any ApplicationEnvironment = DefaultEnvironment.shared) { observe(environment) }
 
     isolated deinit { observation?.cancel() }
 
     /// A Boolean value indicating whether drawing is held back.
-    public private(set) var isHeld = false
+    package private(set) var isHeld = false
 
     /// Holds drawing back until ``release()`` is called.
-    public func hold() { isHeld = true }
+    package func hold() { isHeld = true }
 
     /// Ends the hold, and draws the last state of each slot that was held back, once.
-    public func release() {
+    package func release() {
         isHeld = false
         let late = order
         order = []
@@ -42,7 +42,7 @@ public final class DisplayGate {
     }
 
     /// Holds and releases with the phases of the application; replaces an earlier environment.
-    public func observe(_ environment: any ApplicationEnvironment) {
+    package func observe(_ environment: any ApplicationEnvironment) {
         let phases = environment.phases
         observation?.cancel()
         observation = Task { [weak self] in

@@ -25,7 +25,9 @@ public final class ImageSlot {
     public private(set) var task: ImageTask?
 
     private weak var display: (any ImageDisplay)?
-    private let pipeline: ImagePipeline
+    private let ownPipeline: ImagePipeline?
+    /// The pipeline of the newest load.
+    private var pipeline: ImagePipeline?
     private let gate: DisplayGate
     /// The number of the newest load; handlers of earlier ones show nothing.
     private var generation: UInt64 = 0
@@ -39,15 +41,15 @@ public final class ImageSlot {
     ///
     /// - Parameters:
     ///   - display: The object that shows the images; it is not retained.
-    ///   - pipeline: The pipeline that loads them.
-    ///   - gate: The gate that holds drawing back.
-    public init(
-        display: any ImageDisplay,
-        pipeline: ImagePipeline = .shared,
-        gate: DisplayGate = .shared
-    ) {
+    ///   - pipeline: The pipeline that loads them; `nil`, the default, for the shared one at the start of each load.
+    public convenience init(display: any ImageDisplay, pipeline: ImagePipeline? = nil) {
+        self.init(display: display, pipeline: pipeline, gate: .shared)
+    }
+
+    /// Creates a slot whose drawing another gate holds back.
+    package init(display: any ImageDisplay, pipeline: ImagePipeline? = nil, gate: DisplayGate) {
         self.display = display
-        self.pipeline = pipeline
+        ownPipeline = pipeline
         self.gate = gate
     }
 
@@ -85,9 +87,11 @@ public final class ImageSlot {
     ) {
         generation += 1
         guard let request else { return clear(presentation, completion: completion) }
+        let pipeline = ownPipeline ?? .shared
         // Images are decoded before they are shown, and not by the thread that draws.
         let load = Load(
             prepared: pipeline.prepare(request.decodingImmediately),
+            pipeline: pipeline,
             presentation: presentation,
             generation: generation,
             progress: progress,
@@ -109,6 +113,7 @@ extension ImageSlot {
     /// One load, as its steps hand it along.
     private struct Load {
         let prepared: PreparedLoad
+        let pipeline: ImagePipeline
         let presentation: Presentation
         let generation: UInt64
         let progress: (@MainActor (FetchProgress) -> Void)?
@@ -124,16 +129,16 @@ extension ImageSlot {
         // The completion handler of the cancelled load may have started another one.
         guard isCurrent(load) else { load.completion?(.failure(.cancelled)); return }
         (request, presentation, task) = (load.request, load.presentation, nil)
-        state = .loading
+        (state, pipeline) = (.loading, load.pipeline)
         // Request processors may have restored the option to defer decoding.
-        let hit = pipeline.synchronousResponse(for: load.prepared).flatMap { $0.image.isDecoded ? $0 : nil }
+        let hit = load.pipeline.synchronousResponse(for: load.prepared).flatMap { $0.image.isDecoded ? $0 : nil }
         isCachedImageShown = false
         if hit == nil { showStart(of: load) }
         // So may the display, when it shows the placeholder.
         guard isCurrent(load) else { load.completion?(.failure(.cancelled)); return }
         let task = ImageTask(
             for: load.prepared,
-            in: pipeline,
+            in: load.pipeline,
             hit: hit,
             decodesImages: true,
             handlers: handlers(for: load)
@@ -144,8 +149,8 @@ extension ImageSlot {
     /// Returns whether the load of an earlier request serves a new one as well as its own would.
     private func canContinue(_ earlier: ImageRequest, for load: Load) -> Bool {
         let request = load.request
-        return earlier == request && earlier.hasSameSource(as: request) && !request.options.contains(.avoidAutoCancel)
-            && !pipeline.respondsSynchronously(to: load.prepared)
+        return earlier == request && earlier.hasSameSource(as: request) && pipeline === load.pipeline
+            && !request.options.contains(.avoidAutoCancel) && !load.pipeline.respondsSynchronously(to: load.prepared)
     }
 
     /// Continues the active load with the priority, the presentation and the handlers of a new one.
@@ -201,10 +206,10 @@ extension ImageSlot {
     /// Shows the placeholder and the indicator or, with `refreshCached`, the image in memory.
     private func showStart(of load: Load) {
         let (request, presentation) = (load.request, load.presentation)
-        if LoadPolicy(request).revalidates, let image = pipeline.cachedImage(for: load.prepared) {
+        if LoadPolicy(request).revalidates, let image = load.pipeline.cachedImage(for: load.prepared) {
             return showCached(image, for: request)
         }
-        if presentation.usesCachedPreview, let preview = pipeline.cachedPreview(for: load.prepared) {
+        if presentation.usesCachedPreview, let preview = load.pipeline.cachedPreview(for: load.prepared) {
             show(preview)
         } else if request.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]) {
             show(presentation.placeholder)

@@ -1,6 +1,6 @@
 import EideticCore
 
-/// The codecs of this build.
+/// The codecs of this build, and those of users.
 ///
 /// A new codec is added here and nowhere else.
 enum CodecRegistry {
@@ -16,9 +16,10 @@ enum CodecRegistry {
     ///
     /// - Throws: `unsupportedFormat` if this build has no decoder for it.
     static func codec(for format: ImageFormat) throws(EideticError) -> any ImageCodec.Type {
-        guard let codec = all.first(where: { $0.formats.contains(format) }) else {
+        if let codec = all.first(where: { $0.formats.contains(format) }) { return codec }
+        guard PluginCodec.formats.contains(format) else {
             throw EideticError(.unsupportedFormat, message: "this build has no decoder for \(format.rawValue)")
         }
-        return codec
+        return PluginCodec.self
     }
 }

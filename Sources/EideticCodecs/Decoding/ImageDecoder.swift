@@ -5,8 +5,10 @@ public import EideticCore
 /// The format is detected from the content; file names and media types are ignored. All functions compute or block
 /// until the image is decoded: do not call them on the main actor.
 public enum ImageDecoder {
-    /// The formats that this build decodes.
-    public static var supportedFormats: [ImageFormat] { CodecRegistry.all.flatMap { $0.formats } }
+    /// The formats that this build decodes, and those of registered codecs.
+    public static var supportedFormats: [ImageFormat] {
+        CodecRegistry.all.flatMap { $0.formats } + PluginCodec.formats
+    }
 
     /// Parses the header of an image without decoding pixels.
     ///

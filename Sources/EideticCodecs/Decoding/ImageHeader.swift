@@ -19,8 +19,8 @@ public struct ImageHeader: Sendable, Hashable {
     /// The duration of each frame as stored; empty for a still image.
     public let durations: [Duration]
 
-    /// Creates a header.
-    package init(
+    /// Creates a header; by default that of an opaque still image.
+    public init(
         format: ImageFormat,
         size: PixelSize,
         orientation: ImageOrientation = .up,

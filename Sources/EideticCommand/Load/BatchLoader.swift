@@ -107,14 +107,14 @@ final class BatchLoader: Sendable {
 
     private func response(for url: String, isFirst: Bool) async throws(EideticError) -> ImageResponse {
         let requiredOptions = (isFirst ? writer?.requestOptions : nil) ?? .waitStoreCache
-        let resource = try arguments.network.applied(to: try ImageRequest.Resource(url: url))
+        let resource = arguments.network.applied(to: ImageRequest.Resource(url: url))
         let request = ImageRequest(
             resource,
             rendering: .init(size: requestedSize),
             options: requiredOptions.union(arguments.options)
         )
         var meter = DownloadMeter(display: display), previews = 0
-        for await event in pipeline.events(for: request) {
+        for await event in pipeline.task(for: request).events {
             if case .progress(let progress) = event {
                 meter.update(progress)
             } else if case .preview(let image) = event {

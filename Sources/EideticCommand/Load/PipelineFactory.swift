@@ -28,7 +28,7 @@ struct PipelineFactory {
     }
 
     private func makeDownloader() -> Downloader {
-        var configuration = network?.configuration ?? ImagePipeline.Configuration.standardDownloaderConfiguration
+        var configuration = network?.configuration ?? ImagePipeline.Configuration().downloads
         configuration.maximumConcurrent = concurrency
         configuration.minimumProgressInterval = .milliseconds(50)
         if let metrics { configuration.onFinish = { metrics.append(request: $0, result: $1) } }

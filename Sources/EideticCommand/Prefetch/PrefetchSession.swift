@@ -49,23 +49,15 @@ struct PrefetchSession {
         return reportSummary(of: display.tally)
     }
 
-    /// Creates the requests; invalid URLs are reported immediately.
     private func makeRequests() -> [(url: String, request: ImageRequest)] {
-        var requests: [(url: String, request: ImageRequest)] = []
-        for url in urls {
-            do throws(EideticError) {
-                var resource = try ImageRequest.Resource(url: url)
-                if let timeout, case .remote(var request) = resource {
-                    request.timeout = timeout
-                    resource = .remote(request)
-                }
-                requests.append((url, ImageRequest(resource, options: options)))
-            } catch {
-                let outcome = LoadOutcome(url: url, result: .failure(error), duration: .zero)
-                display.report(outcome, graphics: [], asJSON: writesJSON)
+        urls.map { url in
+            var resource = ImageRequest.Resource(url: url)
+            if let timeout, case .remote(var request) = resource {
+                request.timeout = timeout
+                resource = .remote(request)
             }
+            return (url, ImageRequest(resource, options: options))
         }
-        return requests
     }
 
     private func prefetch(_ requests: [(url: String, request: ImageRequest)], pipeline: ImagePipeline) async {

@@ -14,6 +14,8 @@ extension ImageFormat {
 
     /// Detects a format by its content, never by a name.
     ///
+    /// The formats of this package come before those of users.
+    ///
     /// - Parameters:
     ///   - bytes: The first bytes of the file or stream.
     ///   - isComplete: `true` if no more bytes follow. The result is then never `needsMoreBytes`.
@@ -22,6 +24,11 @@ extension ImageFormat {
     public static func detect(in bytes: UnsafeRawBufferPointer, isComplete: Bool = false) -> Detection {
         let signature = ImageSignature(bytes: bytes)
         if let format = signature.format { return .format(format) }
+        switch OwnSignatures.detect(in: bytes) {
+        case .format(let format): return .format(format)
+        case .needsMoreBytes: if !isComplete { return .needsMoreBytes }
+        case .unknown: break
+        }
         return signature.needsMoreBytes && !isComplete ? .needsMoreBytes : .unknown
     }
 

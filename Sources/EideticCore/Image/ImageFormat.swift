@@ -1,44 +1,66 @@
-/// A file format of images.
-public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
-    /// JPEG, ISO/IEC 10918.
-    case jpeg
-    /// PNG and APNG.
-    case png
-    /// GIF 87a and 89a.
-    case gif
-    /// WebP.
-    case webp
-    /// TIFF.
-    case tiff
-    /// HEIF with HEVC.
-    case heic
-    /// HEIF with AV1.
-    case avif
-    /// Windows and OS/2 bitmaps.
-    case bmp
-    /// Windows icons and cursors.
-    case ico
-    /// Scalable Vector Graphics.
-    case svg
-    /// JPEG XL, ISO/IEC 18181.
-    case jpegxl
+/// A file format of images: one of those of this package, or one of a codec of the user's own.
+public struct ImageFormat: Sendable, Hashable {
+    /// The position in the table of formats.
+    private let index: UInt8
 
-    /// The media type for a `Content-Type` field.
-    public var mimeType: String {
-        switch self {
-        case .svg: "image/svg+xml"
-        case .ico: "image/x-icon"
-        case .jpegxl: "image/jxl"
-        default: "image/\(rawValue)"
-        }
+    private init(index: UInt8) { self.index = index }
+
+    /// Creates a format of the user's own, for an `ImageCodecPlugin`; equal names are the same format.
+    ///
+    /// A process may have 200 of them.
+    ///
+    /// - Parameters:
+    ///   - name: The name in lower case, which must differ from those of the formats of this package.
+    ///   - mimeType: The media type for a `Content-Type` field.
+    ///   - fileExtension: The usual file name extension, without the dot; by default the name.
+    public init(name: String, mimeType: String, fileExtension: String? = nil) {
+        let entry = FormatTable.Entry(name: name, mimeType: mimeType, fileExtension: fileExtension ?? name)
+        index = FormatTable.index(ofOwn: entry)
     }
 
+    /// The name, such as `jpeg` or `png`.
+    public var rawValue: String { FormatTable.entry(at: index).name }
+
+    /// The media type for a `Content-Type` field.
+    public var mimeType: String { FormatTable.entry(at: index).mimeType }
+
     /// The usual file name extension, without the dot.
-    public var fileExtension: String {
-        switch self {
-        case .jpeg: "jpg"
-        case .jpegxl: "jxl"
-        default: rawValue
-        }
+    public var fileExtension: String { FormatTable.entry(at: index).fileExtension }
+
+    /// JPEG, ISO/IEC 10918.
+    public static let jpeg = ImageFormat(index: 0)
+    /// PNG and APNG.
+    public static let png = ImageFormat(index: 1)
+    /// GIF 87a and 89a.
+    public static let gif = ImageFormat(index: 2)
+    /// WebP.
+    public static let webp = ImageFormat(index: 3)
+    /// TIFF.
+    public static let tiff = ImageFormat(index: 4)
+    /// HEIF with HEVC.
+    public static let heic = ImageFormat(index: 5)
+    /// HEIF with AV1.
+    public static let avif = ImageFormat(index: 6)
+    /// Windows and OS/2 bitmaps.
+    public static let bmp = ImageFormat(index: 7)
+    /// Windows icons and cursors.
+    public static let ico = ImageFormat(index: 8)
+    /// Scalable Vector Graphics.
+    public static let svg = ImageFormat(index: 9)
+    /// JPEG XL, ISO/IEC 18181.
+    public static let jpegxl = ImageFormat(index: 10)
+}
+
+extension ImageFormat: CustomStringConvertible, CaseIterable {
+    /// The name.
+    public var description: String { rawValue }
+
+    /// All formats of this package.
+    public static var allCases: [ImageFormat] { FormatTable.standard.indices.map { ImageFormat(index: UInt8($0)) } }
+
+    /// Returns the format of this package with a name; `nil` if there is none.
+    package init?(rawValue: String) {
+        guard let format = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+        self = format
     }
 }

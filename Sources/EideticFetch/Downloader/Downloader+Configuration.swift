@@ -32,6 +32,9 @@ extension Downloader {
 
     /// The options of a downloader, common to all its downloads.
     public struct Configuration: Sendable {
+        /// The network over which requests are sent; `nil`, the default, for libcurl.
+        public var network: (any NetworkClient)?
+
         /// The largest number of concurrent downloads; at least 1, 6 by default.
         public var maximumConcurrent = 6
 

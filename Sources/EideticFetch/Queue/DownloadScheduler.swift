@@ -6,13 +6,14 @@ import EideticCore
 /// burst starts first, whatever the order of the others.
 final class DownloadScheduler: Sendable {
     private let queue: Guarded<DownloadQueue>
-    private let engine = NetworkEngine()
+    private let engine: any ExchangeEngine
     private let bodyBudget: BodyBudget
     private let time: any TimeSource
 
     init(configuration: Downloader.Configuration, options: EngineOptions) {
         queue = Guarded(DownloadQueue(configuration))
         time = configuration.time
+        engine = configuration.network.map { ClientEngine($0) } ?? NetworkEngine()
         bodyBudget = options.bodyBudget
         engine.run(options) { [weak self] in self?.finish($0) }
         bodyBudget.setReleaseHandler { [weak self] in

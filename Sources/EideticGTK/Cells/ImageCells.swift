@@ -33,7 +33,7 @@ public final class ImageCells {
     /// The longest time for starting and cancelling loads in one frame.
     private static let timeBudget = Duration.milliseconds(3)
 
-    private let pipeline: ImagePipeline
+    private let ownPipeline: ImagePipeline?
     private let weakScrolledWindow: WeakObjectReference
     private var cells: [UnsafeMutableRawPointer: ImageCell] = [:]
     private var tickCallback: UInt32 = 0
@@ -45,14 +45,14 @@ public final class ImageCells {
     ///
     /// - Parameters:
     ///   - scrolledWindow: A `GtkScrolledWindow`, which is observed and not retained.
-    ///   - pipeline: The pipeline that loads the images.
+    ///   - pipeline: The pipeline that loads the images; `nil`, the default, for the shared one.
     ///   - presentation: The presentation of the images.
     public init(
         in scrolledWindow: OpaquePointer,
-        pipeline: ImagePipeline = .shared,
+        pipeline: ImagePipeline? = nil,
         presentation: ImageSlot.Presentation = .init()
     ) {
-        self.pipeline = pipeline
+        ownPipeline = pipeline
         self.presentation = presentation
         weakScrolledWindow = WeakObjectReference(UnsafeMutableRawPointer(scrolledWindow))
         ScrollObserver.observe(scrolledWindow, pipeline: pipeline)
@@ -72,7 +72,8 @@ public final class ImageCells {
     ///   - position: The image's position in the list.
     public func bind(_ widget: UnsafeMutableRawPointer, to request: ImageRequest, at position: Int) {
         MainThreadWatch.measure {
-            let view = ImageWidget(widget, pipeline: pipeline)
+            let pipeline = ownPipeline ?? .shared
+            let view = ImageWidget(widget, pipeline: ownPipeline)
             let cell = ImageCell(key: widget, position: position, view: view, request: request)
             cells[widget] = cell
             if pipeline.cachedImage(for: request) != nil {

@@ -5,12 +5,7 @@ import EideticCore
 extension ImageWidget {
     /// Starts a load at a known size.
     func start(_ load: WidgetLoad, for request: UnsizedRequest, size: PixelSize?) {
-        do throws(EideticError) {
-            start(load, for: try request.makeRequest(size: size))
-        } catch {
-            start(WidgetLoad(part: load.part, presentation: load.failurePresentation), for: nil)
-            load.completion?(.failure(error))
-        }
+        start(load, for: request.makeRequest(size: size))
     }
 
     /// Starts a load; with `nil` the placeholder is shown.
@@ -49,8 +44,8 @@ extension ImageWidget {
     /// Returns the presentation of a load that waits for its size: the image in another size, if it is in memory.
     private func previewPresentation(of load: WidgetLoad, for request: UnsizedRequest) -> ImageSlot.Presentation {
         var shown = load.presentation
-        if shown.usesCachedPreview, let request = try? request.makeRequest(size: nil) {
-            shown.placeholder = pipeline.cachedPreview(for: request) ?? shown.placeholder
+        if shown.usesCachedPreview {
+            shown.placeholder = pipeline.cachedPreview(for: request.makeRequest(size: nil)) ?? shown.placeholder
         }
         return shown
     }

@@ -16,7 +16,7 @@ public import EideticFetch
 ///
 /// A new image cancels the load of the earlier one. An image in memory is shown before the call returns. The widget is
 /// not retained, and its loads are cancelled when it is destroyed. The state is stored with the widget, so an
-/// `ImageWidget` can be created for each call.
+/// `ImageWidget` can be created for each call. Without a pipeline of its own it loads with the shared one.
 @MainActor
 public struct ImageWidget {
     /// A part of a widget with an image of its own.
@@ -30,35 +30,38 @@ public struct ImageWidget {
     }
 
     let state: WidgetState
-    let pipeline: ImagePipeline
+    private let ownPipeline: ImagePipeline?
+
+    /// The pipeline of the next load.
+    var pipeline: ImagePipeline { ownPipeline ?? .shared }
 
     /// Wraps a widget of a type that Swift imports as opaque, for example `GtkPicture`.
     ///
     /// - Precondition: The widget can show an image; see ``ImageWidget``.
-    public init(_ widget: OpaquePointer, pipeline: ImagePipeline = .shared) {
+    public init(_ widget: OpaquePointer, pipeline: ImagePipeline? = nil) {
         self.init(UnsafeMutableRawPointer(widget), pipeline: pipeline)
     }
 
     /// Wraps a widget of a type that Swift imports as a structure, for example `GtkWidget` or `GtkButton`.
     ///
     /// - Precondition: The widget can show an image; see ``ImageWidget``.
-    public init<Widget>(_ widget: UnsafeMutablePointer<Widget>, pipeline: ImagePipeline = .shared) {
+    public init<Widget>(_ widget: UnsafeMutablePointer<Widget>, pipeline: ImagePipeline? = nil) {
         self.init(UnsafeMutableRawPointer(widget), pipeline: pipeline)
     }
 
     /// Wraps a widget by its address.
     ///
     /// - Precondition: The object is a widget and can show an image; see ``ImageWidget``.
-    public init(_ widget: UnsafeMutableRawPointer, pipeline: ImagePipeline = .shared) {
+    public init(_ widget: UnsafeMutableRawPointer, pipeline: ImagePipeline? = nil) {
         guard let state = WidgetState.attached(to: widget) else {
             preconditionFailure("the widget is no GtkPicture, GtkImage or GtkButton, and has no property child")
         }
         self.init(state: state, pipeline: pipeline)
     }
 
-    init(state: WidgetState, pipeline: ImagePipeline) {
+    init(state: WidgetState, pipeline: ImagePipeline?) {
         self.state = state
-        self.pipeline = pipeline
+        ownPipeline = pipeline
     }
 
     /// Loads the image at `url` and shows it; with `nil` the placeholder is shown.

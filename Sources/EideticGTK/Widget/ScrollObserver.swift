@@ -5,7 +5,9 @@ public import Eidetic
 /// An observer of a scrolled window that delays loads of low priority while the user scrolls.
 @MainActor
 public final class ScrollObserver {
-    private let pipeline: ImagePipeline
+    private let ownPipeline: ImagePipeline?
+    /// The pipeline whose loads are delayed now; `nil` unless the user scrolls.
+    private var delayedPipeline: ImagePipeline?
     private var timer: UInt32 = 0
     /// The number of scrolled windows that move now, for each pipeline.
     private static var scrollingCounts: [ObjectIdentifier: Int] = [:]
@@ -19,8 +21,8 @@ public final class ScrollObserver {
     ///
     /// - Parameters:
     ///   - scrolledWindow: A `GtkScrolledWindow`.
-    ///   - pipeline: The pipeline whose loads are delayed.
-    public static func observe(_ scrolledWindow: OpaquePointer, pipeline: ImagePipeline = .shared) {
+    ///   - pipeline: The pipeline whose loads are delayed; `nil`, the default, for the shared one.
+    public static func observe(_ scrolledWindow: OpaquePointer, pipeline: ImagePipeline? = nil) {
         let observer = ScrollObserver(pipeline: pipeline)
         let adjustments = [
             gtk_scrolled_window_get_vadjustment(scrolledWindow), gtk_scrolled_window_get_hadjustment(scrolledWindow),
@@ -32,12 +34,14 @@ public final class ScrollObserver {
         }
     }
 
-    private init(pipeline: ImagePipeline) { self.pipeline = pipeline }
+    private init(pipeline: ImagePipeline?) { ownPipeline = pipeline }
 
     private func positionChanged() {
         if timer != 0 {
             g_source_remove(timer)
         } else {
+            let pipeline = ownPipeline ?? .shared
+            delayedPipeline = pipeline
             Self.scrollingCounts[ObjectIdentifier(pipeline), default: 0] += 1
             pipeline.isUserInteracting = true
         }
@@ -62,6 +66,8 @@ public final class ScrollObserver {
 
     private func scrollingEnded() {
         timer = 0
+        guard let pipeline = delayedPipeline else { return }
+        delayedPipeline = nil
         let remaining = Self.scrollingCounts[ObjectIdentifier(pipeline), default: 1] - 1
         Self.scrollingCounts[ObjectIdentifier(pipeline)] = remaining > 0 ? remaining : nil
         pipeline.isUserInteracting = remaining > 0

@@ -12,12 +12,5 @@ struct WidgetLoad {
     var presentation: ImageSlot.Presentation
     var progress: Progress?
     var completion: Completion?
-
-    /// Returns the presentation of a request that could not be created.
-    var failurePresentation: ImageSlot.Presentation {
-        var shown = presentation
-        shown.placeholder = presentation.failureImage ?? presentation.placeholder
-        return shown
-    }
 }
 #endif

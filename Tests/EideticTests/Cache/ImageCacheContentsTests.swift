@@ -26,7 +26,7 @@ struct ImageCacheContentsTests {
 
     @Test("C03 the shared instance is the shared pipeline's")
     func sharedInstance() throws {
-        let request = try ImageRequest("http://localhost/\(UInt64.random(in: 0...UInt64.max)).png")
+        let request = ImageRequest("http://localhost/\(UInt64.random(in: 0...UInt64.max)).png")
         try ImageCache.shared.blocking.insert(try TestImage.image(), for: .init(request), in: .memory)
         #expect(ImagePipeline.shared.cachedImage(for: request) != nil)
         try ImageCache.shared.blocking.remove(.init(request), from: .memory)
@@ -160,7 +160,7 @@ struct ImageCachePipelineTests {
     @Test("C06 the pipeline loads an image that was inserted into the cache, without the network")
     func toPipeline() async throws {
         let fixture = try await PipelineFixture()
-        let request = try ImageRequest("http://localhost:\(fixture.server.port)/none.png")
+        let request = ImageRequest("http://localhost:\(fixture.server.port)/none.png")
         try await fixture.pipeline.cache.insert(try TestImage.image(width: 9, height: 7), for: .init(request.name))
         #expect(fixture.pipeline.cachedImage(for: request)?.size.width == 9)
         let response = try await fixture.nextRun().response(for: request)
@@ -177,7 +177,7 @@ struct ImageCachePipelineTests {
         let pipeline = ImagePipeline(configuration)
         let cache = ImageCache(memory: memory)
         try await cache.insert(try TestImage.image(), for: "http://localhost/a.png")
-        #expect(pipeline.cachedImage(for: try ImageRequest("http://localhost/a.png")) != nil)
+        #expect(pipeline.cachedImage(for: ImageRequest("http://localhost/a.png")) != nil)
         #expect(cache.path(for: "a") == nil)
     }
 

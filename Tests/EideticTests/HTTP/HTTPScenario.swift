@@ -112,7 +112,7 @@ final class HTTPScenarioContext {
         var diskConfiguration = DiskCache.Configuration(directory: directory.path(of: "cache"))
         diskConfiguration.maximumAge = .seconds(scenario.maximumAge)
         let disk = try DiskCache(diskConfiguration, fileSystem: FileSystem(), time: time)
-        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        var downloads = ImagePipeline.Configuration().downloads
         downloads.time = time
         downloads.observesNetwork = false
         downloads.headers = downloads.headers.merging(fields)

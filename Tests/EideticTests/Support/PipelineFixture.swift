@@ -31,7 +31,7 @@ struct PipelineFixture {
         options: ImageOptions = []
     ) throws -> ImageRequest {
         let url = try server.addFile(try TestImage.png(width: width, height: height), at: name)
-        return try ImageRequest(url, size: size, options: options)
+        return ImageRequest(url, size: size, options: options)
     }
 }
 

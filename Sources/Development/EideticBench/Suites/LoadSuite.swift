@@ -113,7 +113,7 @@ private struct LoadMeasurement {
         let size = PixelSize(width: 400, height: 400)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for url in urls {
-                let request = try ImageRequest(url, size: size, options: .waitStoreCache)
+                let request = ImageRequest(url, size: size, options: .waitStoreCache)
                 group.addTask { blackHole(try await pipeline.image(for: request).size) }
             }
             try await group.waitForAll()
@@ -121,7 +121,7 @@ private struct LoadMeasurement {
     }
 
     private func download() async throws {
-        let downloader = Downloader(ImagePipeline.Configuration.standardDownloaderConfiguration)
+        let downloader = Downloader(ImagePipeline.Configuration().downloads)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for url in urls {
                 let request = try FetchRequest(url: url)

@@ -23,7 +23,7 @@ struct NetworkArguments: Sendable {
     private let timeout: Duration?
 
     init(_ arguments: Arguments) {
-        var configuration = ImagePipeline.Configuration.standardDownloaderConfiguration
+        var configuration = ImagePipeline.Configuration().downloads
         if let count = arguments[NetworkOptions.retry] {
             configuration.alwaysRetries = true
             configuration.retryPolicy.maximumAttempts = count + 1
@@ -44,7 +44,7 @@ struct NetworkArguments: Sendable {
     /// Returns the resource with the headers, credentials and certificate check of the command line.
     ///
     /// They are properties of the request, so that they are a part of the cache key.
-    func applied(to resource: ImageRequest.Resource) throws(EideticError) -> ImageRequest.Resource {
+    func applied(to resource: ImageRequest.Resource) -> ImageRequest.Resource {
         guard case .remote(var request) = resource else { return resource }
         request.headers = request.headers.merging(headers)
         if let credentials { request.credentials = credentials }

@@ -1,0 +1,61 @@
+import EideticCore
+
+extension ImagePipeline {
+    private static let current = SharedPipeline()
+
+    /// The pipeline that is used where no other is given; the first use creates one with the standard configuration.
+    ///
+    /// It can be replaced at any time, on any thread. ``ImageCache/shared`` is the cache of the pipeline that is shared
+    /// at the moment; slots, widgets and prefetchers without a pipeline of their own use the new one from their next
+    /// load on. Loads in progress end with the pipeline that started them.
+    public static var shared: ImagePipeline {
+        get { current.pipeline }
+        set { current.replace(with: newValue) }
+    }
+
+    /// Creates a pipeline with a standard configuration that `configure` changes.
+    ///
+    /// ```swift
+    /// let pipeline = ImagePipeline { $0.memoryLimit = .mebibytes(64) }
+    /// ```
+    ///
+    /// - Parameter configure: A function that changes the standard configuration.
+    /// - Throws: The error of `configure`.
+    public convenience init<Failure: Error>(
+        configure: (inout Configuration) throws(Failure) -> Void
+    ) throws(Failure) {
+        var configuration = Configuration.standard
+        try configure(&configuration)
+        self.init(configuration)
+    }
+}
+
+/// The shared pipeline: created on first use, unless it was set before.
+private final class SharedPipeline: Sendable {
+    private let current = Guarded<ImagePipeline?>(nil)
+    /// The lock of those that create the first pipeline; opening its disk cache blocks them, and nobody else.
+    private let creation = Guarded<Void>(())
+
+    var pipeline: ImagePipeline {
+        existing ?? creation.withLock { _ in existing ?? insert(ImagePipeline(.standard)) }
+    }
+
+    private var existing: ImagePipeline? { current.withLock { $0 } }
+
+    /// Inserts the first pipeline, unless another was set meanwhile; returns the shared one.
+    private func insert(_ pipeline: ImagePipeline) -> ImagePipeline {
+        current.withLock { current in
+            let shared = current ?? pipeline
+            current = shared
+            return shared
+        }
+    }
+
+    func replace(with pipeline: ImagePipeline) {
+        // The old pipeline may end here, which must not happen under the lock.
+        _ = current.withLock { current in
+            defer { current = pipeline }
+            return current
+        }
+    }
+}

@@ -1,0 +1,68 @@
+public import EideticCore
+
+/// A decoder of a format of the user's own.
+///
+/// ```swift
+/// ImageDecoder.register(MyCodec())
+/// ```
+///
+/// Its images are detected, loaded, cached, scaled, transformed and shown as all others: limits are checked, and pixels
+/// scaled down and premultiplied, outside the codec.
+///
+/// - *Threads:* Both functions are called on threads of pipelines and caches, several at once, and on those that call
+///   ``ImageDecoder``; never on Swift's cooperative pool. They compute, and neither wait nor read files.
+/// - *Limits:* The header's size and frames are checked against ``DecodeLimits`` before ``decode(_:for:)`` is called,
+///   and its memory is reserved. Bytes come from strangers: the codec must expect any of them. ``decode(_:for:)`` calls
+///   ``ImageCodecTask/checkpoint()`` every few milliseconds, which throws when the decode is cancelled or has used up
+///   its time.
+/// - *Errors:* `truncated` if bytes are missing, `corrupt` if they are wrong, `unsupportedFormat` for a variant that
+///   the codec does not know. Errors of ``ImageCodecTask/checkpoint()`` are passed on.
+public protocol ImageCodecPlugin: Sendable {
+    /// The format.
+    var format: ImageFormat { get }
+
+    /// The first bytes of its files: one of these; each has 1 to 64 bytes.
+    var signatures: [[UInt8]] { get }
+
+    /// Parses the header of an image, without its pixels.
+    ///
+    /// - Parameter bytes: The beginning of the file, or all of it.
+    /// - Returns: The header; `nil` if more bytes are needed.
+    /// - Throws: An error if no further bytes could make the header valid.
+    func header(of bytes: Span<UInt8>) throws(EideticError) -> ImageHeader?
+
+    /// Decodes the pixels.
+    ///
+    /// - Parameters:
+    ///   - bytes: The whole file.
+    ///   - task: The header, the requested size, and the check for cancellation.
+    /// - Returns: The frames, or only the first one; all of the header's size, or all of one size from
+    ///   ``ImageCodecTask/targetSize`` on.
+    /// - Throws: The errors of the format, and those of ``ImageCodecTask/checkpoint()``.
+    func decode(_ bytes: Span<UInt8>, for task: ImageCodecTask) throws(EideticError) -> [Image.Frame]
+}
+
+/// The input of a user's codec, apart from the bytes.
+public struct ImageCodecTask {
+    let task: DecodeTask
+
+    /// The header that the codec has parsed.
+    public var header: ImageHeader { task.header }
+
+    /// The size in stored orientation that is needed; a codec that can decode to a smaller size saves time and memory.
+    public var targetSize: PixelSize { task.targetSize }
+
+    /// A Boolean value indicating whether all frames are needed, instead of the first one.
+    public var needsAllFrames: Bool { task.decodesAllFrames }
+
+    /// Throws `cancelled` if the decode was cancelled, and `limitExceeded` if it has used up its time.
+    public func checkpoint() throws(EideticError) { try task.checkpoint() }
+}
+
+extension ImageDecoder {
+    /// Adds a codec, for all pipelines, caches and decoders of this process.
+    ///
+    /// It replaces an earlier one of the same format. Call this before the first load: pipelines created before do not
+    /// name the format in the requests that they send.
+    public static func register(_ codec: some ImageCodecPlugin) { PluginCodec.register(codec) }
+}

@@ -1,0 +1,53 @@
+import EideticCore
+
+/// The codecs of users, as one codec of this package.
+enum PluginCodec: ImageCodec {
+    private static let plugins = Guarded<[ImageFormat: any ImageCodecPlugin]>([:])
+
+    static func register(_ plugin: some ImageCodecPlugin) {
+        plugins.withLock { $0[plugin.format] = plugin }
+        OwnSignatures.add(plugin.signatures, of: plugin.format)
+    }
+
+    static var formats: [ImageFormat] { plugins.withLock { Array($0.keys) } }
+
+    static func header(
+        of bytes: UnsafeRawBufferPointer,
+        isComplete: Bool,
+        format: ImageFormat
+    ) throws(EideticError) -> ImageHeader? {
+        let header = try plugin(for: format).header(of: bytes.assumingMemoryBound(to: UInt8.self).span)
+        guard header == nil, isComplete else { return header }
+        throw EideticError(.truncated, message: "\(format): \(bytes.count) bytes are too few for an image")
+    }
+
+    static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {
+        let plugin = try plugin(for: task.header.format), task = task.rejectingPartial
+        let bytes = bytes.assumingMemoryBound(to: UInt8.self).span
+        let frames = try plugin.decode(bytes, for: ImageCodecTask(task: task))
+        try check(frames, of: task)
+        return DecodedPixels(
+            frames: task.decodesAllFrames ? frames : Array(frames.prefix(1)),
+            loopCount: task.decodesAllFrames ? task.header.loopCount : 1
+        )
+    }
+
+    /// Checks that a codec has kept its contract.
+    private static func check(_ frames: [Image.Frame], of task: DecodeTask) throws(EideticError) {
+        guard let size = frames.first?.pixels.size, frames.allSatisfy({ $0.pixels.size == size }),
+            size.width >= task.targetSize.width, size.height >= task.targetSize.height,
+            size.width <= task.header.size.width, size.height <= task.header.size.height,
+            frames.count <= max(1, task.header.frameCount)
+        else {
+            let reason = "the codec returned other frames than its header announces"
+            throw EideticError(.corrupt, message: "\(task.header.format): \(reason)")
+        }
+    }
+
+    private static func plugin(for format: ImageFormat) throws(EideticError) -> any ImageCodecPlugin {
+        guard let plugin = plugins.withLock({ $0[format] }) else {
+            throw EideticError(.unsupportedFormat, message: "there is no codec for \(format)")
+        }
+        return plugin
+    }
+}

@@ -1,0 +1,102 @@
+import EideticCore
+import EideticHTTP
+
+/// One exchange over a network of the user, and the checks of its response.
+struct ClientExchange: Sendable {
+    let request: ExchangeRequest
+    let options: EngineOptions
+    let queued: Duration
+    /// The thread that writes files.
+    let files: WorkPool
+
+    /// Sends the request over `client`, and returns the outcome.
+    func outcome(from client: any NetworkClient) async -> ExchangeOutcome {
+        let requestTime = options.time.now
+        do throws(EideticError) {
+            try request.validate()
+            let response = try await client.response(to: message)
+            return await outcome(of: response, requestTime: requestTime)
+        } catch {
+            return ExchangeOutcome(error: error)
+        }
+    }
+
+    /// The request as it is sent.
+    private var message: FetchRequest {
+        get throws(EideticError) {
+            let isFirst = request.redirect.redirectCount == 0
+            var message = isFirst ? request.fetchRequest : try FetchRequest(url: request.url)
+            message.byteLimit = request.fetchRequest.byteLimit
+            message.allowsInvalidCertificates = request.fetchRequest.allowsInvalidCertificates
+            (message.headers, message.credentials) = (request.headers, request.credentials)
+            if message.headers["User-Agent"] == nil { message.headers["User-Agent"] = options.userAgent }
+            return message
+        }
+    }
+
+    private func outcome(of response: FetchResponse, requestTime: Timestamp) async -> ExchangeOutcome {
+        var head = ResponseHead()
+        (head.status, head.headers) = (response.status, response.headers)
+        (head.requestTime, head.responseTime) = (requestTime, options.time.now)
+        var metrics = response.metrics
+        metrics.queued = queued
+        var outcome = ExchangeOutcome(head: head, sharedMetrics: SharedMetrics(metrics))
+        if head.isRedirect, let location = head.headers["Location"] {
+            outcome.redirectTarget = ParsedURL.resolve(location, against: request.url)
+        }
+        guard head.isSuccess else { return outcome }
+        do throws(EideticError) { try await deliver(response.bytes, head: head, to: &outcome) } catch {
+            outcome.error = error
+        }
+        return outcome
+    }
+
+    /// Checks a body, and passes it to the channel, the file or the outcome.
+    private func deliver(
+        _ bytes: [UInt8],
+        head: ResponseHead,
+        to outcome: inout ExchangeOutcome
+    ) async throws(EideticError) {
+        try check(bytes, head: head, of: &outcome)
+        request.onProgress(FetchProgress(received: bytes.count, expected: bytes.count))
+        if let channel = request.channel {
+            channel.open(with: head)
+            if !bytes.isEmpty { bytes.withUnsafeBytes { channel.append($0) } }
+        } else if let path = request.filePath {
+            try await files.run(in: request.context) { [fileSystem = options.fileSystem] _ throws(EideticError) in
+                try Self.write(bytes, to: path, in: fileSystem)
+            }
+        } else {
+            let share = options.bodyBudget.makeShare(for: request.context)
+            _ = share.add(bytes.count)
+            share.markComplete()
+            (outcome.body, outcome.share) = (bytes, share)
+        }
+    }
+
+    private func check(_ bytes: [UInt8], head: ResponseHead, of outcome: inout ExchangeOutcome) throws(EideticError) {
+        if head.status == 206, request.partialBody != nil || request.headers["Range"] == nil {
+            outcome.hasUnrequestedRange = true
+            throw EideticError(.badResponse, message: "\(request.url): the server sent a part of the body")
+        }
+        let limit = request.fetchRequest.byteLimit
+        guard bytes.count <= limit.bytes else {
+            let message = "\(request.url): the body is longer than the limit; the limit is \(limit.bytes) bytes"
+            throw EideticError(.limitExceeded, message: message)
+        }
+        guard request.requiresImage else { return }
+        guard case .format = ImageFormat.detect(in: bytes) else {
+            throw .notAnImage(url: request.url, headers: head.headers, isEmpty: bytes.isEmpty, status: head.status)
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String, in fileSystem: FileSystem) throws(EideticError) {
+        do throws(SystemError) {
+            let file = try BodyFile(path: path, fileSystem: fileSystem)
+            try bytes.span.withUnsafeBytes { chunk throws(SystemError) in try file.write(chunk) }
+            try file.commit()
+        } catch {
+            throw EideticError(error)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Eidetic
+import EideticTesting
+import Testing
+
+/// Codecs of users, which are registered for the whole process, so that each test has a format of its own.
+@Suite("Codecs of users", .timeLimit(.minutes(1)))
+struct CodecPluginTests {
+    @Test("L27 an image in a registered format is detected, loaded, scaled and cached as any other")
+    func loads() async throws {
+        let codec = GreyCodec(name: "one")
+        ImageDecoder.register(codec)
+        #expect(ImageFormat.detect(in: codec.file(side: 8)) == .format(codec.format))
+        #expect(ImageDecoder.supportedFormats.contains(codec.format))
+        let network = FakeNetwork(), pipeline = ImagePipeline.fake(over: network)
+        network.respond(to: "https://example.org/a.one", with: .bytes(codec.file(side: 8)))
+        var request = ImageRequest("https://example.org/a.one")
+        let image = try await pipeline.image(for: request)
+        #expect(image.format == codec.format)
+        #expect("\(image.format)" == "one")
+        request.size = PixelSize(width: 4, height: 4)
+        #expect(try await pipeline.image(for: request).size == PixelSize(width: 4, height: 4))
+        #expect(network.requests.first?.headers["Accept"]?.contains("image/x-one") == true)
+    }
+
+    @Test("L27 without its codec the same file is not an image; with few bytes of it more are needed")
+    func detection() {
+        let codec = GreyCodec(name: "two")
+        #expect(ImageFormat.detect(in: codec.file(side: 2)) == .unknown)
+        ImageDecoder.register(codec)
+        let file = codec.file(side: 2), length = codec.signatures[0].count
+        #expect(ImageFormat.detect(in: Array(file.prefix(length - 1))) == .needsMoreBytes)
+        #expect(ImageFormat.detect(in: Array(file.prefix(length - 1)), isComplete: true) == .unknown)
+        #expect(ImageFormat.detect(in: Array(file.prefix(length))) == .format(codec.format))
+    }
+
+    @Test("L27 every truncation of a file fails as an error of the codec, and none is shown")
+    func truncations() {
+        let codec = GreyCodec(name: "three"), file = codec.file(side: 3)
+        ImageDecoder.register(codec)
+        for count in file.indices {
+            #expect(throws: EideticError.self) { try ImageDecoder.decode(Array(file.prefix(count))) }
+        }
+        #expect(throws: Never.self) { try ImageDecoder.decode(file) }
+    }
+
+    @Test("L27 the limits hold for a user's codec before its pixels are decoded", arguments: [-1, 0, 1])
+    func limits(_ excess: Int) {
+        let codec = GreyCodec(name: "four")
+        ImageDecoder.register(codec)
+        var limits = DecodeLimits.standard
+        limits.pixels = 10 * 10 - excess
+        let error = Result { try ImageDecoder.decode(codec.file(side: 10), limits: limits) }.error as? EideticError
+        #expect(error?.code == (excess > 0 ? .limitExceeded : nil))
+    }
+
+    @Test("L27 a codec that returns other frames than it announces fails as corrupt", arguments: [0, 2, 3, 5])
+    func wrongFrames(_ side: Int) {
+        let codec = GreyCodec(name: "five\(side)", returnedSide: side)
+        ImageDecoder.register(codec)
+        let error = #expect(throws: EideticError.self) { try ImageDecoder.decode(codec.file(side: 4)) }
+        #expect(error?.code == .corrupt)
+    }
+
+    @Test("L27 formats of one name are the same, and those of the package keep their names")
+    func formats() {
+        let one = ImageFormat(name: "six", mimeType: "image/x-six"), two = ImageFormat(name: "six", mimeType: "a/b")
+        #expect(one == two)
+        #expect(two.mimeType == "image/x-six")
+        #expect(one.fileExtension == "six")
+        #expect(ImageFormat.allCases.map(\.rawValue).contains("jpegxl"))
+        #expect(ImageFormat.jpeg.fileExtension == "jpg")
+    }
+}
+
+/// Grey squares: a signature, a byte for the side, a byte for each pixel.
+private struct GreyCodec: ImageCodecPlugin {
+    let format: ImageFormat
+    let signatures: [[UInt8]]
+    var returnedSide: Int?
+
+    init(name: String, returnedSide: Int? = nil) {
+        format = ImageFormat(name: name, mimeType: "image/x-\(name)")
+        signatures = [Array("GREY \(name)\n".utf8)]
+        self.returnedSide = returnedSide
+    }
+
+    func file(side: Int) -> [UInt8] { signatures[0] + [UInt8(side)] + Array(repeating: 255, count: side * side) }
+
+    func header(of bytes: Span<UInt8>) throws(EideticError) -> ImageHeader? {
+        let start = signatures[0].count
+        guard bytes.count > start else { return nil }
+        return ImageHeader(format: format, size: PixelSize(width: Int(bytes[start]), height: Int(bytes[start])))
+    }
+
+    func decode(_ bytes: Span<UInt8>, for task: ImageCodecTask) throws(EideticError) -> [Image.Frame] {
+        try task.checkpoint()
+        let start = signatures[0].count + 1, side = returnedSide ?? task.header.size.width
+        guard bytes.count >= start + task.header.size.pixelCount else {
+            throw EideticError(.truncated, message: "\(format): pixels are missing")
+        }
+        guard side > 0 else { return [] }
+        let pixels = try PixelBuffer(size: PixelSize(width: side, height: side), alpha: .opaque) { target, _ in
+            for index in target.indices { target[index] = index % 4 == 3 ? 255 : 128 }
+        }
+        return [Image.Frame(pixels: pixels)]
+    }
+}
+
+extension Result {
+    fileprivate var error: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
