@@ -50,7 +50,7 @@ struct LoadOnceTests {
                 let fields = isVariant ? variant : ["ETag": "\"1\""]
                 return [.response(isConfirmed ? 304 : 200, headers: fields, body: isConfirmed ? [] : png)]
             }
-            var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+            var downloads = ImagePipeline.Configuration().downloads
             downloads.requestModifier = { request in
                 calls.add("modifier")
                 return request
@@ -78,8 +78,8 @@ struct LoadOnceTests {
             pipeline = ImagePipeline(configuration)
         }
 
-        func request(_ path: String = "/a.png", options: ImageOptions = []) throws -> ImageRequest {
-            try ImageRequest(server.url + path, options: options)
+        func request(_ path: String = "/a.png", options: ImageOptions = []) -> ImageRequest {
+            ImageRequest(server.url + path, options: options)
         }
 
         /// Loads an image and its bytes to disk, and forgets the calls.

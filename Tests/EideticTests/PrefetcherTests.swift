@@ -58,10 +58,10 @@ struct PrefetcherTests {
     func promotes() async throws {
         let gate = Gate(), png = try TestImage.png(width: 4, height: 3)
         let server = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: png)] }
-        var downloads = ImagePipeline.Configuration.standardDownloaderConfiguration
+        var downloads = ImagePipeline.Configuration().downloads
         downloads.maximumConcurrent = 1
         let downloader = Downloader(downloads), pipeline = ImagePipeline(.init(downloader: downloader))
-        let requests = try (0..<10).map { try ImageRequest("\(server.url)/\($0)") }
+        let requests = (0..<10).map { ImageRequest("\(server.url)/\($0)") }
         let group = ImagePrefetcher(pipeline: pipeline, maximumConcurrent: 10).prefetch(requests)
         await waitUntil { downloader.counts == (waiting: 9, running: 1) }
         await server.waitForRequests(count: 1)

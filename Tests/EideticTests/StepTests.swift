@@ -234,7 +234,7 @@ struct StepTests {
     func accept() async throws {
         let png = try TestImage.png(width: 4, height: 3)
         let origin = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
-        _ = try await ImagePipeline(.init()).image(for: try ImageRequest(origin.url))
+        _ = try await ImagePipeline(.init()).image(for: ImageRequest(origin.url))
         let types = try #require(origin.requests.first?.headers["accept"]).split(separator: ",").map(String.init)
         #expect(types == ImageDecoder.supportedFormats.map(\.mimeType) + ["image/*", "*/*;q=0.8"])
         #expect(Set(types).isSuperset(of: ["image/jpeg", "image/png", "image/gif", "image/webp", "image/tiff"]))

@@ -41,11 +41,14 @@ extension Probe {
     func startLoad(in application: Application, cache: DiskCache?) {
         guard let url = plan.url else { return }
         Task.detached { [self] in
+            // Otherwise the process may exit between the end of the load and its line.
+            let output = plan.continuesInBackground ? application.beginBackgroundTask(withName: "output") {} : .invalid
             do throws(EideticError) {
                 let pipeline = plan.usesSharedPipeline ? .shared : makePipeline(in: application, cache: cache)
                 let options: ImageOptions = plan.continuesInBackground ? .continueInBackground : []
                 let request = ImageRequest(url, options: options)
                 try await loadImage(for: request, pipeline: pipeline)
+                application.endBackgroundTask(output)
                 for await state in application.states where state == .background {
                     // A consumer that has received a state holds the process until it requests the next one.
                     while pipeline.cachedImage(for: request) != nil { await Task.yield() }
@@ -56,6 +59,7 @@ extension Probe {
                 }
             } catch {
                 printLine("not loaded: \(error.code)")
+                application.endBackgroundTask(output)
             }
         }
     }
