@@ -51,7 +51,7 @@ extension ByteCount: CustomStringConvertible {
     /// `K`, `M`, `G`, `T` and `KiB` … are units of 1,024; `KB`, `MB`, `GB`, `TB` are units of 1,000. Case is ignored.
     ///
     /// - Returns: `nil` if the text is not such a size, is negative, or exceeds 2⁶².
-    public init?(parsing text: String) {
+    package init?(parsing text: String) {
         let digits = text.prefix { $0.isNumber || $0 == "." }
         let unit = text.dropFirst(digits.count).lowercased().filter { $0 != " " }
         let powers: [String: Double] = [

@@ -52,7 +52,7 @@ public struct CacheKey: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(low) }
 
     /// The hash as 32 hexadecimal digits, the upper half first.
-    public var hexadecimal: String {
+    package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         return String(unsafeUninitializedCapacity: 32) { buffer in
             for index in 0..<16 {

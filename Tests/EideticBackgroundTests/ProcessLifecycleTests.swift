@@ -69,14 +69,14 @@ struct ProcessLifecycleTests {
         #expect(ContinuousClock.now - start < .seconds(3), "the order takes 0.3 s")
     }
 
-    @Test("B17 exit handlers run on the main thread, which uses what they tear down")
+    @Test("B17 exit handlers run on the main actor, which uses what they tear down")
     func exitThread() async throws {
         let probe = try ProbeProcess(["--print-exit-thread"])
         await probe.expectOutput("state active")
         probe.process.kill(SIGTERM)
         let end = await probe.finish()
         #expect(end.status == .exited(0))
-        #expect(end.lines.last == "exit on the main thread")
+        #expect(end.lines.last == "exit on the main actor")
     }
 
     @Test("B17 a process whose main thread is blocked exits all the same, without exit handlers")

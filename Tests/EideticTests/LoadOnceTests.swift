@@ -135,7 +135,7 @@ struct LoadOnceTests {
         let fixture = try Fixture(hasInterceptors: false), display = SilentDisplay()
         for isHit in [false, true] {
             let slot = ImageSlot(display: display, pipeline: fixture.pipeline)
-            let request = try fixture.request()
+            let request = fixture.request()
             let presentation = ImageSlot.Presentation()
             await withCheckedContinuation { continuation in
                 slot.load(request, presentation: presentation) { _ in continuation.resume() }
@@ -177,7 +177,7 @@ struct LoadOnceTests {
         let fixture = try Fixture()
         let destination = toDisk ? ImagePrefetcher.Destination.disk : .memory
         let prefetcher = ImagePrefetcher(pipeline: fixture.pipeline, destination: destination)
-        #expect(await prefetcher.prefetch([try fixture.request()]).finish().skipped == 0)
+        #expect(await prefetcher.prefetch([fixture.request()]).finish().skipped == 0)
         #expect(fixture.calls.removeAll() == all + ["modifier", "response"])
     }
 

@@ -15,10 +15,7 @@ struct Probe: Sendable {
         let application = Application.shared
         if plan.pairCount > 0 { runPairs(in: application) }
         if plan.skipsStart { return }
-        if plan.printsExitThread {
-            Self.mainThread = await MainActor.run { pthread_self() }
-            Self.printExitThread()
-        }
+        if plan.printsExitThread { Self.printExitThread() }
         if plan.usesSharedPipeline { _ = (ImagePipeline.shared, await DisplayGate.shared) }
         let storm = TaskStorm()
         // Before the start, so that it is handled before any callback has returned.
@@ -36,7 +33,7 @@ struct Probe: Sendable {
         var (presentations, awaited) = (plan.presentations[...], ApplicationState.active)
         for await state in application.states {
             printLine("state \(state.rawValue)")
-            if plan.blocksMainThread { await MainActor.run { _ = pause() } }
+            if plan.blocksMainThread, state == .active { await MainActor.run { _ = pause() } }
             guard state == awaited, let next = presentations.popFirst() else { continue }
             awaited = next == .active ? .active : next == .inactive ? .inactive : .background
             application.setPresentation(next)
@@ -45,16 +42,15 @@ struct Probe: Sendable {
         await application.waitUntilTerminated()
     }
 
-    /// Prints at the exit whether its handlers run on the main thread.
+    /// Prints at the exit whether its handlers run on the thread of the lifecycle.
     private static func printExitThread() {
         atexit {
-            let isMain = pthread_equal(pthread_self(), Probe.mainThread) != 0
-            printLine(isMain ? "exit on the main thread" : "exit beside the main thread")
+            var name = [CChar](repeating: 0, count: 16)
+            pthread_getname_np(pthread_self(), &name, name.count)
+            let isLifecycle = String(decoding: name.map { UInt8(bitPattern: $0) }, as: UTF8.self).hasPrefix("eidetic-life")
+            printLine(isLifecycle ? "exit beside the main actor" : "exit on the main actor")
         }
     }
-
-    // Set once before the start, and read at the exit.
-    nonisolated(unsafe) private static var mainThread = pthread_t()
 
     /// Opens a disk cache and writes to it continuously; prints the stored and the rejected entries.
     private func openCache(in application: Application) throws(EideticError) -> DiskCache? {

@@ -13,7 +13,7 @@ public enum MemoryPressure: Int, Sendable, Comparable, CaseIterable {
     public static func < (left: MemoryPressure, right: MemoryPressure) -> Bool { left.rawValue < right.rawValue }
 
     /// The fraction of a cache that may be kept at this level: 1, 0.5, 0.25 or 0.
-    public var retainedFraction: Double {
+    package var retainedFraction: Double {
         switch self {
         case .normal: 1
         case .warning: 0.5

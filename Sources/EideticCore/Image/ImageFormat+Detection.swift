@@ -10,7 +10,7 @@ extension ImageFormat {
     }
 
     /// The largest number of bytes that detection needs, except for SVG with a long prologue.
-    public static let maximumSignatureLength = 4_096
+    package static let maximumSignatureLength = 4_096
 
     /// Detects a format by its content, never by a name.
     ///
@@ -21,7 +21,7 @@ extension ImageFormat {
     ///   - isComplete: `true` if no more bytes follow. The result is then never `needsMoreBytes`.
     /// - Returns: The format, or the reason why it is not known.
     /// - Complexity: O(1), except for text that may be SVG.
-    public static func detect(in bytes: UnsafeRawBufferPointer, isComplete: Bool = false) -> Detection {
+    package static func detect(in bytes: UnsafeRawBufferPointer, isComplete: Bool = false) -> Detection {
         let signature = ImageSignature(bytes: bytes)
         if let format = signature.format { return .format(format) }
         switch OwnSignatures.detect(in: bytes) {

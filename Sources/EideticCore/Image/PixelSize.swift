@@ -20,7 +20,7 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
     /// An omitted side is unlimited.
     ///
     /// - Returns: `nil` if the text is not such a size, or a side is not positive.
-    public init?(parsing text: String) {
+    package init?(parsing text: String) {
         let sides = text.lowercased().split(separator: "x", omittingEmptySubsequences: false)
         guard (1...2).contains(sides.count), sides.contains(where: { !$0.isEmpty }) else { return nil }
         var numbers: [Int] = []
@@ -34,7 +34,7 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The length of an unlimited side: 2³⁰.
-    public static let unlimitedSide = 1 << 30
+    package static let unlimitedSide = 1 << 30
 
     /// The number of pixels, or `Int.max` if it does not fit.
     public var pixelCount: Int {

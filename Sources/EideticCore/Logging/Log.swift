@@ -4,9 +4,9 @@ import Synchronization
 /// Logging by category and level, to the standard error or the journal; off by default.
 ///
 /// Set `EIDETIC_LOG` to a level (`info`) or to levels by category (`fetch=debug,store=info`), or call `configure`.
-public enum Log {
+package enum Log {
     /// The amount of logging; each level includes those before it.
-    public enum Level: Int, Sendable, Comparable, CaseIterable {
+    package enum Level: Int, Sendable, Comparable, CaseIterable {
         /// No logging.
         case off
         /// Unexpected failures.
@@ -19,11 +19,11 @@ public enum Log {
         case debug
 
         /// Returns `true` if the first level logs less than the second.
-        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+        package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// A part of Eidetic whose level can be set separately.
-    public enum Category: String, Sendable, CaseIterable {
+    package enum Category: String, Sendable, CaseIterable {
         /// Downloads.
         case fetch
         /// The memory cache and the disk cache.
@@ -37,7 +37,7 @@ public enum Log {
     }
 
     /// The destination of log lines.
-    public enum Sink: Sendable {
+    package enum Sink: Sendable {
         /// The standard error.
         case standardError
         /// The systemd journal, with the fields `EIDETIC_PART` and `MESSAGE`.
@@ -47,13 +47,13 @@ public enum Log {
     }
 
     /// Sets the levels and the sink for the whole process; omitted categories are not logged.
-    public static func configure(_ levels: [Category: Level], sink: Sink = .standardError) {
+    package static func configure(_ levels: [Category: Level], sink: Sink = .standardError) {
         configuration.withLock { $0 = Configuration(levels: levels, sink: sink) }
         highestLevel.store(levels.values.max()?.rawValue ?? 0, ordering: .relaxed)
     }
 
     /// Sets one level for all categories.
-    public static func configure(_ level: Level, sink: Sink = .standardError) {
+    package static func configure(_ level: Level, sink: Sink = .standardError) {
         configure(Dictionary(uniqueKeysWithValues: Category.allCases.map { ($0, level) }), sink: sink)
     }
 

@@ -63,7 +63,7 @@ extension Downloader {
         public var executionOrder = ExecutionOrder.firstInFirstOut
 
         /// The time in the queue after which a download starts before all others; 30 seconds by default.
-        public var starvationLimit: Duration = .seconds(30)
+        package var starvationLimit: Duration = .seconds(30)
 
         /// The header fields of every request; fields of the request itself replace them.
         ///
@@ -93,7 +93,7 @@ extension Downloader {
         public var minimumProgressInterval: Duration = .zero
 
         /// The source of the current time; the system's clocks by default.
-        public var time: any TimeSource = SystemTime()
+        package var time: any TimeSource = SystemTime()
 
         /// The provider of the background tasks that cover the files which the downloader writes.
         ///
@@ -117,10 +117,10 @@ extension Downloader {
         /// The largest number of retries in a burst, of all downloads together; 20 by default.
         ///
         /// Each new download returns a tenth of a retry to the budget.
-        public var retryBudget = 20
+        package var retryBudget = 20
 
         /// The lifetimes of permanent failures in the failure list.
-        public var failurePolicy = FailurePolicy()
+        package var failurePolicy = FailurePolicy()
 
         /// A Boolean value indicating whether the downloader observes the network of the machine; `true` by default.
         ///
@@ -131,10 +131,10 @@ extension Downloader {
         public var partialDirectory: String?
 
         /// The largest total size of the files in `partialDirectory`; 128 MiB by default.
-        public var partialSizeLimit: ByteCount = .mebibytes(128)
+        package var partialSizeLimit: ByteCount = .mebibytes(128)
 
         /// The lifetime of the files in `partialDirectory`, and of parts of saved files; 1 day by default.
-        public var partialLifetime: Duration = .seconds(86_400)
+        package var partialLifetime: Duration = .seconds(86_400)
 
         // Hooks.
 

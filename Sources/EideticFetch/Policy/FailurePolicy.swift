@@ -3,31 +3,31 @@ import EideticCore
 /// The lifetime of each kind of permanent failure in the ``FailureList``.
 ///
 /// A request with a listed failure is not sent. A lifetime of zero keeps failures of that kind out of the list.
-public struct FailurePolicy: Sendable, Hashable {
+package struct FailurePolicy: Sendable, Hashable {
     /// The lifetime of status 404 and 410; 1 hour by default.
-    public var missing: Duration = .seconds(3_600)
+    package var missing: Duration = .seconds(3_600)
     /// The lifetime of status 401, 403 and 407; 5 minutes by default.
-    public var forbidden: Duration = .seconds(300)
+    package var forbidden: Duration = .seconds(300)
     /// The lifetime of every other status below 500; 10 minutes by default.
-    public var otherStatus: Duration = .seconds(600)
+    package var otherStatus: Duration = .seconds(600)
     /// The lifetime of a body that is no image, a damaged image or an image of an unknown format; 10 minutes by
     /// default.
-    public var notAnImage: Duration = .seconds(600)
+    package var notAnImage: Duration = .seconds(600)
     /// The lifetime of a body with more bytes or pixels than allowed; 1 hour by default.
     ///
     /// The limit may be that of any pipeline that uses the downloader.
-    public var tooLarge: Duration = .seconds(3_600)
+    package var tooLarge: Duration = .seconds(3_600)
     /// The lifetime of a certificate that is not trusted; 5 minutes by default.
-    public var tls: Duration = .seconds(300)
+    package var tls: Duration = .seconds(300)
     /// The lifetime of an invalid redirect or an invalid response; 10 minutes by default.
-    public var protocolError: Duration = .seconds(600)
+    package var protocolError: Duration = .seconds(600)
     /// The largest number of listed failures; 4,096 by default.
     ///
     /// The oldest are removed first.
-    public var capacity = 4_096
+    package var capacity = 4_096
 
     /// Creates a policy with default values.
-    public init() {}
+    package init() {}
 
     /// Returns the lifetime of `error`, or `nil` for an error that is not listed.
     func lifetime(of error: EideticError) -> Duration? {

@@ -76,7 +76,7 @@ extension DiskCache.Blocking {
 
     /// Replaces the metadata of an entry; see ``DiskCache/replaceMetadata(of:with:)``.
     @discardableResult
-    public func replaceMetadata(
+    package func replaceMetadata(
         of entry: DiskCache.Entry,
         with metadata: DiskCache.Metadata
     ) throws(EideticError) -> Bool {
@@ -146,7 +146,7 @@ extension DiskCache.Blocking {
     public func entries() throws(EideticError) -> [DiskCache.EntryInfo] { try cache.listEntries() }
 
     /// Verifies all entries; see ``DiskCache/verify()``.
-    public func verify() throws(EideticError) -> (checked: Int, damaged: [DiskCache.DamagedEntry]) {
+    package func verify() throws(EideticError) -> (checked: Int, damaged: [DiskCache.DamagedEntry]) {
         try cache.verifyEntries()
     }
 }

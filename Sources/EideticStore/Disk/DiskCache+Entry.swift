@@ -22,7 +22,7 @@ extension DiskCache {
         public typealias Field = HTTPHeaders.Field
 
         /// A distinction between encoded originals and bytes that can be computed again.
-        public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
+        package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
             /// The bytes as their origin sent them.
             case original
             /// Bytes computed from an original, for example a smaller rendition; evicted before originals.
@@ -30,7 +30,7 @@ extension DiskCache {
         }
 
         /// The value of an entry to the user, which decides how long it resists eviction.
-        public enum Importance: UInt8, Sendable, Hashable, CaseIterable, Comparable {
+        package enum Importance: UInt8, Sendable, Hashable, CaseIterable, Comparable {
             /// Prefetched and not yet read; a read changes it to `viewed`.
             case prefetched
             /// Loaded for display.
@@ -39,7 +39,7 @@ extension DiskCache {
             case user
 
             /// Returns `true` if an entry of the first importance is evicted before one of the second.
-            public static func < (left: Importance, right: Importance) -> Bool { left.rawValue < right.rawValue }
+            package static func < (left: Importance, right: Importance) -> Bool { left.rawValue < right.rawValue }
         }
 
         /// The time of the write; zero, the default, stands for the current time.
@@ -52,9 +52,9 @@ extension DiskCache {
         /// Additional bytes for the caller's use; none by default.
         public var extendedData: [UInt8] = []
         /// The kind of the entry; original by default.
-        public var kind = Kind.original
+        package var kind = Kind.original
         /// The importance of the entry; `viewed` by default.
-        public var importance = Importance.viewed
+        package var importance = Importance.viewed
 
         /// Creates metadata.
         public init(expirationTime: Timestamp? = nil, headers: [Field] = []) {
@@ -66,7 +66,7 @@ extension DiskCache {
     /// The number and size of a cache's entries.
     public struct Usage: Sendable, Hashable {
         /// Creates the usage of an empty cache.
-        public init() {}
+        package init() {}
 
         /// The number of entries.
         public var entryCount = 0
@@ -77,10 +77,10 @@ extension DiskCache {
     }
 
     /// An entry whose file is damaged.
-    public struct DamagedEntry: Sendable, Hashable {
+    package struct DamagedEntry: Sendable, Hashable {
         /// The absolute path of the file.
-        public let path: String
+        package let path: String
         /// A description of the damage.
-        public let reason: String
+        package let reason: String
     }
 }

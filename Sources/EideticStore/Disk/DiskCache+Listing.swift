@@ -21,7 +21,7 @@ extension DiskCache {
     /// Reads and verifies all entries, and changes none.
     ///
     /// - Returns: The number of verified files, and the damaged ones.
-    public func verify() async throws(EideticError) -> (checked: Int, damaged: [DamagedEntry]) {
+    package func verify() async throws(EideticError) -> (checked: Int, damaged: [DamagedEntry]) {
         try await pool.run { _ throws(EideticError) in try self.verifyEntries() }
     }
 }

@@ -1,4 +1,4 @@
-public import EideticCore
+package import EideticCore
 import Glibc
 
 extension DiskCache {
@@ -15,7 +15,7 @@ extension DiskCache {
     /// - Complexity: O(*n*) in the size of the metadata; once in about a hundred replacements also in that of the
     ///   bytes.
     @discardableResult
-    nonisolated(nonsending) public func replaceMetadata(
+    nonisolated(nonsending) package func replaceMetadata(
         of entry: Entry,
         with metadata: Metadata
     ) async throws(EideticError) -> Bool {

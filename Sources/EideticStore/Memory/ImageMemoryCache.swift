@@ -20,7 +20,7 @@ public final class ImageMemoryCache: Sendable {
     public let images: MemoryCache<Image>
 
     /// The memory that must stay available when an image from disk is inserted.
-    public let watermark: ByteCount
+    package let watermark: ByteCount
 
     private let decodedSizes = DecodedSizeIndex()
     private let availableMemory: AvailableMemory
@@ -65,7 +65,7 @@ public final class ImageMemoryCache: Sendable {
     /// Returns the image of exactly this decode.
     ///
     /// - Complexity: O(1); no allocation.
-    public func image(for key: CacheKey) -> Image? { images.value(for: key) }
+    package func image(for key: CacheKey) -> Image? { images.value(for: key) }
 
     /// Returns the image of exactly this decode, if its pixels are decoded already.
     package func decodedImage(for key: CacheKey) -> Image? {
@@ -82,7 +82,7 @@ public final class ImageMemoryCache: Sendable {
     ///   - mode: The content mode with which the image is fitted to the size.
     /// - Returns: The smallest image that has all requested pixels. A vector image is returned for exactly this decode
     ///   only, since each size is drawn separately.
-    public func image(for key: CacheKey, base: CacheKey, size: PixelSize?, mode: ContentMode = .fit) -> Image? {
+    package func image(for key: CacheKey, base: CacheKey, size: PixelSize?, mode: ContentMode = .fit) -> Image? {
         if let image = images.value(for: key) { return image }
         for entry in decodedSizes.entries(for: base) where entry.key != key && entry.covers(size, mode: mode) {
             if let image = images.value(for: entry.key) { return image }
@@ -92,7 +92,7 @@ public final class ImageMemoryCache: Sendable {
     }
 
     /// Returns the largest complete image with this base key, to be shown until a better one is loaded.
-    public func largestImage(forBase base: CacheKey) -> Image? {
+    package func largestImage(forBase base: CacheKey) -> Image? {
         for entry in decodedSizes.entries(for: base).reversed() {
             if let image = images.value(for: entry.key) { return image }
             decodedSizes.remove(entry, for: base)
@@ -101,7 +101,7 @@ public final class ImageMemoryCache: Sendable {
     }
 
     /// Removes every image with this base key, for example because the encoded bytes have changed.
-    public func removeAll(forBase base: CacheKey) { removeAll(forBase: base) { _ in true } }
+    package func removeAll(forBase base: CacheKey) { removeAll(forBase: base) { _ in true } }
 
     /// Removes the images with this base key for which `shouldRemove` returns `true`.
     ///
@@ -118,7 +118,7 @@ public final class ImageMemoryCache: Sendable {
     /// Inserts an image under the key of its decode, and makes it available to smaller decodes with the same base key.
     ///
     /// A partial image is found by its own key only.
-    public func insert(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
+    package func insert(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
         images.insert(image, for: key, cost: image.cost, timeToLive: timeToLive)
         guard let base, !image.isPartial else { return }
         let entry = DecodedSizeIndex.Entry(
@@ -134,7 +134,7 @@ public final class ImageMemoryCache: Sendable {
     ///
     /// While less memory than the watermark is available, other images are evicted first: as many bytes as are missing,
     /// and at least as many as the new image has, so that the process does not grow.
-    public func insertFromDisk(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
+    package func insertFromDisk(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
         let shortfall = watermark.bytes + image.cost.bytes - availableMemory.bytes
         if shortfall > 0 {
             let bytesToFree = max(shortfall, image.cost.bytes)
@@ -165,7 +165,7 @@ public final class ImageMemoryCache: Sendable {
     }
 
     /// Evicts images as `behavior` requires when the application enters the background.
-    public func enterBackground(behavior: BackgroundBehavior = .removeAll) {
+    package func enterBackground(behavior: BackgroundBehavior = .removeAll) {
         switch behavior {
         case .keepAll: break
         case .shrink(let fraction): images.shrink(toFraction: fraction)
