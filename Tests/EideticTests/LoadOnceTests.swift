@@ -118,7 +118,7 @@ struct LoadOnceTests {
             let fixture = try Fixture(hasInterceptors: hasInterceptors)
             for isHit in [false, true] {
                 let source = await withCheckedContinuation { continuation in
-                    fixture.pipeline.load((try? fixture.request()) ?? .init(.bytes([]))) { result in
+                    fixture.pipeline.load(fixture.request()) { result in
                         continuation.resume(returning: try? result.get().source)
                     }
                 }

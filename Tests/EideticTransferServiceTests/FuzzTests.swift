@@ -66,7 +66,9 @@ struct FuzzTests {
             socketPath: directory.path(of: "socket")
         )
         let client = try process.connect()
-        let hello = WireWriter.encode(TransferCommand.hello(version: TransferCommand.version, application: "fuzz"))
+        let hello = WireWriter.encode(
+            TransferCommand.hello(version: TransferCommand.version, application: "fuzz", secret: [])
+        )
         var numbers = SeededNumbers(seed: 4)
         let frames = MessageTests.commands.map { WireWriter.encode($0) }
         let count = Torture.repetitions(2_000, full: 100_000)

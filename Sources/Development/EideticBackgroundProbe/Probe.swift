@@ -45,9 +45,8 @@ struct Probe: Sendable {
     /// Prints at the exit whether its handlers run on the thread of the lifecycle.
     private static func printExitThread() {
         atexit {
-            var name = [CChar](repeating: 0, count: 16)
-            pthread_getname_np(pthread_self(), &name, name.count)
-            let isLifecycle = String(decoding: name.map { UInt8(bitPattern: $0) }, as: UTF8.self).hasPrefix("eidetic-life")
+            let name = (try? FileSystem().contents(of: "/proc/thread-self/comm")) ?? []
+            let isLifecycle = name.starts(with: "eidetic-life".utf8)
             printLine(isLifecycle ? "exit beside the main actor" : "exit on the main actor")
         }
     }

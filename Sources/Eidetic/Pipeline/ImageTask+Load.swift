@@ -35,8 +35,8 @@ extension ImageTask {
         func start(_ prepared: PreparedLoad, in pipeline: ImagePipeline, context: JobContext) {
             setWork(
                 Task.detached { [self] in
-                    let terminal = await pipeline.terminalEvent(of: prepared, context: context) { self.task?.handle($0) }
-                    task?.handle(terminal)
+                    let end = await pipeline.terminalEvent(of: prepared, context: context) { self.task?.handle($0) }
+                    task?.handle(end)
                 }
             )
         }
