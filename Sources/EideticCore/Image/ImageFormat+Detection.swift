@@ -3,7 +3,7 @@ extension ImageFormat {
     public enum Detection: Sendable, Hashable {
         /// The bytes are the beginning of an image of this format.
         case format(ImageFormat)
-        /// The format cannot be determined yet; at most ``maximumSignatureLength`` bytes are necessary.
+        /// The format cannot be determined yet; at most 4,096 bytes are necessary.
         case needsMoreBytes
         /// The bytes are not the beginning of an image of a known format.
         case unknown

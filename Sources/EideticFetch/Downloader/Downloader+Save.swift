@@ -12,8 +12,8 @@ extension Downloader {
     ///
     /// If the connection breaks off and the server has sent a strong validator, the part is kept beside the file, with
     /// the suffix `.eidetic-partial`, and the next call with the same request and path continues it with `Range` and
-    /// `If-Range`. It is removed after ``Configuration/partialLifetime``; at most 16 parts stay in a directory. Any
-    /// other failure, and a cancellation, leaves no file behind.
+    /// `If-Range`. It is removed after a day; at most 16 parts stay in a directory. Any other failure, and a
+    /// cancellation, leaves no file behind.
     ///
     /// - Parameters:
     ///   - request: The request.
