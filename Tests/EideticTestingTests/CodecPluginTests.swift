@@ -1,5 +1,6 @@
 import Eidetic
 import EideticTesting
+import Synchronization
 import Testing
 
 /// Codecs of users, which are registered for the whole process, so that each test has a format of its own.
@@ -61,6 +62,33 @@ struct CodecPluginTests {
         #expect(error?.code == .corrupt)
     }
 
+    @Test("L27 a header without frames, of another format or without a size fails as corrupt", arguments: 0...3)
+    func wrongHeaders(_ kind: Int) {
+        let codec = WrongCodec(kind: kind)
+        ImageDecoder.register(codec)
+        var options = DecodeOptions()
+        options.frames = .all
+        let error = #expect(throws: EideticError.self) {
+            try ImageDecoder.decode(codec.signatures[0] + [1, 2, 3], options: options)
+        }
+        #expect(error?.code == .corrupt)
+    }
+
+    @Test("L12 L27 a codec that never ends does not delay images of other formats")
+    func endless() async throws {
+        let codec = EndlessCodec(), network = FakeNetwork()
+        ImageDecoder.register(codec)
+        let pipeline = ImagePipeline.fake(over: network) { $0.maximumConcurrentDecodes = 2 }
+        let urls = ["https://example.org/1.endless", "https://example.org/2.endless"]
+        for url in urls { network.respond(to: url, with: .bytes(codec.signatures[0] + [1])) }
+        network.respond(to: "https://example.org/a.png", with: .image(size: PixelSize(width: 4, height: 3)))
+        let tasks = urls.map { pipeline.task(for: ImageRequest($0)) }
+        while codec.runs.withLock({ $0.running }) < urls.count { await Task.yield() }
+        #expect(try await pipeline.image(for: ImageRequest("https://example.org/a.png")).size.width == 4)
+        codec.runs.withLock { $0.isEnded = true }
+        for task in tasks { await #expect(throws: EideticError.self) { try await task.image } }
+    }
+
     @Test("L27 formats of one name are the same, and those of the package keep their names")
     func formats() {
         let one = ImageFormat(name: "six", mimeType: "image/x-six"), two = ImageFormat(name: "six", mimeType: "a/b")
@@ -69,6 +97,48 @@ struct CodecPluginTests {
         #expect(one.fileExtension == "six")
         #expect(ImageFormat.allCases.map(\.rawValue).contains("jpegxl"))
         #expect(ImageFormat.jpeg.fileExtension == "jpg")
+    }
+}
+
+/// A codec whose header is wrong: no frames, another format, or no size.
+private struct WrongCodec: ImageCodecPlugin {
+    let kind: Int
+    var format: ImageFormat { ImageFormat(name: "wrong\(kind)", mimeType: "image/x-wrong\(kind)") }
+    var signatures: [[UInt8]] { [Array("WRONG\(kind)\n".utf8)] }
+
+    func header(of bytes: Span<UInt8>) throws(EideticError) -> ImageHeader? {
+        let size = PixelSize(width: kind == 3 ? 0 : 2, height: 2)
+        return ImageHeader(
+            format: kind == 2 ? .svg : format,
+            size: size,
+            frameCount: kind == 0 ? 0 : kind == 1 ? -1 : 1
+        )
+    }
+
+    func decode(_ bytes: Span<UInt8>, for task: ImageCodecTask) throws(EideticError) -> [Image.Frame] { [] }
+}
+
+/// A codec that decodes until it is told to end, and never checks for its cancellation.
+private struct EndlessCodec: ImageCodecPlugin {
+    final class Runs: Sendable {
+        private let state = Mutex((running: 0, isEnded: false))
+        func withLock<T>(_ body: (inout (running: Int, isEnded: Bool)) -> sending T) -> T {
+            state.withLock { body(&$0) }
+        }
+    }
+
+    let runs = Runs()
+    let format = ImageFormat(name: "endless", mimeType: "image/x-endless")
+    let signatures = [Array("ENDLESS\n".utf8)]
+
+    func header(of bytes: Span<UInt8>) throws(EideticError) -> ImageHeader? {
+        ImageHeader(format: format, size: PixelSize(width: 1, height: 1))
+    }
+
+    func decode(_ bytes: Span<UInt8>, for task: ImageCodecTask) throws(EideticError) -> [Image.Frame] {
+        runs.withLock { $0.running += 1 }
+        while !runs.withLock({ $0.isEnded }) {}
+        return []
     }
 }
 

@@ -199,6 +199,22 @@ struct ImageSlotTests {
         #expect(display.images.last == .image(small, hasTransition: false))
     }
 
+    @Test("L14 L28 an equal request does not continue a load that another thread has just cancelled")
+    func cancelledElsewhere() async throws {
+        let fixture = try await PipelineFixture(.init(server: "location /slow/ { limit_rate 50k; }"))
+        let request = try fixture.serve("slow/a.png", width: 150, height: 150)
+        let slot = ImageSlot(display: display, pipeline: fixture.pipeline, gate: DisplayGate())
+        var order: [String] = []
+        slot.load(request) { order.append("1 \($0.code)") }
+        let task = try #require(slot.task)
+        // As on another thread: the completion handler is called later, and the slot does not know yet.
+        task.cancel(isolation: nil)
+        #expect(order == [])
+        let result = await load(request, in: slot)
+        #expect(try result.get().image.size == PixelSize(width: 150, height: 150))
+        #expect(order == ["1 cancelled"])
+    }
+
     @Test("L14 a new signature replaces the active load of the expired one")
     func freshSignature() async throws {
         let gate = Gate(), png = try TestImage.png(width: 64, height: 48)

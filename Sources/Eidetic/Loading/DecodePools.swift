@@ -9,10 +9,13 @@ struct DecodePools: Sendable {
     /// The pool for all work that can be interrupted.
     let common: WorkPool
     private let ofFormat: [ImageFormat: WorkPool]
+    /// The pool for the codecs of users.
+    private let plugins: WorkPool
 
     /// Creates pools of at most `maximumThreadCount` threads each; no thread starts before the first job.
     init(name: String, maximumThreadCount: Int) {
         common = WorkPool(name: name, maximumThreadCount: maximumThreadCount)
+        plugins = WorkPool(name: "eidetic plug-in", maximumThreadCount: maximumThreadCount)
         ofFormat = Dictionary(
             uniqueKeysWithValues: ImageDecoder.uninterruptibleFormats.map { format in
                 (format, WorkPool(name: "eidetic \(format)", maximumThreadCount: maximumThreadCount))
@@ -23,6 +26,6 @@ struct DecodePools: Sendable {
     /// Returns the pool that decodes these bytes; a few kilobytes suffice.
     func pool(for bytes: [UInt8]) -> WorkPool {
         guard case .format(let format) = ImageFormat.detect(in: bytes) else { return common }
-        return ofFormat[format] ?? common
+        return ofFormat[format] ?? (ImageDecoder.isPlugin(format) ? plugins : common)
     }
 }

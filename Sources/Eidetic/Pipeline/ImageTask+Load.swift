@@ -23,12 +23,17 @@ extension ImageTask {
         }
 
         /// Cancels the load, and releases its task.
-        func cancel() {
+        func cancel() { release()?.cancel() }
+
+        /// Releases the task of a load that has ended, and returns the work.
+        @discardableResult
+        func release() -> Task<Void, Never>? {
+            // The task may be released here, which must not happen under the lock.
             let ended = state.withLock { state in
                 defer { (state.task, state.retained) = (nil, nil) }
-                return (state.work, state.retained)
+                return (work: state.work, task: state.retained)
             }
-            ended.0?.cancel()
+            return ended.work
         }
 
         /// Loads, and reports events on any thread.

@@ -84,20 +84,24 @@ public final class ImageTask: Sendable {
         }
     }
 
-    /// Creates a task that takes over the load of another one, which can only be cancelled from then on.
+    /// Creates a task that takes over the load of another one, which can only be cancelled from then on; `nil` if that
+    /// one is finished, which another thread may have done just now.
     ///
     /// - Parameters:
     ///   - earlier: A task with handlers.
     ///   - request: An equal request; if its priority differs from the earlier one's, it becomes that of the load.
     ///   - handlers: The functions to call.
     @MainActor
-    init(takingOver earlier: ImageTask, for request: ImageRequest, handlers: Handlers) {
+    init?(takingOver earlier: ImageTask, for request: ImageRequest, handlers: Handlers) {
+        let taken = earlier.state.withLock { state -> State? in
+            guard state.result == nil, let load = state.load else { return nil }
+            state.load = nil
+            let (cached, preview) = (state.cached, state.preview)
+            return State(progress: state.progress, cached: cached, preview: preview, handlers: handlers, load: load)
+        }
+        guard let taken else { return nil }
         self.request = request
         context = earlier.context
-        let taken = earlier.state.withLock { state in
-            defer { state.load = nil }
-            return State(progress: state.progress, handlers: handlers, load: state.load)
-        }
         state = Guarded(taken)
         taken.load?.setTask(self, isRetained: true)
         if request.priority != earlier.request.priority { context.priority = request.priority }
@@ -145,7 +149,7 @@ public final class ImageTask: Sendable {
     ///
     /// - Parameter isolation: The actor of the caller; do not pass a value.
     public func cancel(isolation: isolated (any Actor)? = #isolation) {
-        guard let completion = finish(with: .failure(.cancelled)) else { return }
+        guard let completion = finish(with: .failure(.cancelled), cancelsLoad: true) else { return }
         if isolation === MainActor.shared {
             MainActor.assumeIsolated { completion(.failure(.cancelled)) }
         } else {
@@ -158,24 +162,32 @@ public final class ImageTask: Sendable {
 extension ImageTask {
     /// Records an event that is not terminal, and passes it to the sequences.
     private func record(_ event: Event) {
+        // The pixels of an earlier preview are released after the lock.
+        var earlier: Image?
         let sinks = state.withLock { state -> [EventSink] in
             guard state.result == nil else { return [] }
             switch event {
             case .progress(let progress): state.progress = progress
-            case .preview(let image): state.preview = image
+            case .preview(let image): (state.preview, earlier) = (image, state.preview)
             case .cached(let response): state.cached = response
             case .finished, .failed: break
             }
             return Array(state.sinks.values)
         }
         for sink in sinks { sink.send(event) }
+        withExtendedLifetime(earlier) {}
     }
 
     /// Sets the result, unless the task is finished.
     ///
+    /// - Parameters:
+    ///   - result: The outcome.
+    ///   - cancelsLoad: A Boolean value indicating whether the load goes on and must be cancelled; otherwise it has
+    ///     ended, and the Swift task that calls this function is its own.
     /// - Returns: The completion handler, which the caller calls; `nil` if there is none, or the task was finished.
     private func finish(
-        with result: Result<ImageResponse, EideticError>
+        with result: Result<ImageResponse, EideticError>,
+        cancelsLoad: Bool = false
     ) -> (@MainActor (Result<ImageResponse, EideticError>) -> Void)? {
         let ended = state.withLock { state -> State? in
             guard state.result == nil else { return nil }
@@ -184,7 +196,7 @@ extension ImageTask {
             return ended
         }
         guard let ended else { return nil }
-        ended.load?.cancel()
+        if cancelsLoad { ended.load?.cancel() } else { ended.load?.release() }
         for sink in ended.sinks.values { sink.end(with: result) }
         return ended.handlers?.completion
     }

@@ -97,11 +97,7 @@ public final class ImageSlot {
             progress: progress,
             completion: completion
         )
-        if let task, canContinue(task.request, for: load) {
-            continueTask(task, with: load)
-        } else {
-            start(load)
-        }
+        guard let task, canContinue(task.request, for: load), continueTask(task, with: load) else { return start(load) }
     }
 
     /// Cancels the load; the display does not change.
@@ -154,20 +150,25 @@ extension ImageSlot {
     }
 
     /// Continues the active load with the priority, the presentation and the handlers of a new one.
-    private func continueTask(_ earlier: ImageTask, with load: Load) {
-        task = ImageTask(takingOver: earlier, for: load.request, handlers: handlers(for: load))
+    ///
+    /// - Returns: `false` if that load was cancelled on another thread, and its completion handler is still to come.
+    private func continueTask(_ earlier: ImageTask, with load: Load) -> Bool {
+        let handlers = handlers(for: load)
+        guard let next = ImageTask(takingOver: earlier, for: load.request, handlers: handlers) else { return false }
+        task = next
         request = load.request
         let before = presentation
         presentation = load.presentation
         earlier.cancel()
         // The earlier completion handler may have started another load.
-        guard isCurrent(load), !before.hasSameAppearance(as: presentation) else { return }
+        guard isCurrent(load), !before.hasSameAppearance(as: presentation) else { return true }
         if !isCachedImageShown {
             showStart(of: load)
         } else if before.indicator != presentation.indicator {
             // The cached image stays: if the server confirms it, it is not drawn again.
             showIndicator(presentation.indicator.initialIndicator)
         }
+        return true
     }
 
     private func handlers(for load: Load) -> ImageTask.Handlers {

@@ -9,8 +9,9 @@ public import EideticCore
 /// Its images are detected, loaded, cached, scaled, transformed and shown as all others: limits are checked, and pixels
 /// scaled down and premultiplied, outside the codec.
 ///
-/// - *Threads:* Both functions are called on threads of pipelines and caches, several at once, and on those that call
-///   ``ImageDecoder``; never on Swift's cooperative pool. They compute, and neither wait nor read files.
+/// - *Threads:* Both functions are called on several threads at once: ``decode(_:for:)`` on threads of its own, which
+///   it cannot take from other formats, ``header(of:)`` on any, Swift's cooperative pool included. They compute, and
+///   neither wait nor read files.
 /// - *Limits:* The header's size and frames are checked against ``DecodeLimits`` before ``decode(_:for:)`` is called,
 ///   and its memory is reserved. Bytes come from strangers: the codec must expect any of them. ``decode(_:for:)`` calls
 ///   ``ImageCodecTask/checkpoint()`` every few milliseconds, which throws when the decode is cancelled or has used up
@@ -34,7 +35,7 @@ public protocol ImageCodecPlugin: Sendable {
     /// Decodes the pixels.
     ///
     /// - Parameters:
-    ///   - bytes: The whole file.
+    ///   - bytes: The whole file, or with `progressive` what has come of it.
     ///   - task: The header, the requested size, and the check for cancellation.
     /// - Returns: The frames, or only the first one; all of the header's size, or all of one size from
     ///   ``ImageCodecTask/targetSize`` on.

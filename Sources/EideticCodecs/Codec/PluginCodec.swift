@@ -1,12 +1,22 @@
 import EideticCore
+import Glibc
 
 /// The codecs of users, as one codec of this package.
 enum PluginCodec: ImageCodec {
     private static let plugins = Guarded<[ImageFormat: any ImageCodecPlugin]>([:])
 
+    /// Code of users may not check for its end, so it must not keep the threads of other formats.
+    static let detachedCalls: DetachedCalls? = DetachedCalls(
+        name: "eidetic plug-in",
+        maximumConcurrentCalls: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))),
+        memory: .mebibytes(256)
+    )
+
     static func register(_ plugin: some ImageCodecPlugin) {
-        plugins.withLock { $0[plugin.format] = plugin }
-        OwnSignatures.add(plugin.signatures, of: plugin.format)
+        let (format, signatures) = (plugin.format, plugin.signatures)
+        // The earlier codec may be released here, which must not happen under the lock.
+        _ = plugins.withLock { $0.updateValue(plugin, forKey: format) }
+        OwnSignatures.add(signatures, of: format)
     }
 
     static var formats: [ImageFormat] { plugins.withLock { Array($0.keys) } }
@@ -16,9 +26,15 @@ enum PluginCodec: ImageCodec {
         isComplete: Bool,
         format: ImageFormat
     ) throws(EideticError) -> ImageHeader? {
-        let header = try plugin(for: format).header(of: bytes.assumingMemoryBound(to: UInt8.self).span)
-        guard header == nil, isComplete else { return header }
-        throw EideticError(.truncated, message: "\(format): \(bytes.count) bytes are too few for an image")
+        guard let header = try plugin(for: format).header(of: bytes.assumingMemoryBound(to: UInt8.self).span) else {
+            guard isComplete else { return nil }
+            throw EideticError(.truncated, message: "\(format): \(bytes.count) bytes are too few for an image")
+        }
+        guard header.format == format, header.size.width > 0, header.size.height > 0, header.frameCount > 0 else {
+            let announced = "\(header.frameCount) frames of \(header.size) as \(header.format)"
+            throw EideticError(.corrupt, message: "\(format): the codec announces \(announced)")
+        }
+        return header
     }
 
     static func decode(_ bytes: UnsafeRawBufferPointer, for task: DecodeTask) throws(EideticError) -> DecodedPixels {

@@ -90,6 +90,9 @@ public enum ImageDecoder {
     package static let uninterruptibleFormats: [ImageFormat] =
         CodecRegistry.all.filter { $0.detachedCalls != nil }.flatMap { $0.formats }
 
+    /// Returns whether a format is decoded by a codec of the user.
+    package static func isPlugin(_ format: ImageFormat) -> Bool { PluginCodec.formats.contains(format) }
+
     /// Returns `true` unless the bytes are an image of one of the ``uninterruptibleFormats``.
     static func isInterruptible(_ bytes: [UInt8]) -> Bool { detachedCalls(for: bytes) == nil }
 

@@ -74,6 +74,7 @@ extension Downloader {
         outcome: ExchangeOutcome,
         plan: ExchangePlan
     ) throws(Failure) -> Redirect? {
+        guard !plan.redirect.originalRequest.isSingleExchange else { return nil }
         do throws(EideticError) {
             let limit = configuration.maximumRedirects
             if let next = try plan.redirect.next(after: head, location: outcome.redirectTarget, limit: limit) {

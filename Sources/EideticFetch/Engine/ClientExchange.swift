@@ -25,10 +25,16 @@ struct ClientExchange: Sendable {
     private var message: FetchRequest {
         get throws(EideticError) {
             let isFirst = request.redirect.redirectCount == 0
-            var message = isFirst ? request.fetchRequest : try FetchRequest(url: request.url)
-            message.byteLimit = request.fetchRequest.byteLimit
-            message.allowsInvalidCertificates = request.fetchRequest.allowsInvalidCertificates
+            let original = request.fetchRequest
+            var message = isFirst ? original : try FetchRequest(url: request.url)
+            (message.byteLimit, message.requiresImage) = (original.byteLimit, false)
+            (message.timeout, message.totalTimeout) = (original.timeout, original.totalTimeout)
+            message.minimumBytesPerSecond = original.minimumBytesPerSecond
+            message.allowsInvalidCertificates = original.allowsInvalidCertificates
+            message.usesCookies = original.usesCookies
             (message.headers, message.credentials) = (request.headers, request.credentials)
+            // Conditions are among the header fields; caches are asked by the downloader alone.
+            (message.conditions, message.redirectEntries, message.modifications) = (HTTPHeaders(), nil, nil)
             if message.headers["User-Agent"] == nil { message.headers["User-Agent"] = options.userAgent }
             return message
         }

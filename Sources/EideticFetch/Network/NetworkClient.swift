@@ -29,8 +29,13 @@ public protocol NetworkClient: Sendable {
 }
 
 extension Downloader: NetworkClient {
-    /// Loads the resource of a request; the same as ``fetch(_:priority:onProgress:)`` with normal priority.
+    /// Sends one request, and returns the response of its server, whatever its status.
+    ///
+    /// Unlike ``fetch(_:priority:onProgress:)`` it follows no redirect; that is left to the downloader whose network
+    /// this one is.
     public func response(to request: FetchRequest) async throws(EideticError) -> FetchResponse {
-        try await fetch(request)
+        var request = request
+        request.isSingleExchange = true
+        return try await fetch(request)
     }
 }

@@ -70,6 +70,10 @@ public struct FetchRequest: Sendable, Hashable {
     /// The results of the `requestModifier` for the load that this request belongs to; `nil` if it is called each time.
     package var modifications: RequestModifications?
 
+    /// A Boolean value indicating whether any response is returned as it is: no redirect is followed, and no status is
+    /// an error; `false` by default.
+    package var isSingleExchange = false
+
     /// Creates a request for a URL.
     ///
     /// Leading and trailing white space is removed. Characters that are not allowed in a URL are percent-encoded.

@@ -11,7 +11,7 @@ extension ImageWidget {
     /// Starts a load; with `nil` the placeholder is shown.
     func start(_ load: WidgetLoad, for request: ImageRequest?) {
         guard state.widget != nil else { return _ = request.map { _ in load.completion?(.failure(.cancelled)) } }
-        let slot = state.slot(for: load.part, pipeline: pipeline)
+        let slot = state.slot(for: load.part, pipeline: ownPipeline)
         MainThreadWatch.measure {
             slot.startLoad {
                 slot.imageSlot.load(
@@ -27,7 +27,7 @@ extension ImageWidget {
     /// Shows the placeholder now, and starts the load after the layout of the widget.
     func startWhenSized(_ load: WidgetLoad, for request: UnsizedRequest) {
         guard state.widget != nil else { return _ = load.completion?(.failure(.cancelled)) }
-        let slot = state.slot(for: load.part, pipeline: pipeline), state = state, pipeline = pipeline
+        let slot = state.slot(for: load.part, pipeline: ownPipeline), state = state, pipeline = ownPipeline
         let ownGeneration = slot.generation
         request.options.isDisjoint(with: [.keepCurrentImage, .delayPlaceholder])
             ? slot.imageSlot.load(nil, presentation: previewPresentation(of: load, for: request))

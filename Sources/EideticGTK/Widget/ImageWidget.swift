@@ -30,7 +30,7 @@ public struct ImageWidget {
     }
 
     let state: WidgetState
-    private let ownPipeline: ImagePipeline?
+    let ownPipeline: ImagePipeline?
 
     /// The pipeline of the next load.
     var pipeline: ImagePipeline { ownPipeline ?? .shared }
@@ -150,7 +150,7 @@ public struct ImageWidget {
     /// Sets the playback of animated images in a part.
     public func setAnimationPlayback(_ playback: AnimationPlayback, for part: Part = .normal) {
         guard state.widget != nil else { return }
-        state.slot(for: part, pipeline: pipeline).playback = playback
+        (state.existingSlot(for: part) ?? state.slot(for: part, pipeline: ownPipeline)).playback = playback
     }
 }
 #endif

@@ -7,9 +7,10 @@ import EideticCore
 @MainActor
 final class WidgetSlot: ImageDisplay {
     let paintable: ObjectReference
-    let pipeline: ImagePipeline
+    /// The pipeline of all loads; `nil` for the shared one at the start of each.
+    let ownPipeline: ImagePipeline?
     var playback = AnimationPlayback() { didSet { play() } }
-    private(set) lazy var imageSlot = ImageSlot(display: self, pipeline: pipeline)
+    private(set) lazy var imageSlot = ImageSlot(display: self, pipeline: ownPipeline)
     private weak var state: WidgetState?
     private var image: Image?
     private var player: FramePlayer?
@@ -36,9 +37,9 @@ final class WidgetSlot: ImageDisplay {
         var frames = 0
     }
 
-    init(state: WidgetState, pipeline: ImagePipeline) {
+    init(state: WidgetState, pipeline: ImagePipeline?) {
         self.state = state
-        self.pipeline = pipeline
+        ownPipeline = pipeline
         guard let paintable = eidetic_paintable_new() else { preconditionFailure("GObject cannot create a paintable") }
         self.paintable = ObjectReference(adopting: paintable)
     }

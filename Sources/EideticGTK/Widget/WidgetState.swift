@@ -59,9 +59,9 @@ final class WidgetState {
         )
     }
 
-    /// Returns the slot of a part whose loads use `pipeline`.
-    func slot(for part: ImageWidget.Part, pipeline: ImagePipeline) -> WidgetSlot {
-        if let slot = slots[part], slot.pipeline === pipeline { return slot }
+    /// Returns the slot of a part whose loads use `pipeline`, or with `nil` the shared one at the start of each.
+    func slot(for part: ImageWidget.Part, pipeline: ImagePipeline?) -> WidgetSlot {
+        if let slot = slots[part], slot.ownPipeline === pipeline { return slot }
         slots[part]?.invalidate()
         let slot = WidgetSlot(state: self, pipeline: pipeline)
         slots[part] = slot
