@@ -50,13 +50,23 @@ extension ImageRequest {
                 default: self = .remote(try FetchRequest(url: url))
                 }
             } catch {
-                self = .invalid(url, error)
+                self = .invalid(url, Self.isPath(url) ? Self.error(forPath: url) : error)
             }
         }
     }
 }
 
 extension ImageRequest.Resource {
+    /// Returns whether a text is the path of a file, and not a URL.
+    private static func isPath(_ text: String) -> Bool {
+        ["/", "./", "../", "~/"].contains { text.hasPrefix($0) } && !text.hasPrefix("//")
+    }
+
+    private static func error(forPath path: String) -> EideticError {
+        let hint = path.hasPrefix("/") ? "file://\(path.prefix(200))" : "file:// and an absolute path"
+        return EideticError(.invalidURL, message: "\"\(path.prefix(200))\" is a path and no URL; use \(hint)")
+    }
+
     /// A name for messages.
     var name: String {
         switch self {
