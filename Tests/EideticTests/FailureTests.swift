@@ -78,7 +78,7 @@ struct FailureTests {
         #expect(error?.code == .invalidURL)
     }
 
-    @Test("L07 a path given as a URL is refused with the hint to file://", arguments: ["/a/b.png", "./b.png", "~/b.png"])
+    @Test("L07 a path given as a URL is refused, with a hint", arguments: ["/a/b.png", "./b.png", "~/b.png"])
     func paths(_ text: String) async {
         let error = await #expect(throws: EideticError.self) {
             try await ImagePipeline(.init()).image(for: ImageRequest(text))
