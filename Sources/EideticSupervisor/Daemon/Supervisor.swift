@@ -81,6 +81,7 @@ package final class Supervisor {
             context.log.save()
         }
         for application in applications.values { application.release() }
+        context.transfers?.stop()
         context.log.save()
     }
 
