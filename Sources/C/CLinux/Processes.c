@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,4 +62,16 @@ int eidetic_start_detached(const char *path, char *const arguments[], int descri
     }
     close(ends[0]);
     return error;
+}
+
+int eidetic_open_process(int identifier) { return (int)syscall(SYS_pidfd_open, identifier, 0); }
+
+int eidetic_signal_process(int descriptor, int signal) {
+    return (int)syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0);
+}
+
+int eidetic_find_lock_owner(int descriptor) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(descriptor, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return 0;
+    return lock.l_pid > 0 ? lock.l_pid : 0;
 }

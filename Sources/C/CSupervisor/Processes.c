@@ -104,12 +104,6 @@ int eidetic_read_report(int descriptor, int *error) {
 
 int eidetic_fork(void) { return fork(); }
 
-int eidetic_open_process(int identifier) { return (int)syscall(SYS_pidfd_open, identifier, 0); }
-
-int eidetic_signal_process(int descriptor, int signal) {
-    return (int)syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0);
-}
-
 int eidetic_reap_process(int descriptor, int *status) {
     siginfo_t information;
     memset(&information, 0, sizeof information);

@@ -35,6 +35,8 @@ extension SupervisedApplication {
             answerLaunches(failure: nil)
         case .failed(let error):
             process.startFailure = SystemError(.open, errorNumber: error, path: program?.executable ?? "")
+            // The reason of its end is then that of the kill.
+            if let report = process.killReport { answerLaunches(failure: report) }
         }
     }
 

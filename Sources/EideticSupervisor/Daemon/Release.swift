@@ -22,6 +22,14 @@ package struct Release {
         Release(directory: directory, configuration: configuration).run()
     }
 
+    /// Continues the processes with the marks of some applications, whose records cannot be used.
+    static func run(for identifiers: Set<String>, of context: SupervisorContext) {
+        guard !identifiers.isEmpty else { return }
+        let release = Release(directory: context.directory, configuration: context.configuration)
+        for identifier in identifiers { release.openPages(of: identifier) }
+        for status in ProcessStatus.all { release.releaseIfMarked(status) { identifiers.contains($0) } }
+    }
+
     private func run() {
         for identifier in directory.identifiers {
             openPages(of: identifier)
@@ -48,9 +56,11 @@ package struct Release {
         if found.freezer == .signals { SignalFreezer(root: handle, mark: "").thaw() }
     }
 
-    private func releaseIfMarked(_ status: ProcessStatus) {
+    private func releaseIfMarked(_ status: ProcessStatus, isIncluded: (String) -> Bool = { _ in true }) {
         let mark = ProcessStatus.environmentValue(of: SignalFreezer.markName, in: status.identifier)
         guard let mark, mark.hasPrefix("\(directory.path) ") else { return }
+        let identifier = mark.dropFirst(directory.path.count + 1).prefix { $0 != "@" }
+        guard isIncluded(String(identifier)) else { return }
         thawGroup(of: status.identifier)
         guard ProcessStatus.threads(of: status.identifier).contains(where: { $0.state == "T" }) else { return }
         ProcessHandle(identifier: status.identifier, startTime: status.startTime)?.signal(SIGCONT)

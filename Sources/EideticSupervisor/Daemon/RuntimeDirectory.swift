@@ -74,8 +74,11 @@ package struct RuntimeDirectory: Sendable {
         if let failure { throw failure }
     }
 
+    /// The greatest size of a record, above that of one with 64 URLs of 32 KiB, 128 wakes and a program.
+    package static let recordLimit = 4 << 20
+
     /// Reads a regular file; another kind, such as a FIFO, would block or has no end.
-    func contents(of path: String, limit: Int = 1 << 20) -> [UInt8]? {
+    package func contents(of path: String, limit: Int = recordLimit) -> [UInt8]? {
         let number = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard number >= 0 else { return nil }
         let file = FileDescriptor(adopting: number)

@@ -81,6 +81,7 @@ package final class Supervisor {
             context.log.save()
         }
         for application in applications.values { application.release() }
+        context.transfers?.stop()
         context.log.save()
     }
 
@@ -135,19 +136,30 @@ package final class Supervisor {
 
     /// Takes over what earlier supervisors have left.
     private func recover() {
-        for identifier in context.directory.identifiers {
-            guard let bytes = context.directory.contents(of: context.directory.recordPath(of: identifier)) else {
-                continue
-            }
-            let application = application(named: identifier)
-            do throws(WireError) {
-                application.restore(try WireReader.decode(ApplicationRecord.self, from: bytes))
-            } catch {
-                application.log("its record is damaged: \(error)")
-            }
-        }
+        let lost = context.directory.identifiers.filter { !restore($0) }
         recoverUnknownGroups()
+        // What signals have stopped runs on alone; the rest was found by its groups.
+        Release.run(for: Set(lost.filter { applications[$0]?.process == nil }), of: context)
         for application in Array(applications.values) { application.completeRestoration() }
+    }
+
+    /// Restores an application from its record; returns `false` if the record cannot be used.
+    private func restore(_ identifier: String) -> Bool {
+        let path = context.directory.recordPath(of: identifier)
+        guard let bytes = context.directory.contents(of: path) else {
+            if access(path, F_OK) == 0 {
+                application(named: identifier).log("its record cannot be read: its process runs on alone")
+            }
+            return false
+        }
+        let application = application(named: identifier)
+        do throws(WireError) {
+            application.restore(try WireReader.decode(ApplicationRecord.self, from: bytes))
+            return true
+        } catch {
+            application.log("its record is damaged: \(error)")
+            return false
+        }
     }
 
     /// Takes over the processes that no record mentions; ends what is left of those that have ended.

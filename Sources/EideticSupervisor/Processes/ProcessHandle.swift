@@ -1,3 +1,4 @@
+import CLinux
 import CSupervisor
 import EideticCore
 import Glibc

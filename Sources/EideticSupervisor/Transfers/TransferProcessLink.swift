@@ -18,6 +18,8 @@ final class TransferProcessLink {
     private var process: ProcessHandle?
     private var connection: Connection?
     private var watch: Poller.Watch?
+    /// The report of the birth of the process, until the program has started or cannot start, and the end of its time.
+    private var birth: (report: StartReport, watch: Poller.Watch, deadline: Duration)?
     /// The time of the next start.
     private var startTime: Duration?
     private var lastStart: Duration = .zero
@@ -28,6 +30,8 @@ final class TransferProcessLink {
     private static let longestPause: Duration = .seconds(10)
     /// The time after which a process counts as one that works.
     private static let trialTime: Duration = .seconds(10)
+    /// The time in which the program starts; one on a file system that hangs does not.
+    private static let birthLimit: Duration = .seconds(20)
 
     init(_ configuration: SupervisorConfiguration.Transfers, poller: Poller) {
         (self.configuration, self.poller) = (configuration, poller)
@@ -35,15 +39,23 @@ final class TransferProcessLink {
     }
 
     /// The time at which ``handleDeadlines()`` must be called; `nil` if only an event can change anything.
-    var nextDeadline: Duration? { [startTime, connection?.retryTime].compactMap(\.self).min() }
+    var nextDeadline: Duration? { [startTime, birth?.deadline, connection?.retryTime].compactMap(\.self).min() }
 
     func handleDeadlines() {
         connection?.retry()
         if let startTime, startTime <= Clock.now { start() }
+        if let birth, birth.deadline <= Clock.now {
+            self.birth = nil
+            abandonSocket(because: "its program has not started in time")
+            process?.signal(SIGKILL)
+        }
     }
 
     /// Sends a message; one that no process receives is not needed, because the next one is told everything.
     func send(_ message: TransferSupervision) { connection?.send(WireWriter.encode(message)) }
+
+    /// Ends a process that has not started its program; a later supervisor starts another one.
+    func stop() { if birth != nil { process?.signal(SIGKILL) } }
 
     // MARK: The process
 
@@ -56,18 +68,31 @@ final class TransferProcessLink {
             _ = try own.send(WireWriter.encode(TransferSupervision.listener), descriptors: [listener.rawValue])
             var places = ProgramLaunch.Places()
             places.socket = inherited.rawValue
-            let process = try ProgramLaunch(program).start(at: places)
+            let (process, report) = try ProgramLaunch(program).begin(at: places)
             self.process = process
             watch = poller.watch(process.rawValue) { [unowned self] in self.processDidEnd() }
+            let birthWatch = poller.watch(report.rawValue) { [unowned self] in self.readBirthReport() }
+            birth = (report, birthWatch, lastStart + Self.birthLimit)
             connect(own)
             onStart()
         } catch {
-            Log.write(.error, category: .background, message: "the transfer process cannot be started: \(error)")
-            // A client then starts the process itself, instead of waiting for a reply.
-            if listener != nil { unlink(configuration.socketPath) }
-            listener = nil
+            abandonSocket(because: "\(error)")
             startLater()
         }
+    }
+
+    /// Reads whether the program has started; a process that could not start it ends.
+    private func readBirthReport() {
+        guard let outcome = birth?.report.take() else { return }
+        birth = nil
+        if case .failed(let error) = outcome { abandonSocket(because: "\(ProgramLaunch(program).failure(error))") }
+    }
+
+    /// Closes the socket: a client then starts the process itself, instead of waiting for a reply.
+    private func abandonSocket(because reason: String) {
+        Log.write(.error, category: .background, message: "the transfer process cannot be started: \(reason)")
+        if listener != nil { unlink(configuration.socketPath) }
+        listener = nil
     }
 
     private var program: ProgramDescription {
@@ -104,6 +129,8 @@ final class TransferProcessLink {
 
     private func processDidEnd() {
         guard let end = process?.takeEnd() else { return }
+        readBirthReport()
+        birth = nil
         connection?.close()
         (process, connection, watch) = (nil, nil, nil)
         Log.write(.info, category: .background, message: "the transfer process has ended: \(end)")

@@ -21,5 +21,8 @@ package struct TransferEngineConfiguration: Sendable {
     /// The identifier of the boot; `nil` for that of the kernel.
     package var boot: String?
 
+    /// A Boolean value indicating whether another transfer process may end this process and take the directory.
+    package var isReplaceable = false
+
     package init(directory: String) { self.directory = directory }
 }

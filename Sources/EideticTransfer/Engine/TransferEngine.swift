@@ -69,7 +69,11 @@ package final class TransferEngine {
     /// - Throws: `refused` if another process has it; an error of the file system.
     package init(_ configuration: TransferEngineConfiguration, inbox: EngineInbox) throws(EideticError) {
         (self.configuration, self.inbox) = (configuration, inbox)
-        lock = try EngineLock.take(of: configuration.directory, with: configuration.fileSystem)
+        lock = try EngineLock.take(
+            of: configuration.directory,
+            isReplaceable: configuration.isReplaceable,
+            with: configuration.fileSystem
+        )
         store = try TransferStore(
             directory: configuration.directory,
             fileSystem: configuration.fileSystem,

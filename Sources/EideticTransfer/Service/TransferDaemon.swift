@@ -20,6 +20,7 @@ package enum TransferDaemon {
         let code = CodePages()
         if options.isSandboxed { try Sandbox.enter(options) }
         var configuration = TransferEngineConfiguration(directory: options.directory)
+        configuration.isReplaceable = true
         configuration.certificateAuthorityFile = options.certificateAuthorityFile
         let inbox = EngineInbox()
         stopOnSignals(inbox)

@@ -76,6 +76,7 @@ extension Lifecycle {
         if isTerminating, isRunning { return .terminating }
         if wasForceQuit { return .forceQuit }
         if allowance <= .zero { return .allowanceExhausted }
+        if wakes.entries.count + waiting.wakes.count >= rules.openWakeLimit { return .tooManyRequests }
         if !isRunning, launchCrashCount > rules.launchCrashLimit { return .repeatedLaunchCrashes }
         return nil
     }

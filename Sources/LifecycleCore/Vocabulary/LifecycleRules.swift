@@ -46,6 +46,8 @@ package struct LifecycleRules: Sendable, Hashable {
     package var stopExtensionInterval: Duration = .seconds(1)
     /// The largest number of URLs that wait for an application; 64 by default.
     package var waitingURLLimit = 64
+    /// The largest number of wakes that an application has not completed; 64 by default.
+    package var openWakeLimit = 64
     /// The continuous assertions that the application declares; all by default.
     package var declaredAssertions: Set<ContinuousAssertion> = Set(ContinuousAssertion.allCases)
     /// The kinds of wake that the application declares; all by default.

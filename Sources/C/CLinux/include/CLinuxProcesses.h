@@ -9,4 +9,15 @@
 /// `posix_spawn` cannot detach the program, which would become a child that nobody expects.
 int eidetic_start_detached(const char *path, char *const arguments[], int descriptor);
 
+/// Opens a descriptor of a process, which becomes readable at its end.
+int eidetic_open_process(int identifier);
+
+/// Sends a signal to the process of a descriptor.
+int eidetic_signal_process(int descriptor, int signal);
+
+/// Returns the process that has a lock of processes (`lockf`) on the file; 0 if none that can be seen has one.
+///
+/// Swift cannot import `fcntl(F_GETLK)`, which is variadic.
+int eidetic_find_lock_owner(int descriptor);
+
 #endif

@@ -37,12 +37,6 @@ int eidetic_read_report(int descriptor, int *error);
 /// Forks this process, which must have no other thread; Swift's Glibc does not import `fork`.
 int eidetic_fork(void);
 
-/// Opens a descriptor of a process, which becomes readable at its end.
-int eidetic_open_process(int identifier);
-
-/// Sends a signal to the process of a descriptor.
-int eidetic_signal_process(int descriptor, int signal);
-
 /// Collects the end of a child by its descriptor, without waiting; returns 1 and its wait status, 0 if it runs, or -1.
 int eidetic_reap_process(int descriptor, int *status);
 
