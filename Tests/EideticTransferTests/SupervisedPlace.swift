@@ -53,18 +53,25 @@ final class SupervisedPlace: Sendable {
 
     /// Launches the application unless it runs; visibly if it was killed too often while it was launched.
     func launch(inBackground: Bool) throws {
-        for inBackground in [inBackground, false] where try status?.process == nil {
-            _ = try request(.launch(identifier: Self.application, url: nil, inBackground: inBackground))
+        for _ in 0..<Self.launchAttempts {
+            for inBackground in [inBackground, false] where try status?.process == nil {
+                _ = try request(.launch(identifier: Self.application, url: nil, inBackground: inBackground))
+            }
+            if try status?.process != nil { return }
         }
+        throw SystemError(.open, errorNumber: ESRCH, path: "the application was not launched: \(log)")
     }
 
-    /// Kills the application; returns whether one ran.
-    func killApplication() -> Bool {
+    private static let launchAttempts = 16
+
+    /// Kills the application, and waits until the supervisor has noticed; returns whether one ran.
+    func killApplication() async throws -> Bool {
         let running = place.processes(
             running: ServicePlace.program("EideticSessionProbe"),
             with: place.directory.path
         )
         for process in running { kill(process, SIGKILL) }
+        while let process = try status?.process, running.contains(process) { await changes.next() }
         return !running.isEmpty
     }
 
