@@ -62,13 +62,13 @@ struct KillTests {
 
     private struct TimeHasPassed: Error {}
 
-    /// Waits for lines; fails with the log if they do not come within one and a half minutes.
+    /// Waits for lines; fails with the log if they do not come within half a minute.
     private func wait(
         for events: EventLines,
         log: () -> String,
         until condition: @escaping @Sendable ([String]) -> Bool
     ) async throws {
-        if await events.wait(atMost: .seconds(90), until: condition) { return }
+        if await events.wait(atMost: .seconds(30), until: condition) { return }
         Issue.record("nothing happens: \(events.lines)\n\(log())")
         throw TimeHasPassed()
     }

@@ -37,16 +37,16 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
 
     /// Hands over the downloads that are missing, before the application may be suspended.
     private func startHandOver() {
-        performInBackground("hand over") { [self] in
+        performInBackground(named: "hand over") { [self] in
             do throws(EideticError) { try await handOver() } catch { say("failed: \(error)") }
         }
     }
 
     /// Performs work during which the application is not suspended.
-    private func performInBackground(_ name: String, _ body: @escaping @MainActor @Sendable () async -> Void) {
+    private func performInBackground(named name: String, work: @escaping @MainActor @Sendable () async -> Void) {
         let task = Application.shared.beginBackgroundTask(withName: name) {}
         Task {
-            await body()
+            await work()
             Application.shared.endBackgroundTask(task)
         }
     }
@@ -111,7 +111,7 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
     ) {
         write("completed \(task.taskDescription ?? "") \(task.taskIdentifier) \(error.map { "\($0.code)" } ?? "ok")")
         // The wake ends with the last event.
-        performInBackground("report") { [self] in await reportCompletion() }
+        performInBackground(named: "report") { [self] in await reportCompletion() }
     }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession) {
