@@ -81,8 +81,12 @@ final class SupervisedPlace: Sendable {
     func killSupervisor() async {
         guard let supervisor else { return }
         supervisor.kill()
+        waitForEnd(of: supervisor)
+    }
+
+    private func waitForEnd(of process: Subprocess) {
         var status = siginfo_t()
-        waitid(P_PID, id_t(supervisor.identifier), &status, Int32(WEXITED | WNOWAIT))
+        waitid(P_PID, id_t(process.identifier), &status, Int32(WEXITED | WNOWAIT))
     }
 
     /// Sends a request to the supervisor; throws unless it is carried out.
@@ -129,7 +133,9 @@ final class SupervisedPlace: Sendable {
     /// Ends the application, the supervisor and the transfer process.
     func finish() async {
         _ = try? request(.quit(identifier: Self.application, force: true))
-        for process in processes.withLock({ $0 }) { process.kill(SIGTERM) }
+        supervisor?.kill(SIGTERM)
+        if let supervisor { waitForEnd(of: supervisor) }
+        // Only now does nobody start another one, which would keep the output of the supervisor open.
         place.killService()
         for process in processes.withLock({ $0 }) { _ = await process.waitUntilExit() }
     }
