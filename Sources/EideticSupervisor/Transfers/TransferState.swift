@@ -1,4 +1,4 @@
-/// What the transfer process must know of an application.
+/// The state of an application that decides what the transfer process does with its events.
 package struct TransferState: Sendable, Hashable {
     package var isRunning = false
     /// A Boolean value indicating whether the application cannot know why it gets events.
