@@ -11,6 +11,7 @@ struct FuzzTests {
     private static let supervision: [TransferSupervision] = [
         .connection(application: "a"), .forceQuit(application: "a"), .network(isMetered: true), .listener,
         .wake(application: "a", session: "s"), .hold(application: "a", isHeld: true),
+        .wakeFailed(application: "a", session: "s"),
     ]
 
     /// Changes, inserts, removes and repeats bytes.

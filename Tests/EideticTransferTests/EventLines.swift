@@ -63,4 +63,19 @@ final class EventLines: Sendable {
         }
         if !isReached { await gate.wait() }
     }
+
+    /// Waits until the lines satisfy a condition; returns `false` if they do not within a time.
+    func wait(atMost limit: Duration, until condition: @escaping @Sendable ([String]) -> Bool) async -> Bool {
+        let end = Guarded(false)
+        let timer = Task {
+            try await Task.sleep(for: limit)
+            end.withLock { $0 = true }
+            add(Self.timeLimit)
+        }
+        await wait { lines in condition(lines) || end.withLock { $0 } }
+        timer.cancel()
+        return condition(lines)
+    }
+
+    private static let timeLimit = "the time has passed"
 }

@@ -30,10 +30,7 @@ struct KillTests {
         try await repeatRounds(name: "application and transfer process", runRound)
     }
 
-    @Test(
-        "B14 kills at random of application, transfer process and supervisor: the same holds",
-        .enabled(if: Torture.isFull, "runs under script/torture")
-    )
+    @Test("B14 kills at random of application, transfer process and supervisor: the same holds")
     func supervisedKills() async throws {
         try await repeatRounds(name: "with a supervisor", runSupervisedRound)
     }
@@ -51,9 +48,29 @@ struct KillTests {
     }
 
     /// Waits for one to four further events, or for the end of the application that was started after `launch` lines.
-    private func waitForMoment(_ events: EventLines, after launch: Int, _ generator: inout SplitMix) async {
+    private func waitForMoment(
+        _ events: EventLines,
+        after launch: Int,
+        _ generator: inout SplitMix,
+        log: () -> String = { "" }
+    ) async throws {
         let goal = events.lines.count + Int(generator.next() % 4) + 1
-        await events.wait { $0.count >= goal || $0.contains("all handled") || $0[launch...].contains("exited") }
+        try await wait(for: events, log: log) {
+            $0.count >= goal || $0.contains("all handled") || $0[launch...].contains("exited")
+        }
+    }
+
+    private struct TimeHasPassed: Error {}
+
+    /// Waits for lines; fails with the log if they do not come within half a minute.
+    private func wait(
+        for events: EventLines,
+        log: () -> String,
+        until condition: @escaping @Sendable ([String]) -> Bool
+    ) async throws {
+        if await events.wait(atMost: .seconds(30), until: condition) { return }
+        Issue.record("nothing happens: \(events.lines)\n\(log())")
+        throw TimeHasPassed()
     }
 
     // MARK: Without a supervisor
@@ -76,12 +93,12 @@ struct KillTests {
                 #expect(result.status == .exited(0), "\(result.outputText) \(result.errorText)")
                 break
             }
-            await waitForMoment(events, after: launch, &generator)
+            try await waitForMoment(events, after: launch, &generator)
             if generator.next() % 3 == 0 { server.changeVersion() }
             let victim = Victim.allCases.randomElement(using: &generator) ?? .both
             if victim != .application, place.killService() { outcome.killCount += 1 }
             // The application is on its own for a while, and is killed then.
-            if victim == .service { await waitForMoment(events, after: launch, &generator) }
+            if victim == .service { try await waitForMoment(events, after: launch, &generator) }
             probe.kill()
             if await exit.value.status == .exited(0) { break }
             outcome.killCount += 1
@@ -97,16 +114,17 @@ struct KillTests {
         let events = try EventLines(at: place.directory.path(of: "log"))
         let server = try NumberedServer(size: 240_000, cutsOneIn: 10, seed: seed) { events.add("request") }
         var generator = SplitMix(seed: seed &* 983), outcome = Outcome()
+        let log = { "\(supervised.log)\n\(supervised.output)\n\((try? supervised.status).debugDescription)" }
         try supervised.install(session: "kills", url: server.url, count: Self.fileCount)
         // In every other round the application is suspended meanwhile, and woken.
         let inBackground = seed % 2 == 0
         try supervised.launch(inBackground: inBackground)
         while outcome.killCount < Self.killsPerRound, !events.lines.contains("all handled") {
-            await waitForMoment(events, after: 0, &generator)
+            try await waitForMoment(events, after: 0, &generator, log: log)
             if generator.next() % 3 == 0 { server.changeVersion() }
             // Each of the three, with equal chances; none of them is a pause.
             let choice = generator.next() % 8
-            if choice & 1 != 0 { outcome.killCount += supervised.killApplication() ? 1 : 0 }
+            if choice & 1 != 0 { outcome.killCount += try await supervised.killApplication() ? 1 : 0 }
             if choice & 2 != 0 { outcome.killCount += place.killService() ? 1 : 0 }
             if choice & 4 != 0 {
                 await supervised.killSupervisor()
@@ -115,7 +133,7 @@ struct KillTests {
             }
             try supervised.launch(inBackground: inBackground)
         }
-        await events.wait { $0.contains("all handled") }
+        try await wait(for: events, log: log) { $0.contains("all handled") }
         await supervised.finish()
         let application = "EideticSessionProbe"
         try await check(place, events: events, server: server, application: application, outcome: &outcome)

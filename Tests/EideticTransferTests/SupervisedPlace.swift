@@ -53,18 +53,25 @@ final class SupervisedPlace: Sendable {
 
     /// Launches the application unless it runs; visibly if it was killed too often while it was launched.
     func launch(inBackground: Bool) throws {
-        for inBackground in [inBackground, false] where try status?.process == nil {
-            _ = try request(.launch(identifier: Self.application, url: nil, inBackground: inBackground))
+        for _ in 0..<Self.launchAttempts {
+            for inBackground in [inBackground, false] where try status?.process == nil {
+                _ = try request(.launch(identifier: Self.application, url: nil, inBackground: inBackground))
+            }
+            if try status?.process != nil { return }
         }
+        throw SystemError(.open, errorNumber: ESRCH, path: "the application was not launched: \(log)")
     }
 
-    /// Kills the application; returns whether one ran.
-    func killApplication() -> Bool {
+    private static let launchAttempts = 16
+
+    /// Kills the application, and waits until the supervisor has noticed; returns whether one ran.
+    func killApplication() async throws -> Bool {
         let running = place.processes(
             running: ServicePlace.program("EideticSessionProbe"),
             with: place.directory.path
         )
         for process in running { kill(process, SIGKILL) }
+        while let process = try status?.process, running.contains(process) { await changes.next() }
         return !running.isEmpty
     }
 
@@ -74,8 +81,12 @@ final class SupervisedPlace: Sendable {
     func killSupervisor() async {
         guard let supervisor else { return }
         supervisor.kill()
+        waitForEnd(of: supervisor)
+    }
+
+    private func waitForEnd(of process: Subprocess) {
         var status = siginfo_t()
-        waitid(P_PID, id_t(supervisor.identifier), &status, Int32(WEXITED | WNOWAIT))
+        waitid(P_PID, id_t(process.identifier), &status, Int32(WEXITED | WNOWAIT))
     }
 
     /// Sends a request to the supervisor; throws unless it is carried out.
@@ -122,7 +133,9 @@ final class SupervisedPlace: Sendable {
     /// Ends the application, the supervisor and the transfer process.
     func finish() async {
         _ = try? request(.quit(identifier: Self.application, force: true))
-        for process in processes.withLock({ $0 }) { process.kill(SIGTERM) }
+        supervisor?.kill(SIGTERM)
+        if let supervisor { waitForEnd(of: supervisor) }
+        // Only now does nobody start another one, which would keep the output of the supervisor open.
         place.killService()
         for process in processes.withLock({ $0 }) { _ = await process.waitUntilExit() }
     }

@@ -153,6 +153,29 @@ struct SuccessionTests {
         #expect(driver.effects.isEmpty && driver.lifecycle.state == .launching)
     }
 
+    @Test("B01 a wake that was not delivered when its process ended launches the next one", arguments: [true, false])
+    func undeliveredWake(isKilled: Bool) {
+        let end: [Step] = isKilled ? [.now(.memoryExhausted)] : []
+        var driver = driver(Path.expiring + [.now(.wake(fetchWake, allowance: .seconds(60)))] + end)
+        #expect(!driver.effects.contains(.reportWake(fetchWake, .failed)))
+        driver.run([.now(.processExited(status: 9))])
+        #expect(!driver.effects.contains(.reportWake(fetchWake, .failed)))
+        #expect(driver.effects.contains(.spawnProcess(second)))
+        driver.run([.now(.callbackAcknowledged(.launchInBackground(.wake(.fetch)), process: second))])
+        #expect(driver.effects.contains(.deliver(.wake(fetchWake), deadline: driver.now + .seconds(30))))
+    }
+
+    @Test(
+        "B01 a wake that was delivered, or waits for a launch that crashes, ends with its process",
+        arguments: [true, false]
+    )
+    func deliveredWake(isLaunching: Bool) {
+        let wake = Step.now(.wake(fetchWake, allowance: .seconds(60)))
+        let driver = driver((isLaunching ? [] : Path.background) + [wake, .now(.processExited(status: 9))])
+        #expect(driver.effects.contains(.reportWake(fetchWake, .failed)))
+        #expect(driver.lifecycle.state == .notRunning && !driver.lifecycle.isLaunchWaiting)
+    }
+
     @Test("B02 URLs and wakes of a process that cannot be started are refused, each once")
     func missingStartWithRequests() {
         var driver = driver([.now(.openURL("a:b")), .now(.wake(fetchWake, allowance: .seconds(60)))])

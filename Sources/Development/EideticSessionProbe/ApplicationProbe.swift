@@ -37,9 +37,16 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
 
     /// Hands over the downloads that are missing, before the application may be suspended.
     private func startHandOver() {
-        let task = Application.shared.beginBackgroundTask(withName: "hand over") {}
-        Task {
+        performInBackground(named: "hand over") { [self] in
             do throws(EideticError) { try await handOver() } catch { say("failed: \(error)") }
+        }
+    }
+
+    /// Performs work during which the application is not suspended.
+    private func performInBackground(named name: String, work: @escaping @MainActor @Sendable () async -> Void) {
+        let task = Application.shared.beginBackgroundTask(withName: name) {}
+        Task {
+            await work()
             Application.shared.endBackgroundTask(task)
         }
     }
@@ -103,7 +110,8 @@ final class ApplicationProbe: ApplicationDelegate, BackgroundURLSessionDelegate 
         didCompleteWithError error: EideticError?
     ) {
         write("completed \(task.taskDescription ?? "") \(task.taskIdentifier) \(error.map { "\($0.code)" } ?? "ok")")
-        Task { await reportCompletion() }
+        // The wake ends with the last event.
+        performInBackground(named: "report") { [self] in await reportCompletion() }
     }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: BackgroundURLSession) {

@@ -226,7 +226,7 @@ extension SupervisedApplication {
             return true
         }
         guard adoptionDeadline != nil else {
-            perform(.refuse(.notConnected))
+            refuse(event, because: .notConnected)
             return true
         }
         guard waitingRequests.count < Self.maximumWaitingRequests else { return false }
@@ -243,7 +243,7 @@ extension SupervisedApplication {
         waitingRequests = []
         for request in requests {
             if process == nil, !request.isStart {
-                perform(.refuse(.processEnded))
+                refuse(request, because: .processEnded)
             } else {
                 handle(request)
             }
@@ -260,8 +260,13 @@ extension SupervisedApplication {
     }
 
     private func refuseWaitingRequests(_ refusal: LifecycleEffect.Refusal) {
-        for _ in waitingRequests { perform(.refuse(refusal)) }
+        for request in waitingRequests { refuse(request, because: refusal) }
         waitingRequests = []
+    }
+
+    private func refuse(_ request: LifecycleEvent, because refusal: LifecycleEffect.Refusal) {
+        perform(.refuse(refusal))
+        reportRefusal(of: request, because: refusal)
     }
 
     private func take(_ process: RunningProcess, as adopted: AdoptedProcess) {

@@ -25,7 +25,7 @@ extension SupervisedApplication {
             lastRefusal = refusal
             log("refused: \(refusal.explanation)")
         case .penalizeWake(let reason): log("the \(reason.kind) wake \(reason.id) was not completed in time")
-        case .reportWake(let reason, let result): log("\(reason.kind) wake \(reason.id): \(result)")
+        case .reportWake(let reason, let result): report(reason, result: result)
         case .reportURL(let url, let outcome): log("\(url): \(outcome)")
         case .cancelTransfers: cancelTransfers()
         // The application saves its archive; the rest concerns an application without a supervisor.

@@ -47,8 +47,8 @@ final class SupervisedApplication {
     var lastRefusal: LifecycleEffect.Refusal?
     /// The explanation of the last obstacle, such as a lock that was held at suspension.
     var lastObstacle: String?
-    /// A Boolean value indicating whether the transfer process holds the events of the application.
-    var holdsTransferEvents = false
+    /// The state that decides whether the transfer process holds the events of the application.
+    var transferState = TransferState()
     private var writtenRecord: ApplicationRecord?
     /// The events that effects have caused, handled after the current one.
     private var pendingEvents: [LifecycleEvent] = []
@@ -81,7 +81,9 @@ final class SupervisedApplication {
         if let count = changedTaskCount {
             perform(transition(on: .openTaskCountChanged(count, process: lifecycle.process), at: now))
         }
-        perform(transition(on: event, at: now))
+        let effects = transition(on: event, at: now)
+        perform(effects)
+        for case .refuse(let refusal) in effects { reportRefusal(of: event, because: refusal) }
     }
 
     /// The time at which an application without a program and without a process is forgotten; `nil` if it is not.

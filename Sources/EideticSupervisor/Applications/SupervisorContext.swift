@@ -15,6 +15,10 @@ final class SupervisorContext {
     let hierarchy: GroupHierarchy?
     /// The transfer process; `nil` if this supervisor has none.
     let transfers: TransferProcessLink?
+    /// A function that returns the applications that the transfer process knows by a name.
+    var applicationsKnownToTransfers: (String) -> [SupervisedApplication] = { _ in [] }
+    /// The names whose events the transfer process holds.
+    var heldTransferNames: Set<String> = []
 
     init(configuration: SupervisorConfiguration, directory: RuntimeDirectory, poller: Poller) throws(SystemError) {
         (self.configuration, self.directory, self.poller) = (configuration, directory, poller)

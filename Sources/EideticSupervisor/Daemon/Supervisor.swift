@@ -46,23 +46,6 @@ package final class Supervisor {
         connectTransfers()
     }
 
-    /// Passes the wakes of the transfer process to the applications.
-    private func connectTransfers() {
-        context.transfers?.onWake = { [unowned self] name, session in
-            let application =
-                self.applications[name] ?? self.applications.values.first { $0.isKnown(toTransfersAs: name) }
-            guard let application else {
-                return self.context.log.append("unknown application, its session \(session) has finished", for: name)
-            }
-            application.wake(forSession: session)
-        }
-        context.transfers?.onStart = { [unowned self] in
-            for application in self.applications.values where application.holdsTransferEvents {
-                application.sendTransferHold()
-            }
-        }
-    }
-
     private func watchSockets() {
         watches = [poller.watch(signals.rawValue) { [unowned self] in self.handleSignal() }]
         listeners = [(supervisorSocket, false), (controlSocket, true)].map { socket, isControl in

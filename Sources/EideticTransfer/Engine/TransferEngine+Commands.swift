@@ -258,6 +258,7 @@ extension TransferEngine {
 
     private func acknowledge(_ events: [UInt64], by application: TransferApplication) throws(EideticError) {
         removeAfterCommit(try store.acknowledge(events, by: application))
+        resetWakePauses(of: application)
     }
 
     /// Cancels all transfers of an application that the user has quit by force, and does not launch it for their

@@ -91,7 +91,7 @@ extension TransferEngine {
 
     func wakeApplicationIfFinished(_ session: TransferSession) {
         guard session.openCount == 0, let last = session.events.last?.event, last <= committedEvent,
-            session.announcedEvent < last, !session.isForceQuit,
+            session.announcedEvent < last, !session.isForceQuit, session.wakeNotBefore <= time.uptime,
             observers[session.number] == nil || session.application.isHeld, session.configuration.sendsLaunchEvents
         else { return }
         session.announcedEvent = last

@@ -38,6 +38,8 @@ package final class TransferEngine {
     var observers: [UInt32: [Observer]] = [:]
     var committedEvent: UInt64
     var changedSessions: Set<UInt32> = []
+    /// The sessions whose application could not be woken, and is to be woken later.
+    var failedWakes: Set<UInt32> = []
     private var afterCommit: [CommitHandler] = []
     private var afterCurrentCommit: [CommitHandler] = []
     /// A function that is called when the changes before it are safe, or with the error for which they are not.
@@ -140,6 +142,7 @@ extension TransferEngine {
         loop.run()
         retryEnds()
         wakeDueTransfers()
+        retryWakes()
         checkConditions()
         tick()
         shareConnections()

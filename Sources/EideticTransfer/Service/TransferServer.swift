@@ -53,8 +53,13 @@ package final class TransferServer: TransferEngineHost {
     package var descriptors: [PollDescriptor] {
         // A listener that cannot be served would be ready at once, again and again.
         let canAccept = connections.count < Self.connectionLimit && time.uptime >= acceptNotBefore
-        let all = (canAccept ? listeners : []) + (supervisor.map { [$0] } ?? [])
-        return all.map { PollDescriptor($0.rawValue) } + connections.map(\.pollDescriptor)
+        return (canAccept ? listeners : []).map { PollDescriptor($0.rawValue) }
+            + (supervisorDescriptor.map { [$0] } ?? []) + connections.map(\.pollDescriptor)
+    }
+
+    private var supervisorDescriptor: PollDescriptor? {
+        let events = PollDescriptor.readable | (waitingWakes.isEmpty ? 0 : PollDescriptor.writable)
+        return supervisor.map { PollDescriptor($0.rawValue, events: events) }
     }
 
     package var nextDeadline: Duration? {
@@ -120,6 +125,7 @@ extension TransferServer {
         case .hold(let application, let isHeld): engine.setHeld(isHeld, application: application)
         case .forceQuit(let application): engine.forceQuit(application)
         case .network(let isMetered): engine.setMetered(isMetered)
+        case .wakeFailed(let application, let session): engine.wakeFailed(session, of: application)
         case .wake, nil: break
         }
     }

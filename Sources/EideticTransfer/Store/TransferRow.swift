@@ -53,6 +53,10 @@ final class TransferSession {
     var events: [(event: UInt64, transfer: UInt64)] = []
     /// The last event of a finished session that was announced to the application.
     var announcedEvent: UInt64 = 0
+    /// The number of wakes that failed since the application has acknowledged an event.
+    var wakeFailures = 0
+    /// The uptime before which no event is announced, after a wake that failed.
+    var wakeNotBefore: Duration = .zero
     /// A Boolean value indicating whether the user has quit the application by force, and not used it again.
     var isForceQuit = false
 

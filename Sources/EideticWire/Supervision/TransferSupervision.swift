@@ -13,11 +13,13 @@ package enum TransferSupervision: Sendable, Hashable {
     case listener
     /// From the supervisor: whether events wait, because the application is suspended or has not handled its wake yet.
     case hold(application: String, isHeld: Bool)
+    /// From the supervisor: the application was not woken for a session, or ended before it had handled the wake.
+    case wakeFailed(application: String, session: String)
 
     /// The largest number of bytes of the name of an application or a session.
     package static let nameLimit = 255
 
-    private enum Tag: UInt8 { case connection = 1, forceQuit, wake, network, listener, hold }
+    private enum Tag: UInt8 { case connection = 1, forceQuit, wake, network, listener, hold, wakeFailed }
 }
 
 extension TransferSupervision: WireEncodable, WireDecodable {
@@ -41,6 +43,10 @@ extension TransferSupervision: WireEncodable, WireDecodable {
             writer.append(Tag.hold.rawValue)
             writer.append(application)
             writer.append(isHeld)
+        case .wakeFailed(let application, let session):
+            writer.append(Tag.wakeFailed.rawValue)
+            writer.append(application)
+            writer.append(session)
         }
     }
 
@@ -56,6 +62,9 @@ extension TransferSupervision: WireEncodable, WireDecodable {
         case .hold:
             let application = try reader.text(limit: Self.nameLimit)
             self = .hold(application: application, isHeld: try reader.boolean())
+        case .wakeFailed:
+            let application = try reader.text(limit: Self.nameLimit)
+            self = .wakeFailed(application: application, session: try reader.text(limit: Self.nameLimit))
         }
     }
 }

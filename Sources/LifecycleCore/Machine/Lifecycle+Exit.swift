@@ -26,7 +26,7 @@ extension Lifecycle {
             wasLaunching: killed?.wasLaunching ?? duringLaunch,
             openTasks: killed?.openTasks ?? openTasks
         )
-        abandonOpenWork()
+        abandonOpenWork(keepsWakes: !duringLaunch && !isTerminating)
         reset(to: .notRunning, isVisible: true)
         // The process may have saved its state again after the user had ended it.
         if killed?.reason == .userForceQuit { effects.append(.deleteArchive) }
@@ -46,7 +46,7 @@ extension Lifecycle {
         let duringLaunch = currentState == .launching
         let killed = TerminationState.KilledProcess(reason: reason, wasLaunching: duringLaunch, openTasks: openTasks)
         effects.append(.killProcess(reason))
-        abandonOpenWork()
+        abandonOpenWork(keepsWakes: !duringLaunch && !isTerminating)
         reset(to: .notRunning, isVisible: true)
         termination.killedProcess = killed
         if duringLaunch, case .watchdog = reason { recordLaunchFailure() }
@@ -58,8 +58,12 @@ extension Lifecycle {
     }
 
     /// Reports the wakes and URLs of the process that will never be completed.
-    mutating func abandonOpenWork() {
-        report(wakes.entries.map(\.reason), as: .failed)
+    ///
+    /// - Parameter keepsWakes: Whether the wakes that were not delivered wait for the next process.
+    mutating func abandonOpenWork(keepsWakes: Bool = false) {
+        let kept = keepsWakes ? wakes.entries.filter { $0.deadline == nil } : []
+        report(wakes.entries.filter { !kept.contains($0) }.map(\.reason), as: .failed)
+        waiting.wakes = kept + waiting.wakes
         for url in urls where url.id != answeredURL {
             effects.append(.reportURL(url, .refused(isTerminating ? .terminating : .processEnded)))
         }
