@@ -61,19 +61,18 @@ public final class ImagePrefetcher: Sendable {
         let (stream, continuation) = AsyncStream<Progress>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let pipeline = pipeline ?? .shared
         let task = Task.detached(priority: .utility) { [self] in
-            var progress = Progress(finished: 0, skipped: 0, total: requests.count)
-            await withTaskGroup(of: Bool.self) { group in
+            var progress = Progress(total: requests.count)
+            await withTaskGroup(of: Swift.Result<Result, EideticError>.self) { group in
                 for request in requests {
                     let ticket = limiter.reserveTicket()
                     group.addTask { [self] in
                         let result = await prefetch(request, in: pipeline, ticket: ticket)
                         onEach?(request, result)
-                        return (try? result.get()) != nil
+                        return result
                     }
                 }
-                for await isLoaded in group {
-                    progress.finished += 1
-                    if !isLoaded { progress.skipped += 1 }
+                for await result in group {
+                    progress.count(result)
                     continuation.yield(progress)
                 }
             }
@@ -93,7 +92,7 @@ public final class ImagePrefetcher: Sendable {
         do throws(EideticError) {
             try await limiter.acquire(ticket: ticket)
             defer { limiter.release() }
-            return .success(Result(try await pipeline.prefetch(request, to: destination)))
+            return .success(Result(try await pipeline.prefetch(request, to: destination), destination: destination))
         } catch {
             return .failure(error)
         }
