@@ -18,7 +18,7 @@ extension ImageDataLoader {
     /// Searches the disk cache; a disk that cannot be read counts as a miss, and the error is logged.
     func diskLookup(for load: Load, context: JobContext) async -> DiskLookup {
         guard disk != nil else { return .miss("there is no disk cache") }
-        let timer = StepTimer(), budget = source.downloader.bodyBudget
+        let timer = StepTimer(context), budget = source.downloader.bodyBudget
         do throws(EideticError) {
             try await budget.waitForRoom(for: context)
             let search = try await search(for: load.request.resourceKey, context: context) {

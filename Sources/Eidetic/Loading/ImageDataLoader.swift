@@ -107,7 +107,7 @@ extension ImageDataLoader {
         guard job.tiers != .sourceOnly, job.request.resource.isStoredOnDisk else { return try await fetch(job) }
         if job.tiers.allowsMemory, let image = activeImages[job.request.dataKey] { return image }
         try await gate.waitUntilOpen(for: job.context)
-        let timer = StepTimer()
+        let timer = StepTimer(job.context)
         switch await diskLookup(for: job.load, context: job.context) {
         case .hit(let image): return image
         case .stale(let stored):
