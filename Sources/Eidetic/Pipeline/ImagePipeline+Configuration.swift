@@ -25,6 +25,10 @@ extension ImagePipeline {
         /// The disk cache for encoded images; `nil`, the default of this initializer, for none.
         public var diskCache: DiskCache?
 
+        /// The images of other sizes, and the transformed ones, that are kept on disk; by default those whose reading
+        /// takes less than a quarter of the time in which they were made.
+        public var derivedImages = DerivedImages()
+
         /// The time for which a cached image is used without its server; the disk cache's maximum age by default.
         public var freshness = Freshness.maximumAge
 

@@ -48,7 +48,13 @@ public final class ImagePipeline: Sendable {
             scaleDownLimit: configuration.scaleDownLimit,
             maximumConcurrentDecodes: configuration.maximumConcurrentDecodes
         )
-        imageLoader = ImageLoader(dataLoader: dataLoader, stage: stage, memory: memory, gate: gate)
+        let derived = DerivedImageStore(
+            settings: configuration.derivedImages,
+            disk: configuration.diskCache,
+            stage: stage,
+            memory: memory
+        )
+        imageLoader = ImageLoader(dataLoader: dataLoader, stage: stage, memory: memory, derived: derived, gate: gate)
         transferredImages = TransferredImages(configuration: configuration)
         cache = ImageCache(tiersOf: configuration, memory: memory, loader: imageLoader)
         if configuration.memoryCache == nil {
