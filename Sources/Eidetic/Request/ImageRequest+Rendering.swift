@@ -48,8 +48,8 @@ extension ImageRequest {
         /// Returns the text that identifies the image; that of the resource if nothing is changed.
         func cacheKeyText(for resourceKey: String, options: ImageOptions) -> String {
             let flags = relevantOptions(in: options).rawValue
-            let isScaled = scale != nil
-            guard size != nil || flags != 0 || !convertsToSRGB || transform != nil || isScaled else { return resourceKey }
+            let isChanged = size != nil || flags != 0 || !convertsToSRGB || transform != nil || scale != nil
+            guard isChanged else { return resourceKey }
             let target = size.map { "\($0) \(contentMode.rawValue)" } ?? "full"
             let scale = scale.map { " @\($0)" } ?? ""
             return "\(resourceKey)\n\(target) \(flags) \(convertsToSRGB)\(scale) \(transform?.key ?? "")"

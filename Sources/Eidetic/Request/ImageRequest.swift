@@ -41,8 +41,8 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// The identity of the bytes, in place of that of the resource; `nil`, the default, for the latter.
     ///
-    /// It applies to memory and disk, and to equal loads, which are coalesced. Equal keys promise equal images, whatever
-    /// the URLs, header fields and credentials: a key for what only one user may see has to name the user.
+    /// It applies to memory and disk, and to equal loads, which are coalesced. Equal keys promise equal images, for all
+    /// URLs, header fields and credentials: a key for what only one user may see has to name the user.
     /// `ImagePipeline.Configuration.requestProcessors` can set it for all requests. `ImageCache.Key` finds the image by
     /// the same text.
     public var cacheKey: String? { didSet { updateIdentity() } }
