@@ -70,6 +70,9 @@ final class ImageDataLoader: Sendable {
         }
     }
 
+    /// Cancels all jobs.
+    func cancelAll() { jobs.cancelAll() }
+
     /// The number of active jobs.
     var activeJobCount: Int { jobs.activeJobCount }
 

@@ -51,6 +51,13 @@ final class ImageLoader: Sendable {
         }
     }
 
+    /// Cancels all jobs, and those of the bytes.
+    func cancelAll() {
+        jobs.cancelAll()
+        decodes.cancelAll()
+        dataLoader.cancelAll()
+    }
+
     /// The number of active jobs and decodes.
     var activeJobCount: Int { jobs.activeJobCount + decodes.activeJobCount }
 

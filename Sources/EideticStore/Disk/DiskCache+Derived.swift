@@ -75,7 +75,10 @@ extension DiskCache.Blocking {
         from original: String
     ) throws(EideticError) -> DiskCache.DerivedEntry? {
         guard let entry = try read(key), entry.metadata.kind == .derived else { return nil }
-        return DiskCache.DerivedEntry(entry: entry, original: try self.original(for: original))
+        let known = try self.original(for: original)
+        // Without it the derived entry could not be used any more.
+        if known != nil { cache.recordAccess(to: CacheKey(cache.storedKeyForReading(original))) }
+        return DiskCache.DerivedEntry(entry: entry, original: known)
     }
 
     /// Returns what is known of an original; see ``DiskCache/original(for:)``.
