@@ -23,6 +23,8 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var memoryHits = 0
     /// The number of images from the disk cache; local resources are not counted.
     public var diskHits = 0
+    /// The number of images from the disk cache that it had in their size and transformed.
+    public var derivedHits = 0
     /// The number of images from a cache that several machines share.
     public var sharedHits = 0
     /// The number of images from the network.
@@ -62,6 +64,7 @@ extension PipelineStatistics {
             ("loads_total", "Loads of images.", loads),
             ("memory_hits_total", "Images from memory.", memoryHits),
             ("disk_hits_total", "Images from disk.", diskHits),
+            ("derived_hits_total", "Images from disk in their size, and transformed.", derivedHits),
             ("shared_hits_total", "Images from a cache that several machines share.", sharedHits),
             ("network_loads_total", "Images from the network.", networkLoads),
             ("cancelled_total", "Loads that were cancelled.", cancelled),
