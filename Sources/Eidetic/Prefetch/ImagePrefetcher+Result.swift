@@ -1,20 +1,20 @@
-public import EideticCore
+package import EideticCore
 
 extension ImagePrefetcher {
     /// A prefetched image, without its pixels.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The place that the image came from.
-        public let source: ImageSource
+        package let source: ImageSource
         /// The format of the encoded image.
-        public let format: ImageFormat
+        package let format: ImageFormat
         /// The size of the full image in upright pixels.
-        public let size: PixelSize
+        package let size: PixelSize
         /// The number of encoded bytes.
-        public let byteCount: ByteCount
+        package let byteCount: ByteCount
         /// The steps of the load with their times.
-        public let trace: LoadTrace
+        package let trace: LoadTrace
         /// The error that kept the bytes from the disk; known for the destination `disk`, and with `waitStoreCache`.
-        public let storeError: EideticError?
+        package let storeError: EideticError?
     }
 }
 

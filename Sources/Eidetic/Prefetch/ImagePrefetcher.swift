@@ -1,4 +1,4 @@
-public import EideticCore
+package import EideticCore
 
 /// A loader of images that will be needed soon, at low priority.
 ///
@@ -49,14 +49,16 @@ public final class ImagePrefetcher: Sendable {
 
     /// Starts to prefetch images in the order of their requests.
     ///
-    /// - Parameters:
-    ///   - requests: The requests.
-    ///   - onEach: Called with the outcome of each request when it ends, on any thread; it must return soon.
+    /// - Parameter requests: The requests.
     /// - Returns: The group of these requests.
     @discardableResult
-    public func prefetch(
+    public func prefetch(_ requests: [ImageRequest]) -> Group { prefetch(requests) { _, _ in } }
+
+    /// Starts to prefetch images, and calls `onEach` with the outcome of each request when it ends, on any thread.
+    @discardableResult
+    package func prefetch(
         _ requests: [ImageRequest],
-        onEach: (@Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void)? = nil
+        onEach: @escaping @Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void
     ) -> Group {
         let (stream, continuation) = AsyncStream<Progress>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let pipeline = pipeline ?? .shared
@@ -67,7 +69,7 @@ public final class ImagePrefetcher: Sendable {
                     let ticket = limiter.reserveTicket()
                     group.addTask { [self] in
                         let result = await prefetch(request, in: pipeline, ticket: ticket)
-                        onEach?(request, result)
+                        onEach(request, result)
                         return (try? result.get()) != nil
                     }
                 }

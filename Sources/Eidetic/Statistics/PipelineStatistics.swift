@@ -1,13 +1,13 @@
 /// The statistics of all loads since a pipeline was created.
 public struct PipelineStatistics: Sendable, Hashable {
     /// The durations of the steps of one kind.
-    public struct Stage: Sendable, Hashable {
+    package struct Stage: Sendable, Hashable {
         /// The number of steps.
-        public var count = 0
+        package var count = 0
         /// The duration of all steps together.
-        public var total: Duration = .zero
+        package var total: Duration = .zero
         /// The duration of the longest step.
-        public var longest: Duration = .zero
+        package var longest: Duration = .zero
     }
 
     /// The number of loads.
@@ -31,7 +31,7 @@ public struct PipelineStatistics: Sendable, Hashable {
     /// An unchanged image that a server sent again is not counted.
     public var savedBytes = 0
     /// The steps by their kind; a step that several loads share counts for each.
-    public var stages: [LoadTrace.Stage: Stage] = [:]
+    package var stages: [LoadTrace.Stage: Stage] = [:]
 }
 
 extension PipelineStatistics {
