@@ -9,9 +9,9 @@ import CXXHash
 /// - SeeAlso: XXH3, https://github.com/Cyan4973/xxHash
 public struct CacheKey: Hashable, Sendable {
     /// The upper 64 bits of the hash.
-    public let high: UInt64
+    @usableFromInline package let high: UInt64
     /// The lower 64 bits of the hash.
-    public let low: UInt64
+    @usableFromInline package let low: UInt64
 
     package init(high: UInt64, low: UInt64) {
         self.high = high

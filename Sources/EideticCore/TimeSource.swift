@@ -1,7 +1,8 @@
 import Glibc
 
 /// A source of time; tests supply their own.
-public protocol TimeSource: Sendable {
+@usableFromInline
+package protocol TimeSource: Sendable {
     /// The time of day, which may jump.
     var now: Timestamp { get }
     /// The time since some fixed moment; it never decreases, and it stops while the machine sleeps.
@@ -9,15 +10,15 @@ public protocol TimeSource: Sendable {
 }
 
 /// The system's clocks.
-public struct SystemTime: TimeSource {
+package struct SystemTime: TimeSource {
     /// Creates the system's time source.
-    public init() {}
+    package init() {}
 
     /// The time of day, from `CLOCK_REALTIME`.
-    public var now: Timestamp { Timestamp(nanoseconds: Self.time(of: CLOCK_REALTIME)) }
+    package var now: Timestamp { Timestamp(nanoseconds: Self.time(of: CLOCK_REALTIME)) }
 
     /// The uptime, from `CLOCK_MONOTONIC`.
-    public var uptime: Duration { .nanoseconds(Self.time(of: CLOCK_MONOTONIC)) }
+    package var uptime: Duration { .nanoseconds(Self.time(of: CLOCK_MONOTONIC)) }
 
     private static func time(of clock: clockid_t) -> Int64 {
         var time = timespec()

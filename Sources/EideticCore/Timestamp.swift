@@ -1,10 +1,13 @@
 /// A point in time, in nanoseconds since 1970-01-01 00:00 UTC.
 public struct Timestamp: Hashable, Comparable, Sendable {
     /// The nanoseconds since 1970-01-01 00:00 UTC.
-    public var nanoseconds: Int64
+    @usableFromInline package var nanoseconds: Int64
+
+    /// The current time of day.
+    public static var now: Timestamp { SystemTime().now }
 
     /// Creates the point in time `nanoseconds` after 1970-01-01 00:00 UTC.
-    public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Creates the point in time `seconds` after 1970-01-01 00:00 UTC, clamped to the range of 64-bit nanoseconds.
     public init(seconds: Int64) { nanoseconds = Duration.seconds(seconds).inNanoseconds }

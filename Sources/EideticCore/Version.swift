@@ -1,5 +1,5 @@
 /// The version of Eidetic.
-public enum Version {
+package enum Version {
     /// `MAJOR.MINOR.PATCH`, by the rules of semantic versioning.
-    public static let current = "0.1.0"
+    package static let current = "0.1.0"
 }

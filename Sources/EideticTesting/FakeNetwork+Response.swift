@@ -62,9 +62,7 @@ extension Image {
         green: UInt8 = 128,
         blue: UInt8 = 128
     ) throws(EideticError) -> Image {
-        let pixels = try PixelBuffer(size: size, alpha: .opaque) { bytes, _ in
-            for index in bytes.indices { bytes[index] = [red, green, blue, 255][index % 4] }
-        }
+        let pixels = try PixelBuffer(size: size, alpha: .opaque) { _ in SIMD4(red, green, blue, 255) }
         return Image(frames: [Frame(pixels: pixels)], format: .png, sourceSize: size)
     }
 }

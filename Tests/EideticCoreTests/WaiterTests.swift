@@ -102,6 +102,22 @@ struct AsyncLimiterTests {
         try await limiter.acquire()
     }
 
+    @Test("L19 cancelled tickets leave the queue, although nothing is admitted: at most half of it is cancelled")
+    func queueOfCancelledTickets() async throws {
+        let limiter = AsyncLimiter(maximumConcurrent: 1)
+        try await limiter.acquire()
+        let waiting = limiter.reserveTicket()
+        for _ in 0..<100 {
+            let leaving = Task { try await limiter.acquire() }
+            leaving.cancel()
+            await #expect(throws: EideticError.self) { try await leaving.value }
+            #expect(limiter.queueLength <= 2)
+        }
+        limiter.release()
+        try await limiter.acquire(ticket: waiting)
+        #expect(limiter.queueLength == 0)
+    }
+
     @Test("L19 no more tasks proceed than the limit, in any order of cancellations; in the end all places are free")
     func storm() async throws {
         let limiter = AsyncLimiter(maximumConcurrent: 3), active = ActiveCount()

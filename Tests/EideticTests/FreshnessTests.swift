@@ -12,7 +12,7 @@ struct FreshnessTests {
     private func makePipeline() throws -> ImagePipeline {
         let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         var configuration = ImagePipeline.Configuration(diskCache: disk)
-        configuration.freshness = .http()
+        configuration.freshness = .http
         return ImagePipeline(configuration)
     }
 

@@ -68,7 +68,7 @@ struct ImageTaskTests {
             _ = events
         }
         await waitUntil { pipeline.statistics.cancelled == 1 }
-        var kept: ImageTask.Events? = pipeline.task(for: request).events
+        var kept: (any AsyncSequence<ImageTask.Event, Never>)? = pipeline.task(for: request).events
         gate.open()
         let last = await kept?.all().last
         kept = nil
@@ -141,7 +141,7 @@ struct ImageTaskTests {
     }
 }
 
-extension ImageTask.Events {
+extension AsyncSequence<ImageTask.Event, Never> {
     /// Returns all events.
     fileprivate func all() async -> [ImageTask.Event] {
         var events: [ImageTask.Event] = []

@@ -64,7 +64,7 @@ struct LoadOnceTests {
                 diskCache: try DiskCache(.init(directory: directory.path(of: "cache"))),
                 downloader: Downloader(downloads)
             )
-            if isVariant { configuration.freshness = .http() }
+            if isVariant { configuration.freshness = .http }
             configuration.requestProcessors = ["processor 1", "processor 2"].map { name in
                 { request in
                     calls.add(name)

@@ -242,7 +242,7 @@ struct RaceTests {
     func heldByTransform() async throws {
         let fixture = try await PipelineFixture(.init(server: "add_header Cache-Control no-cache;"))
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
-        (configuration.maximumConcurrentDecodes, configuration.freshness) = (4, .http())
+        (configuration.maximumConcurrentDecodes, configuration.freshness) = (4, .http)
         let pipeline = ImagePipeline(configuration), started = Gate(), proceed = Gate()
         let request = try fixture.serve(options: .waitStoreCache)
         let slow = request.with(

@@ -148,7 +148,7 @@ struct RevalidationTests {
     private func makePipeline(for fixture: PipelineFixture) throws -> ImagePipeline {
         let disk = try DiskCache(DiskCache.Configuration(directory: fixture.directory.path(of: "cache")))
         var configuration = ImagePipeline.Configuration(diskCache: disk)
-        configuration.freshness = .http()
+        configuration.freshness = .http
         return ImagePipeline(configuration)
     }
 

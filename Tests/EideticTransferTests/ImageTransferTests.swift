@@ -40,7 +40,7 @@ struct ImageTransferTests {
         var configuration = ImagePipeline.Configuration(diskCache: disk)
         let downloads = BackgroundDownloads(session: session)
         (configuration.transfers, configuration.environment) = (downloads, environment)
-        configuration.freshness = .http()
+        configuration.freshness = .http
         return (ImagePipeline(configuration), downloads)
     }
 

@@ -47,7 +47,7 @@ extension ImageCache {
         ///   - tiers: The tiers to search; both by default.
         /// - Returns: The tiers that have it.
         /// - Throws: The errors of looking at the disk.
-        public func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
+        package func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
             var found = cache.tiersInMemory(containing: key, among: tiers)
             guard tiers.contains(.disk), let disk = cache.disk else { return found }
             let key = cache.resolved(key)
@@ -62,7 +62,7 @@ extension ImageCache {
         }
 
         /// Returns the metadata of the resource on disk; `nil` if the disk does not have it.
-        public func metadata(for key: Key) throws(EideticError) -> DiskCache.Metadata? {
+        package func metadata(for key: Key) throws(EideticError) -> DiskCache.Metadata? {
             try cache.disk?.blocking.info(for: cache.resolved(key).text)?.metadata
         }
 

@@ -39,13 +39,9 @@ extension ImageCache {
     ///
     /// A pipeline with the same disk cache does not call them.
     public struct Serializer: Sendable {
-        /// A function that returns the bytes to be stored for a key.
-        ///
-        /// It is given the image if the caller has it, and the encoded bytes if the caller has those.
-        public typealias Encode =
+        typealias Encode =
             @Sendable (_ image: Image?, _ bytes: [UInt8]?, _ key: String) throws(EideticError) -> [UInt8]
-        /// A function that returns the encoded image of the bytes that were stored for a key.
-        public typealias Decode = @Sendable (_ bytes: [UInt8], _ key: String) throws(EideticError) -> [UInt8]
+        typealias Decode = @Sendable (_ bytes: [UInt8], _ key: String) throws(EideticError) -> [UInt8]
 
         let encode: Encode?
         let decode: Decode?
@@ -54,7 +50,16 @@ extension ImageCache {
         public init() { (encode, decode) = (nil, nil) }
 
         /// Creates a serializer from two functions, each of which reverses the other.
-        public init(encode: @escaping Encode, decode: @escaping Decode) {
+        ///
+        /// - Parameters:
+        ///   - encode: Returns the bytes to be stored for a key, from the image if the caller has it, and from the
+        ///     encoded bytes if the caller has those.
+        ///   - decode: Returns the encoded image of the bytes that were stored for a key.
+        public init(
+            encode:
+                @escaping @Sendable (_ image: Image?, _ bytes: [UInt8]?, _ key: String) throws(EideticError) -> [UInt8],
+            decode: @escaping @Sendable (_ bytes: [UInt8], _ key: String) throws(EideticError) -> [UInt8]
+        ) {
             (self.encode, self.decode) = (encode, decode)
         }
     }
@@ -74,6 +79,6 @@ extension ImageCache {
         /// Memory and disk.
         public static let all: Tiers = [.memory, .disk]
         /// The empty set.
-        public static let none: Tiers = []
+        package static let none: Tiers = []
     }
 }

@@ -6,13 +6,13 @@ extension ImageCache {
     /// Creating a key hashes its text; a look-up in memory with an existing key takes some nanoseconds.
     public struct Key: Sendable, Hashable, ExpressibleByStringInterpolation {
         /// The name of the resource.
-        public let text: String
+        package let text: String
 
         /// The size and changes of the image.
-        public let rendering: ImageRequest.Rendering
+        package let rendering: ImageRequest.Rendering
 
         /// The options that change pixels.
-        public let options: ImageOptions
+        package let options: ImageOptions
 
         /// The identity of the decoded image.
         package let imageKey: CacheKey

@@ -15,16 +15,15 @@ extension ImageCache {
         public let metadata: DiskCache.Metadata?
     }
 
-    /// Returns the image if it, or a larger image of the same bytes, is in memory; returns at once, on any thread.
-    ///
-    /// - Complexity: O(1), with one short lock and without allocation.
-    public func memoryImage(for key: Key) -> Image? {
+    package func memoryImage(for key: Key) -> Image? {
         let key = resolved(key)
         guard let base = key.baseKey else { return memory.image(for: key.imageKey) }
         return memory.image(for: key.imageKey, base: base, size: key.rendering.size, mode: key.rendering.contentMode)
     }
 
-    /// The image if it is in memory; see ``memoryImage(for:)``.
+    /// The image if it, or a larger image of the same bytes, is in memory; found at once, on any thread.
+    ///
+    /// - Complexity: O(1), with one short lock and without allocation.
     public subscript(_ key: Key) -> Image? { memoryImage(for: key) }
 
     /// Returns the image from memory, else from disk.

@@ -28,7 +28,7 @@ public final class ImageCache: Sendable {
     public let disk: DiskCache?
 
     /// The configuration that the cache was created with.
-    public let configuration: Configuration
+    package let configuration: Configuration
 
     /// The stage that decodes; that of the pipeline, if the cache belongs to one.
     let stage: DecodeStage
@@ -67,15 +67,13 @@ public final class ImageCache: Sendable {
     ///   - namespace: The name of its directory; characters that a file name cannot have are replaced by `_`.
     ///   - directory: The absolute path of the parent directory; by default the user's cache directory (XDG).
     ///   - configuration: The configuration.
-    ///   - environment: The source of phases, memory pressure and background tasks; by default the application of
-    ///     this process.
     /// - Throws: The errors of opening a disk cache.
     public convenience init(
         namespace: String,
         in directory: String? = nil,
-        configuration: Configuration = Configuration(),
-        environment: any ApplicationEnvironment = DefaultEnvironment.shared
+        configuration: Configuration = Configuration()
     ) throws(EideticError) {
+        let environment = DefaultEnvironment.shared
         let given = directory.map { "\($0)/\(DiskCache.directoryName(of: namespace))" }
         let path = given ?? DiskCache.defaultDirectory(namespace: namespace)
         let disk = try DiskCache(DiskCache.Configuration(directory: path), environment: environment)

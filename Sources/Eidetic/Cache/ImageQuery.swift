@@ -2,8 +2,7 @@ public import EideticCore
 
 /// A look-up with a completion handler that is called exactly once.
 public final class ImageQuery: Sendable {
-    /// A function that is called with the hit, with `nil` if no tier has the image, or with `cancelled`.
-    public typealias Completion = @Sendable (Result<ImageCache.Hit?, EideticError>) -> Void
+    package typealias Completion = @Sendable (Result<ImageCache.Hit?, EideticError>) -> Void
 
     private struct State {
         var completion: Completion?
@@ -15,7 +14,7 @@ public final class ImageQuery: Sendable {
     package init(completion: @escaping Completion) { state = Guarded(State(completion: completion)) }
 
     /// A Boolean value indicating whether the completion handler was called.
-    public var isFinished: Bool { state.withLock { $0.completion == nil } }
+    package var isFinished: Bool { state.withLock { $0.completion == nil } }
 
     /// Cancels the query: unless it is finished, its completion handler is called with `cancelled` before this returns.
     public func cancel() {
@@ -53,7 +52,7 @@ extension ImageCache {
     ///   - includingData: A Boolean value indicating whether the bytes are read from disk also if the image is in
     ///     memory; false by default.
     ///   - priority: The priority of the look-up.
-    ///   - completion: Called once, with the hit.
+    ///   - completion: Called once, with the hit, with `nil` if no tier has the image, or with `cancelled`.
     /// - Returns: A query that can be cancelled; if it is released, the look-up continues.
     @discardableResult
     public func query(
@@ -61,7 +60,7 @@ extension ImageCache {
         in tiers: Tiers = .all,
         includingData: Bool = false,
         priority: LoadPriority = .normal,
-        completion: @escaping ImageQuery.Completion
+        completion: @escaping @Sendable (Result<Hit?, EideticError>) -> Void
     ) -> ImageQuery {
         let query = ImageQuery(completion: completion)
         start(query, for: key, in: tiers, includingData: includingData, priority: priority)

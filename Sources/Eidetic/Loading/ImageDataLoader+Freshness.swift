@@ -30,8 +30,7 @@ extension ImageDataLoader {
     }
 
     func freshness(of response: ResponseFreshness.Response, limit: ResponseFreshness.Limit?) -> ResponseFreshness? {
-        guard case .http(let heuristic) = freshnessPolicy else { return nil }
-        return ResponseFreshness(response, heuristic: heuristic, limit: limit)
+        freshnessPolicy == .http ? ResponseFreshness(response, heuristic: FreshnessHeuristic(), limit: limit) : nil
     }
 
     /// Returns whether a stale entry may be used although its revalidation failed.
@@ -95,7 +94,8 @@ extension ImageDataLoader {
         (retention.record.requestTime, retention.record.responseTime) = (response.requestTime, response.responseTime)
         retention.place = place(of: response, redirects: redirects, target: origin.target, for: load)
         retention.removesEntry = !CacheControl(load.policy.cacheFields).noStore
-        guard case .http(let heuristic) = freshnessPolicy else { return retention }
+        guard freshnessPolicy == .http else { return retention }
+        let heuristic = FreshnessHeuristic()
         if case .resource = retention.place {
             let time = response.responseTime
             let limit = ResponseFreshness.Limit(redirects, heuristic: heuristic, at: time)

@@ -7,7 +7,7 @@ import EideticStore
 final class TransferredImages: Sendable {
     private typealias Arrivals = AsyncStream<Result<Void, EideticError>>
 
-    private let provider: any BackgroundDownloadProvider
+    private let provider: any BackgroundDownloader
     private let disk: DiskCache
     private let limit: ByteCount
     private let pool = WorkPool(name: "eidetic arrival", maximumThreadCount: 1)
@@ -15,7 +15,9 @@ final class TransferredImages: Sendable {
 
     /// Creates the way to the disk cache of a pipeline; `nil` without a provider or a disk cache.
     init?(configuration: ImagePipeline.Configuration) {
-        guard let provider = configuration.transfers, let disk = configuration.diskCache else { return nil }
+        guard let provider = configuration.transfers?.service.downloader, let disk = configuration.diskCache else {
+            return nil
+        }
         (self.provider, self.disk, limit) = (provider, disk, configuration.decodeLimits.encodedBytes)
         provider.setReceiver { [weak self] download in await self?.receive(download) ?? false }
     }

@@ -94,7 +94,7 @@ extension ImagePipeline {
         public var interceptors: [any ImageInterceptor] = []
 
         /// The source of phases, memory pressure and background tasks; by default the application of this process.
-        public var environment: any ApplicationEnvironment = DefaultEnvironment.shared
+        package var environment: any ApplicationEnvironment = DefaultEnvironment.shared
 
         /// The service to which downloads are handed over when background time ends; none by default.
         ///

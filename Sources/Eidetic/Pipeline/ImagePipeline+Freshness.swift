@@ -1,5 +1,3 @@
-public import EideticHTTP
-
 extension ImagePipeline.Configuration {
     /// A rule for how long a cached image is used without its server.
     public enum Freshness: Sendable, Hashable {
@@ -10,13 +8,14 @@ extension ImagePipeline.Configuration {
         /// there is room. Of the directives of a request `no-store` and `only-if-cached` are obeyed.
         case maximumAge
 
-        /// As long as the server says, else as long as `heuristic` allows; then the image is revalidated.
+        /// As long as the server says, else a tenth of the time since the last modification, at most a day; then the
+        /// image is revalidated.
         ///
         /// `stale-while-revalidate` and `stale-if-error` are obeyed, and so are the directives of a request's own
         /// `Cache-Control` field. Responses that must not be stored are not kept in memory either, nor are those that
         /// depend (`Vary`) on fields which hooks of the downloader change. A redirect without a lifetime is followed
         /// anew each time. An image above the disk cache's maximum age is revalidated.
         /// - SeeAlso: RFC 9111, RFC 5861, RFC 8246.
-        case http(heuristic: FreshnessHeuristic = .init())
+        case http
     }
 }

@@ -114,5 +114,5 @@ public final class ImagePipeline: Sendable {
     /// The number of bytes of the decoded images in memory.
     ///
     /// - Complexity: O(1).
-    public var memoryUsage: ByteCount { memory.images.totalCost }
+    package var memoryUsage: ByteCount { memory.images.totalCost }
 }

@@ -20,7 +20,7 @@ extension ImageTask {
         case failed(EideticError)
 
         /// A Boolean value indicating whether this is the last event.
-        public var isTerminal: Bool {
+        package var isTerminal: Bool {
             switch self {
             case .progress, .preview, .cached: false
             case .finished, .failed: true

@@ -6,24 +6,21 @@ extension ImageTask {
     /// Each sequence has events of its own. The first one of a task from ``ImagePipeline/task(for:)`` has all events of
     /// the load; any other begins with what its reader must know: the cached image, the newest progress and preview, or
     /// the outcome.
-    public var events: Events { Events(of: self, stream: makeFirstStream()) }
-
-    /// The events of one load, as an asynchronous sequence that ends with exactly one terminal event.
     ///
     /// The load is cancelled when the task that iterates over the sequence is cancelled; such a task still gets a
     /// terminal event, `failed` with `cancelled`. A slow reader misses outdated progress and previews, but never the
-    /// terminal event.
-    public struct Events: AsyncSequence, Sendable {
+    /// terminal event. A sequence must be iterated over only once.
+    public var events: some AsyncSequence<Event, Never> & Sendable { Events(of: self, stream: makeFirstStream()) }
+
+    struct Events: AsyncSequence, Sendable {
         private let task: ImageTask
         private let stream: EventStream
 
         init(of task: ImageTask, stream: EventStream) { (self.task, self.stream) = (task, stream) }
 
-        /// Returns an iterator; a sequence must be iterated over only once.
-        public func makeAsyncIterator() -> Iterator { Iterator(task: task, base: stream.makeAsyncIterator()) }
+        func makeAsyncIterator() -> Iterator { Iterator(task: task, base: stream.makeAsyncIterator()) }
 
-        /// An iterator that delivers the events in their order.
-        public struct Iterator: AsyncIteratorProtocol {
+        struct Iterator: AsyncIteratorProtocol {
             private let task: ImageTask
             private var base: EventStream.Iterator
             private var isFinished = false
@@ -31,7 +28,7 @@ extension ImageTask {
             fileprivate init(task: ImageTask, base: EventStream.Iterator) { (self.task, self.base) = (task, base) }
 
             /// Returns the next event; `nil` after the terminal one.
-            public mutating func next() async -> Event? {
+            mutating func next() async -> Event? {
                 guard !isFinished else { return nil }
                 guard let event = await base.next() else {
                     isFinished = true

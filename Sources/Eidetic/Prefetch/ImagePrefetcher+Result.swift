@@ -12,7 +12,7 @@ extension ImagePrefetcher {
         /// The number of encoded bytes.
         public let byteCount: ByteCount
         /// The steps of the load with their times.
-        public let trace: LoadTrace
+        package let trace: LoadTrace
         /// The error that kept the bytes from the disk; known for the destination `disk`, and with `waitStoreCache`.
         public let storeError: EideticError?
         /// A Boolean value indicating whether the image was at the destination before, so that nothing was loaded.

@@ -1,4 +1,4 @@
-public import EideticCore
+package import EideticCore
 
 /// A loader of images that will be needed soon, at low priority.
 ///
@@ -63,7 +63,7 @@ public final class ImagePrefetcher: Sendable {
     @discardableResult
     public func prefetch(
         _ requests: [ImageRequest],
-        onEach: (@Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void)? = nil
+        onEach: @escaping @Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void = { _, _ in }
     ) -> Group {
         let (stream, continuation) = AsyncStream<Progress>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let pipeline = pipeline ?? .shared
@@ -90,7 +90,7 @@ public final class ImagePrefetcher: Sendable {
         _ requests: [ImageRequest],
         in pipeline: ImagePipeline,
         reporting continuation: AsyncStream<Progress>.Continuation,
-        onEach: (@Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void)?
+        onEach: @escaping @Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void
     ) async -> Progress {
         var progress = Progress(total: requests.count)
         await withTaskGroup(of: Swift.Result<Result, EideticError>.self) { group in
@@ -98,7 +98,7 @@ public final class ImagePrefetcher: Sendable {
                 let ticket = limiter.reserveTicket()
                 group.addTask { [self] in
                     let result = await prefetch(request, in: pipeline, ticket: ticket)
-                    onEach?(request, result)
+                    onEach(request, result)
                     return result
                 }
             }

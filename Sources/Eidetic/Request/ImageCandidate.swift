@@ -1,16 +1,16 @@
 public import EideticCore
-public import EideticFetch
+package import EideticFetch
 
 /// One of several files of the same image, which differ in size and quality.
 public struct ImageCandidate: Sendable, Hashable {
     /// The request for the file.
-    public let request: FetchRequest
+    package let request: FetchRequest
 
     /// The size in upright pixels.
-    public let size: PixelSize
+    package let size: PixelSize
 
     /// The approximate number of encoded bytes, from which the download time is estimated.
-    public let byteCount: ByteCount
+    package let byteCount: ByteCount
 
     /// Creates a candidate.
     ///
@@ -18,7 +18,7 @@ public struct ImageCandidate: Sendable, Hashable {
     ///   - request: The request for the file.
     ///   - size: The size in upright pixels.
     ///   - byteCount: The number of encoded bytes; by default a quarter of a byte a pixel, as for photographs.
-    public init(_ request: FetchRequest, size: PixelSize, byteCount: ByteCount? = nil) {
+    package init(_ request: FetchRequest, size: PixelSize, byteCount: ByteCount? = nil) {
         self.request = request
         self.size = size
         self.byteCount = byteCount ?? ByteCount(size.pixelCount / 4)

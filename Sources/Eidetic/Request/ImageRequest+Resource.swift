@@ -42,7 +42,7 @@ extension ImageRequest {
         ///
         /// - Parameter url: A URL with the scheme `http`, `https`, `file` or `data`; the loads of any other text, and
         ///   of a file that cannot be read, fail.
-        public init(url: String) {
+        package init(url: String) {
             do throws(EideticError) {
                 switch url.prefix(while: { $0 != ":" }).lowercased() {
                 case "file": self = .file(try LocalFile(url: url))

@@ -14,7 +14,7 @@ public protocol ImageTransform: Sendable {
 /// Several transforms, applied one after the other.
 public struct TransformChain: ImageTransform {
     /// The transforms in their order.
-    public let transforms: [any ImageTransform]
+    package let transforms: [any ImageTransform]
 
     /// Creates a chain.
     public init(_ transforms: [any ImageTransform]) { self.transforms = transforms }

@@ -6,7 +6,7 @@ import FoundationEssentials
 /// A changed file is another image: its modification time and its size are part of the identity.
 public struct LocalFile: Sendable, Hashable {
     /// The file's path.
-    public let path: String
+    package let path: String
 
     /// The identity of this state of the file.
     let version: String
@@ -32,7 +32,7 @@ public struct LocalFile: Sendable, Hashable {
     /// Creates a value for the file that a `file:` URL names.
     ///
     /// - Throws: `invalidURL` if the URL names no file of this machine, and the errors of ``init(path:)``.
-    public init(url: String) throws(EideticError) {
+    package init(url: String) throws(EideticError) {
         guard let parsed = URL(string: url), parsed.host() ?? "" == "" || parsed.host() == "localhost" else {
             throw EideticError(.invalidURL, message: "\(url) names no file of this machine")
         }

@@ -27,13 +27,13 @@ extension ImageDisplay {
 /// A transition from one image to the next.
 public struct ImageTransition: Sendable, Hashable {
     /// A kind of transition.
-    public enum Kind: String, Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
         /// The new image fades in over the old one.
         case crossFade
     }
 
     /// The kind of transition.
-    public let kind: Kind
+    package let kind: Kind
 
     /// The duration of the transition.
     public let duration: Duration

@@ -3,7 +3,7 @@ import EideticCore
 /// The steps of a load with their times and outcomes, as the command `explain` prints them.
 public struct LoadTrace: Sendable, CustomStringConvertible {
     /// A kind of step.
-    public enum Stage: String, Sendable {
+    package enum Stage: String, Sendable {
         /// The selection among the candidate files of an image, with the search for a cached one.
         case choice
         /// The look-up in the memory cache.
@@ -23,19 +23,19 @@ public struct LoadTrace: Sendable, CustomStringConvertible {
     }
 
     /// One step of a load.
-    public struct Step: Sendable {
+    package struct Step: Sendable {
         /// The kind of step.
-        public let stage: Stage
+        package let stage: Stage
         /// The duration of the step, with its waiting time.
-        public let duration: Duration
+        package let duration: Duration
         /// The part of the duration in which the step waited: for a thread, for memory, or in the queue of downloads.
-        public let waiting: Duration
+        package let waiting: Duration
         /// The outcome: `miss`, `hit`, bytes, sizes.
-        public let detail: String
+        package let detail: String
     }
 
     /// The steps in their order; a step that several loads share is in the trace of each.
-    public internal(set) var steps: [Step]
+    package internal(set) var steps: [Step]
 
     /// The duration of all steps together.
     public var duration: Duration { steps.reduce(.zero) { $0 + $1.duration } }

@@ -1,20 +1,20 @@
 /// The statistics of all loads since a pipeline was created.
 public struct PipelineStatistics: Sendable, Hashable {
     /// The durations of the steps of one kind.
-    public struct Stage: Sendable, Hashable {
+    package struct Stage: Sendable, Hashable {
         /// The number of steps.
-        public var count = 0
+        package var count = 0
         /// The duration of all steps together, with their waiting time.
-        public var total: Duration = .zero
+        package var total: Duration = .zero
         /// The part of ``total`` in which the steps waited: for threads, for memory, or in the queue of downloads.
-        public var waiting: Duration = .zero
+        package var waiting: Duration = .zero
         /// The duration of the longest step, with its waiting time.
-        public var longest: Duration = .zero
+        package var longest: Duration = .zero
 
         package init() {}
 
         /// The part of ``total`` in which the steps did not wait.
-        public var working: Duration { total - waiting }
+        package var working: Duration { total - waiting }
     }
 
     /// The number of loads.
@@ -42,7 +42,7 @@ public struct PipelineStatistics: Sendable, Hashable {
     /// An unchanged image that a server sent again is not counted.
     public var savedBytes = 0
     /// The steps by their kind; a step that several loads share counts for each.
-    public var stages: [LoadTrace.Stage: Stage] = [:]
+    package var stages: [LoadTrace.Stage: Stage] = [:]
 
     package init() {}
 }

@@ -141,7 +141,7 @@ public final class Application: Sendable {
 extension Application: ApplicationEnvironment {
     /// The last change between foreground and background, if there was one, and every later one; delays suspension and
     /// termination as ``states`` does.
-    public var phases: AsyncStream<ApplicationPhase> { phaseBroadcast.stream(startingWithLatest: true) }
+    package var phases: AsyncStream<ApplicationPhase> { phaseBroadcast.stream(startingWithLatest: true) }
 
     /// The last change of memory pressure, if there was one, and every later one, including the return to normal.
     public var memoryPressure: AsyncStream<MemoryPressure> { pressureBroadcast.stream(startingWithLatest: true) }

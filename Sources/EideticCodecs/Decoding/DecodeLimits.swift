@@ -42,5 +42,5 @@ public struct DecodeLimits: Sendable, Hashable {
     public init() {}
 
     /// The default limits.
-    public static let standard = DecodeLimits()
+    package static let standard = DecodeLimits()
 }

@@ -1,9 +1,9 @@
-public import EideticCore
+package import EideticCore
 
 /// Options for decoding an image.
-public struct DecodeOptions: Sendable, Hashable {
+package struct DecodeOptions: Sendable, Hashable {
     /// A selection of the frames of an animation.
-    public enum Frames: String, Sendable, Hashable {
+    package enum Frames: String, Sendable, Hashable {
         /// The first frame, or the default image if the format stores one.
         case first
         /// All frames.
@@ -13,37 +13,37 @@ public struct DecodeOptions: Sendable, Hashable {
     /// The target size of the upright image in pixels; images are never enlarged.
     ///
     /// SVG is the exception: it is rendered at any size without loss of sharpness. `nil` by default: full size.
-    public var size: PixelSize?
+    package var size: PixelSize?
 
     /// The mode in which the image is scaled to ``size``.
     ///
     /// `fit` by default.
-    public var contentMode = ContentMode.fit
+    package var contentMode = ContentMode.fit
 
     /// A Boolean value indicating whether the image is rotated and mirrored according to its EXIF orientation.
     ///
     /// True by default.
-    public var appliesOrientation = true
+    package var appliesOrientation = true
 
     /// A Boolean value indicating whether an embedded colour profile is converted to sRGB.
     ///
     /// True by default; if false, the stored values are returned, and CMYK becomes RGB by multiplication.
-    public var convertsToSRGB = true
+    package var convertsToSRGB = true
 
     /// A Boolean value indicating whether colours are premultiplied by alpha, as toolkits draw them fastest.
     ///
     /// True by default; if false, colours are returned as stored, as a lossless encoder needs them.
-    public var premultipliesAlpha = true
+    package var premultipliesAlpha = true
 
     /// The frames of an animation to decode.
     ///
     /// `first` by default.
-    public var frames = Frames.first
+    package var frames = Frames.first
 
     /// The maximum memory of all decoded frames together; a larger image is scaled down.
     ///
     /// `nil` by default: no scaling.
-    public var byteLimit: ByteCount?
+    package var byteLimit: ByteCount?
 
     /// A Boolean value indicating whether a truncated image is decoded as far as possible and marked as partial.
     ///
@@ -52,15 +52,15 @@ public struct DecodeOptions: Sendable, Hashable {
     /// the complete frames. HEIC, SVG and still AVIF fail, because their libraries return nothing.
     ///
     /// False by default: a truncated image is a `truncated` error.
-    public var acceptsPartial = false
+    package var acceptsPartial = false
 
     /// The number of pixels per point that the decoded image is marked with; it changes no pixel.
     ///
     /// 1 by default.
-    public var scale = 1.0
+    package var scale = 1.0
 
     /// Creates the default options.
-    public init() {}
+    package init() {}
 
     /// Returns a copy modified by `change`.
     func with(_ change: (inout DecodeOptions) -> Void) -> DecodeOptions {

@@ -18,7 +18,7 @@ public enum ImageDecoder {
     /// - Returns: The header; `nil` if more bytes are needed, which requires that `isComplete` is false.
     /// - Throws: `notAnImage`, `unsupportedFormat`, `truncated` or `corrupt`.
     /// - Complexity: O(*n*) in the number of blocks of the format, not in pixels.
-    public static func header(of bytes: [UInt8], isComplete: Bool = true) throws(EideticError) -> ImageHeader? {
+    package static func header(of bytes: [UInt8], isComplete: Bool = true) throws(EideticError) -> ImageHeader? {
         try bytes.span.withUnsafeBytes { bytes throws(EideticError) in try header(of: bytes, isComplete: isComplete) }
     }
 
@@ -33,7 +33,7 @@ public enum ImageDecoder {
     ///   - limits: The maximum resources of the decode.
     /// - Returns: The decoded image.
     /// - Throws: `notAnImage`, `unsupportedFormat`, `truncated`, `corrupt`, `limitExceeded` or `outOfMemory`.
-    public static func decode(
+    package static func decode(
         _ bytes: [UInt8],
         options: DecodeOptions = DecodeOptions(),
         limits: DecodeLimits = .standard

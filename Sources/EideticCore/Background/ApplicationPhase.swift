@@ -1,5 +1,5 @@
 /// The visibility of an application.
-public enum ApplicationPhase: Sendable, Hashable {
+package enum ApplicationPhase: Sendable, Hashable {
     /// The application runs and may be visible.
     case foreground
     /// The application runs, is not visible, and may be suspended soon.

@@ -1,8 +1,21 @@
-/// A service that performs downloads for a pipeline while the application is suspended, or has ended.
+/// Something with a service that performs downloads for a pipeline while the application is suspended, or has ended.
 ///
-/// The pipeline hands loads over to it whose background time expires. A session of the transfer process implements it;
-/// this module does not know it.
+/// The pipeline hands loads over to the service whose background time expires. `BackgroundDownloads` of the product
+/// `EideticTransfer` has one; this module does not know it.
 public protocol BackgroundDownloadProvider: Sendable {
+    /// The service.
+    var service: BackgroundDownloadService { get }
+}
+
+/// A service that performs downloads for a pipeline while the application is suspended, or has ended.
+public struct BackgroundDownloadService: Sendable {
+    package let downloader: any BackgroundDownloader
+
+    package init(_ downloader: any BackgroundDownloader) { self.downloader = downloader }
+}
+
+/// The work of a service of background downloads.
+package protocol BackgroundDownloader: Sendable {
     /// Hands a download over; has no effect if one with the same key is active.
     ///
     /// When it returns, the download goes on although this process ends.
@@ -19,53 +32,53 @@ public protocol BackgroundDownloadProvider: Sendable {
 }
 
 /// A download to be performed in the background.
-public struct BackgroundDownloadRequest: Sendable, Hashable {
+package struct BackgroundDownloadRequest: Sendable, Hashable {
     /// The text by which the receiver knows the download; contains no secret.
-    public let key: String
+    package let key: String
     /// The URL.
-    public let url: String
+    package let url: String
     /// The header fields to send, by name.
-    public let headers: [(name: String, value: String)]
+    package let headers: [(name: String, value: String)]
 
     /// Creates a request.
-    public init(key: String, url: String, headers: [(name: String, value: String)] = []) {
+    package init(key: String, url: String, headers: [(name: String, value: String)] = []) {
         (self.key, self.url, self.headers) = (key, url, headers)
     }
 
     /// Returns whether two requests have the same key, URL and fields.
-    public static func == (left: Self, right: Self) -> Bool {
+    package static func == (left: Self, right: Self) -> Bool {
         left.key == right.key && left.url == right.url && left.headers.elementsEqual(right.headers, by: ==)
     }
 
     /// Feeds the key and the URL to `hasher`.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(key)
         hasher.combine(url)
     }
 }
 
 /// A download that has ended in the background.
-public struct BackgroundDownload: Sendable {
+package struct BackgroundDownload: Sendable {
     /// A response with its body in a file.
-    public struct Response: Sendable {
+    package struct Response: Sendable {
         /// The path of the file, which is removed when the receiver returns.
-        public let path: String
+        package let path: String
         /// The status.
-        public let status: Int
+        package let status: Int
         /// The header fields, in order.
-        public let headers: [(name: String, value: String)]
+        package let headers: [(name: String, value: String)]
 
         /// Creates a response.
-        public init(path: String, status: Int, headers: [(name: String, value: String)]) {
+        package init(path: String, status: Int, headers: [(name: String, value: String)]) {
             (self.path, self.status, self.headers) = (path, status, headers)
         }
     }
 
     /// The key of the request.
-    public let key: String
+    package let key: String
     /// The response, of whatever status, or the error of the download.
-    public let result: Result<Response, EideticError>
+    package let result: Result<Response, EideticError>
 
     /// Creates a download that has ended.
-    public init(key: String, result: Result<Response, EideticError>) { (self.key, self.result) = (key, result) }
+    package init(key: String, result: Result<Response, EideticError>) { (self.key, self.result) = (key, result) }
 }

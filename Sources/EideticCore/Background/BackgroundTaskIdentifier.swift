@@ -1,10 +1,10 @@
 /// The identifier of an open background task.
 public struct BackgroundTaskIdentifier: Hashable, Sendable {
     /// The number; 0 is ``invalid``.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// Creates an identifier.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// The identifier of no task: no background task could be opened.
     public static let invalid = BackgroundTaskIdentifier(rawValue: 0)

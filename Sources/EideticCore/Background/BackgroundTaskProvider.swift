@@ -2,7 +2,7 @@
 ///
 /// The disk cache and the pipeline open one task per burst of work when the work is queued, and end it with the last
 /// piece. This protocol is all they require; ``ForegroundEnvironment`` does nothing.
-public protocol BackgroundTaskProvider: Sendable {
+package protocol BackgroundTaskProvider: Sendable {
     /// Opens a background task for work that must not be suspended.
     ///
     /// May be called on any thread at any time. An implementation must not use the cache or pipeline that calls it.

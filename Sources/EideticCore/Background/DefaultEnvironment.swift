@@ -3,9 +3,9 @@
 /// Until an application starts, the process is in the foreground, nothing expires, and memory pressure is not reported.
 /// An application that starts takes over the background tasks that are open, and the streams that were created before.
 /// Pass a ``ForegroundEnvironment`` to a pipeline or cache that does not depend on the application.
-public final class DefaultEnvironment: ApplicationEnvironment {
+package final class DefaultEnvironment: ApplicationEnvironment {
     /// The environment of this process.
-    public static let shared = DefaultEnvironment()
+    package static let shared = DefaultEnvironment()
 
     /// A background task that was opened before the application started.
     private struct EarlyTask {
@@ -45,7 +45,7 @@ public final class DefaultEnvironment: ApplicationEnvironment {
     }
 
     /// Opens a background task of the application; without one, the task has no effect until one starts.
-    public func beginBackgroundTask(
+    package func beginBackgroundTask(
         named name: String,
         expirationHandler: @escaping @Sendable () -> Void
     ) -> BackgroundTaskIdentifier {
@@ -59,7 +59,7 @@ public final class DefaultEnvironment: ApplicationEnvironment {
     }
 
     /// Ends a background task; has no effect for a task that has ended, and for `.invalid`.
-    public func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {
+    package func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {
         var adopted = identifier
         let application = state.withLock { state -> (any ApplicationEnvironment)? in
             if Self.isEarly(identifier) {
@@ -72,10 +72,10 @@ public final class DefaultEnvironment: ApplicationEnvironment {
     }
 
     /// The phases of the application, when it has started.
-    public var phases: AsyncStream<ApplicationPhase> { phaseRelay.stream() }
+    package var phases: AsyncStream<ApplicationPhase> { phaseRelay.stream() }
 
     /// The memory pressure that the application reports, when it has started.
-    public var memoryPressure: AsyncStream<MemoryPressure> { pressureRelay.stream() }
+    package var memoryPressure: AsyncStream<MemoryPressure> { pressureRelay.stream() }
 }
 
 // MARK: Tasks that were opened before the application started

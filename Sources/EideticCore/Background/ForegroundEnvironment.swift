@@ -1,10 +1,10 @@
 /// The environment of a process that is always in the foreground: it is never suspended, and no task expires.
-public struct ForegroundEnvironment: ApplicationEnvironment {
+package struct ForegroundEnvironment: ApplicationEnvironment {
     /// Creates the environment.
-    public init() {}
+    package init() {}
 
     /// Returns a valid identifier; nothing is suspended, so there is nothing to open.
-    public func beginBackgroundTask(
+    package func beginBackgroundTask(
         named name: String,
         expirationHandler: @escaping @Sendable () -> Void
     ) -> BackgroundTaskIdentifier {
@@ -12,11 +12,11 @@ public struct ForegroundEnvironment: ApplicationEnvironment {
     }
 
     /// Does nothing.
-    public func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {}
+    package func endBackgroundTask(_ identifier: BackgroundTaskIdentifier) {}
 
     /// A stream that ends immediately.
-    public var phases: AsyncStream<ApplicationPhase> { AsyncStream { $0.finish() } }
+    package var phases: AsyncStream<ApplicationPhase> { AsyncStream { $0.finish() } }
 
     /// A stream that ends immediately.
-    public var memoryPressure: AsyncStream<MemoryPressure> { AsyncStream { $0.finish() } }
+    package var memoryPressure: AsyncStream<MemoryPressure> { AsyncStream { $0.finish() } }
 }

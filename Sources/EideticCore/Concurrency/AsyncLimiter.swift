@@ -10,6 +10,8 @@ package final class AsyncLimiter: Sendable {
         /// The tickets that were not admitted, in their order from the index `next` on.
         var tickets: [Ticket] = []
         var next = 0
+        /// The number of tickets that were cancelled since such tickets were last removed.
+        var cancelledCount = 0
 
         /// Counts the next ticket as active and returns it; `nil` if none may be admitted.
         mutating func admitNext(maximumConcurrent: Int) -> Ticket? {
@@ -18,6 +20,13 @@ package final class AsyncLimiter: Sendable {
             next += 1
             defer { if next == tickets.count || next == 1_024 { (tickets, next) = (Array(tickets[next...]), 0) } }
             return tickets[next - 1]
+        }
+
+        /// Counts a cancelled ticket, and removes all such tickets as soon as they may be half of the queue.
+        mutating func countCancelledTicket() {
+            cancelledCount += 1
+            guard 2 * cancelledCount >= tickets.count - next else { return }
+            (tickets, next, cancelledCount) = (tickets[next...].filter { !$0.isResumed }, 0, 0)
         }
     }
 
@@ -36,6 +45,9 @@ package final class AsyncLimiter: Sendable {
         }
     }
 
+    /// The number of tickets in the queue: those that wait, and at most as many that were cancelled.
+    package var queueLength: Int { state.withLock { $0.tickets.count - $0.next } }
+
     /// Issues a ticket that reserves a place in the queue; it must be passed to `acquire(ticket:)` exactly once.
     package func reserveTicket() -> Ticket {
         let ticket = Ticket()
@@ -51,7 +63,9 @@ package final class AsyncLimiter: Sendable {
 
     /// Waits until the ticket is admitted; see `acquire()`.
     package func acquire(ticket: Ticket) async throws(EideticError) {
-        guard await ticket.value(ifCancelled: false) else { throw .cancelled }
+        if await ticket.value(ifCancelled: false) { return }
+        state.withLock { $0.countCancelledTicket() }
+        throw .cancelled
     }
 
     /// Ends one admission and admits the next waiting task.

@@ -65,6 +65,14 @@ package final class Waiter<Value: Sendable>: Sendable {
         return value
     }
 
+    /// A Boolean value indicating whether the value is set.
+    package var isResumed: Bool {
+        state.withLock { state in
+            if case .resumed = state { return true }
+            return false
+        }
+    }
+
     /// The value.
     ///
     /// It is stored here and does not pass through the continuation, because a value that an asynchronous function

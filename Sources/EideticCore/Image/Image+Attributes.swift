@@ -40,7 +40,7 @@ extension Image {
     public var isPartial: Bool { attributes.isPartial }
 
     /// The size of the encoded image; zero if the image was not decoded.
-    public var encodedSize: ByteCount { attributes.provenance?.byteCount ?? .zero }
+    package var encodedSize: ByteCount { attributes.provenance?.byteCount ?? .zero }
 
     /// The encoded image that this one was decoded from; `nil` if it was not decoded.
     package var provenance: Provenance? { attributes.provenance }

@@ -97,5 +97,5 @@ extension Image {
     public func decoded() async throws(EideticError) -> Image { try await deferred?.imageAsynchronously() ?? self }
 
     /// Returns the image with its pixels, decoded on the calling thread if necessary; throws the decoding error.
-    public func decodedSynchronously() throws(EideticError) -> Image { try deferred?.image() ?? self }
+    package func decodedSynchronously() throws(EideticError) -> Image { try deferred?.image() ?? self }
 }

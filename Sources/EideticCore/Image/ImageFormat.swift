@@ -25,7 +25,7 @@ public struct ImageFormat: Sendable, Hashable {
     }
 
     /// The name, such as `jpeg` or `png`.
-    public var rawValue: String { FormatTable.entry(at: index).name }
+    package var rawValue: String { FormatTable.entry(at: index).name }
 
     /// The media type for a `Content-Type` field.
     public var mimeType: String { FormatTable.entry(at: index).mimeType }

@@ -1,7 +1,7 @@
 /// The transformation that turns stored pixels upright.
 ///
 /// - SeeAlso: Exif 2.32, tag 274.
-public enum ImageOrientation: Int, Sendable, CaseIterable {
+package enum ImageOrientation: Int, Sendable, CaseIterable {
     /// Already upright.
     case up = 1
     /// Mirrored left to right.
@@ -20,8 +20,8 @@ public enum ImageOrientation: Int, Sendable, CaseIterable {
     case left
 
     /// Creates an orientation from an Exif value; 0 and values out of range mean `up`.
-    public init(exif value: Int) { self = ImageOrientation(rawValue: value) ?? .up }
+    package init(exif value: Int) { self = ImageOrientation(rawValue: value) ?? .up }
 
     /// A Boolean value indicating whether the transformation exchanges width and height.
-    public var swapsDimensions: Bool { rawValue >= 5 }
+    package var swapsDimensions: Bool { rawValue >= 5 }
 }

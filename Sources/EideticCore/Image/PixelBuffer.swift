@@ -57,6 +57,21 @@ public final class PixelBuffer: Sendable {
         release = { PixelMemory.deallocate(block) }
     }
 
+    /// Creates a buffer from a function of the pixels' indices, row by row: red, green, blue and alpha.
+    ///
+    /// - Throws: The errors of ``init(size:alpha:fill:)``; the error that `pixel` throws.
+    public convenience init(
+        size: PixelSize,
+        alpha: Alpha,
+        pixel: (_ index: Int) throws(EideticError) -> SIMD4<UInt8>
+    ) throws(EideticError) {
+        try self.init(size: size, alpha: alpha) { target, _ throws(EideticError) in
+            for index in 0..<size.pixelCount {
+                target.storeBytes(of: try pixel(index), toByteOffset: 4 * index, as: SIMD4<UInt8>.self)
+            }
+        }
+    }
+
     /// Returns a buffer of transparent pixels; it occupies address space, but no memory.
     static func transparent(size: PixelSize) -> PixelBuffer {
         let count = size.pixelCount * 4

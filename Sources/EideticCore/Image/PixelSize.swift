@@ -43,15 +43,15 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The size with width and height exchanged.
-    public var transposed: PixelSize { PixelSize(width: height, height: width) }
+    package var transposed: PixelSize { PixelSize(width: height, height: width) }
 
     /// A Boolean value indicating whether both sides are at least 1.
-    public var isPositive: Bool { width > 0 && height > 0 }
+    package var isPositive: Bool { width > 0 && height > 0 }
 }
 
 extension PixelSize {
     /// Returns the size at which this image is decoded for display at `target`; never larger than the image.
-    public func scaled(to target: PixelSize, mode: ContentMode) -> PixelSize {
+    package func scaled(to target: PixelSize, mode: ContentMode) -> PixelSize {
         guard isPositive, target.isPositive else { return self }
         let horizontal = Double(target.width) / Double(width)
         let vertical = Double(target.height) / Double(height)

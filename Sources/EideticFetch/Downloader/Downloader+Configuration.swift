@@ -21,7 +21,7 @@ extension Downloader {
     }
 
     /// The family of addresses that connections are made to.
-    public enum AddressFamily: Sendable, Hashable {
+    package enum AddressFamily: Sendable, Hashable {
         /// IPv6 and IPv4; the first address to respond is used.
         case any
         /// IPv4 only.
@@ -57,7 +57,7 @@ extension Downloader {
         /// Beyond it no further download starts, and the ones in progress are held, except for their first mebibyte and
         /// for one download. So it is exceeded by one body, and by those first bytes. A body counts only against
         /// downloads of its own priority and below.
-        public var bodyMemoryLimit: ByteCount = .mebibytes(64)
+        package var bodyMemoryLimit: ByteCount = .mebibytes(64)
 
         /// The order in which downloads of equal priority start; first in, first out by default.
         public var executionOrder = ExecutionOrder.firstInFirstOut
@@ -99,7 +99,7 @@ extension Downloader {
         ///
         /// When their time expires, downloads into files are cancelled, and parts of bodies are not stored. By default
         /// it is the application of this process.
-        public var environment: any BackgroundTaskProvider = DefaultEnvironment.shared
+        package var environment: any BackgroundTaskProvider = DefaultEnvironment.shared
 
         // Failures.
 
@@ -125,7 +125,7 @@ extension Downloader {
         /// A Boolean value indicating whether the downloader observes the network of the machine; `true` by default.
         ///
         /// A change clears the failure list, ends back-offs and replaces connections.
-        public var observesNetwork = true
+        package var observesNetwork = true
 
         /// The directory for parts of interrupted downloads; `nil`, none are stored, by default.
         public var partialDirectory: String?
@@ -173,7 +173,7 @@ extension Downloader {
         public var proxy = Proxy.environment
 
         /// The family of addresses that connections are made to; any by default.
-        public var addressFamily = AddressFamily.any
+        package var addressFamily = AddressFamily.any
 
         /// A Boolean value indicating whether connections into private networks are refused; `false` by default.
         ///

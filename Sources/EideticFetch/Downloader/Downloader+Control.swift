@@ -40,7 +40,7 @@ extension Downloader {
     /// KiB do not count, nor do downloads that were suspended or limited in rate.
     ///
     /// - Returns: The speed, or `nil` if no download was measured in the last five minutes.
-    public func speed(of origin: Origin) -> Double? { state.speed(of: origin) }
+    package func speed(of origin: Origin) -> Double? { state.speed(of: origin) }
 
     /// Suspends all downloads of this priority and below.
     ///
@@ -82,7 +82,7 @@ extension Downloader {
     ///
     /// New downloads use new connections, because existing ones may be dead. A downloader that observes the network
     /// calls this by itself.
-    public func resetAfterNetworkChange() {
+    package func resetAfterNetworkChange() {
         scheduler.post(.networkChanged)
         failures.removeAll()
         state.resetAfterNetworkChange()

@@ -1,4 +1,4 @@
-public import EideticCore
+package import EideticCore
 
 extension Downloader {
     /// Loads the resource of `request` into a file.
@@ -25,7 +25,7 @@ extension Downloader {
     /// - Throws: The errors of ``fetch(_:priority:onProgress:)``, and `diskFull`, `notFound`, `permissionDenied` or
     ///   `fileFailure` if the file cannot be written.
     @discardableResult
-    nonisolated(nonsending) public func save(
+    nonisolated(nonsending) package func save(
         _ request: FetchRequest,
         to path: String,
         priority: LoadPriority = .normal,

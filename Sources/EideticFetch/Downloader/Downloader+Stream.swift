@@ -1,4 +1,4 @@
-public import EideticCore
+package import EideticCore
 import EideticHTTP
 
 extension Downloader {
@@ -13,7 +13,7 @@ extension Downloader {
     ///   - priority: The priority.
     /// - Returns: The head of the response, and its body as an asynchronous sequence.
     /// - Throws: The errors of ``fetch(_:priority:onProgress:)``; the sequence throws later errors.
-    public func stream(
+    package func stream(
         _ request: FetchRequest,
         priority: LoadPriority = .normal
     ) async throws(EideticError) -> FetchStream {

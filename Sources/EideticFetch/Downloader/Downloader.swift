@@ -10,7 +10,7 @@ import Synchronization
 /// - SeeAlso: RFC 9110 (HTTP), RFC 9112 (HTTP/1.1), RFC 9113 (HTTP/2).
 public final class Downloader: Sendable {
     /// The configuration that the downloader was created with.
-    public let configuration: Configuration
+    package let configuration: Configuration
 
     /// The list of requests that failed permanently and are not sent again for a limited time.
     public let failures: FailureList

@@ -1,20 +1,20 @@
-public import EideticCore
-public import EideticHTTP
+package import EideticCore
+package import EideticHTTP
 
 /// A response whose body is an asynchronous sequence of chunks.
 ///
 /// The download pauses while more than 256 KiB wait to be read, and ends when the stream is released. It is not shared,
 /// and retried only until the response is known to be acceptable. A stream can be iterated once. Over HTTP/2 libcurl
 /// itself may buffer up to 32 MiB more.
-public struct FetchStream: AsyncSequence, Sendable {
+package struct FetchStream: AsyncSequence, Sendable {
     /// The HTTP status: 2xx, or 304.
-    public let status: Int
+    package let status: Int
     /// The header fields of the last response.
-    public let headers: HTTPHeaders
+    package let headers: HTTPHeaders
     /// The URL of the response, after all redirects.
-    public let effectiveURL: String
+    package let effectiveURL: String
     /// The length of the body; `nil` if the server did not announce it, or if the body is compressed.
-    public let expectedLength: Int?
+    package let expectedLength: Int?
 
     /// The exchanges that led to the response.
     package let origin: ResponseOrigin
@@ -65,7 +65,7 @@ public struct FetchStream: AsyncSequence, Sendable {
     }
 
     /// An iterator over the chunks of the body.
-    public struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         let source: Source
 
         /// Returns the next chunk of the body, or `nil` at its end.
@@ -73,7 +73,7 @@ public struct FetchStream: AsyncSequence, Sendable {
         /// A chunk has at most 256 KiB and the bytes of one more read.
         ///
         /// - Throws: The error of the download; `cancelled` when the task is cancelled.
-        public mutating func next(
+        package mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(EideticError) -> [UInt8]? {
             let source = source
@@ -95,5 +95,5 @@ public struct FetchStream: AsyncSequence, Sendable {
     }
 
     /// Returns the iterator over the body.
-    public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
+    package func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 }

@@ -10,7 +10,7 @@ public struct FetchRequest: Sendable, Hashable {
     public let url: String
 
     /// The scheme, host and port of the URL.
-    public let origin: Origin
+    package let origin: Origin
 
     /// The header fields of this request; they replace the downloader's fields of the same names.
     ///

@@ -7,7 +7,7 @@ public struct FetchProgress: Sendable, Hashable {
     public let expected: Int?
 
     /// Creates a progress.
-    public init(received: Int, expected: Int?) {
+    package init(received: Int, expected: Int?) {
         self.received = received
         self.expected = expected
     }

@@ -11,7 +11,7 @@ public struct FetchResponse: Sendable {
     /// The URL of the response, after all redirects.
     public var effectiveURL: String
     /// The times and the number of bytes of the download.
-    public var metrics: FetchMetrics {
+    package var metrics: FetchMetrics {
         get { sharedMetrics.metrics }
         set { sharedMetrics = SharedMetrics(newValue) }
     }
@@ -32,12 +32,16 @@ public struct FetchResponse: Sendable {
     }
 
     /// Creates a response.
-    public init(
+    public init(status: Int, headers: HTTPHeaders, bytes: [UInt8], effectiveURL: String) {
+        self.init(status: status, headers: headers, bytes: bytes, effectiveURL: effectiveURL, metrics: FetchMetrics())
+    }
+
+    package init(
         status: Int,
         headers: HTTPHeaders,
         bytes: [UInt8],
         effectiveURL: String,
-        metrics: FetchMetrics = FetchMetrics()
+        metrics: FetchMetrics
     ) {
         self.init(
             status: status,

@@ -1,11 +1,11 @@
 import EideticCore
 
 /// The heuristic freshness of responses without an explicit lifetime.
-public struct FreshnessHeuristic: Sendable, Hashable {
+package struct FreshnessHeuristic: Sendable, Hashable {
     /// The fraction of the time since the last modification; 0.1 by default, as RFC 9111 suggests.
-    public var fraction = 0.1
+    package var fraction = 0.1
     /// The longest heuristic lifetime; 1 day by default.
-    public var maximumLifetime = Duration.seconds(86_400)
+    package var maximumLifetime = Duration.seconds(86_400)
 
     /// Returns the lifetime of a response that was last modified so long before it was sent.
     func lifetime(forAge age: Duration) -> Duration {
@@ -15,10 +15,10 @@ public struct FreshnessHeuristic: Sendable, Hashable {
     }
 
     /// Creates the default heuristic.
-    public init() {}
+    package init() {}
 
     /// A heuristic that makes responses without an explicit lifetime stale at once.
-    public static let none: FreshnessHeuristic = {
+    package static let none: FreshnessHeuristic = {
         var heuristic = FreshnessHeuristic()
         heuristic.maximumLifetime = .zero
         return heuristic

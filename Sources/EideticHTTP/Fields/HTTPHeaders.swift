@@ -69,7 +69,7 @@ public struct HTTPHeaders: Sendable {
     }
 
     /// Returns these fields, in which the fields of `overrides` replace all fields of the same names.
-    public func merging(_ overrides: HTTPHeaders) -> HTTPHeaders {
+    package func merging(_ overrides: HTTPHeaders) -> HTTPHeaders {
         if overrides.isEmpty { return self }
         let remaining = fields.filter { field in
             !overrides.fields.contains { Self.isSameName($0.name, field.name) }

@@ -39,7 +39,7 @@ extension DiskCache.Blocking {
     }
 
     /// Returns the description of an entry; see ``DiskCache/info(for:)``.
-    public func info(for key: String) throws(EideticError) -> DiskCache.EntryInfo? { try cache.entryInfo(for: key) }
+    package func info(for key: String) throws(EideticError) -> DiskCache.EntryInfo? { try cache.entryInfo(for: key) }
 
     /// Reads and decodes a value; see ``DiskCache/value(for:with:)``.
     public func value<Value>(
@@ -85,7 +85,7 @@ extension DiskCache.Blocking {
 
     /// Copies the entries of another cache's directory; see ``DiskCache/importEntries(from:)``.
     @discardableResult
-    public func importEntries(from directory: String) throws(EideticError) -> Int {
+    package func importEntries(from directory: String) throws(EideticError) -> Int {
         try cache.covered { () throws(EideticError) in try cache.copyEntries(from: directory) }
     }
 }

@@ -19,7 +19,7 @@ extension DiskCache {
     /// The metadata stored with an entry's bytes.
     public struct Metadata: Sendable, Hashable {
         /// A header field of the HTTP response.
-        public typealias Field = HTTPHeaders.Field
+        package typealias Field = HTTPHeaders.Field
 
         /// A distinction between encoded originals and bytes that can be computed again.
         package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -48,16 +48,16 @@ extension DiskCache {
         /// `storageTime`.
         public var expirationTime: Timestamp?
         /// The header fields; none by default.
-        public var headers: [Field] = []
+        public var headers: [HTTPHeaders.Field] = []
         /// Additional bytes for the caller's use; none by default.
-        public var extendedData: [UInt8] = []
+        package var extendedData: [UInt8] = []
         /// The kind of the entry; original by default.
         package var kind = Kind.original
         /// The importance of the entry; `viewed` by default.
         package var importance = Importance.viewed
 
         /// Creates metadata.
-        public init(expirationTime: Timestamp? = nil, headers: [Field] = []) {
+        public init(expirationTime: Timestamp? = nil, headers: [HTTPHeaders.Field] = []) {
             self.expirationTime = expirationTime
             self.headers = headers
         }

@@ -1,4 +1,4 @@
-public import EideticCore
+package import EideticCore
 
 extension DiskCache {
     /// Copies the entries of another cache's directory.
@@ -12,7 +12,7 @@ extension DiskCache {
     /// - Throws: The errors of opening a cache, reading and writing.
     /// - Complexity: O(*n*) in the bytes of the other cache.
     @discardableResult
-    nonisolated(nonsending) public func importEntries(from directory: String) async throws(EideticError) -> Int {
+    nonisolated(nonsending) package func importEntries(from directory: String) async throws(EideticError) -> Int {
         try await perform { () throws(EideticError) in try self.copyEntries(from: directory) }
     }
 

@@ -32,7 +32,7 @@ extension DiskCache {
     /// Returns the description of an entry without reading its bytes.
     ///
     /// - Returns: The description, also of an expired entry; `nil` if there is no entry.
-    public func info(for key: String) async throws(EideticError) -> EntryInfo? {
+    package func info(for key: String) async throws(EideticError) -> EntryInfo? {
         try await pool.run { _ throws(EideticError) in try self.blocking.info(for: key) }
     }
 

@@ -9,7 +9,7 @@ extension DiskCache {
         public var evictedCount = 0
 
         /// Creates a result.
-        public init(expiredCount: Int = 0, evictedCount: Int = 0) {
+        package init(expiredCount: Int = 0, evictedCount: Int = 0) {
             (self.expiredCount, self.evictedCount) = (expiredCount, evictedCount)
         }
     }

@@ -35,18 +35,21 @@ public final class DiskCache: Sendable {
 
     /// Opens the cache in a directory, and creates the directory if it does not exist.
     ///
-    /// Nothing is scanned, so the time does not depend on the number of entries.
+    /// Nothing is scanned, so the time does not depend on the number of entries. Expired entries are removed when the
+    /// application of this process enters the background.
     ///
-    /// - Parameters:
-    ///   - configuration: The settings of the cache.
-    ///   - environment: The source of background tasks and phases, by default the application of this process; expired
-    ///     entries are removed when it enters the background.
+    /// - Parameter configuration: The settings of the cache.
     /// - Throws: `cacheUnavailable` if another file is at the directory's path or other users could change the
     ///   directory, `permissionDenied`, `diskFull` if the directory cannot be created, or `invalidArgument` for a
     ///   setting out of its range.
-    public convenience init(
+    public convenience init(_ configuration: Configuration) throws(EideticError) {
+        try self.init(configuration, environment: DefaultEnvironment.shared)
+    }
+
+    /// Opens the cache in an environment, whose background tasks and phases it uses.
+    package convenience init(
         _ configuration: Configuration,
-        environment: any ApplicationEnvironment = DefaultEnvironment.shared
+        environment: any ApplicationEnvironment
     ) throws(EideticError) {
         try self.init(configuration, fileSystem: FileSystem(), environment: environment)
     }

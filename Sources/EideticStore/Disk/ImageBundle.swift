@@ -1,4 +1,4 @@
-public import EideticCore
+package import EideticCore
 import Glibc
 
 /// A read-only directory of images: part of an application, or the cache of a library of the SDWebImage family.
@@ -11,10 +11,10 @@ public struct ImageBundle: Sendable, Hashable {
     private static let nameLimit = 255
 
     /// The largest file that is read: 256 MiB, the default limit of the decoders.
-    public static let sizeLimit = ByteCount.mebibytes(256)
+    package static let sizeLimit = ByteCount.mebibytes(256)
 
     /// The absolute path of the directory.
-    public let directory: String
+    package let directory: String
 
     /// Creates a bundle.
     ///
@@ -29,7 +29,7 @@ public struct ImageBundle: Sendable, Hashable {
     /// Returns the paths at which a key's image is searched, in order.
     ///
     /// The result is empty for an empty key.
-    public func paths(for key: String) -> [String] {
+    package func paths(for key: String) -> [String] {
         guard !key.isEmpty, !key.utf8.contains(0) else { return [] }
         let digest = MD5.hexadecimal(Array(key.utf8))
         let basePath = "\(directory)/\(digest)"
@@ -44,7 +44,7 @@ public struct ImageBundle: Sendable, Hashable {
     /// Reads the bytes of a key's image, or returns `nil` if there is none.
     ///
     /// Blocks on file access.
-    public func read(_ key: String) throws(EideticError) -> [UInt8]? { try read(key, using: FileSystem()) }
+    package func read(_ key: String) throws(EideticError) -> [UInt8]? { try read(key, using: FileSystem()) }
 
     func read(_ key: String, using files: FileSystem) throws(EideticError) -> [UInt8]? {
         for path in paths(for: key) {
@@ -63,7 +63,7 @@ public struct ImageBundle: Sendable, Hashable {
     /// Returns the path of a key's image, or `nil` if there is none.
     ///
     /// Blocks on file access.
-    public func path(for key: String) throws(EideticError) -> String? { try path(for: key, using: FileSystem()) }
+    package func path(for key: String) throws(EideticError) -> String? { try path(for: key, using: FileSystem()) }
 
     func path(for key: String, using files: FileSystem) throws(EideticError) -> String? {
         for path in paths(for: key) {

@@ -66,5 +66,5 @@ extension DiskCache.EntryInfo {
     /// A Boolean value indicating whether the entry belongs to a request with header fields or credentials.
     ///
     /// Its key can be used in its directory only.
-    public var isPrivate: Bool { SecretKeyPart.isPart(ofStored: key) }
+    package var isPrivate: Bool { SecretKeyPart.isPart(ofStored: key) }
 }

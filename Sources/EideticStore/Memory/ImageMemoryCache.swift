@@ -29,19 +29,37 @@ public final class ImageMemoryCache: Sendable {
     /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - costLimit: The largest number of bytes of pixels; ``MemoryLimits/standard`` by default.
+    ///   - costLimit: The largest number of bytes of pixels; by default (`nil`) 15 % of the memory that the process may
+    ///     use, at most 512 MiB.
     ///   - countLimit: The largest number of images; no limit by default.
     ///   - eviction: The rule that selects the images to evict.
     ///   - watermark: The memory that must stay available when an image from disk is inserted; 64 MiB by default.
     ///   - hooks: The functions that are called when images are inserted and removed.
-    ///   - time: The source of the time at which entries expire.
     public convenience init(
-        costLimit: ByteCount = MemoryLimits.standard,
+        costLimit: ByteCount? = nil,
+        countLimit: Int = .max,
+        eviction: EvictionRule = .mostBytes,
+        watermark: ByteCount = .mebibytes(64),
+        hooks: MemoryHooks<Image> = MemoryHooks()
+    ) {
+        self.init(
+            costLimit: costLimit ?? MemoryLimits.standard,
+            countLimit: countLimit,
+            eviction: eviction,
+            watermark: watermark,
+            hooks: hooks,
+            time: SystemTime()
+        )
+    }
+
+    /// Creates an empty cache with a clock.
+    package convenience init(
+        costLimit: ByteCount,
         countLimit: Int = .max,
         eviction: EvictionRule = .mostBytes,
         watermark: ByteCount = .mebibytes(64),
         hooks: MemoryHooks<Image> = MemoryHooks(),
-        time: any TimeSource = SystemTime()
+        time: any TimeSource
     ) {
         let images = MemoryCache<Image>(
             costLimit: costLimit,
@@ -150,7 +168,7 @@ public final class ImageMemoryCache: Sendable {
     /// - Parameters:
     ///   - environment: The application's phases and its memory pressure.
     ///   - behavior: The behaviour when the application enters the background; all images are evicted by default.
-    public func observe(
+    package func observe(
         _ environment: any ApplicationEnvironment,
         backgroundBehavior behavior: BackgroundBehavior = .removeAll
     ) {

@@ -1,30 +1,30 @@
-public import EideticCore
+package import EideticCore
 
 /// The way in which a cache keeps track of evicted values that are still in use elsewhere.
-public struct LiveValueTracking<Value: Sendable>: Sendable {
+package struct LiveValueTracking<Value: Sendable>: Sendable {
     /// A function that returns a value as long as it is referenced elsewhere.
-    public typealias WeakReference = @Sendable () -> Value?
+    package typealias WeakReference = @Sendable () -> Value?
 
     let makeWeakReference: @Sendable (Value) -> WeakReference
 
     /// Creates tracking with a function that makes a weak reference to a value.
     ///
     /// The function and the references are called while the cache holds a lock, so they must not call the cache.
-    public init(makeWeakReference: @escaping @Sendable (Value) -> WeakReference) {
+    package init(makeWeakReference: @escaping @Sendable (Value) -> WeakReference) {
         self.makeWeakReference = makeWeakReference
     }
 }
 
 extension LiveValueTracking where Value: AnyObject {
     /// Tracking of objects by weak references.
-    public static var objects: Self {
+    package static var objects: Self {
         Self { object in { [weak object] in object } }
     }
 }
 
 extension LiveValueTracking where Value == Image {
     /// Tracking of images by their pixels: an image is in use as long as the pixels of all its frames are.
-    public static var images: Self {
+    package static var images: LiveValueTracking<Image> {
         Self { image in
             // An image that was never decoded is not on the screen.
             guard image.isDecoded else { return { nil } }

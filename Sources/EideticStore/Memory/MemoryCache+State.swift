@@ -31,7 +31,7 @@ extension MemoryCache {
     public var count: Int { ledger.withLock { $0.count } }
 
     /// The cache's statistics since its creation.
-    public var statistics: MemoryStatistics {
+    package var statistics: MemoryStatistics {
         var statistics = ledger.withLock { $0.statistics }
         let lookUps = stripes.total
         statistics.hits = lookUps.hits + statistics.hitCorrection

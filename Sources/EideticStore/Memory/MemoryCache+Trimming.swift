@@ -48,7 +48,7 @@ extension MemoryCache {
     /// Evicts values until only the fraction is left that the level of memory pressure allows.
     ///
     /// An evicted value in use elsewhere is still found, if the cache tracks such values.
-    public func respond(to pressure: MemoryPressure) {
+    package func respond(to pressure: MemoryPressure) {
         shrink(toFraction: pressure.retainedFraction)
         PixelMemory.releaseUnused()
     }
@@ -56,7 +56,7 @@ extension MemoryCache {
     /// Evicts values until a fraction of their current total cost is left.
     ///
     /// - Parameter fraction: The fraction to keep, 0 to 1; 0 also evicts values that cost nothing.
-    public func shrink(toFraction fraction: Double) {
+    package func shrink(toFraction fraction: Double) {
         withLedger { ledger, evicted in
             let part = min(1, max(0, fraction))
             shrink(&ledger, toCost: Int(Double(ledger.totalCost) * part), reason: .pressure, into: &evicted)

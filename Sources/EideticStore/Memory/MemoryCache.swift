@@ -23,17 +23,25 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     /// Creates an empty cache.
     ///
     /// - Parameters:
-    ///   - costLimit: The largest total cost of all values, in bytes; ``MemoryLimits/standard`` suits most programs.
+    ///   - costLimit: The largest total cost of all values, in bytes.
     ///   - countLimit: The largest number of values; no limit by default.
     ///   - eviction: The rule that selects the values to evict.
-    ///   - tracking: The way in which evicted values that are in use elsewhere are found again; not at all by default.
     ///   - hooks: The functions that are called when values are inserted and removed.
-    ///   - time: The source of the time at which entries expire.
     public convenience init(
         costLimit: ByteCount,
         countLimit: Int = .max,
         eviction: EvictionRule = .mostBytes,
-        tracking: LiveValueTracking<Value>? = nil,
+        hooks: MemoryHooks<Value> = MemoryHooks()
+    ) {
+        self.init(costLimit: costLimit, countLimit: countLimit, eviction: eviction, tracking: nil, hooks: hooks)
+    }
+
+    /// Creates an empty cache that finds evicted values again, or has another clock.
+    package convenience init(
+        costLimit: ByteCount,
+        countLimit: Int = .max,
+        eviction: EvictionRule = .mostBytes,
+        tracking: LiveValueTracking<Value>?,
         hooks: MemoryHooks<Value> = MemoryHooks(),
         time: any TimeSource = SystemTime()
     ) {
@@ -77,7 +85,7 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     ///
     /// - Complexity: O(1); no allocation.
     @inlinable
-    public func value(for key: CacheKey) -> Value? {
+    package func value(for key: CacheKey) -> Value? {
         let clock = policyClock.load(ordering: .relaxed)
         let (value, canExpire) = stripes.current.pointee.withLock { counters -> (Value?, Bool) in
             guard let entry = table.pointee.entry(for: key) else {

@@ -1,12 +1,12 @@
-public import EideticCore
+package import EideticCore
 internal import Glibc
 
 /// The memory that the process may use, and the default limit of memory caches.
-public enum MemoryLimits {
+package enum MemoryLimits {
     /// The default limit of a memory cache: 15 % of the memory that the process may use, at most 512 MiB.
     ///
     /// Each access reads some small files of the kernel, which takes about 50 µs.
-    public static var standard: ByteCount { standard(usable: usable()) }
+    package static var standard: ByteCount { standard(usable: usable()) }
 
     /// Returns the default limit of a memory cache for a process that may use `usable` bytes.
     package static func standard(usable: ByteCount) -> ByteCount {

@@ -9,11 +9,13 @@ import EideticHTTP
 /// ```
 ///
 /// Create it at each start of the application: what has come meanwhile is passed to the pipeline then.
-public final class BackgroundDownloads: BackgroundDownloadProvider {
+public final class BackgroundDownloads: BackgroundDownloadProvider, BackgroundDownloader {
     private typealias Receiver = @Sendable (BackgroundDownload) async -> Bool
 
     /// The session, whose events belong to this object.
     public let session: BackgroundURLSession
+    /// The service for `ImagePipeline.Configuration.transfers`.
+    public var service: BackgroundDownloadService { BackgroundDownloadService(self) }
     private let receiver = Guarded<Receiver?>(nil)
     private let receiverChanges = WorkSignal()
     /// The tasks that have not completed, and whose download was passed to the receiver.
@@ -51,7 +53,7 @@ public final class BackgroundDownloads: BackgroundDownloadProvider {
     ///
     /// - Throws: `limitExceeded` for a key of more than 3,583 bytes, or too many downloads; the errors of
     ///   ``TransferTask/waitUntilAccepted()``.
-    public func download(_ request: BackgroundDownloadRequest) async throws(EideticError) {
+    package func download(_ request: BackgroundDownloadRequest) async throws(EideticError) {
         var transfer = try BackgroundURLSession.Request(url: request.url)
         for field in request.headers { transfer.headers.add(field.value, for: field.name) }
         let text = request.key == transfer.url ? "u" : "k\(request.key)"
@@ -74,7 +76,7 @@ public final class BackgroundDownloads: BackgroundDownloadProvider {
     }
 
     /// Sets the receiver of downloads that have ended.
-    public func setReceiver(_ receiver: @escaping @Sendable (BackgroundDownload) async -> Bool) {
+    package func setReceiver(_ receiver: @escaping @Sendable (BackgroundDownload) async -> Bool) {
         self.receiver.withLock { $0 = receiver }
         receiverChanges.send()
     }

@@ -66,7 +66,7 @@ struct MemoryCacheTests {
     @Test("C16 a value is not found after its time to live")
     func expires() {
         let time = ManualTime()
-        let cache = MemoryCache<Int>(costLimit: 1_000, time: time)
+        let cache = MemoryCache<Int>(costLimit: 1_000, tracking: nil, time: time)
         cache.insert(1, for: key(1), cost: 1, timeToLive: .seconds(10))
         cache.insert(2, for: key(2), cost: 1)
         time.advance(by: .seconds(9))

@@ -8,7 +8,7 @@ struct MemoryTrimmingTests {
     private func key(_ number: Int) -> CacheKey { CacheKey("\(number)") }
 
     private func filledCache(time: ManualTime = ManualTime()) -> MemoryCache<Int> {
-        let cache = MemoryCache<Int>(costLimit: 1_000, time: time)
+        let cache = MemoryCache<Int>(costLimit: 1_000, tracking: nil, time: time)
         for number in 1...10 {
             cache.insert(number, for: key(number), cost: ByteCount(number * 10), timeToLive: .seconds(number))
             time.advance(by: .milliseconds(100))

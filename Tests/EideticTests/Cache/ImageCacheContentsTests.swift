@@ -185,7 +185,7 @@ struct ImageCachePipelineTests {
     func freshness() async throws {
         let fixture = try await PipelineFixture()
         var configuration = ImagePipeline.Configuration(diskCache: fixture.pipeline.configuration.diskCache)
-        configuration.freshness = .http()
+        configuration.freshness = .http
         let pipeline = ImagePipeline(configuration)
         var metadata = DiskCache.Metadata(headers: [.init(name: "Cache-Control", value: "max-age=0")])
         let bytes = try TestImage.png(width: 5, height: 4)

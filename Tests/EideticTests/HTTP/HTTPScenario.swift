@@ -126,7 +126,7 @@ final class HTTPScenarioContext {
         }
         var configuration = ImagePipeline.Configuration(diskCache: disk, downloader: Downloader(downloads))
         configuration.memoryCache = ImageMemoryCache(costLimit: .mebibytes(16), time: time)
-        configuration.freshness = .http()
+        configuration.freshness = .http
         return ImagePipeline(configuration)
     }
 

@@ -26,7 +26,7 @@ struct NestedDownloaderTests {
         func size() async throws -> PixelSize {
             var configuration = ImagePipeline.Configuration(diskCache: try DiskCache(.init(directory: directory.path)))
             configuration.downloads.network = Downloader()
-            configuration.freshness = .http()
+            configuration.freshness = .http
             let request = ImageRequest("\(origin.url)/a.png", options: .waitStoreCache)
             return try await ImagePipeline(configuration).image(for: request).size
         }

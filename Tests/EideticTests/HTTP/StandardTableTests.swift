@@ -17,7 +17,7 @@ struct StandardTableTests {
         var lines = [
             "# HTTP caching", "",
             "What Eidetic does about each requirement (MUST or SHOULD) of RFC 9111 that concerns a private cache, with",
-            "`Configuration.freshness = .http()`. Sections without another name are those of RFC 9111; words in",
+            "`Configuration.freshness = .http`. Sections without another name are those of RFC 9111; words in",
             "parentheses are no requirements. The last column names the scenario in `Tests/EideticTests/HTTP`, or the",
             "test of a rule, that shows it. The page is made from `StandardTable.swift`, and a test compares the two;",
             "`EIDETIC_UPDATE=1` in the environment of that test writes it.", "",
