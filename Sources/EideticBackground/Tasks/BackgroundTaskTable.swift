@@ -81,8 +81,8 @@ package final class BackgroundTaskTable: Sendable {
             return true
         }
 
-        /// A Boolean value indicating whether the supervisor wants to know that no task is open: a refused one was counted
-        /// for a moment.
+        /// A Boolean value indicating whether the supervisor wants to know that no task is open: a refused one was
+        /// counted for a moment.
         var mustReportIdle: Bool { isPublished && count == 0 && words?.takeIdleRequest() == true }
 
         /// Ends the count of a task, and returns whether the host must know.

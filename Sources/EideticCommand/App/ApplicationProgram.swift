@@ -4,8 +4,8 @@ import Glibc
 enum ApplicationProgram {
     private static let name = "eidetic-app"
 
-    /// Executes the program with the words after `eidetic app`; returns if it is not installed, as the commands are part
-    /// of this program too.
+    /// Executes the program with the words after `eidetic app`; returns if it is not installed, as the commands are a
+    /// part of this program too.
     static func execute(_ words: ArraySlice<String>) {
         guard let path else { return }
         var arguments = ([name] + words).map { strdup($0) }

@@ -28,7 +28,7 @@ extension SupervisedApplication {
         case .reportWake(let reason, let result): report(reason, result: result)
         case .reportURL(let url, let outcome):
             log("\(url)\(url.source.map { " from \($0)" } ?? ""): \(outcome)")
-            answerSender(of: url, outcome)
+            answerSender(of: url, outcome: outcome)
         case .cancelTransfers: cancelTransfers()
         // The application saves its archive; the rest concerns an application without a supervisor.
         case .saveArchive, .extendStopTimeout, .releaseSleepInhibitor, .acquireSleepInhibitor: break

@@ -10,8 +10,8 @@ extension SupervisedApplication {
 
     /// Asks an application in the background with open tasks for a report when the last one has ended.
     ///
-    /// One request is under way at a time, so an application that opens and ends tasks all the time sends no more reports
-    /// than this supervisor reads.
+    /// One request is under way at a time, so an application that opens and ends tasks all the time sends no more
+    /// reports than this supervisor reads.
     func requestIdleReport() {
         guard lifecycle.reachedState == .background, lifecycle.openTasks > 0 else { return }
         guard let process, process.isWelcomed, !process.isIdleReportRequested else { return }

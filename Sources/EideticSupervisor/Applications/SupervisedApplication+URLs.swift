@@ -25,11 +25,11 @@ extension SupervisedApplication {
         lastSequence += 1
         let url = IncomingURL(text, id: lastSequence, source: source)
         urlSenders[url.id] = WaitingSender(answer: answer, deadline: Clock.now + Self.urlAnswerLimit)
-        if !handleWhenConnected(.openURL(url)) { answerSender(of: url, .refused(.tooManyRequests)) }
+        if !handleWhenConnected(.openURL(url)) { answerSender(of: url, outcome: .refused(.tooManyRequests)) }
     }
 
     /// Tells the sender of a URL what has become of it.
-    func answerSender(of url: IncomingURL, _ outcome: IncomingURL.Outcome) {
+    func answerSender(of url: IncomingURL, outcome: IncomingURL.Outcome) {
         let sender = urlSenders.removeValue(forKey: url.id)
         switch outcome {
         case .handled: sender?.answer(nil)

@@ -69,8 +69,8 @@ extension SharedPage {
 
         /// Takes back the supervisor's request for a report that no task is open; returns `false` if there is none.
         ///
-        /// The supervisor makes the request and then reads the count, the application publishes the count and then takes
-        /// the request: one of them sees that no task is open.
+        /// The supervisor makes the request and then reads the count, the application publishes the count and then
+        /// takes the request: one of them sees that no task is open.
         package func takeIdleRequest() -> Bool {
             requestWord.pointee.exchange(0, ordering: .sequentiallyConsistent) != 0
         }
