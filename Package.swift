@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "EideticTransfer", targets: ["EideticTransfer"]),
         .executable(name: "eidetic-transferd", targets: ["EideticTransferService"]),
         .executable(name: "eidetic", targets: ["EideticCommand"]),
+        .executable(name: "eidetic-app", targets: ["eidetic-app"]),
         .executable(name: "eideticd", targets: ["eideticd"]),
         .executable(name: "eidetic-bench", targets: ["EideticBench"]),
         .executable(name: "eidetic-conformance", targets: ["EideticConformance"]),
@@ -210,12 +211,24 @@ let package = Package(
         ),
 
         // Programs.
+        .target(
+            name: "EideticCommandLine",
+            dependencies: ["EideticCore", "EideticWire", "LifecycleCore"],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "EideticCommand",
             dependencies: [
-                "Eidetic", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch",
-                "EideticTransfer", "EideticWire", "LifecycleCore",
+                "Eidetic", "EideticCommandLine", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore",
+                "EideticFetch", "EideticTransfer", "EideticWire", "eidetic-app",
             ],
+            swiftSettings: strict
+        ),
+        // Without the libraries of codecs.
+        .executableTarget(
+            name: "eidetic-app",
+            dependencies: ["EideticCommandLine"],
+            path: "Sources/eidetic-app",
             swiftSettings: strict
         ),
         .executableTarget(
@@ -334,7 +347,7 @@ let package = Package(
             name: "EideticCommandTests",
             dependencies: [
                 "EideticCommand", "EideticTransferService", "Eidetic", "EideticCodecs", "EideticCore", "EideticStore",
-                "EideticSupervisorProbe", "EideticTestSupport", "eideticd",
+                "EideticSupervisorProbe", "EideticTestSupport", "EideticWire", "eideticd",
             ],
             swiftSettings: strict
         ),

@@ -1,3 +1,4 @@
+import EideticCommandLine
 import Glibc
 
 /// The entry point of the program.
@@ -7,7 +8,9 @@ struct Main {
     static func main() {
         // A closed pipe is then an error of write(2), which is handled by its caller.
         signal(SIGPIPE, SIG_IGN)
-        let status = Program.run(Array(CommandLine.arguments.dropFirst()))
+        let words = Array(CommandLine.arguments.dropFirst())
+        if words.first == AppCommands.command.name { ApplicationProgram.execute(words.dropFirst()) }
+        let status = Program.run(words)
         _exit(status.rawValue)
     }
 }

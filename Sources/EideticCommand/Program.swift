@@ -1,4 +1,4 @@
-import EideticCore
+import EideticCommandLine
 
 /// The `eidetic` program.
 enum Program {
@@ -18,31 +18,7 @@ enum Program {
 
     /// Runs the program with the words after its name.
     static func run(_ words: [String]) -> ExitStatus {
-        Diagnostics.finish(with: perform(CommandLineParser.parse(words, root: root)))
-    }
-
-    private static func perform(_ outcome: CommandLineParser.Outcome) -> ExitStatus {
-        switch outcome {
-        case .run(let path, let arguments):
-            return path.last?.run(arguments) ?? .usage
-        case .help(let path):
-            TextStream.output.writeLine(Help.text(for: path))
-            return .success
-        case .version:
-            TextStream.output.writeLine("eidetic \(Version.current)")
-            return .success
-        case .failure(let path, let problems):
-            return usageError(problems, path: path)
-        }
-    }
-
-    /// Reports the problems of a command line and prints the usage.
-    static func usageError(_ problems: [String], path: [Command]) -> ExitStatus {
-        let name = path.map(\.name).joined(separator: " ")
-        for problem in problems { TextStream.errors.writeLine("\(name): \(TerminalText.sanitized(problem))") }
-        TextStream.errors.writeLine(Help.usage(for: path))
-        TextStream.errors.writeLine("Run \"\(name) --help\" for more information.")
-        return .usage
+        CommandRunner.run(words, root: root)
     }
 
     private static let help: Command = .init(
@@ -56,7 +32,7 @@ enum Program {
         ),
         run: { arguments in
             // `eidetic help cache list` is the same as `eidetic cache list --help`.
-            perform(CommandLineParser.parse(arguments.operands + ["--help"], root: root))
+            CommandRunner.perform(arguments.operands + ["--help"], root: root)
         }
     )
 
@@ -77,7 +53,7 @@ enum Program {
         run: { arguments in
             guard let shell = Shell(rawValue: arguments.operands[0]) else {
                 let problem = "unknown shell \"\(arguments.operands[0])\"; supported shells: bash, zsh, fish"
-                return usageError([problem], path: [root, completions])
+                return CommandRunner.usageError([problem], path: [root, completions])
             }
             TextStream.output.writeLine(shell.script(for: root))
             return .success

@@ -1,4 +1,6 @@
+import EideticCore
 import EideticTestSupport
+import EideticWire
 import Glibc
 import Testing
 
@@ -15,6 +17,28 @@ struct AppTests {
         }
     }
 
+    @Test("B08 the process of `eidetic app` maps no library of a codec, and none for the network")
+    func mappedLibraries() async throws {
+        let directory = try TemporaryDirectory()
+        let listener = try PacketSocket.listen(at: directory.path(of: "control"))
+        let program = try Subprocess(EideticProgram.path, arguments: ["app", "list", "--runtime-dir", directory.path])
+        await withCheckedContinuation { continuation in
+            Thread.start(name: "accept") {
+                var polled = pollfd(fd: listener.rawValue, events: Int16(POLLIN), revents: 0)
+                _ = poll(&polled, 1, 20_000)
+                continuation.resume()
+            }
+        }
+        // It waits for an answer now.
+        let connection = try #require(try listener.accept())
+        #expect(connection.peer?.process == program.identifier)
+        let maps = String(decoding: try FileSystem().contents(of: "/proc/\(program.identifier)/maps"), as: UTF8.self)
+        #expect(maps.contains("/eidetic-app"))
+        for library in ["jpeg", "png", "webp", "gif", "tiff", "lcms", "deflate", "avif", "heif", "jxl", "curl"] {
+            #expect(!maps.contains("/lib\(library)"), "lib\(library)")
+        }
+    }
+
     @Test("an identifier is needed, and a count is a number from 1 to 200", arguments: ["0", "201", "x"])
     func usage(count: String) async throws {
         #expect(try await EideticProgram.run("app", "quit").status == .exited(2))
@@ -24,7 +48,7 @@ struct AppTests {
     @Test("B08 an application is launched, listed, explained and ended")
     func commands() async throws {
         let directory = try TemporaryDirectory()
-        let programs = EideticProgram.path.dropLast("/eidetic".count)
+        let programs = EideticProgram.path.split(separator: "/").dropLast().map { "/\($0)" }.joined()
         let daemon = try Subprocess(
             "\(programs)/eideticd",
             arguments: [

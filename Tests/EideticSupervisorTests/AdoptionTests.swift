@@ -125,6 +125,27 @@ struct StateRecoveryTests {
         await daemon.finish()
     }
 
+    @Test("B08 a launch that waits for the end is carried out by the next supervisor", arguments: [nil, "x:1"])
+    func waitingLaunch(url: String?) async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
+        try daemon.launch("one", ["--wait", "willTerminate"])
+        await daemon.expectState(.active, of: "one")
+        let process = try #require(try daemon.status(of: "one")?.process)
+        try daemon.perform(.quit(identifier: "one", force: false))
+        await daemon.expectOutput("one willTerminate")
+        try daemon.perform(.launch(identifier: "one", url: url, inBackground: false))
+        daemon.kill()
+        kill(process, SIGUSR1)
+        try await daemon.start()
+        // The acknowledgement was lost with the supervisor, unless the process has ended before.
+        kill(process, SIGUSR1)
+        await daemon.expectOutput("one launch\n", times: 2)
+        if let url { await daemon.expectOutput("one openURL \(url)\n") }
+        await daemon.expectState(.active, of: "one")
+        #expect(try daemon.status(of: "one")?.process != process)
+        await daemon.finish()
+    }
+
     @Test("B08 a wake for an application that ended without a supervisor launches it", arguments: ControlGroups.kinds)
     func wakeOfEndedApplication(kind: FreezerKind) async throws {
         let daemon = try await Daemon(kind, Self.fast)

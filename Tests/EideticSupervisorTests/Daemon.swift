@@ -15,6 +15,8 @@ final class Daemon {
     private var earlier: [Subprocess] = []
     let arguments: [String]
     private let group: String?
+    /// Signalled when a supervisor, or an application that has inherited its output, writes something.
+    private let outputEvent: OutputEvent
 
     /// The path of an executable beside this test bundle.
     static func executable(_ name: String) -> String {
@@ -26,6 +28,7 @@ final class Daemon {
     init(_ freezer: FreezerKind, _ arguments: [String] = []) async throws {
         self.freezer = freezer
         directory = try TemporaryDirectory(named: "eideticd")
+        outputEvent = try OutputEvent()
         group =
             freezer == .group ? "\(try ControlGroups.parent().path)/daemon-\(UInt32.random(in: 0...UInt32.max))" : nil
         self.arguments =
@@ -33,7 +36,11 @@ final class Daemon {
                 "--freezer", freezer.rawValue, "--runtime-directory", directory.path(of: "run"),
                 "--state-directory", directory.path(of: "state"),
             ]
-        process = try Subprocess(Self.executable("eideticd"), arguments: self.arguments)
+        process = try Subprocess(
+            Self.executable("eideticd"),
+            arguments: self.arguments,
+            didChange: outputEvent.signal
+        )
         try await waitUntilReady()
         print("freezer: \(freezer.rawValue)")
     }
@@ -77,7 +84,7 @@ final class Daemon {
         if !capabilities.isEmpty {
             words = ["setpriv", "--bounding-set", capabilities.map { "-\($0)" }.joined(separator: ",")] + words
         }
-        process = try Subprocess(words[0], arguments: Array(words.dropFirst()))
+        process = try Subprocess(words[0], arguments: Array(words.dropFirst()), didChange: outputEvent.signal)
         try await waitUntilReady()
     }
 
@@ -101,10 +108,8 @@ final class Daemon {
     // MARK: Requests
 
     /// Sends a request and returns the answer's contents.
-    func request(_ request: ControlRequest) throws -> [ControlAnswer.Content] {
-        let socket = try PacketSocket.connect(
-            to: "\(directory.path(of: "run"))/\(SupervisionProtocol.controlSocketName)"
-        )
+    func request(_ request: ControlRequest, on connection: PacketSocket? = nil) throws -> [ControlAnswer.Content] {
+        let socket = try connection ?? PacketSocket.connect(to: controlSocket)
         _ = try socket.send(WireWriter.encode(request))
         var contents: [ControlAnswer.Content] = []
         while true {
@@ -114,9 +119,12 @@ final class Daemon {
             }
             let answer = try WireReader.decode(ControlAnswer.self, from: packet.bytes)
             contents.append(answer.content)
-            if answer.isLast { return contents }
+            // A change that is reported before is not the answer.
+            if answer.isLast, connection == nil || answer.content != .done { return contents }
         }
     }
+
+    var controlSocket: String { "\(directory.path(of: "run"))/\(SupervisionProtocol.controlSocketName)" }
 
     /// The processes that the supervisor's process has started and not collected.
     var children: [Int32] {
@@ -133,8 +141,8 @@ final class Daemon {
         #expect(try self.request(request) == [.done], sourceLocation: sourceLocation)
     }
 
-    func list() throws -> [ApplicationStatus] {
-        try request(.list).flatMap { content -> [ApplicationStatus] in
+    func list(on connection: PacketSocket? = nil) throws -> [ApplicationStatus] {
+        try request(.list, on: connection).flatMap { content -> [ApplicationStatus] in
             if case .applications(let applications) = content { applications } else { [] }
         }
     }
@@ -164,13 +172,18 @@ final class Daemon {
     // MARK: Waiting
 
     /// Waits until the statuses meet a condition, for at most 30 s.
+    ///
+    /// The condition is looked at when the supervisor reports a change, when there is output, and each second.
     @discardableResult
     func waitForStatuses(_ condition: ([ApplicationStatus]) -> Bool) async -> Bool {
         let end = SystemTime().uptime + .seconds(30)
         while SystemTime().uptime < end {
-            if let statuses = try? list(), condition(statuses) { return true }
-            await Task.yield()
-            usleep(2_000)
+            outputEvent.clear()
+            let change = try? PacketSocket.connect(to: controlSocket)
+            // In this order, so that a change after the list is reported.
+            _ = try? change?.send(WireWriter.encode(ControlRequest.awaitChange))
+            if let change, let statuses = try? list(on: change), condition(statuses) { return true }
+            await outputEvent.wait(orFor: change, atMost: .seconds(1))
         }
         return false
     }

@@ -103,6 +103,23 @@ struct HardeningTests {
         await daemon.finish()
     }
 
+    @Test("B01 the memory priority that an application has chosen outlives the supervisor that suspended it")
+    func memoryPriorityAfterRecovery() async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
+        try daemon.launch("one")
+        await daemon.expectState(.active, of: "one")
+        let path = "/proc/\(try #require(try daemon.status(of: "one")?.process))/oom_score_adj"
+        try KernelFile.write("300", to: path)
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        try await daemon.replace()
+        #expect(KernelFile.read(path) == "900\n")
+        try daemon.perform(.foreground(identifier: "one"))
+        await daemon.expectState(.active, of: "one")
+        #expect(KernelFile.read(path) == "300\n")
+        await daemon.finish()
+    }
+
     @Test("B01 a child that has left the control group alone is taken back, and suspended with its parent")
     func strayChild() async throws {
         guard ControlGroups.unavailability == nil else { return }

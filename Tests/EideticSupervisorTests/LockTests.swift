@@ -45,13 +45,30 @@ struct LockTests {
         try daemon.directory.write([], to: "cache/ledger")
         try daemon.launch("one", ["--lock", data])
         try daemon.launch("two", ["--lock", lock])
-        for name in ["one", "two"] {
+        // The byte that says that a cache instance is open.
+        let open = try daemon.directory.write([], to: "open/lock")
+        try daemon.directory.write([], to: "open/ledger")
+        try daemon.launch("three", ["--lock", open, "--bytes", "1"])
+        for name in ["one", "two", "three"] {
             await daemon.expectState(.active, of: name)
             try daemon.perform(.background(identifier: name))
         }
-        await daemon.expectState(.suspended, of: "one")
+        for name in ["one", "three"] { await daemon.expectState(.suspended, of: name) }
         await daemon.expectState(.notRunning, of: "two")
         #expect(try daemon.status(of: "two")?.lastExit?.contains("0xdead10cc") == true)
+        await daemon.finish()
+    }
+
+    @Test("B15 the lock of a cache is found when the kernel joins it with that of the cache instance")
+    func joinedLock() async throws {
+        let daemon = try await Daemon(.group, ["--limit", "idle=20"])
+        let lock = try daemon.directory.write([], to: "cache/lock")
+        try daemon.directory.write([], to: "cache/ledger")
+        try daemon.launch("one", ["--lock", lock, "--bytes", "01"])
+        await daemon.expectState(.active, of: "one")
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.notRunning, of: "one")
+        #expect(try daemon.status(of: "one")?.lastExit?.contains("0xdead10cc") == true)
         await daemon.finish()
     }
 

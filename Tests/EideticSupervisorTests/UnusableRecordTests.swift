@@ -59,6 +59,22 @@ struct UnusableRecordTests {
         #expect(try WireReader.decode(ApplicationRecord.self, from: bytes) == record)
     }
 
+    @Test("B05 a record of a later version is read without the fields that this one does not know")
+    func laterRecord() throws {
+        var record = ApplicationRecord()
+        (record.processNumber, record.process) = (7, ApplicationRecord.ProcessRecord())
+        record.process?.identifier = 12
+        var bytes = WireWriter.encode(record)
+        bytes += [200, 3, 0, 0, 0, 1, 2, 3]
+        #expect(try WireReader.decode(ApplicationRecord.self, from: bytes) == record)
+        // Cut off within a field.
+        bytes.removeLast()
+        #expect(throws: WireError.self) { try WireReader.decode(ApplicationRecord.self, from: bytes) }
+        // An earlier version had fewer.
+        #expect(try WireReader.decode(ApplicationRecord.self, from: [4]) == ApplicationRecord())
+        #expect(throws: WireError.self) { try WireReader.decode(ApplicationRecord.self, from: [3]) }
+    }
+
     @Test("B05 a file of a supervisor is read up to its limit", arguments: [-1, 0, 1])
     func sizeLimit(difference: Int) throws {
         let place = try TemporaryDirectory(named: "limits")

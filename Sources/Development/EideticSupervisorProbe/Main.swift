@@ -13,15 +13,18 @@ struct Main {
         if plan.forks { fork() }
         let tasks = TaskCounter()
         if let path = plan.flagsPath { Storm(flagsPath: path, tasks: tasks).start() }
-        if let path = plan.lockedPath { lock(path) }
+        if let path = plan.lockedPath { lock(path, bytes: plan.lockedBytes) }
         SupervisedProbe(plan: plan, tasks: tasks).run()
     }
 
-    /// Holds the lock of byte 0 of a file until the end.
-    private static func lock(_ path: String) {
-        guard let file = try? FileSystem().open(path, flags: O_RDWR | O_CREAT) else { exit(3) }
-        guard (try? FileSystem().lockByte(at: 0, of: file)) != nil else { exit(4) }
+    /// Holds the locks of bytes of a file until the end, with the ledger beside it open, as a cache does.
+    private static func lock(_ path: String, bytes: [Int]) {
+        let files = FileSystem()
+        guard let file = try? files.open(path, flags: O_RDWR | O_CREAT) else { exit(3) }
+        for byte in bytes { guard (try? files.lockByte(at: byte, of: file)) != nil else { exit(4) } }
         _ = file.relinquish()
+        let ledger = String(path.reversed().drop { $0 != "/" }.reversed()) + "ledger"
+        if let file = try? files.open(ledger, flags: O_RDWR) { _ = file.relinquish() }
     }
 
     /// Blocks SIGUSR1 in all threads, so that a callback can wait for it.

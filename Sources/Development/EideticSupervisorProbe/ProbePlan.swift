@@ -6,8 +6,9 @@ struct ProbePlan {
     var identifier: String?
     /// The file in which each thread of the storm marks that it is inside a task.
     var flagsPath: String?
-    /// The file whose byte 0 is locked until the end.
+    /// The file of which bytes are locked until the end, and their numbers.
     var lockedPath: String?
+    var lockedBytes = [0]
     /// The path that a thread looks at after `didEnterBackground`; the call may never return.
     var touchedPath: String?
     /// The callback that is never acknowledged.
@@ -50,6 +51,7 @@ struct ProbePlan {
         case "--identifier": identifier = value
         case "--flags": flagsPath = value
         case "--lock": lockedPath = value
+        case "--bytes": lockedBytes = value.compactMap(\.wholeNumberValue)
         case "--touch": touchedPath = value
         case "--block": blockedCallback = value
         case "--wait": waitedCallback = value

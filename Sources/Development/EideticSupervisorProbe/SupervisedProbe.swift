@@ -132,7 +132,7 @@ final class SupervisedProbe {
             state = .background
             touch()
             for task in plan.tasks { say(tasks.begin() ? "task \(task)" : "no task \(task)") }
-        case .openURL(let url): send(.urlAnswered(url.id, isHandled: true), on: socket)
+        case .openURL(let url): send(.urlAnswered(url.id, isHandled: !url.text.hasPrefix("refused:")), on: socket)
         case .wake(let reason): openWakes.append(reason)
         case .willTerminate: break
         }
@@ -160,7 +160,7 @@ final class SupervisedProbe {
         switch callback {
         case .launch: "launch"
         case .launchInBackground: "launchInBackground"
-        case .openURL(let url): "openURL \(url.text)"
+        case .openURL(let url): "openURL \(url.text)\(url.source.map { " from \($0)" } ?? "")"
         case .wake(let reason): "wake \(reason.kind)"
         default: "\(callback)"
         }

@@ -1,4 +1,4 @@
-package import EideticCore
+public import EideticCore
 
 /// A loader of images that will be needed soon, at low priority.
 ///

@@ -43,6 +43,15 @@ public protocol ApplicationDelegate: AnyObject, Sendable {
     /// - Returns: `false` if the application does not open such a URL.
     func application(_ application: Application, open url: String) -> Bool
 
+    /// Called to open a URL; by default it calls the method without a source.
+    ///
+    /// - Parameters:
+    ///   - application: The application.
+    ///   - url: The URL, which is not trusted.
+    ///   - source: The identifier of the supervised application that asks; `nil` for any other program.
+    /// - Returns: `false` if the application does not open such a URL.
+    func application(_ application: Application, open url: String, from source: String?) -> Bool
+
     /// Called when the supervisor wakes the application in the background, for up to 30 s; the task is cancelled when
     /// background time expires.
     ///
@@ -82,6 +91,11 @@ extension ApplicationDelegate {
     public func application(_ application: Application, didFinishLaunchingWith options: LaunchOptions) {}
     /// Returns `false`: no URL is opened.
     public func application(_ application: Application, open url: String) -> Bool { false }
+
+    /// Opens the URL with `application(_:open:)`, whatever its source.
+    public func application(_ application: Application, open url: String, from source: String?) -> Bool {
+        self.application(application, open: url)
+    }
     /// Returns that there was no new data.
     public func application(
         _ application: Application,

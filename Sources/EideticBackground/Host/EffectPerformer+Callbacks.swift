@@ -8,7 +8,7 @@ extension EffectPerformer {
         Task { @MainActor [application, inbox, wakes] in
             switch callback {
             case .openURL(let url):
-                let isHandled = delegate.application(application, open: url.text)
+                let isHandled = delegate.application(application, open: url.text, from: url.source)
                 inbox.post([.urlAnswered(url.id, isHandled: isHandled, process: .first)])
             case .wake(let reason): wakes.start(reason, of: application, delegate: delegate, inbox: inbox)
             default: break

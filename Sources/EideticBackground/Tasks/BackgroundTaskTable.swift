@@ -81,12 +81,16 @@ package final class BackgroundTaskTable: Sendable {
             return true
         }
 
+        /// A Boolean value indicating whether the supervisor wants to know that no task is open: a refused one was
+        /// counted for a moment.
+        var mustReportIdle: Bool { isPublished && count == 0 && words?.takeIdleRequest() == true }
+
         /// Ends the count of a task, and returns whether the host must know.
         mutating func removeTask() -> Bool {
             count -= 1
             guard isPublished, let words else { return phase != .foreground && count == 0 }
             words.publish(openTasks: count)
-            return count == 0 && words.phase != .foreground
+            return count == 0 && words.phase != .foreground && words.takeIdleRequest()
         }
     }
 
@@ -99,7 +103,7 @@ package final class BackgroundTaskTable: Sendable {
     /// Opens a task and returns its identifier; 0 if no task is admitted.
     package func begin(_ name: String, handler: Handler) -> UInt64 {
         let (identifier, changed) = state.withLock { state -> (UInt64, Bool) in
-            guard state.admitTask() else { return (0, state.isPublished && state.count == 0) }
+            guard state.admitTask() else { return (0, state.mustReportIdle) }
             return (
                 Self.occupySlot(in: &state, name: name, handler: handler),
                 !state.isPublished && state.phase != .foreground && state.count == 1

@@ -1,4 +1,5 @@
 import EideticCodecs
+import EideticCommandLine
 import EideticCore
 import EideticStore
 

@@ -1,3 +1,5 @@
+import EideticCommandLine
+
 /// Completion for bash, with one function that walks the command line.
 enum BashCompletion {
     static func script(for root: Command) -> String {

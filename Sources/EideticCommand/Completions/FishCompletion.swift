@@ -1,3 +1,5 @@
+import EideticCommandLine
+
 /// Completion for fish: one line per option or word, with the condition of its command.
 enum FishCompletion {
     static func script(for root: Command) -> String {

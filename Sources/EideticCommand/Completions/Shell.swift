@@ -1,3 +1,5 @@
+import EideticCommandLine
+
 /// A shell that completes command lines with a script.
 enum Shell: String, CaseIterable, Sendable {
     case bash

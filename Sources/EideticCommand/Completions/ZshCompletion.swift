@@ -1,3 +1,5 @@
+import EideticCommandLine
+
 /// Completion for zsh: one function per command, based on `_arguments`.
 enum ZshCompletion {
     static func script(for root: Command) -> String {

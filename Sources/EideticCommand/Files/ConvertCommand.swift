@@ -1,4 +1,5 @@
 import EideticCodecs
+import EideticCommandLine
 import EideticCore
 
 /// The command `eidetic convert`, which encodes an image in another format or size.
@@ -39,7 +40,7 @@ enum ConvertCommand {
         let outputFormat = output == "-" ? ImageFormat.png : ImageFormat(fileName: output)
         guard let format = arguments[Self.format] ?? outputFormat else {
             let problem = "\"\(output)\" has no known file extension; use --format"
-            return Program.usageError([problem], path: [Program.root, command])
+            return CommandRunner.usageError([problem], path: [Program.root, command])
         }
         do throws(EideticError) {
             let bytes = try convert(input, to: format, arguments: arguments)

@@ -1,4 +1,5 @@
 import EideticCodecs
+import EideticCommandLine
 import EideticCore
 
 /// The command `eidetic inspect`, which shows the headers of image files without decoding them.

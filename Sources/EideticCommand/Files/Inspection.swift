@@ -1,4 +1,5 @@
 import EideticCodecs
+import EideticCommandLine
 import EideticCore
 
 /// The format and the header of a file.

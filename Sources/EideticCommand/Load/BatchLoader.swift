@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCommandLine
 import EideticCore
 
 /// A loader of all images of a list, some at a time.

@@ -1,5 +1,6 @@
 import Eidetic
 import EideticCodecs
+import EideticCommandLine
 import EideticCore
 
 /// A writer of loaded images to a directory.

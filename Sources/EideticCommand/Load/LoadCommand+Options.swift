@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCommandLine
 
 extension LoadCommand {
     /// The reporting of partial images.

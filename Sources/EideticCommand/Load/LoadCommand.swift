@@ -1,5 +1,6 @@
 import Eidetic
 import EideticCodecs
+import EideticCommandLine
 import EideticCore
 
 /// The command `eidetic load`, which loads images from memory, disk or the network.
@@ -70,7 +71,9 @@ enum LoadCommand {
     )
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
-        if let problem = problem(in: arguments) { return Program.usageError([problem], path: [Program.root, command]) }
+        if let problem = problem(in: arguments) {
+            return CommandRunner.usageError([problem], path: [Program.root, command])
+        }
         let list = URLList(arguments.operands)
         for problem in list.problems { Diagnostics.report(problem) }
         do throws(EideticError) {

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCommandLine
 import EideticCore
 
 /// The outcome of loading one URL.

@@ -1,3 +1,4 @@
+import EideticCommandLine
 import EideticCore
 
 /// A canceller of a run's task, which stores the exit status.

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCommandLine
 import EideticCore
 import EideticStore
 

@@ -1,3 +1,5 @@
+import EideticCommandLine
+
 /// A way of displaying images on a terminal.
 enum TerminalGraphics: String, Sendable, CaseIterable {
     /// The graphics protocol of the terminal kitty, which several others support.

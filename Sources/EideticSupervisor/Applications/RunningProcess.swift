@@ -22,6 +22,8 @@ final class RunningProcess {
     var connection: Connection?
     /// A Boolean value indicating whether the application knows its page, and receives messages.
     var isWelcomed = false
+    /// A Boolean value indicating whether the application was asked to report that no task is open, and has not.
+    var isIdleReportRequested = false
     /// A Boolean value indicating whether the application may repeat a request to terminate that is under way.
     var repeatsTermination = false
     /// The messages that the application receives after its `hello`.

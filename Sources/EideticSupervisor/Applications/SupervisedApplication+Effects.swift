@@ -26,7 +26,9 @@ extension SupervisedApplication {
             log("refused: \(refusal.explanation)")
         case .penalizeWake(let reason): log("the \(reason.kind) wake \(reason.id) was not completed in time")
         case .reportWake(let reason, let result): report(reason, result: result)
-        case .reportURL(let url, let outcome): log("\(url): \(outcome)")
+        case .reportURL(let url, let outcome):
+            log("\(url)\(url.source.map { " from \($0)" } ?? ""): \(outcome)")
+            answerSender(of: url, outcome: outcome)
         case .cancelTransfers: cancelTransfers()
         // The application saves its archive; the rest concerns an application without a supervisor.
         case .saveArchive, .extendStopTimeout, .releaseSleepInhibitor, .acquireSleepInhibitor: break
@@ -90,10 +92,10 @@ extension SupervisedApplication {
             log("cannot write the shared page: \(error)")
         }
         if phase == .foreground {
-            process.setMemoryPriority(MemoryPriorities.foreground)
+            nextMemoryPriority = MemoryPriorities.foreground
             unthrottle()
         } else if process.suspensionTime == nil, phase == .background {
-            process.setMemoryPriority(MemoryPriorities.background)
+            nextMemoryPriority = MemoryPriorities.background
         }
     }
 
@@ -102,7 +104,7 @@ extension SupervisedApplication {
         process.suspensionTime = Clock.now
         process.suspensionCount += 1
         try? process.page.write(process.suspensionCount, to: .suspensionCount)
-        process.setMemoryPriority(MemoryPriorities.suspended)
+        nextMemoryPriority = MemoryPriorities.suspended
         watchTerminal()
         for stray in (process.freezer as? GroupFreezer)?.takeRegained() ?? [] {
             log("process \(stray) had left its control group, and was taken back")

@@ -17,7 +17,7 @@ extension SupervisedApplication {
 
     func attach(_ connection: Connection, to process: RunningProcess) {
         process.connection?.close()
-        (process.connection, process.isWelcomed) = (connection, false)
+        (process.connection, process.isWelcomed, process.isIdleReportRequested) = (connection, false, false)
         connection.receive = { [unowned self, unowned process] packet in self.receive(packet.bytes, from: process) }
         connection.end = { [unowned self, unowned process] in self.connectionDidEnd(of: process) }
     }
@@ -41,11 +41,14 @@ extension SupervisedApplication {
 
     private func receive(_ message: ApplicationMessage, from process: RunningProcess) throws(WireError) {
         let identity = process.identity
+        context.changeCount &+= 1
         switch message {
         case .hello(let hello): try greet(hello, from: process)
         case .acknowledged(let sequence): acknowledge(sequence, from: process)
         case .taskNames(let names, _): process.taskNames = names
-        case .idle: handle(.openTaskCountChanged(process.openTasks, process: identity))
+        case .idle:
+            process.isIdleReportRequested = false
+            handle(.openTaskCountChanged(process.openTasks, process: identity))
         case .wakeCompleted(let id, let result): handle(.wakeCompleted(id, result, process: identity))
         case .urlAnswered(let id, let isHandled): handle(.urlAnswered(id, isHandled: isHandled, process: identity))
         case .presentation(let presentation):
@@ -96,12 +99,13 @@ extension SupervisedApplication {
 
     private func welcome(_ process: RunningProcess) {
         process.isWelcomed = true
-        let welcome = Welcome(
+        var welcome = Welcome(
             generation: context.generation,
             token: process.token,
             archiveDirectory: archiveDirectory,
             socketPath: context.directory.supervisorSocket
         )
+        welcome.messageRate = UInt32(clamping: context.configuration.messageRate)
         try? process.page.write(UInt64(context.generation), to: .generation)
         process.connection?.send(WireWriter.encode(SupervisorMessage.welcome(welcome)), page: process.page)
     }

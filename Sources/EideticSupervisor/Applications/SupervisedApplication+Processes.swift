@@ -194,6 +194,7 @@ extension SupervisedApplication {
     /// Removes the control groups and pages of processes of which nothing is left.
     func removeLeftovers() {
         leftovers.removeAll { $0.remove() }
+        context.changeCount &+= 1
         guard let check = removalCheck, !leftovers.isEmpty else { return removalCheck = nil }
         for left in leftovers where !left.freezer.processes.isEmpty { left.freezer.kill() }
         let pause = min(check.pause * 2, .seconds(30))

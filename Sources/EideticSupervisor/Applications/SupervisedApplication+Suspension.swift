@@ -8,6 +8,17 @@ extension SupervisedApplication {
     private static let firstPause: Duration = .milliseconds(1)
     private static let longestPause: Duration = .milliseconds(100)
 
+    /// Asks an application in the background with open tasks for a report when the last one has ended.
+    ///
+    /// One request is under way at a time, so an application that opens and ends tasks all the time sends no more
+    /// reports than this supervisor reads.
+    func requestIdleReport() {
+        guard lifecycle.reachedState == .background, lifecycle.openTasks > 0 else { return }
+        guard let process, process.isWelcomed, !process.isIdleReportRequested else { return }
+        process.isIdleReportRequested = (try? process.page.requestIdleReport()) != nil
+        if process.openTasks == 0 { handle(.openTaskCountChanged(0, process: process.identity)) }
+    }
+
     func beginFreeze() {
         guard let process else { return }
         report(FreezeAttempt.begin(process.freezer, page: process.page), of: process, pause: Self.firstPause)

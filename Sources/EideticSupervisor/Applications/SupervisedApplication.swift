@@ -13,7 +13,10 @@ final class SupervisedApplication {
     var program: ProgramDescription?
     /// The current process; `nil` if none runs.
     var process: RunningProcess? {
-        didSet { idleSince = process == nil ? Clock.now : nil }
+        didSet {
+            idleSince = process == nil ? Clock.now : nil
+            context.changeCount &+= 1
+        }
     }
     /// The time since which no process runs; `nil` while one does.
     private(set) var idleSince: Duration?
@@ -33,12 +36,16 @@ final class SupervisedApplication {
     var launchAnswers: [(_ failure: String?) -> Void] = []
     /// The time at which they are given, whatever has become of the start.
     var launchAnswerTime: Duration?
+    /// The senders of URLs who wait for the answer, by the numbers of the URLs.
+    var urlSenders: [UInt64: WaitingSender] = [:]
     /// The time of the next look at a process that is being frozen, and the pause before it.
     var freezeCheck: (time: Duration, pause: Duration)?
     /// The time of the next look at the terminal of a suspended job.
     var terminalCheck: Duration?
     /// The time of the next look at what is left of earlier processes, and the pause before it.
     var removalCheck: (time: Duration, pause: Duration)?
+    /// The memory priority to set after the effects that the user waits for.
+    var nextMemoryPriority: Int?
     var lastSequence: UInt64
     var lastRequest: UInt64 = 0
     /// The time at which the names of open tasks are asked for, before the application may be killed for a callback.
@@ -65,10 +72,12 @@ final class SupervisedApplication {
     /// Passes an event to the state machine, performs the effects, and records the new state.
     func handle(_ event: LifecycleEvent) {
         pendingEvents.append(event)
+        context.changeCount &+= 1
         guard !isHandlingEvent else { return }
         isHandlingEvent = true
         while !pendingEvents.isEmpty { apply(pendingEvents.removeFirst()) }
         isHandlingEvent = false
+        requestIdleReport()
         updateTransferHold()
         saveRecord()
     }
@@ -104,8 +113,15 @@ final class SupervisedApplication {
         return count == lifecycle.openTasks ? nil : count
     }
 
+    /// Performs the effects of one event; a process continues when everything that it is to receive is there, so that
+    /// it wakes once.
     private func perform(_ effects: [LifecycleEffect]) {
-        for effect in effects { perform(effect) }
+        let isThawed = effects.contains(.thawProcess) && !effects.contains(.freezeProcess)
+        for effect in effects where !isThawed || effect != .thawProcess { perform(effect) }
+        if isThawed { perform(.thawProcess) }
+        guard let priority = nextMemoryPriority else { return }
+        nextMemoryPriority = nil
+        process?.setMemoryPriority(priority)
     }
 
     // MARK: Deadlines
@@ -115,7 +131,7 @@ final class SupervisedApplication {
         let connections = [process?.connection?.retryTime] + leftovers.map { $0.connection?.retryTime }
         let own = [
             lifecycle.nextDeadline, adoptionDeadline, freezeCheck?.time, removalCheck?.time, countCheck,
-            launchAnswerTime, namesTime, forgetTime, terminalCheck,
+            launchAnswerTime, namesTime, forgetTime, terminalCheck, urlAnswerTime,
         ]
         return (own + connections).compactMap(\.self).min()
     }
@@ -136,6 +152,7 @@ final class SupervisedApplication {
         if let deadline = adoptionDeadline, deadline <= now { giveUpAdoption() }
         if let time = launchAnswerTime, time <= now { answerLaunches(failure: slowStart) }
         if let time = namesTime, time <= now { requestTaskNames() }
+        answerOverdueSenders(at: now)
         if let check = terminalCheck, check <= now { continueForegroundJob() }
         if let check = countCheck, check <= now {
             lastCountCheck = now
@@ -155,12 +172,10 @@ final class SupervisedApplication {
         record.launchCrashCount = UInt32(clamping: lifecycle.launchCrashCount)
         record.processNumber = processNumber
         record.process = processRecord
-        record.waitingWakes =
-            lifecycle.waitingWakes.map(ApplicationRecord.WakeRecord.init)
-            + waitingRequests.compactMap { request in
-                guard case .wake(let reason, let allowance) = request else { return nil }
-                return ApplicationRecord.WakeRecord(reason: reason, allowance: allowance)
-            }
+        record.waitingWakes = lifecycle.waitingWakes.map(ApplicationRecord.WakeRecord.init)
+        record.waitingURLs = lifecycle.waitingLaunchURLs.map(\.text)
+        record.waitingLaunch = lifecycle.isWaitingLaunchVisible.map { $0 ? .foreground : .background }
+        for request in waitingRequests { record.add(request) }
         return record
     }
 
@@ -177,6 +192,7 @@ final class SupervisedApplication {
         (record.declarations, record.suspensionTime) = (process.declarations, process.suspensionTime)
         record.killReport = process.killReport
         record.groupPath = (process.freezer as? GroupFreezer)?.path
+        record.memoryPriorities = process.memoryPriorities.chosen
         record.intention = intention
         return record
     }

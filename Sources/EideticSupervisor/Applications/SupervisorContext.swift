@@ -9,6 +9,8 @@ final class SupervisorContext {
     let log: ActivityLog
     let generation: UInt32
     private var limiters: [Int32: MessageLimiter] = [:]
+    /// The number of changes of applications that no line of the log tells.
+    var changeCount: UInt64 = 0
     /// The first processes of all applications.
     var firstProcesses: Set<Int32> = []
     /// The place of control groups; `nil` if signals are used.

@@ -11,6 +11,13 @@ extension Supervisor {
     func answer(_ bytes: [UInt8], on connection: Connection) {
         do throws(WireError) {
             let request = try WireReader.decode(ControlRequest.self, from: bytes)
+            if request == .awaitChange {
+                guests[ObjectIdentifier(connection)]?.awaitsChange = true
+                return
+            }
+            if case .openURL(let identifier, let url) = request {
+                return openURL(url, in: identifier, for: connection)
+            }
             let contents = contents(for: request)
             if contents == [ControlAnswer(.done)], answerWhenStarted(request, on: connection) { return }
             for content in contents { connection.send(WireWriter.encode(content)) }
@@ -31,6 +38,17 @@ extension Supervisor {
         }
     }
 
+    /// Answers those who wait for a change, if there was one.
+    func reportChanges() {
+        let count = context.changeCount &+ context.log.lineCount
+        guard count != reportedChangeCount else { return }
+        reportedChangeCount = count
+        for (key, guest) in guests where guest.awaitsChange {
+            guests[key]?.awaitsChange = false
+            guest.connection.send(WireWriter.encode(ControlAnswer(.done)))
+        }
+    }
+
     private func contents(for request: ControlRequest) -> [ControlAnswer] {
         switch request {
         case .list:
@@ -44,6 +62,7 @@ extension Supervisor {
         case .launch(let identifier, let url, let inBackground):
             return launch(identifier, url: url, inBackground: inBackground)
         case .wake(let identifier, let kind): return wake(identifier, for: kind)
+        case .awaitChange, .openURL: return []
         case .install(let identifier, let program): return install(program, as: identifier)
         case .foreground(let identifier): return pass(.enterForeground, to: identifier)
         case .background(let identifier): return pass(.enterBackground, to: identifier)
@@ -78,6 +97,25 @@ extension Supervisor {
             return result(of: .openURL(IncomingURL(url, id: application.lastSequence)), for: application)
         }
         return result(of: inBackground ? .launchInBackground(.user) : .launch(.user), for: application)
+    }
+
+    /// Asks an application to open a URL, and answers when it has.
+    private func openURL(_ url: String, in identifier: String, for connection: Connection) {
+        guard let application = applications[identifier], application.program != nil || application.process != nil
+        else {
+            for content in Self.unknown(identifier) { connection.send(WireWriter.encode(content)) }
+            return
+        }
+        application.open(url, from: source(of: connection)) { [weak connection] failure in
+            let answer = failure.map { Self.refusal(.lifecycle, message: $0) } ?? [ControlAnswer(.done)]
+            for content in answer { connection?.send(WireWriter.encode(content)) }
+        }
+    }
+
+    /// The application to which the process of a connection belongs; `nil` if it is none of the supervised ones.
+    private func source(of connection: Connection) -> String? {
+        guard let peer = connection.socket.peer?.process else { return nil }
+        return applications.values.first { $0.process?.freezer.processes.contains(peer) == true }?.identifier
     }
 
     private func wake(_ identifier: String, for kind: WakeReason.Kind) -> [ControlAnswer] {

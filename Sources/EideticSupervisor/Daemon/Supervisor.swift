@@ -18,6 +18,8 @@ package final class Supervisor {
     private var watches: [Poller.Watch] = []
     private var listeners: [Listener] = []
     private var isStopping = false
+    /// The number of changes that those who wait for one were told of.
+    var reportedChangeCount: UInt64 = 0
 
     /// A connection that has no application, and the end of its time.
     struct Guest {
@@ -25,6 +27,8 @@ package final class Supervisor {
         let isControl: Bool
         let process: Int32
         var deadline: Duration
+        /// A Boolean value indicating whether the next change is to be reported.
+        var awaitsChange = false
     }
 
     /// Prepares the sockets and takes over the applications of an earlier supervisor.
@@ -62,6 +66,7 @@ package final class Supervisor {
             poller.wait(atMost: nextDeadline.map { $0 - Clock.now })
             handleDeadlines()
             context.log.save()
+            reportChanges()
         }
         for application in applications.values { application.release() }
         context.transfers?.stop()
@@ -95,6 +100,7 @@ package final class Supervisor {
     /// Forgets an application that nothing refers to, and removes its record.
     private func forget(_ identifier: String) {
         applications[identifier] = nil
+        context.changeCount &+= 1
         context.directory.removeDirectory(of: identifier)
     }
 

@@ -30,7 +30,8 @@ package enum HeldLocks {
             let isAwaited = contended.contains(key)
             guard isAwaited || admitsChanges(key) else { continue }
             let path = filePath(of: descriptor, in: process)
-            if isAwaited || isEideticLock(path) { return Violation(process: process, path: path, isAwaited: isAwaited) }
+            guard isAwaited || isEideticLock(path, of: process) else { continue }
+            return Violation(process: process, path: path, isAwaited: isAwaited)
         }
         return nil
     }
@@ -47,8 +48,9 @@ package enum HeldLocks {
     /// The greatest number of open files that are looked at, which takes less than 0.1 s.
     private static let fileLimit = 10_000
 
+    /// Returns whether a lock may be that of byte 0; the kernel joins it with that of a cache instance, such as 0 to 1.
     private static func admitsChanges(_ key: FileLock.Key) -> Bool {
-        key.start == 0 && key.end == 0 && key.kind == "OFDLCK"
+        key.start == 0 && key.end != nil && key.kind == "OFDLCK" && key.mode == "WRITE"
     }
 
     /// Reads the locks of a process's open files.
@@ -69,8 +71,16 @@ package enum HeldLocks {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns whether a file is the lock of a cache directory: "lock" beside "ledger".
-    private static func isEideticLock(_ path: String) -> Bool {
-        path.hasSuffix("/lock") && access(path.dropLast(4) + "ledger", F_OK) == 0
+    /// Returns whether a file is the lock of a cache directory: "lock" beside the "ledger" that the process has open.
+    ///
+    /// The directory itself is not looked into, as its file system may hang. A ledger that another process has replaced
+    /// counts too.
+    private static func isEideticLock(_ path: String, of process: Int32) -> Bool {
+        guard path.hasSuffix("/lock") else { return false }
+        let ledger = path.dropLast(4) + "ledger"
+        return KernelFile.names(in: "/proc/\(process)/fd").contains { descriptor in
+            let open = filePath(of: descriptor, in: process)
+            return open == ledger || open == ledger + " (deleted)"
+        }
     }
 }

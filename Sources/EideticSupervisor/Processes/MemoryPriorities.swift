@@ -11,6 +11,20 @@ struct MemoryPriorities {
     /// The values that the processes had chosen themselves, and those that were written over them.
     private var values: [Int32: (own: Int, written: Int)] = [:]
 
+    init() {}
+
+    /// Continues with what an earlier supervisor has recorded.
+    init(chosen: [ApplicationRecord.MemoryPriority]) {
+        for priority in chosen { values[priority.process] = (Int(priority.own), Int(priority.written)) }
+    }
+
+    /// The values other than 0 that the processes had chosen, for a successor.
+    var chosen: [ApplicationRecord.MemoryPriority] {
+        values.filter { $1.own != Self.foreground }.map { process, value in
+            .init(process: process, own: Int32(value.own), written: Int32(value.written))
+        }.sorted { $0.process < $1.process }
+    }
+
     /// Sets the least value for processes; values that were not written here are their own.
     mutating func set(_ value: Int, for processes: [Int32]) {
         var next: [Int32: (own: Int, written: Int)] = [:]

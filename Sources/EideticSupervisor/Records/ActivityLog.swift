@@ -17,6 +17,8 @@ final class ActivityLog {
     private var entries: [Entry] = []
     private let directory: RuntimeDirectory
     private var isChanged = false
+    /// The number of lines that this supervisor has added.
+    private(set) var lineCount: UInt64 = 0
 
     /// Reads the lines of an earlier supervisor.
     init(directory: RuntimeDirectory) {
@@ -35,6 +37,7 @@ final class ActivityLog {
         entries.append(Entry(identifier: identifier, line: line))
         makeRoom(after: identifier)
         isChanged = true
+        lineCount &+= 1
         Log.write(.info, category: .background, message: "\(identifier): \(text)")
     }
 

@@ -13,8 +13,27 @@ package struct ApplicationRecord: Sendable, Hashable {
     package var process: ProcessRecord?
     /// The requests for a launch that waits for the end of the process.
     package var waitingWakes: [WakeRecord] = []
+    package var waitingURLs: [String] = []
+    package var waitingLaunch: WaitingLaunch?
 
     package init() {}
+
+    /// Adds a request that waits for the process to connect or to end; one that only a running process can obey is lost
+    /// with the supervisor.
+    mutating func add(_ request: LifecycleEvent) {
+        switch request {
+        case .launch: waitingLaunch = .foreground
+        case .launchInBackground: waitingLaunch = waitingLaunch ?? .background
+        case .openURL(let url): waitingURLs.append(url.text)
+        case .wake(let reason, let allowance): waitingWakes.append(WakeRecord(reason: reason, allowance: allowance))
+        default: break
+        }
+    }
+
+    /// A launch by the user that waits for the end of the process.
+    package enum WaitingLaunch: UInt8, Sendable, Hashable {
+        case foreground = 1, background
+    }
 
     /// A wake that was accepted, and that no process has received.
     package struct WakeRecord: Sendable, Hashable {
@@ -44,10 +63,19 @@ package struct ApplicationRecord: Sendable, Hashable {
         package var killReport: String?
         /// The directory of the control group; `nil` if signals are used.
         package var groupPath: String?
+        /// The memory priorities that the application's processes had chosen, other than 0.
+        package var memoryPriorities: [MemoryPriority] = []
         /// The requests that were accepted and not carried out.
         package var intention = Intention()
 
         package init() {}
+    }
+
+    /// The memory priority that a process had chosen, and the one that was written over it.
+    package struct MemoryPriority: Sendable, Hashable {
+        package let process: Int32
+        package let own: Int32
+        package let written: Int32
     }
 
     /// The requests that were accepted and not carried out, with which a successor continues.
@@ -65,92 +93,5 @@ package struct ApplicationRecord: Sendable, Hashable {
         package var presentation: PresentationMessage?
 
         package init() {}
-    }
-
-    private static let version: UInt8 = 3
-}
-
-extension ApplicationRecord: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(Self.version)
-        writer.append(optional: program) { $0.append($1) }
-        writer.append(wasForceQuit)
-        writer.append(launchCrashCount)
-        writer.append(processNumber)
-        writer.append(optional: process) { $0.append($1) }
-        writer.append(list: waitingWakes) { $0.append($1) }
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        let version = try reader.integer(UInt8.self)
-        guard version == Self.version else { throw .unknownCase(type: "ApplicationRecord", value: UInt64(version)) }
-        program = try reader.optional { (reader) throws(WireError) in try ProgramDescription(from: &reader) }
-        wasForceQuit = try reader.boolean()
-        launchCrashCount = try reader.integer()
-        processNumber = try reader.integer()
-        process = try reader.optional { (reader) throws(WireError) in try ProcessRecord(from: &reader) }
-        waitingWakes = try reader.list { (reader) throws(WireError) in try WakeRecord(from: &reader) }
-    }
-}
-
-extension ApplicationRecord.ProcessRecord: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(identifier)
-        writer.append(startTime)
-        writer.append(freezer.rawValue)
-        writer.append(optional: state) { $0.append($1.rawValue) }
-        writer.append(isBackgroundLaunch)
-        writer.append(list: assertions.map(\.rawValue).sorted()) { $0.append($1) }
-        writer.append(declarations)
-        writer.append(optional: suspensionTime) { $0.append($1) }
-        writer.append(optional: killReport) { $0.append($1) }
-        writer.append(optional: groupPath) { $0.append($1) }
-        writer.append(intention)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        identifier = try reader.integer()
-        startTime = try reader.integer()
-        freezer = FreezerKind(rawValue: try reader.text(limit: 16)) ?? .signals
-        state = try reader.optional { (reader) throws(WireError) in try reader.enumeration(AdoptedProcess.State.self) }
-        isBackgroundLaunch = try reader.boolean()
-        assertions = Set(
-            try reader.list(limit: 64) { (reader) throws(WireError) in try reader.enumeration(ContinuousAssertion.self)
-            }
-        )
-        declarations = try Hello.Declarations(from: &reader)
-        suspensionTime = try reader.optional { (reader) throws(WireError) in try reader.duration() }
-        killReport = try reader.optional { (reader) throws(WireError) in try reader.text() }
-        groupPath = try reader.optional { (reader) throws(WireError) in try reader.text() }
-        intention = try ApplicationRecord.Intention(from: &reader)
-    }
-}
-
-extension ApplicationRecord.WakeRecord: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        writer.append(reason)
-        writer.append(allowance)
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        self.init(reason: try WakeReason(from: &reader), allowance: try reader.duration())
-    }
-}
-
-extension ApplicationRecord.Intention: WireEncodable, WireDecodable {
-    package func write(to writer: inout WireWriter) {
-        for flag in [isVisible, isFocused, isTerminating] { writer.append(flag) }
-        writer.append(optional: graceEnd) { $0.append($1) }
-        writer.append(list: wakes) { $0.append($1) }
-        writer.append(list: urls) { $0.append($1) }
-        writer.append(optional: presentation) { $0.append($1) }
-    }
-
-    package init(from reader: inout WireReader) throws(WireError) {
-        (isVisible, isFocused, isTerminating) = (try reader.boolean(), try reader.boolean(), try reader.boolean())
-        graceEnd = try reader.optional { (reader) throws(WireError) in try reader.duration() }
-        wakes = try reader.list { (reader) throws(WireError) in try ApplicationRecord.WakeRecord(from: &reader) }
-        urls = try reader.list { (reader) throws(WireError) in try reader.text() }
-        presentation = try reader.optional { (reader) throws(WireError) in try PresentationMessage(from: &reader) }
     }
 }

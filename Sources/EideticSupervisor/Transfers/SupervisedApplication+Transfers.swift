@@ -32,6 +32,7 @@ extension SupervisedApplication {
 
     /// Records a refused wake, unless it would be refused until the application is used again.
     func reportRefusal(of event: LifecycleEvent, because refusal: LifecycleEffect.Refusal) {
+        if case .openURL(let url) = event { answerSender(of: url, outcome: .refused(refusal)) }
         guard case .wake(let wake, _) = event, refusal != .undeclaredMode, refusal != .forceQuit else { return }
         reportFailure(of: wake)
     }

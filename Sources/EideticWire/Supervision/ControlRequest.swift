@@ -17,10 +17,16 @@ package enum ControlRequest: Sendable, Hashable {
     case install(identifier: String, program: ProgramDescription)
     /// Wakes or launches an application in the background.
     case wake(identifier: String, kind: WakeReason.Kind)
+    /// Asks for an answer when something about an application has changed; other requests may follow before it comes.
+    ///
+    /// An application changes its number of open tasks without the supervisor.
+    case awaitChange
+    /// Asks the application to open a URL; the answer comes when it has told whether it does.
+    case openURL(identifier: String, url: String)
 
     private enum Kind: UInt8 {
         case list = 1
-        case launch, foreground, background, quit, explain, log, install, wake
+        case launch, foreground, background, quit, explain, log, install, wake, awaitChange, openURL
     }
 }
 
@@ -49,6 +55,10 @@ extension ControlRequest: WireEncodable, WireDecodable {
         case .wake(let identifier, let kind):
             Self.write(.wake, of: identifier, to: &writer)
             writer.append(kind.rawValue)
+        case .awaitChange: writer.append(Kind.awaitChange.rawValue)
+        case .openURL(let identifier, let url):
+            Self.write(.openURL, of: identifier, to: &writer)
+            writer.append(url)
         }
     }
 
@@ -80,6 +90,10 @@ extension ControlRequest: WireEncodable, WireDecodable {
                 identifier: try reader.identifier(),
                 kind: try reader.enumeration(WakeReason.Kind.self)
             )
+        case .awaitChange: self = .awaitChange
+        case .openURL:
+            let identifier = try reader.identifier()
+            self = .openURL(identifier: identifier, url: try reader.text(limit: SupervisionProtocol.urlLimit))
         }
     }
 }

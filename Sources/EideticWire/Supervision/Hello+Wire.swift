@@ -74,6 +74,7 @@ extension Welcome: WireEncodable, WireDecodable {
         writer.append(token)
         writer.append(optional: archiveDirectory) { $0.append($1) }
         writer.append(optional: socketPath) { $0.append($1) }
+        writer.append(messageRate)
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
@@ -82,6 +83,7 @@ extension Welcome: WireEncodable, WireDecodable {
         token = try reader.blob(limit: SupervisionProtocol.tokenLength)
         archiveDirectory = try Self.path(from: &reader)
         socketPath = try Self.path(from: &reader)
+        messageRate = try reader.integer()
     }
 
     private static func path(from reader: inout WireReader) throws(WireError) -> String? {

@@ -62,6 +62,8 @@ package struct Welcome: Sendable, Hashable {
     package var archiveDirectory: String?
     /// The path of the socket at which the next supervisor listens; `nil` if there will be none.
     package var socketPath: String?
+    /// The number of messages per second that the supervisor reads.
+    package var messageRate: UInt32 = 32
 
     package init(generation: UInt32, token: [UInt8], archiveDirectory: String? = nil, socketPath: String? = nil) {
         (self.generation, self.token) = (generation, token)

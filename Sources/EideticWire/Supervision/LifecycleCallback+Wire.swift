@@ -82,11 +82,13 @@ extension IncomingURL: WireEncodable, WireDecodable {
     package func write(to writer: inout WireWriter) {
         writer.append(id)
         writer.append(text)
+        writer.append(optional: source) { $0.append($1) }
     }
 
     package init(from reader: inout WireReader) throws(WireError) {
         let id = try reader.integer(UInt64.self)
-        self.init(try reader.text(limit: SupervisionProtocol.urlLimit), id: id)
+        let text = try reader.text(limit: SupervisionProtocol.urlLimit)
+        self.init(text, id: id, source: try reader.optional { (reader) throws(WireError) in try reader.identifier() })
     }
 }
 

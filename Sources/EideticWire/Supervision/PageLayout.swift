@@ -1,6 +1,6 @@
 /// The layout of the page that an application shares with its supervisor: one file of 4 KiB, 64-bit words.
 ///
-/// The supervisor writes all words but the count, which has a cache line of its own.
+/// The supervisor writes all words but the count, which has a cache line of its own; both write the request beside it.
 package enum PageLayout {
     package static let size = 4_096
     /// The first word, which identifies the layout.
@@ -25,5 +25,7 @@ package enum PageLayout {
         case tokenEnd = 72
         /// The number of open background tasks, which the application writes.
         case openTasks = 128
+        /// 1 if the supervisor wants to know when no task is open; the application sets it to 0 when it reports that.
+        case idleRequest = 136
     }
 }

@@ -52,10 +52,12 @@ extension SharedPage {
         // Safe to send: the words are atomic.
         @usableFromInline let phaseWord: UnsafeMutablePointer<Atomic<UInt64>>
         @usableFromInline let countWord: UnsafeMutablePointer<Atomic<UInt64>>
+        private let requestWord: UnsafeMutablePointer<Atomic<UInt64>>
 
         init(_ memory: UnsafeMutableRawPointer) {
             phaseWord = (memory + PageLayout.Word.phase.rawValue).assumingMemoryBound(to: Atomic<UInt64>.self)
             countWord = (memory + PageLayout.Word.openTasks.rawValue).assumingMemoryBound(to: Atomic<UInt64>.self)
+            requestWord = (memory + PageLayout.Word.idleRequest.rawValue).assumingMemoryBound(to: Atomic<UInt64>.self)
         }
 
         /// The phase that governs new background tasks; an unknown one admits none.
@@ -63,6 +65,14 @@ extension SharedPage {
         package var phase: TaskPhase {
             TaskPhase(rawValue: UInt32(clamping: phaseWord.pointee.load(ordering: .sequentiallyConsistent)))
                 ?? .terminating
+        }
+
+        /// Takes back the supervisor's request for a report that no task is open; returns `false` if there is none.
+        ///
+        /// The supervisor makes the request and then reads the count, the application publishes the count and then
+        /// takes the request: one of them sees that no task is open.
+        package func takeIdleRequest() -> Bool {
+            requestWord.pointee.exchange(0, ordering: .sequentiallyConsistent) != 0
         }
 
         /// Publishes the number of open tasks; called under the lock of their table.

@@ -59,6 +59,12 @@ package final class SharedPageFile: Sendable {
         return last.map { max(1, $0) }
     }
 
+    /// Asks the application for a report when no task is open; it has happened already if the count is 0 afterwards.
+    package func requestIdleReport() throws(SystemError) {
+        try write(1, to: .idleRequest)
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+    }
+
     /// Sets the phase and the end of background time, which the application sees at once.
     package func setPhase(_ phase: TaskPhase, deadline: Duration?) throws(SystemError) {
         let nanoseconds = deadline.map { UInt64(clamping: max(.zero, $0).inNanoseconds) } ?? .max

@@ -36,6 +36,15 @@ extension Lifecycle {
         waiting.wakes.map { AcceptedWake(reason: $0.reason, allowance: $0.allowance, isDelivered: false) }
     }
 
+    /// The URLs for which another process is launched when the current one has ended.
+    package var waitingLaunchURLs: [IncomingURL] { waiting.urls }
+
+    /// A Boolean value indicating whether the launch that waits for the end of the process shows the application; `nil`
+    /// if none waits, except for a wake.
+    package var isWaitingLaunchVisible: Bool? {
+        waiting.reason != nil ? true : waiting.backgroundReason != nil ? false : nil
+    }
+
     /// The time at which the open tasks of a terminating application expire; `nil` if it does not terminate.
     package var terminationGraceEnd: Duration? { isTerminating ? termination.graceDeadline : nil }
 

@@ -5,8 +5,12 @@ package struct IncomingURL: Sendable, Hashable, CustomStringConvertible {
     /// The identifier to which the answer refers; unique for the application.
     package let id: UInt64
     package let text: String
+    /// The identifier of the supervised application that asks; `nil` for any other program.
+    package let source: String?
 
-    package init(_ text: String, id: UInt64) { (self.text, self.id) = (text, id) }
+    package init(_ text: String, id: UInt64, source: String? = nil) {
+        (self.text, self.id, self.source) = (text, id, source)
+    }
 
     /// The result of a request to open a URL; each request has one.
     package enum Outcome: Sendable, Hashable {

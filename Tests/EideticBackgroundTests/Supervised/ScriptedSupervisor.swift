@@ -95,10 +95,15 @@ final class ScriptedSupervisor: Sendable {
 
     /// Receives `hello`, and welcomes the application.
     @discardableResult
-    func greet(archiveDirectory: String? = nil, socketPath: String? = nil) async throws -> Hello {
+    func greet(
+        archiveDirectory: String? = nil,
+        socketPath: String? = nil,
+        messageRate: UInt32 = 32
+    ) async throws -> Hello {
         let hello = try await expect("hello") { if case .hello(let hello) = $0 { hello } else { nil } }
         var welcome = Welcome(generation: generation, token: token)
         (welcome.archiveDirectory, welcome.socketPath) = (archiveDirectory, socketPath)
+        welcome.messageRate = messageRate
         try send(.welcome(welcome), descriptors: [page.descriptor])
         return hello
     }

@@ -115,9 +115,40 @@ struct SupervisedTests {
         try supervisor.send(.taskNames(request: 5))
         try await supervisor.expect("the names") { $0 == .taskNames(["up"], request: 5) ? () : nil }
         await probe.expectOutput("done up")
+        try supervisor.page.requestIdleReport()
         while supervisor.page.openTasks != 0 { try await supervisor.expect("idle") { $0 == .idle ? () : nil } }
         #expect(supervisor.page.openTasks == 0)
         probe.process.kill(SIGKILL)
+    }
+
+    /// Returns the times of reports of an application that opens and ends tasks all the time.
+    private func idleTimes(messageRate: UInt32, count: Int) async throws -> [Duration] {
+        let (probe, supervisor) = try await start(["--storm", "1"])
+        defer { probe.process.kill(SIGKILL) }
+        try await supervisor.greet(messageRate: messageRate)
+        try await supervisor.activate()
+        try await supervisor.enterBackground()
+        var times: [Duration] = []
+        while times.count < count {
+            try supervisor.page.requestIdleReport()
+            try await supervisor.expect("idle") { $0 == .idle ? () : nil }
+            times.append(SystemTime().uptime)
+        }
+        return times
+    }
+
+    @Test("B05 that no task is open is reported at once, although it was reported before")
+    func idleReports() async throws {
+        let times = try await idleTimes(messageRate: 1_000_000, count: 50)
+        let pauses = zip(times, times.dropFirst()).map { $1 - $0 }
+        #expect(try #require(pauses.min()) < .milliseconds(20), "\(pauses)")
+    }
+
+    @Test("B05 reports that no task is open leave a quarter of the supervisor's message rate to others")
+    func idleReportRate() async throws {
+        // 30 in a second, and 60 at once.
+        let times = try await idleTimes(messageRate: 40, count: 75)
+        #expect(try #require(times.last) - times[0] > .milliseconds(450))
     }
 
     @Test("B16 saved state is written to the supervisor's directory before the acknowledgement, and offered again")

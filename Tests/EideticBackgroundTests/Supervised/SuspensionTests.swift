@@ -96,8 +96,12 @@ struct SuspensionTests {
         try file.setPhase(.background, deadline: .seconds(7))
         let task = table.begin("a", handler: .none)
         #expect(file.openTasks == 1 && table.deadline == .seconds(7) && reports.load(ordering: .relaxed) == 0)
+        try file.requestIdleReport()
         table.end(task)
         #expect(file.openTasks == 0 && reports.load(ordering: .relaxed) == 1)
+        // Once for each request.
+        table.end(table.begin("b", handler: .none))
+        #expect(reports.load(ordering: .relaxed) == 1)
         for phase in [TaskPhase.expiring, .terminating] {
             try file.setPhase(phase, deadline: nil)
             #expect(table.begin("late", handler: .none) == 0 && file.openTasks == 0)

@@ -10,7 +10,8 @@ enum SampleMessages {
     static let callbacks: [LifecycleCallback] =
         reasons.map { .launch($0) } + reasons.map { .launchInBackground($0) } + [
             .didBecomeActive, .willResignActive, .didEnterBackground, .willEnterForeground,
-            .openURL(IncomingURL("https://example.org/ü", id: .max)), .wake(WakeReason(.location, id: 1)),
+            .openURL(IncomingURL("https://example.org/ü", id: .max, source: "org.example.a")),
+            .wake(WakeReason(.location, id: 1)),
             .willTerminate,
         ]
 
@@ -45,7 +46,8 @@ enum SampleMessages {
         .list, .launch(identifier: "a", url: "b:c", inBackground: true), .foreground(identifier: "a"),
         .launch(identifier: "a", url: nil, inBackground: false), .background(identifier: "a"),
         .quit(identifier: "a", force: true), .explain(identifier: "a"), .log(identifier: nil, count: 20),
-        .log(identifier: "a", count: 1), .wake(identifier: "a", kind: .push),
+        .log(identifier: "a", count: 1), .wake(identifier: "a", kind: .push), .awaitChange,
+        .openURL(identifier: "a", url: "x:y"),
     ]
 
     static var status: ApplicationStatus {

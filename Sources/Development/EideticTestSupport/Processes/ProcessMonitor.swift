@@ -36,9 +36,13 @@ final class ProcessMonitor: Sendable {
     }
 
     private let identifier: pid_t
+    /// Called, on a thread of this object, after the output has grown or the process has ended.
+    private let didChange: @Sendable () -> Void
     private let state = Guarded(State())
 
-    init(identifier: pid_t) { self.identifier = identifier }
+    init(identifier: pid_t, didChange: @escaping @Sendable () -> Void) {
+        (self.identifier, self.didChange) = (identifier, didChange)
+    }
 
     var currentText: (output: String, errors: String) {
         state.withLock { (String(decoding: $0.output, as: UTF8.self), String(decoding: $0.errors, as: UTF8.self)) }
@@ -135,5 +139,6 @@ final class ProcessMonitor: Sendable {
             return callbacks
         }
         for callback in callbacks { callback() }
+        didChange()
     }
 }

@@ -28,13 +28,15 @@ package final class Subprocess: Sendable {
     ///   - environment: Changes to this process's environment; `nil` removes a variable.
     ///   - directory: The working directory; this process's own by default.
     ///   - input: The bytes on the program's standard input.
+    ///   - didChange: Called on another thread after the output has grown or the program has ended.
     /// - Throws: The error of the failed system call; `ENOENT` if there is no such program.
     package init(
         _ program: String,
         arguments: [String] = [],
         environment: [String: String?] = [:],
         directory: String? = nil,
-        input: [UInt8] = []
+        input: [UInt8] = [],
+        didChange: @escaping @Sendable () -> Void = {}
     ) throws(SystemError) {
         guard let path = Self.executablePath(for: program) else {
             throw SystemError(.open, errorNumber: ENOENT, path: program)
@@ -46,7 +48,7 @@ package final class Subprocess: Sendable {
             environment: environment,
             directory: directory
         ).spawn(with: pipes)
-        monitor = ProcessMonitor(identifier: identifier)
+        monitor = ProcessMonitor(identifier: identifier, didChange: didChange)
         monitor.startThreads(for: pipes, input: input)
     }
 

@@ -38,6 +38,7 @@ extension SupervisedHost {
             performer.archive = StateArchive(directory: directory)
         }
         (state.welcome, lostTime) = (welcome, nil)
+        idleReports = IdleReports(messageRate: welcome.messageRate, at: now)
         use(page)
         application.inbox.isSupervised = true
         connection.isWelcome = true

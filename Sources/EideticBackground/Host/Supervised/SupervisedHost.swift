@@ -23,16 +23,11 @@ final class SupervisedHost {
     var isRefused = false
     /// The completed wakes that no supervisor was told of yet.
     var untoldWakes: [(id: UInt64, result: WakeResult)] = []
-    /// The time at which the end of the last task may be reported again.
-    private var nextIdleReport: Duration = .zero
-    private var mustReportIdle = false
+    var idleReports = IdleReports(messageRate: 0, at: .zero)
     var terminal: TerminalPresenter
 
     var application: Application { performer.application }
     var now: Duration { application.clock.uptime }
-
-    /// The shortest time between two reports that no task is open.
-    private static let idleReportInterval: Duration = .milliseconds(40)
 
     init(performer: EffectPerformer, signals: SignalHandlers, socket: PacketSocket) {
         (self.performer, self.signals) = (performer, signals)
@@ -66,7 +61,7 @@ final class SupervisedHost {
         var polled = [pollfd(fd: application.inbox.descriptor, events: Int16(POLLIN), revents: 0)]
         polled += application.noticeSources.pollDescriptors
         if let connection { polled.append(connection.pollDescriptor) }
-        var moments = [performer.nextDeadline, mustReportIdle ? nextIdleReport : nil]
+        var moments = [performer.nextDeadline, idleReports.nextTime(at: now)]
         // After the limit, only a callback that runs is waited for.
         if let lostTime, isSupervisorExpected {
             moments += [
@@ -85,14 +80,13 @@ final class SupervisedHost {
         for notice in notices { application.noticeCenter.post(notice) }
     }
 
-    /// Reports that no task is open, at most 25 times per second; the supervisor reads the count before it acts.
+    /// Reports that no task was open, as the supervisor has asked; it reads the count before it acts.
     private func reportIdle() {
-        if application.inbox.takeIdleReport() { mustReportIdle = true }
-        guard mustReportIdle, nextIdleReport <= now else { return }
-        mustReportIdle = false
-        guard application.tasks.count == 0, let connection, connection.isWelcome else { return }
-        nextIdleReport = now + Self.idleReportInterval
-        connection.send(.idle)
+        if application.inbox.takeIdleReport() { idleReports.isDue = true }
+        guard idleReports.isDue, let connection, connection.isWelcome else {
+            return idleReports.isDue = false
+        }
+        if idleReports.take(at: now) { connection.send(.idle) }
     }
 
     private func drainInbox() {

@@ -1,3 +1,4 @@
+import EideticCommandLine
 import EideticCore
 
 /// The progress line of a run.

@@ -1,23 +1,23 @@
 /// The operands and option values of a valid command line.
-struct Arguments: Sendable {
+package struct Arguments: Sendable {
     /// The words that are not options, in their order.
-    var operands: [String] = []
+    package var operands: [String] = []
     /// The given options with their values; if an option is repeated, its last value.
-    var values: [String: String?] = [:]
+    package var values: [String: String?] = [:]
     /// All values of each option, in their order.
-    var repeatedValues: [String: [String]] = [:]
+    package var repeatedValues: [String: [String]] = [:]
 
     /// A Boolean value indicating whether an option was given, with or without a value.
-    func contains(_ option: Option) -> Bool { values[option.name] != nil }
+    package func contains(_ option: Option) -> Bool { values[option.name] != nil }
 
     /// The value of an option; `nil` if it was not given, or was given without a value.
-    subscript<Value>(_ option: TypedOption<Value>) -> Value? {
+    package subscript<Value>(_ option: TypedOption<Value>) -> Value? {
         guard let text = values[option.definition.name] ?? nil else { return nil }
         return option.parse(text)
     }
 
     /// Returns all values of an option that can be repeated.
-    func values<Value>(of option: TypedOption<Value>) -> [Value] {
+    package func values<Value>(of option: TypedOption<Value>) -> [Value] {
         (repeatedValues[option.definition.name] ?? []).compactMap(option.parse)
     }
 }

@@ -1,10 +1,10 @@
-import EideticCore
+package import EideticCore
 import Glibc
 
 /// The text form of durations and dates.
-enum TimeFormat {
+package enum TimeFormat {
     /// Returns a duration such as `870 ms`, `2.4 s`, `3:05` or `1:02:45`.
-    static func text(for duration: Duration) -> String {
+    package static func text(for duration: Duration) -> String {
         let milliseconds = duration.inMilliseconds
         if milliseconds < 999.5 { return "\(Int(milliseconds.rounded())) ms" }
         let seconds = milliseconds / 1_000
@@ -16,7 +16,7 @@ enum TimeFormat {
     }
 
     /// Returns a duration such as `0:07`, `3:05` or `1:02:45`.
-    static func clock(for duration: Duration) -> String {
+    package static func clock(for duration: Duration) -> String {
         let seconds = Int(min(max(0, duration.inSeconds.rounded()), 359_999))
         let tail = twoDigits(seconds % 60)
         guard seconds >= 3_600 else { return "\(seconds / 60):\(tail)" }
@@ -24,7 +24,7 @@ enum TimeFormat {
     }
 
     /// Returns a date in the form `2026-11-21T14:30:05Z`.
-    static func date(for moment: Timestamp) -> String {
+    package static func date(for moment: Timestamp) -> String {
         var seconds = time_t(moment.seconds)
         var parts = tm()
         guard gmtime_r(&seconds, &parts) != nil else { return "\(moment.seconds)" }

@@ -2,9 +2,9 @@
 ///
 /// The usual rules apply: `--name value`, `--name=value`, `-h`; options and operands in any order; `--` ends the
 /// options; `-` is an operand. All errors of a command line are reported together.
-struct CommandLineParser {
+package struct CommandLineParser {
     /// The result of parsing a command line.
-    enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// The last command of the path is to be run.
         case run(path: [Command], arguments: Arguments)
         /// The help of the last command of the path is to be shown.
@@ -27,7 +27,7 @@ struct CommandLineParser {
     }
 
     /// Parses the words after the program's name.
-    static func parse(_ words: [String], root: Command) -> Outcome {
+    package static func parse(_ words: [String], root: Command) -> Outcome {
         var parser = CommandLineParser(root: root, words: words)
         return parser.resolveCommand() ?? parser.parseArguments()
     }

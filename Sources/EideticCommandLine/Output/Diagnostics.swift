@@ -2,9 +2,9 @@ import EideticCore
 import Glibc
 
 /// Error messages on standard error.
-enum Diagnostics {
+package enum Diagnostics {
     /// Writes an error message: `eidetic: photo.jpg: No such file or directory`.
-    static func report(_ message: String) {
+    package static func report(_ message: String) {
         TextStream.output.flush()
         TextStream.errors.writeLine("eidetic: " + TerminalText.sanitized(message))
         TextStream.errors.flush()
@@ -13,7 +13,7 @@ enum Diagnostics {
     /// Flushes the output and returns the exit status of the program.
     ///
     /// Output that cannot be written is a failure; for a closed pipe (`| head`) there is no message.
-    static func finish(with status: ExitStatus) -> ExitStatus {
+    package static func finish(with status: ExitStatus) -> ExitStatus {
         TextStream.output.flush()
         TextStream.errors.flush()
         guard let failure = TextStream.output.failure else { return status }

@@ -3,7 +3,7 @@ import EideticCore
 /// A JSON value for output; objects keep the order of their members.
 ///
 /// - SeeAlso: RFC 8259.
-enum JSON: Sendable {
+package enum JSON: Sendable {
     case null
     case bool(Bool)
     case integer(Int)
@@ -13,13 +13,13 @@ enum JSON: Sendable {
     case object([(name: String, value: JSON)])
 
     /// Returns the string, or null.
-    static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
+    package static func optional(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
 
     /// Returns the number, or null.
-    static func optional(_ number: Int?) -> JSON { number.map(JSON.integer) ?? .null }
+    package static func optional(_ number: Int?) -> JSON { number.map(JSON.integer) ?? .null }
 
     /// The value as text in one line.
-    var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)

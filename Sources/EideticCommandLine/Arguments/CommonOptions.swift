@@ -1,12 +1,12 @@
-import EideticCore
+package import EideticCore
 
 /// Options of several commands.
-enum CommonOptions {
+package enum CommonOptions {
     /// Output as one JSON object per line instead of text.
-    static let json = Option(name: "json", help: "write one JSON object per line")
+    package static let json = Option(name: "json", help: "write one JSON object per line")
 
     /// The maximum size of images.
-    static let size = TypedOption<PixelSize>(
+    package static let size = TypedOption<PixelSize>(
         "size",
         placeholder: "WxH",
         expecting: "a size such as 640x480",
@@ -16,7 +16,7 @@ enum CommonOptions {
     )
 
     /// The quality of encoded images, from 0 to 1.
-    static let quality = TypedOption<Double>(
+    package static let quality = TypedOption<Double>(
         "quality",
         placeholder: "Q",
         expecting: "a number from 0 to 100",
@@ -25,7 +25,7 @@ enum CommonOptions {
     )
 
     /// The longest time of a download without a byte.
-    static let timeout = TypedOption<Duration>(
+    package static let timeout = TypedOption<Duration>(
         "timeout",
         placeholder: "SECONDS",
         expecting: "a number of seconds from 0.1 to 86400",
@@ -35,7 +35,7 @@ enum CommonOptions {
     )
 
     /// The directory of the disk cache.
-    static let cacheDirectory = TypedOption<String>(
+    package static let cacheDirectory = TypedOption<String>(
         "cache-dir",
         placeholder: "DIR",
         help: "the cache directory (default: ~/.cache/eidetic/default)",

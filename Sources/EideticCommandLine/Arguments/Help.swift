@@ -1,7 +1,7 @@
 /// Usage lines and help texts of commands.
-enum Help {
+package enum Help {
     /// Returns the usage, such as `usage: eidetic inspect [--json] FILE…`, in lines of at most 100 columns.
-    static func usage(for path: [Command]) -> String {
+    package static func usage(for path: [Command]) -> String {
         guard let command = path.last else { return "" }
         let name = path.map(\.name).joined(separator: " ")
         let parts =
@@ -13,7 +13,7 @@ enum Help {
     }
 
     /// Returns the help text of a command.
-    static func text(for path: [Command]) -> String {
+    package static func text(for path: [Command]) -> String {
         guard let command = path.last else { return "" }
         let name = path.map(\.name).joined(separator: " ")
         var sections = ["\(name): \(command.summary)", usage(for: path)]

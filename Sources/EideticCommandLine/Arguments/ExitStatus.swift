@@ -1,5 +1,5 @@
 /// The exit status of the program.
-enum ExitStatus: Int32, Sendable {
+package enum ExitStatus: Int32, Sendable {
     /// The command succeeded.
     case success = 0
     /// A part of the command failed, and an error was reported.

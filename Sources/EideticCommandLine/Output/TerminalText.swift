@@ -1,22 +1,22 @@
 import EideticCore
 
 /// Functions that make untrusted text safe for a terminal and measure it.
-enum TerminalText {
+package enum TerminalText {
     /// Returns the text with every control character replaced by `?`, so that names cannot contain control sequences.
-    static func sanitized(_ text: String) -> String { text.printable }
+    package static func sanitized(_ text: String) -> String { text.printable }
 
     /// Returns a URL as text for people, safe for a terminal; a long `data:` URL without its data.
-    static func abbreviated(_ url: String) -> String {
+    package static func abbreviated(_ url: String) -> String {
         guard url.utf8.count > 100, url.prefix(5).lowercased() == "data:" else { return sanitized(url) }
         let type = url.prefix(60).prefix { $0 != "," }
         return "\(sanitized(String(type))),… (\(ByteCount(url.utf8.count)))"
     }
 
     /// Returns the width of a text in columns of a terminal.
-    static func columnCount(of text: String) -> Int { text.reduce(0) { $0 + columnCount(of: $1) } }
+    package static func columnCount(of text: String) -> Int { text.reduce(0) { $0 + columnCount(of: $1) } }
 
     /// Returns the text, truncated to `width` columns with `…`.
-    static func truncated(_ text: String, width: Int) -> String {
+    package static func truncated(_ text: String, width: Int) -> String {
         guard columnCount(of: text) > width else { return text }
         guard width > 0 else { return "" }
         var used = 1

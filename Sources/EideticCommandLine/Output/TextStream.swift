@@ -2,37 +2,37 @@ import EideticCore
 import Glibc
 
 /// Standard output or standard error; lines of different threads are not mixed.
-final class TextStream: Sendable {
+package final class TextStream: Sendable {
     private struct State {
         var pending: [UInt8] = []
         var failure: Int32?
     }
 
     /// Standard output.
-    static let output = TextStream(fileDescriptor: STDOUT_FILENO)
+    package static let output = TextStream(fileDescriptor: STDOUT_FILENO)
     /// Standard error.
-    static let errors = TextStream(fileDescriptor: STDERR_FILENO)
+    package static let errors = TextStream(fileDescriptor: STDERR_FILENO)
 
     /// The file descriptor.
-    let fileDescriptor: Int32
+    package let fileDescriptor: Int32
     private let state = Guarded(State())
 
     private init(fileDescriptor number: Int32) { self.fileDescriptor = number }
 
     /// A Boolean value indicating whether the stream is a terminal.
-    var isTerminal: Bool { isatty(fileDescriptor) == 1 }
+    package var isTerminal: Bool { isatty(fileDescriptor) == 1 }
 
     /// The `errno` of the first failed write, after which nothing is written; `EPIPE` for a closed pipe.
-    var failure: Int32? { state.withLock { $0.failure } }
+    package var failure: Int32? { state.withLock { $0.failure } }
 
     /// Writes a line to a buffer of 16 KiB.
-    func writeLine(_ text: String) { write(Array(text.utf8) + [UInt8(ascii: "\n")], bufferLimit: 16 << 10) }
+    package func writeLine(_ text: String) { write(Array(text.utf8) + [UInt8(ascii: "\n")], bufferLimit: 16 << 10) }
 
     /// Writes the buffer and the bytes immediately.
-    func write(_ bytes: [UInt8]) { write(bytes, bufferLimit: 0) }
+    package func write(_ bytes: [UInt8]) { write(bytes, bufferLimit: 0) }
 
     /// Writes the buffer.
-    func flush() { write([], bufferLimit: 0) }
+    package func flush() { write([], bufferLimit: 0) }
 
     private func write(_ bytes: [UInt8], bufferLimit limit: Int) {
         state.withLock { state in

@@ -1,12 +1,12 @@
 /// Suggestions for mistyped names.
-enum Suggestion {
+package enum Suggestion {
     /// Returns `; did you mean "load"?`, or an empty string if no name is similar enough.
-    static func text(for word: String, among names: [String]) -> String {
+    package static func text(for word: String, among names: [String]) -> String {
         nearest(to: word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
     }
 
     /// Returns the name with the smallest edit distance to `word`, which is at most a third of the length of `word`.
-    static func nearest(to word: String, among names: [String]) -> String? {
+    package static func nearest(to word: String, among names: [String]) -> String? {
         let candidates = names.map { (name: $0, distance: distance(from: Array(word.utf8), to: Array($0.utf8))) }
         let limit = max(1, word.utf8.count / 3)
         return candidates.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.name

@@ -1,11 +1,11 @@
 /// An option whose value is parsed into a type.
-struct TypedOption<Value>: Sendable {
+package struct TypedOption<Value>: Sendable {
     /// The description of the option.
-    let definition: Option
+    package let definition: Option
     /// Parses a value; returns `nil` for invalid text.
-    let parse: @Sendable (String) -> Value?
+    package let parse: @Sendable (String) -> Value?
 
-    init(
+    package init(
         _ name: String,
         letter: Character? = nil,
         placeholder: String,
@@ -29,7 +29,7 @@ struct TypedOption<Value>: Sendable {
 
 extension TypedOption where Value == String {
     /// Creates an option whose value is the name of a file or directory.
-    init(_ name: String, placeholder: String, help: String, completion: Completion) {
+    package init(_ name: String, placeholder: String, help: String, completion: Completion) {
         let expectation = completion == .directories ? "a directory" : "a file"
         self.init(name, placeholder: placeholder, expecting: expectation, help: help, completion: completion) {
             $0.isEmpty ? nil : $0

@@ -3,16 +3,22 @@ import EideticWire
 import Glibc
 
 /// The commands `eidetic app …`, which control supervised applications.
-enum AppCommands {
-    static let command = Command(
-        name: "app",
-        summary: "control applications that eideticd supervises",
-        notes: [
-            "An application is named by its identifier, such as org.example.Mail.",
-            "Exit status: 0 on success, 1 if the supervisor does not run or refuses, 2 for an invalid command line.",
-        ],
-        subcommands: [list, launch, foreground, background, quit, why, log]
-    )
+package enum AppCommands {
+    package static let command = makeRoot(named: "app")
+    /// The commands as those of a program of their own, with the name under which users know it.
+    package static let root = makeRoot(named: "eidetic app")
+
+    private static func makeRoot(named name: String) -> Command {
+        Command(
+            name: name,
+            summary: "control applications that eideticd supervises",
+            notes: [
+                "An application is named by its identifier, such as org.example.Mail.",
+                "Exit status: 0 on success, 1 if the supervisor does not run or refuses, 2 for an invalid command line.",
+            ],
+            subcommands: [list, launch, open, foreground, background, quit, why, log]
+        )
+    }
 
     private static let runtimeDirectory = TypedOption<String>(
         "runtime-dir",
@@ -78,6 +84,19 @@ enum AppCommands {
         }
         let (url, inBackground) = (arguments[url], arguments.contains(inBackground))
         _ = try client.send(.launch(identifier: identifier, url: url, inBackground: inBackground))
+    }
+
+    private static let open = makeCommand(
+        "open",
+        summary: "let an application open a URL, launching it if necessary, and wait until it has",
+        operands: Operands(
+            synopsis: "ID URL",
+            help: "the application, and the URL",
+            count: 2...2,
+            completion: .nothing
+        )
+    ) { client, arguments throws(EideticError) in
+        _ = try client.send(.openURL(identifier: arguments.operands[0], url: arguments.operands[1]))
     }
 
     private static let foreground = makeCommand(

@@ -1,35 +1,39 @@
 /// The description of an option such as `--json`, `--size WxH` or `--show[=HOW]`.
-struct Option: Sendable {
+package struct Option: Sendable {
     /// The description of an option's value.
-    struct Value: Sendable {
+    package struct Value: Sendable {
         /// The form in help texts, such as `WxH`.
-        let placeholder: String
+        package let placeholder: String
         /// The description of valid values in messages, such as "a size such as 640x480".
-        let expectation: String
+        package let expectation: String
         /// A Boolean value indicating whether the value can be omitted.
         ///
         /// If so, a value has the form `--name=value` only.
-        var isOptional = false
+        package var isOptional = false
         /// The kind of words that a shell offers.
-        var completion = Completion.nothing
+        package var completion = Completion.nothing
         /// Returns a Boolean value indicating whether a text is a valid value.
-        let accepts: @Sendable (String) -> Bool
+        package let accepts: @Sendable (String) -> Bool
     }
 
     /// The name without its dashes.
-    let name: String
+    package let name: String
     /// The letter of the short form, if there is one.
-    var letter: Character?
+    package let letter: Character?
     /// The help text, in one line.
-    let help: String
+    package let help: String
     /// The value; `nil` for an option without value.
-    var value: Value?
+    package let value: Value?
+
+    package init(name: String, letter: Character? = nil, help: String, value: Value? = nil) {
+        (self.name, self.letter, self.help, self.value) = (name, letter, help, value)
+    }
 
     /// The option `--help`, which every command has.
-    static let help = Option(name: "help", letter: "h", help: "show this help")
+    package static let help = Option(name: "help", letter: "h", help: "show this help")
 
     /// The form in usage lines, such as `--size WxH`.
-    var synopsis: String {
+    package var synopsis: String {
         guard let value else { return "--\(name)" }
         return value.isOptional ? "--\(name)[=\(value.placeholder)]" : "--\(name) \(value.placeholder)"
     }
