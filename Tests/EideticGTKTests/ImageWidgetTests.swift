@@ -16,6 +16,9 @@ struct ImageWidgetTests {
     @Test("L23 a widget starts from the image that is in memory in another size")
     func preview() async throws { try await Scene.play("preview") }
 
+    @Test("L10 L06 the placeholder stays where a partial image has no pixels yet, also in a transition")
+    func partial() async throws { try await Scene.play("partial") }
+
     @Test("L25 nothing is drawn in the background, and the last state on return")
     func background() async throws { try await Scene.play("background") }
 

@@ -27,6 +27,7 @@ enum Scenes {
         "not-sized": notSized,
         "options": options,
         "own-display": ownDisplay,
+        "partial": partial,
         "preview": preview,
         "reuse": reuse,
         "scrolling": scrolling,
