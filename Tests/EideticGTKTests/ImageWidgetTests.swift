@@ -37,6 +37,9 @@ struct ImageWidgetTests {
         #expect(lines.contains("scale \(scale)"))
     }
 
+    @Test("L01 a widget with more room than it requests gets an image of the size of its room")
+    func smallRequests() async throws { try await Scene.play("small-requests") }
+
     @Test("L01 a widget without a size loads after its layout")
     func notSized() async throws { try await Scene.play("not-sized") }
 

@@ -32,6 +32,7 @@ enum Scenes {
         "reuse": reuse,
         "scrolling": scrolling,
         "sizes": sizes,
+        "small-requests": smallRequests,
         "transition": transition,
     ]
 }
