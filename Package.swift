@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "Eidetic", targets: ["Eidetic"]),
         .library(name: "EideticBackground", targets: ["EideticBackground"]),
         .library(name: "EideticGTK", targets: ["EideticGTK"]),
+        .library(name: "CGTK", targets: ["CGTK"]),
         .library(name: "EideticTesting", targets: ["EideticTesting"]),
         .library(name: "EideticTransfer", targets: ["EideticTransfer"]),
         .executable(name: "eidetic-transferd", targets: ["EideticTransferService"]),
@@ -194,6 +195,12 @@ let package = Package(
             swiftSettings: strict
         ),
         .executableTarget(
+            name: "ImageList",
+            dependencies: ["EideticGTK", "CGTK"],
+            path: "Examples/ImageList",
+            swiftSettings: strict
+        ),
+        .executableTarget(
             name: "Gallery",
             dependencies: [
                 "EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "EideticFetch", "EideticStore", "CGTK",
@@ -204,7 +211,9 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticGTKTests",
-            dependencies: ["EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "Gallery"],
+            dependencies: [
+                "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "Gallery", "ImageList",
+            ],
             exclude: ["Goldens"],
             swiftSettings: strict
         ),
@@ -420,5 +429,9 @@ if let names = Context.environment["EIDETIC_TARGETS"] {
         }
     }
     package.targets.removeAll { !kept.contains($0.name) }
-    package.products = []
+    // The programs in Snippets need the libraries.
+    package.products.removeAll { product in
+        guard let library = product as? Product.Library else { return true }
+        return !kept.isSuperset(of: library.targets)
+    }
 }
