@@ -231,10 +231,15 @@ let package = Package(
             name: "EideticBench",
             dependencies: [
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-                "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticReplay",
-                "EideticTransfer", "EideticTransferService", "EideticWire", "EideticSupervisor", "LifecycleCore",
-                "EideticApplicationProbe", "EideticProbeWords", "eideticd",
+                "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticMemoryProbe",
+                "EideticReplay", "EideticTransfer", "EideticTransferService", "EideticWire", "EideticSupervisor",
+                "LifecycleCore", "EideticApplicationProbe", "EideticProbeWords", "eideticd",
             ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "EideticMemoryProbe",
+            dependencies: ["Eidetic", "EideticCore"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -402,8 +407,8 @@ let package = Package(
 // C targets and targets that are not shipped each have a folder of their own.
 let development: Set = [
     "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker",
-    "EideticFetchProbe", "EideticGTKProbe", "EideticProbeWords", "EideticReplay", "EideticSandboxProbe",
-    "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",
+    "EideticFetchProbe", "EideticGTKProbe", "EideticMemoryProbe", "EideticProbeWords", "EideticReplay",
+    "EideticSandboxProbe", "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",
 ]
 for target in package.targets where target.path == nil && target.type != .test {
     if development.contains(target.name) {

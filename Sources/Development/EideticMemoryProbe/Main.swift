@@ -6,8 +6,8 @@ import Glibc
 ///
 ///     EideticMemoryProbe IMAGES ROUNDS DIRECTORY
 ///
-/// The first line is the resident memory before the first image, in bytes. Each other line has a limit in MiB, the number
-/// of the round, the resident memory while the cache is full, and the seconds for one image.
+/// The first line is the resident memory before the first image, in bytes. Each other line has a limit in MiB, the
+/// number of the round, the resident memory while the cache is full, and the seconds for one image.
 @main
 struct Main {
     /// The number of loads at a time.
