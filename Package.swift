@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "Eidetic", targets: ["Eidetic"]),
         .library(name: "EideticBackground", targets: ["EideticBackground"]),
         .library(name: "EideticGTK", targets: ["EideticGTK"]),
+        .library(name: "CGTK", targets: ["CGTK"]),
         .library(name: "EideticTesting", targets: ["EideticTesting"]),
         .library(name: "EideticTransfer", targets: ["EideticTransfer"]),
         .executable(name: "eidetic-transferd", targets: ["EideticTransferService"]),
@@ -195,6 +196,12 @@ let package = Package(
             swiftSettings: strict
         ),
         .executableTarget(
+            name: "ImageList",
+            dependencies: ["EideticGTK", "CGTK"],
+            path: "Examples/ImageList",
+            swiftSettings: strict
+        ),
+        .executableTarget(
             name: "Gallery",
             dependencies: [
                 "EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "EideticFetch", "EideticStore", "CGTK",
@@ -205,7 +212,9 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticGTKTests",
-            dependencies: ["EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "Gallery"],
+            dependencies: [
+                "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "Gallery", "ImageList",
+            ],
             exclude: ["Goldens"],
             swiftSettings: strict
         ),
@@ -235,10 +244,15 @@ let package = Package(
             name: "EideticBench",
             dependencies: [
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
-                "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticReplay",
-                "EideticTransfer", "EideticTransferService", "EideticWire", "EideticSupervisor", "LifecycleCore",
-                "EideticApplicationProbe", "EideticProbeWords", "eideticd",
+                "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticMemoryProbe",
+                "EideticReplay", "EideticTransfer", "EideticTransferService", "EideticWire", "EideticSupervisor",
+                "LifecycleCore", "EideticApplicationProbe", "EideticProbeWords", "eideticd",
             ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "EideticMemoryProbe",
+            dependencies: ["Eidetic", "EideticCore"],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -406,8 +420,8 @@ let package = Package(
 // C targets and targets that are not shipped each have a folder of their own.
 let development: Set = [
     "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker",
-    "EideticFetchProbe", "EideticGTKProbe", "EideticProbeWords", "EideticReplay", "EideticSandboxProbe",
-    "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",
+    "EideticFetchProbe", "EideticGTKProbe", "EideticMemoryProbe", "EideticProbeWords", "EideticReplay",
+    "EideticSandboxProbe", "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",
 ]
 for target in package.targets where target.path == nil && target.type != .test {
     if development.contains(target.name) {
@@ -433,5 +447,9 @@ if let names = Context.environment["EIDETIC_TARGETS"] {
         }
     }
     package.targets.removeAll { !kept.contains($0.name) }
-    package.products = []
+    // The programs in Snippets need the libraries.
+    package.products.removeAll { product in
+        guard let library = product as? Product.Library else { return true }
+        return !kept.isSuperset(of: library.targets)
+    }
 }

@@ -16,6 +16,9 @@ struct ImageWidgetTests {
     @Test("L23 a widget starts from the image that is in memory in another size")
     func preview() async throws { try await Scene.play("preview") }
 
+    @Test("L10 L06 the placeholder stays where a partial image has no pixels yet, also in a transition")
+    func partial() async throws { try await Scene.play("partial") }
+
     @Test("L25 nothing is drawn in the background, and the last state on return")
     func background() async throws { try await Scene.play("background") }
 
@@ -33,6 +36,9 @@ struct ImageWidgetTests {
         let lines = try await Scene.play("sizes", environment: ["GDK_SCALE": "\(scale)"])
         #expect(lines.contains("scale \(scale)"))
     }
+
+    @Test("L01 a widget with more room than it requests gets an image of the size of its room")
+    func smallRequests() async throws { try await Scene.play("small-requests") }
 
     @Test("L01 a widget without a size loads after its layout")
     func notSized() async throws { try await Scene.play("not-sized") }

@@ -2,6 +2,23 @@ import Eidetic
 import EideticTestSupport
 import Testing
 
+/// A display that records what it shows partial images over, once for each load.
+@MainActor
+private final class PreviewDisplay: ImageDisplay {
+    private(set) var backgrounds: [PixelSize?] = []
+    private var isPreviewShown = false
+
+    func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
+        isPreviewShown = false
+        completion()
+    }
+
+    func displayPreview(_ image: Image, over background: Image?) {
+        if !isPreviewShown { backgrounds.append(background?.size) }
+        isPreviewShown = true
+    }
+}
+
 @Suite("Progressive loads", .timeLimit(.minutes(2)))
 struct ProgressiveTests {
     /// A server that sends the first part of an image, and the remaining bytes when the gate is open.
@@ -123,6 +140,30 @@ struct ProgressiveTests {
         #expect(display.images.first == .nothing)
         #expect(display.images.count >= 3)
         #expect(display.images.dropFirst().allSatisfy { $0 == preview })
+    }
+
+    @Test("L10 L06 a partial image is shown over the placeholder, or over the image that is kept")
+    @MainActor
+    func slotBackground() async throws {
+        let png = try encodedImage(.png), gates = [Gate(), Gate()], count = Counter()
+        let server = try ScriptedOrigin { _ in
+            count.increment()
+            let head = ScriptedOrigin.Step.head(200, headers: ["Content-Length": "\(png.count)"])
+            let half = png.count / 2
+            return [head, .send(Array(png[..<half])), .wait(gates[count.value - 1]), .send(Array(png[half...]))]
+        }
+        let display = PreviewDisplay(), completions = Counter()
+        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        let pixels = try TestImage.pixels(width: 1, height: 1)
+        let placeholder = Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
+        for (turn, options) in [ImageOptions.progressive, [.progressive, .keepCurrentImage]].enumerated() {
+            let request = ImageRequest(server.url + "/\(turn)", options: options)
+            slot.load(request, presentation: .init(placeholder: placeholder)) { _ in completions.increment() }
+            await waitUntil { display.backgrounds.count == turn + 1 }
+            gates[turn].open()
+            await waitUntil { completions.value == turn + 1 }
+        }
+        #expect(display.backgrounds == [PixelSize(width: 1, height: 1), PixelSize(width: 200, height: 160)])
     }
 
     @Test("L10 a load that fails after previews shows the previous image again")

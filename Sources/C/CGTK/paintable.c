@@ -7,6 +7,8 @@ struct _EideticPaintable {
     GObject parent;
     GdkPaintable *image;
     double scale;
+    /// What is visible where an incomplete image, or the one that fades out, has no pixels; `NULL` without one.
+    GdkPaintable *background;
     /// The image that fades out; `NULL` without a transition.
     GdkPaintable *previous;
     double fade;
@@ -23,10 +25,12 @@ G_DEFINE_TYPE_WITH_CODE(EideticPaintable, eidetic_paintable, G_TYPE_OBJECT,
 
 // MARK: Drawing
 
-/// Draws the previous image in its own proportions at the centre of an area.
-static void draw_previous(EideticPaintable *self, GtkSnapshot *snapshot, double width, double height) {
-    double inner_width = gdk_paintable_get_intrinsic_width(self->previous);
-    double inner_height = gdk_paintable_get_intrinsic_height(self->previous);
+/// Draws an earlier image in its own proportions at the centre of an area.
+static void draw_earlier(EideticPaintable *self, GdkPaintable *image, GtkSnapshot *snapshot, double width,
+                         double height) {
+    if (!image) return;
+    double inner_width = gdk_paintable_get_intrinsic_width(image);
+    double inner_height = gdk_paintable_get_intrinsic_height(image);
     if (inner_width <= 0 || inner_height <= 0) return;
     double across = width / inner_width, down = height / inner_height;
     double factor = self->covers ? fmax(across, down) : fmin(across, down);
@@ -35,7 +39,7 @@ static void draw_previous(EideticPaintable *self, GtkSnapshot *snapshot, double 
     gtk_snapshot_save(snapshot);
     gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT((float)((width - drawn_width) / 2),
                                                           (float)((height - drawn_height) / 2)));
-    gdk_paintable_snapshot(self->previous, GDK_SNAPSHOT(snapshot), drawn_width, drawn_height);
+    gdk_paintable_snapshot(image, GDK_SNAPSHOT(snapshot), drawn_width, drawn_height);
     gtk_snapshot_restore(snapshot);
     gtk_snapshot_pop(snapshot);
 }
@@ -72,8 +76,11 @@ static void snapshot(GdkPaintable *paintable, GdkSnapshot *target, double width,
     GtkSnapshot *snapshot = GTK_SNAPSHOT(target);
     if (self->previous) {
         gtk_snapshot_push_cross_fade(snapshot, self->fade);
-        draw_previous(self, snapshot, width, height);
+        draw_earlier(self, self->background, snapshot, width, height);
+        draw_earlier(self, self->previous, snapshot, width, height);
         gtk_snapshot_pop(snapshot);
+    } else {
+        draw_earlier(self, self->background, snapshot, width, height);
     }
     if (self->image) gdk_paintable_snapshot(self->image, target, width, height);
     if (self->previous) gtk_snapshot_pop(snapshot);
@@ -109,6 +116,7 @@ static GdkPaintable *current_image(GdkPaintable *paintable) {
 static void dispose(GObject *object) {
     EideticPaintable *self = (EideticPaintable *)object;
     g_clear_object(&self->image);
+    g_clear_object(&self->background);
     g_clear_object(&self->previous);
     G_OBJECT_CLASS(eidetic_paintable_parent_class)->dispose(object);
 }
@@ -141,8 +149,14 @@ static void set_image(EideticPaintable *self, void *image, double scale) {
 }
 
 void eidetic_paintable_show(void *object, void *image, double scale) {
+    eidetic_paintable_show_over(object, image, NULL, scale, FALSE);
+}
+
+void eidetic_paintable_show_over(void *object, void *image, void *background, double scale, gboolean covers) {
     EideticPaintable *self = object;
     g_clear_object(&self->previous);
+    g_set_object(&self->background, background);
+    self->covers = covers;
     set_image(self, image, scale);
 }
 
@@ -162,7 +176,10 @@ void eidetic_paintable_set_fade(void *object, double opacity) {
     EideticPaintable *self = object;
     if (!self->previous) return;
     self->fade = CLAMP(opacity, 0, 1);
-    if (opacity >= 1) g_clear_object(&self->previous);
+    if (opacity >= 1) {
+        g_clear_object(&self->background);
+        g_clear_object(&self->previous);
+    }
     gdk_paintable_invalidate_contents(GDK_PAINTABLE(self));
 }
 

@@ -27,10 +27,12 @@ enum Scenes {
         "not-sized": notSized,
         "options": options,
         "own-display": ownDisplay,
+        "partial": partial,
         "preview": preview,
         "reuse": reuse,
         "scrolling": scrolling,
         "sizes": sizes,
+        "small-requests": smallRequests,
         "transition": transition,
     ]
 }

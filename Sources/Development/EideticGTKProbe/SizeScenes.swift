@@ -15,6 +15,7 @@ extension Scenes {
             later = gtk_image_new()
         for image in [icon, roomy, later] { gtk_image_set_pixel_size(OpaquePointer(image), 32) }
         await stage.present()
+        stage.add(later, width: 32, height: 32)
         let scale = Int(gtk_widget_get_scale_factor(fit))
         print("scale \(scale)")
         func decodedSize(of widget: UnsafeMutablePointer<GtkWidget>?, requested given: PixelSize? = nil) async throws
@@ -37,6 +38,26 @@ extension Scenes {
         let paintable = gtk_picture_get_paintable(OpaquePointer(cover))
         let width = gdk_paintable_get_intrinsic_width(paintable)
         stage.expect(width == 200, otherwise: "\(width)")
+    }
+
+    /// Loads before the layout into widgets that are given more room than they request.
+    static func smallRequests(_ stage: Stage) async throws {
+        let url = try stage.serve("large.png", colour: .red, width: 800, height: 800)
+        let requesting = Widget(gtk_picture_new()), icon = Widget(gtk_image_new())
+        gtk_widget_set_size_request(requesting.pointer, 50, 50)
+        gtk_image_set_pixel_size(OpaquePointer(icon.pointer), 32)
+        var sizes: [String] = []
+        var windows: [UnsafeMutablePointer<GtkWindow>?] = []
+        for widget in [requesting, icon] {
+            ImageWidget(widget.pointer, pipeline: stage.pipeline).setImage(url) {
+                sizes.append((try? $0.get()).map { "\($0.image.size)" } ?? "failed")
+            }
+            windows.append(widget.presentInOwnWindow())
+        }
+        await stage.present()
+        await stage.wait(for: "both loads") { sizes.count == 2 }
+        stage.expect(sizes == ["200x200", "200x200"], otherwise: "\(sizes)")
+        for window in windows { gtk_window_destroy(window) }
     }
 
     /// Loads into widgets without a size: after their layout, or after some frames without one.

@@ -13,6 +13,13 @@ public protocol ImageDisplay: AnyObject {
     ///   - completion: A function to be called once, when the transition is finished.
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void)
 
+    /// Shows an incomplete image, whose missing pixels are transparent. By default it is shown without the background.
+    ///
+    /// - Parameters:
+    ///   - image: The image so far.
+    ///   - background: The placeholder, or what else was shown before, which stays visible where pixels are missing.
+    func displayPreview(_ image: Image, over background: Image?)
+
     /// Shows the progress of a load. Does nothing by default.
     ///
     /// - Parameter indicator: The indicator; `nil` to hide it.
@@ -20,6 +27,11 @@ public protocol ImageDisplay: AnyObject {
 }
 
 extension ImageDisplay {
+    /// Shows the image without the background.
+    public func displayPreview(_ image: Image, over background: Image?) {
+        display(image, transition: nil) {}
+    }
+
     /// Does nothing.
     public func displayIndicator(_ indicator: ImageIndicator?) {}
 }

@@ -228,7 +228,9 @@ extension ImageSlot {
     private func showPreview(_ image: Image, for request: ImageRequest) {
         guard !request.options.contains(.avoidAutoSetImage) else { return }
         isPreviewShown = true
-        draw(image)
+        gate.draw(.image, of: self) { [weak display, shownImage] _ in
+            display?.displayPreview(image, over: shownImage)
+        }
     }
 
     private func showProgress(_ update: FetchProgress, presentation: Presentation) {

@@ -1,15 +1,26 @@
 #if GTK
 internal import CGTK
 
-/// Connections of GObject signals to Swift closures.
+/// Connections of GObject signals to Swift closures, for programs without a GTK binding of their own.
+///
+/// ```swift
+/// Signal.connect(button, signal: "clicked") { _ in cells.refresh() }
+/// ```
 @MainActor
-package enum Signal {
+public enum Signal {
     /// The identifier of a connected handler.
-    package typealias HandlerID = UInt
+    public typealias HandlerID = UInt
 
-    /// Connects a handler that is called with the signal's first argument, or with the object if it has none.
+    /// Connects a handler, which is released when it is disconnected, at the latest with the object.
+    ///
+    /// - Parameters:
+    ///   - object: A GObject.
+    ///   - signal: The name of a signal that returns nothing and whose first argument, if it has any, is a pointer.
+    ///   - handler: The function that is called after GTK's own handler, with the signal's first argument, or with the
+    ///     object if the signal has no arguments.
+    /// - Returns: The identifier for ``disconnect(_:handler:)``.
     @discardableResult
-    package static func connect(
+    public static func connect(
         _ object: UnsafeMutableRawPointer,
         signal: String,
         handler: @escaping @MainActor (UnsafeMutableRawPointer?) -> Void
@@ -72,8 +83,8 @@ package enum Signal {
         return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), box: box)
     }
 
-    /// Disconnects a handler; no effect if it is not connected any more.
-    package static func disconnect(_ object: UnsafeMutableRawPointer, handler: HandlerID) {
+    /// Disconnects a handler; does nothing if it is not connected any more.
+    public static func disconnect(_ object: UnsafeMutableRawPointer, handler: HandlerID) {
         eidetic_disconnect(object, handler)
     }
 

@@ -72,8 +72,8 @@ public struct ImageWidget {
     ///   - placeholder: The image to show until the load has finished.
     ///   - options: The options of the request; animated images play unless they contain `firstFrameOnly`.
     ///   - size: The size in pixels of the screen to which the image is decoded. By default it is the widget's size
-    ///     multiplied by its scale factor; a widget that is not laid out yet loads after its layout, unless it has a
-    ///     size request.
+    ///     multiplied by its scale factor; a widget that is not laid out yet loads after its layout, because it may get
+    ///     more room than it requests.
     ///   - transform: The transform of the decoded image, which runs on a decoding thread.
     ///   - presentation: The indicator, the transition and the other images to show.
     ///   - completion: The function that is called once if there is a URL; for an image in memory, within this call.

@@ -92,11 +92,7 @@ final class WidgetSlot: ImageDisplay {
 extension WidgetSlot {
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
         MainThreadWatch.measure {
-            finishFade()
-            self.image = image
-            player = nil
-            textures = [:]
-            let texture = image.map { TextureCache.texture(for: $0.pixels) }
+            let texture = replaceImage(with: image)
             if let transition, transition.duration > .zero, let state, state.allowsMotion, state.isMapped {
                 eidetic_paintable_begin_fade(paintable.rawPointer, texture?.rawPointer, scale, covers ? 1 : 0)
                 fade = Fade(duration: transition.duration, completion: completion)
@@ -107,6 +103,30 @@ extension WidgetSlot {
             state?.updatePaintable()
         }
         if fade == nil { completion() }
+    }
+
+    func displayPreview(_ image: Image, over background: Image?) {
+        MainThreadWatch.measure {
+            let texture = replaceImage(with: image)
+            let backgroundTexture = background.map { TextureCache.texture(for: $0.pixels) }
+            eidetic_paintable_show_over(
+                paintable.rawPointer,
+                texture?.rawPointer,
+                backgroundTexture?.rawPointer,
+                scale,
+                covers ? 1 : 0
+            )
+            state?.updatePaintable()
+        }
+    }
+
+    /// Ends the motion of the earlier image, and returns the texture of the new one.
+    private func replaceImage(with image: Image?) -> ObjectReference? {
+        finishFade()
+        self.image = image
+        player = nil
+        textures = [:]
+        return image.map { TextureCache.texture(for: $0.pixels) }
     }
 
     func displayIndicator(_ indicator: ImageIndicator?) {

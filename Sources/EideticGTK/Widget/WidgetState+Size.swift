@@ -14,12 +14,12 @@ extension WidgetState {
     }
 
     /// The size in pixels at which the widget shows an image; `nil` before its layout.
+    ///
+    /// What the widget requests is only a minimum, and so is the pixel size of a `GtkImage`: both may have more room.
     var knownSize: PixelSize? {
         guard let canvas else { return nil }
-        // A GtkImage fills its area too; its pixel size is only the minimum that it requests.
         let (width, height) = (Int(gtk_widget_get_width(canvas)), Int(gtk_widget_get_height(canvas)))
-        if width > 0, height > 0 { return pixelSize(width: width, height: height) }
-        return iconSize(of: canvas) ?? requestedSize(of: canvas)
+        return width > 0 && height > 0 ? pixelSize(width: width, height: height) : nil
     }
 
     private func iconSize(of canvas: UnsafeMutablePointer<GtkWidget>) -> PixelSize? {
@@ -34,10 +34,11 @@ extension WidgetState {
         return width > 0 && height > 0 ? pixelSize(width: Int(width), height: Int(height)) : nil
     }
 
-    /// The size for a widget without one: a side without length is as long as the screen's.
+    /// The size for a widget without room: what it requests; else, a side without length is as long as the screen's.
     var fallbackSize: PixelSize? {
-        if let knownSize { return knownSize }
-        guard let canvas, let screen = screenSize else { return nil }
+        guard let canvas else { return nil }
+        if let size = knownSize ?? iconSize(of: canvas) ?? requestedSize(of: canvas) { return size }
+        guard let screen = screenSize else { return nil }
         let (width, height) = (Int(gtk_widget_get_width(canvas)), Int(gtk_widget_get_height(canvas)))
         return pixelSize(width: width > 0 ? width : screen.width, height: height > 0 ? height : screen.height)
     }

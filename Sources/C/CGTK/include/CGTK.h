@@ -9,6 +9,24 @@
 #if __has_include(<gtk/gtk.h>)
 #include <gtk/gtk.h>
 
+// MARK: For applications
+
+/// Returns the object as a widget, with GTK's warning if it is none.
+static inline GtkWidget *eidetic_widget(void *object) { return GTK_WIDGET(object); }
+
+/// Returns the value of a property of type `gboolean`.
+gboolean eidetic_get_boolean(void *object, const char *property);
+/// Sets a property of type `gboolean`.
+void eidetic_set_boolean(void *object, const char *property, gboolean value);
+
+/// Sets the name of a widget for screen readers.
+void eidetic_set_accessible_name(void *widget, const char *name);
+
+/// Returns whether a window is on the screen: mapped, and neither minimised nor reported as suspended.
+gboolean eidetic_window_is_visible(void *window);
+
+// What follows serves EideticGTK itself, and may change.
+
 // MARK: Main loop
 
 /// Makes the default main context run the jobs of the main actor.
@@ -40,7 +58,6 @@ typedef enum {
     EIDETIC_WIDGET_PARENT,
 } EideticWidgetKind;
 
-static inline GtkWidget *eidetic_widget(void *object) { return GTK_WIDGET(object); }
 EideticWidgetKind eidetic_widget_kind(void *object);
 
 /// Returns the widget in the property "child"; `NULL` if there is none.
@@ -53,16 +70,8 @@ void eidetic_widget_set_child(void *parent, void *child);
 gulong eidetic_connect(void *object, const char *signal, GCallback handler, void *data, GClosureNotify destroy);
 void eidetic_disconnect(void *object, gulong handler);
 
-gboolean eidetic_get_boolean(void *object, const char *property);
-void eidetic_set_boolean(void *object, const char *property, gboolean value);
-
 /// Returns the surface of a window without a reference; `NULL` if it has none.
 void *eidetic_window_surface(void *window);
-/// Returns whether a window is on the screen: mapped, and neither minimised nor reported as suspended.
-gboolean eidetic_window_is_visible(void *window);
-
-/// Sets the name of a widget for screen readers.
-void eidetic_set_accessible_name(void *widget, const char *name);
 
 // MARK: Images
 
@@ -79,6 +88,9 @@ GdkPaintable *eidetic_paintable_new(void);
 
 /// Shows `image`, or nothing if it is `NULL`; `scale` of its pixels are one pixel of the toolkit.
 void eidetic_paintable_show(void *self, void *image, double scale);
+/// Shows `image`, which is incomplete, over `background`, until another image is shown completely; `background` may be
+/// `NULL`. It is drawn in its own proportions, and covers the area if `covers`.
+void eidetic_paintable_show_over(void *self, void *image, void *background, double scale, gboolean covers);
 /// Returns the current image without a reference; `NULL` if there is none.
 GdkPaintable *eidetic_paintable_image(void *self);
 /// Starts a transition from the current image to `image`, which `eidetic_paintable_set_fade` advances.

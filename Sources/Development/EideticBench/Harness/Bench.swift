@@ -14,6 +14,9 @@ struct Bench: Sendable {
         return number
     }
 
+    /// Returns the number of samples: one for `--quick`.
+    func sampleCount(_ count: Int) -> Int { isQuick ? 1 : count }
+
     /// Measures code of Eidetic against a baseline, and reports both.
     ///
     /// Both functions run once to warm up. Then their samples alternate, so that other load on the machine affects both
@@ -30,7 +33,7 @@ struct Bench: Sendable {
         try await theirs()
         var ourTimes: [Double] = []
         var theirTimes: [Double] = []
-        for _ in 0..<samples {
+        for _ in 0..<sampleCount(samples) {
             ourTimes.append(benchmark.unit.value(seconds: try await Self.seconds(ours) / Double(operations)))
             theirTimes.append(benchmark.unit.value(seconds: try await Self.seconds(theirs) / Double(operations)))
         }
@@ -46,7 +49,7 @@ struct Bench: Sendable {
     ) async rethrows {
         try await body()
         var values: [Double] = []
-        for _ in 0..<samples {
+        for _ in 0..<sampleCount(samples) {
             values.append(benchmark.unit.value(seconds: try await Self.seconds(body) / Double(operations)))
         }
         report(benchmark, samples: Samples(values: values))

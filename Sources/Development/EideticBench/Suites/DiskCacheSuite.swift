@@ -18,7 +18,7 @@ extension Suite {
         DiskCacheMeasurement(root: root).measureIndex(with: bench)
         try DiskCacheMeasurement(root: root).measureReadsAndWrites(with: bench)
         try DiskCacheMeasurement(root: root).measureTrims(with: bench)
-        let entries = try bench.integer(named: "entries", default: 100_000)
+        let entries = try bench.integer(named: "entries", default: 100_000, quick: 1_000)
         try DiskCacheMeasurement(root: root).measureOpening(with: bench, entries: entries)
         try DiskCacheMeasurement(root: root).measureTrimsAmongMany(with: bench, entries: entries)
     }
@@ -226,7 +226,7 @@ extension Bench {
         let clock = ContinuousClock()
         ours()
         theirs()
-        for _ in 0..<9 {
+        for _ in 0..<sampleCount(9) {
             samples.ours.append(benchmark.unit.value(seconds: clock.measure(ours).inSeconds / Double(operations)))
             samples.theirs.append(benchmark.unit.value(seconds: clock.measure(theirs).inSeconds / Double(operations)))
         }

@@ -40,9 +40,9 @@ private struct LossyRun {
     private static let size = 200_000
 
     init(bench: Bench) async throws {
-        count = try bench.integer(named: "files", default: 40)
+        count = try bench.integer(named: "files", default: 40, quick: 6)
         parallel = try bench.integer(named: "parallel", default: 6)
-        rounds = try bench.integer(named: "rounds", default: 9)
+        rounds = try bench.integer(named: "rounds", default: 9, quick: 1)
         let delay = Duration.milliseconds(try bench.integer(named: "delay", default: 40))
         link = try await LossyLink(roundTripTime: delay, lossPerMille: try bench.integer(named: "loss", default: 10))
         directory = try TemporaryDirectory(named: "lossy")

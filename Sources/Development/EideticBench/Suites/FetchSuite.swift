@@ -15,9 +15,9 @@ extension Suite {
             "tls=1  0 skips HTTPS with HTTP/2",
         ]
     ) { bench in
-        let count = try bench.integer(named: "files", default: 2_000)
+        let count = try bench.integer(named: "files", default: 2_000, quick: 100)
         let parallel = try bench.integer(named: "parallel", default: 32)
-        let rounds = try bench.integer(named: "rounds", default: 21)
+        let rounds = try bench.integer(named: "rounds", default: 21, quick: 1)
         let server = try await Nginx(.init(server: "access_log off;", usesTLS: true))
         let names = try FetchRun.addFiles(count: count, to: server)
         var runs = [
@@ -75,7 +75,7 @@ private struct FetchRun {
         let pairs = names.map { ("\(baseURL)/\($0)", outputDirectory.path(of: $0)) }
         let lines = Array(pairs.map { "\($0) \($1)\n" }.joined().utf8)
         let settings = Array(pairs.map { "url = \"\($0)\"\noutput = \"\($1)\"\n" }.joined().utf8)
-        let probe = try Self.probePath()
+        let probe = try MeasuredProcess.path(ofProgramBesideThis: "EideticFetchProbe")
         let options = ["\(parallel)"] + (certificateAuthorityFile.map { [$0] } ?? [])
         let curl = ["curl", "-s", "-S", "-Z", "--parallel-max", "\(parallel)", "-K", "-"]
         clients = [
@@ -91,15 +91,6 @@ private struct FetchRun {
         self.title = title
         self.names = names
         usesTLS = certificateAuthorityFile != nil
-    }
-
-    /// Returns the path of the probe program beside this one.
-    private static func probePath() throws -> String {
-        guard let own = realpath("/proc/self/exe", nil) else {
-            throw SystemError(.open, errorNumber: errno, path: "/proc/self/exe")
-        }
-        defer { free(own) }
-        return String(String(cString: own).reversed().drop { $0 != "/" }.reversed()) + "EideticFetchProbe"
     }
 
     /// Adds files of 20 to 200 KB with the signature of a PNG, and returns their names.

@@ -20,8 +20,8 @@ extension Suite {
         arguments: ["count=500  the number of photographs", "rounds=3  the number of samples"]
     ) { bench in
         let measurement = try await LoadMeasurement(
-            photographs: Photographs(count: try bench.integer(named: "count", default: 500)),
-            rounds: try bench.integer(named: "rounds", default: 3)
+            photographs: Photographs(count: try bench.integer(named: "count", default: 500, quick: 12)),
+            rounds: try bench.integer(named: "rounds", default: 3, quick: 1)
         )
         try await measurement.run(with: bench)
     }

@@ -24,6 +24,12 @@ struct MeasuredProcess {
         )
     }
 
+    /// Returns the path of a program beside this one.
+    static func path(ofProgramBesideThis name: String) throws(SystemError) -> String {
+        let own = try FileSystem().linkTarget(of: "/proc/self/exe")
+        return String(own.reversed().drop { $0 != "/" }.reversed()) + name
+    }
+
     /// The option with which this program runs another one and prints its peak memory.
     static let helperOption = "--memory-of"
 

@@ -17,7 +17,7 @@ final class SupervisorProcess {
         let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : nil
         directory = try TemporaryDirectory(named: "eideticd", in: parent)
         process = try Subprocess(
-            try Self.program("eideticd"),
+            try MeasuredProcess.path(ofProgramBesideThis: "eideticd"),
             arguments: [
                 "--runtime-directory", directory.path(of: "run"), "--state-directory", directory.path(of: "state"),
                 "--limit", "idle=0", "--message-rate", "1000000",
@@ -30,11 +30,6 @@ final class SupervisorProcess {
 
     /// A Boolean value indicating whether applications are frozen by control groups.
     var usesGroups: Bool { process.outputSoFar.contains("freezer cgroup2") }
-
-    private static func program(_ name: String) throws -> String {
-        let own = try FileSystem().linkTarget(of: "/proc/self/exe")
-        return String(own.reversed().drop { $0 != "/" }.reversed()) + name
-    }
 
     /// Ends all applications, and the supervisor.
     func finish() async throws {
@@ -107,7 +102,8 @@ final class SupervisorProcess {
     func install(_ identifier: String, arguments: [String] = []) throws -> SharedWords {
         let path = directory.path(of: "\(identifier).words")
         let words = try SharedWords(path: path, count: ProbeWord.count)
-        var program = ProgramDescription(executable: try Self.program("EideticApplicationProbe"))
+        let executable = try MeasuredProcess.path(ofProgramBesideThis: "EideticApplicationProbe")
+        var program = ProgramDescription(executable: executable)
         program.arguments = ["--words", path] + arguments
         program.environment = ["PATH=/usr/bin:/bin"]
         try perform(.install(identifier: identifier, program: program))

@@ -81,9 +81,7 @@ extension Bench {
     }
 
     private static var programBesideThis: String {
-        guard let own = realpath("/proc/self/exe", nil) else { return "eidetic" }
-        defer { free(own) }
-        return String(cString: own).split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/eidetic"
+        (try? MeasuredProcess.path(ofProgramBesideThis: "eidetic")) ?? "eidetic"
     }
 
     /// A Python with Pillow: the first in `PATH`, or Debian's if that one lacks Pillow.

@@ -20,8 +20,7 @@ final class TransferProcess {
 
     /// Starts the program beside this one.
     func start() throws {
-        let own = try FileSystem().linkTarget(of: "/proc/self/exe")
-        let program = String(own.reversed().drop { $0 != "/" }.reversed()) + "eidetic-transferd"
+        let program = try MeasuredProcess.path(ofProgramBesideThis: "eidetic-transferd")
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

@@ -13,14 +13,15 @@ extension Suite {
             "queued=10000  the number of queued transfers",
         ]
     ) { bench in
-        let rounds = try bench.integer(named: "rounds", default: 7)
+        let rounds = try bench.integer(named: "rounds", default: 7, quick: 1)
         try await TransferRun.measureSmallFiles(
             with: bench,
-            count: try bench.integer(named: "files", default: 1_000),
+            count: try bench.integer(named: "files", default: 1_000, quick: 50),
             rounds: rounds
         )
-        try await TransferRun.measureKills(with: bench, kills: try bench.integer(named: "kills", default: 10))
-        try await TransferRun.measureQueue(with: bench, count: try bench.integer(named: "queued", default: 10_000))
+        try await TransferRun.measureKills(with: bench, kills: try bench.integer(named: "kills", default: 10, quick: 2))
+        let queued = try bench.integer(named: "queued", default: 10_000, quick: 100)
+        try await TransferRun.measureQueue(with: bench, count: queued)
     }
 }
 
