@@ -196,7 +196,8 @@ let package = Package(
         .executableTarget(
             name: "Gallery",
             dependencies: [
-                "EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "EideticFetch", "EideticStore", "CGTK",
+                "EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "EideticFetch", "EideticStore",
+                "EideticTransfer", "CGTK",
             ],
             path: "Examples/Gallery",
             exclude: ["org.eidetic.Gallery.desktop", "org.eidetic.Gallery.svg"],
@@ -204,7 +205,10 @@ let package = Package(
         ),
         .testTarget(
             name: "EideticGTKTests",
-            dependencies: ["EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "Gallery"],
+            dependencies: [
+                "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "EideticTransfer",
+                "EideticTransferService", "Gallery",
+            ],
             exclude: ["Goldens"],
             swiftSettings: strict
         ),

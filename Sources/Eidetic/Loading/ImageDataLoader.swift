@@ -34,6 +34,8 @@ final class ImageDataLoader: Sendable {
     let disk: DiskCache?
     let freshnessPolicy: ImagePipeline.Configuration.Freshness
     let source: ImageDataSource
+    /// The images whose download was handed over; `nil` without a service for it.
+    let transferredImages: TransferredImages?
     let renditions: RenditionIndex
     let activeImages = ActiveImages()
     private let gate: InteractionGate
@@ -46,6 +48,7 @@ final class ImageDataLoader: Sendable {
         disk = configuration.diskCache
         freshnessPolicy = configuration.freshness
         source = ImageDataSource(configuration: configuration)
+        transferredImages = TransferredImages(configuration: configuration)
     }
 
     /// Returns the encoded bytes for a load.
@@ -108,7 +111,12 @@ extension ImageDataLoader {
         if job.tiers.allowsMemory, let image = activeImages[job.request.dataKey] { return image }
         try await gate.waitUntilOpen(for: job.context)
         let timer = StepTimer()
-        switch await diskLookup(for: job.load, context: job.context) {
+        var lookup = await diskLookup(for: job.load, context: job.context)
+        // An earlier process may have handed over the download.
+        if case .miss = lookup, await transferredImages?.waitForArrival(of: job.request) ?? false {
+            lookup = await diskLookup(for: job.load, context: job.context)
+        }
+        switch lookup {
         case .hit(let image): return image
         case .stale(let stored):
             return try await fetch(job, validating: stored, after: timer.step(.disk, detail: "stale"))
