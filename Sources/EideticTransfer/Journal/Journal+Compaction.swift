@@ -15,7 +15,7 @@ extension Journal {
         let temporary = Self.newPath(of: path)
         fileSystem.removeIfPresent(temporary)
         let target = try fileSystem.open(temporary, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-        let (moved, written) = try write(first, places, last, to: target)
+        let (moved, written) = try write(first: first, places: places, last: last, to: target)
         try fileSystem.synchronize(target)
         // A name for the earlier file, by which the next start finds what a kill leaves of it.
         fileSystem.removeIfPresent(Self.oldPath(of: path))
@@ -31,9 +31,9 @@ extension Journal {
 
     /// Writes the records of a compaction; returns the new places, and the length of the file.
     private func write(
-        _ first: [JournalRecord],
-        _ places: [JournalPlace],
-        _ last: [JournalRecord],
+        first: [JournalRecord],
+        places: [JournalPlace],
+        last: [JournalRecord],
         to target: borrowing FileDescriptor
     ) throws(SystemError) -> (moved: [JournalPlace], written: Int) {
         var (buffer, written) = (Self.magic, 0)
