@@ -337,7 +337,7 @@ let package = Package(
         .testTarget(
             name: "EideticCommandTests",
             dependencies: [
-                "EideticCommand", "EideticTransferService", "EideticCodecs", "EideticCore", "EideticStore",
+                "EideticCommand", "EideticTransferService", "Eidetic", "EideticCodecs", "EideticCore", "EideticStore",
                 "EideticSupervisorProbe", "EideticTestSupport", "eideticd",
             ],
             swiftSettings: strict

@@ -22,7 +22,7 @@ print(image.size)
 
 // SDWebImagePrefetcher.shared.prefetchURLs(urls, progress: …, completed: …)
 let group = ImagePrefetcher().prefetch([request, thumbnail])
-for await progress in group.progress { print("\(progress.finished) of \(progress.total), \(progress.skipped) skipped") }
+for await progress in group.progress { print("\(progress.finished) of \(progress.total), \(progress.failed) failed") }
 
 // SDWebImageDownloaderConfig, SDImageCacheConfig, request modifier, cache key filter
 let pipeline = try ImagePipeline {

@@ -128,6 +128,9 @@ struct CacheTests {
         #expect(members.status == .exited(0))
         #expect(members.errorText == "", "tar warns of nothing")
         #expect(members.outputText == "a.png\na-2.png\n")
+        let words = ["-xf", directory.path(of: "all.tar"), "-C", directory.path]
+        #expect(try await Subprocess.run("tar", arguments: words).errorText == "")
+        #expect(try directory.contents(of: "a.png") == bytes)
         let result = try await runCache("import", directory.path(of: "all.tar"), name: "second")
         #expect(result.outputText == "2 entries imported\n")
         let before = try await runCache("list", "--json").lines(Entry.self)

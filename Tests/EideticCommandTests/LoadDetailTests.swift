@@ -23,6 +23,7 @@ struct LoadDetailTests {
             struct Step: Decodable {
                 let stage: String
                 let ms: Double
+                let waiting_ms: Double
                 let note: String
             }
             let source: String
@@ -35,6 +36,8 @@ struct LoadDetailTests {
         #expect(first.steps.map(\.note).prefix(2) == ["miss", "miss"])
         #expect(first.steps[2].note.hasPrefix("200, "))
         #expect(first.steps.reduce(0) { $0 + $1.ms } <= first.ms)
+        #expect(first.steps.allSatisfy { (0...$0.ms).contains($0.waiting_ms) })
+        #expect(first.steps[3].waiting_ms > 0 && first.steps[0].waiting_ms == 0)
         let second = try await load(["--explain", url])
         #expect(second.outputText.contains("\n    disk "))
         #expect(second.outputText.contains("hit, "))

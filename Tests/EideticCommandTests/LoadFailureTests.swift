@@ -58,6 +58,33 @@ struct LoadFailureTests {
         #expect(list.outputText.split(separator: "\n").count == 1)
     }
 
+    @Test(
+        "L07 a path instead of a URL is reported with the URL to use",
+        arguments: [
+            ("/tmp/a b.png", "\"/tmp/a b.png\" is a path and no URL; use file:///tmp/a b.png"),
+            ("./a.png", "\"./a.png\" is a path and no URL; use file:// and an absolute path"),
+            ("images/a.png", "\"images/a.png\" has no scheme; use https://, or file:// and an absolute path"),
+        ]
+    )
+    func paths(_ path: String, message: String) async throws {
+        let result = try await load([path])
+        #expect(result.status == .exited(1))
+        #expect(try result.lines(LoadLine.self).map(\.error) == ["invalidURL: \(message)"])
+    }
+
+    @Test("L04 a proxy of the environment that cannot be reached is named")
+    func unreachableProxy() async throws {
+        let words = ["load", "--json", "--cache-dir", directory.path(of: "cache"), "http://example.org/a.png"]
+        let proxy = "127.0.0.1:\(try LoopbackPort.unused())"
+        let result = try await Subprocess.run(
+            EideticProgram.path,
+            arguments: words,
+            environment: ["http_proxy": "http://\(proxy)", "no_proxy": nil, "NO_PROXY": nil]
+        )
+        let message = "cannot connect to the proxy \(proxy) for example.org:80: Connection refused"
+        #expect(try result.lines(LoadLine.self).map(\.error) == ["connectionRefused: \(message)"])
+    }
+
     @Test("images are loaded if a file is at the path of the cache directory, and that is reported")
     func cacheIsFile() async throws {
         let url = try server.addFile(try TestImages.encoded(as: .png), at: "a.png")

@@ -54,7 +54,13 @@ struct PrefetchTests {
         let origin = try ScriptedOrigin { _ in [.response(200, headers: ["Cache-Control": "no-store"], body: png)] }
         let result = try await run("prefetch", arguments: words + [origin.url + "/a.png"])
         #expect(result.status == .exited(1))
-        #expect(result.errorText.contains("stored") || result.errorText.contains("storing it"))
+        let url = origin.url + "/a.png"
+        #expect(
+            result.errorText
+                == (words.isEmpty
+                    ? "eidetic: \(url) was not stored: the server or an option forbids storing it\n"
+                    : "eidetic: \(url): not prefetched to disk: it must not be stored\n")
+        )
     }
 
     @Test("L19 failures are reported and do not stop the others")

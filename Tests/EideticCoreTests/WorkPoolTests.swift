@@ -33,6 +33,34 @@ struct WorkPoolTests {
         #expect((1...3).contains(counter.maximum))
     }
 
+    @Test("L26 the time in the queue counts as waiting, the operation does not")
+    func waitingTime() async throws {
+        let pool = WorkPool(name: "test", maximumThreadCount: 1), gate = Monitor(false), context = JobContext()
+        let begin = SystemTime().uptime
+        let (blocked, unblock) = AsyncStream<Void>.makeStream()
+        pool.enqueue {
+            unblock.finish()
+            gate.wait { $0 ? () : nil }
+        }
+        for await _ in blocked {}
+        let task = Task {
+            try await pool.run(in: context) { _ throws(EideticError) in
+                let start = SystemTime().uptime
+                while SystemTime().uptime - start < .milliseconds(2) {}
+                return SystemTime().uptime - start
+            }
+        }
+        while pool.waitingJobCount == 0 { await Task.yield() }
+        let queued = SystemTime().uptime
+        while SystemTime().uptime - queued < .milliseconds(2) {}
+        let released = SystemTime().uptime
+        gate.withLock { $0 = true }
+        gate.broadcast()
+        let working = try await task.value, total = SystemTime().uptime - begin
+        #expect(context.waitingTime >= released - queued)
+        #expect(context.waitingTime <= total - working)
+    }
+
     @Test("L02 the most urgent waiting job runs first, even if its priority rose while it waited")
     func urgency() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 1)

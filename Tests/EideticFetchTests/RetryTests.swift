@@ -135,9 +135,14 @@ struct RetryTests {
         for _ in 0..<5 {
             _ = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
         }
-        let error = await failure { () async throws(EideticError) in try await downloader.fetch(url: origin.url) }
+        let url = origin.url + "/other.png"
+        let error = await failure { () async throws(EideticError) in try await downloader.fetch(url: url) }
         #expect(error?.code == .connectionLost)
-        #expect(error?.message.contains("5 times in a row") == true)
+        #expect(error?.isRemembered == true)
+        #expect(
+            error?.message.hasPrefix("\(url): not sent, because 127.0.0.1:\(origin.port) failed 5 times in a row; ")
+                == true
+        )
         #expect(origin.requests.count == 5)
         time.advance(by: .seconds(31))
         #expect(try await downloader.fetch(url: origin.url).status == 200)

@@ -104,6 +104,25 @@ struct RouteTests {
         #expect(try await server.requests().isEmpty)
     }
 
+    @Test(
+        "L04 a proxy that cannot be reached is named, without its password",
+        arguments: ["http", "socks5h"],
+        ["http://example.org/a.png", "https://example.org/a.png"]
+    )
+    func unreachableProxy(scheme: String, url: String) async throws {
+        let port = try LoopbackPort.unused()
+        var configuration = Downloader.Configuration()
+        configuration.proxy = .url("\(scheme)://user:secret@127.0.0.1:\(port)")
+        let error = await failure { [configuration] () async throws(EideticError) in
+            try await Downloader(configuration).fetch(url: url)
+        }
+        #expect(error?.code == .connectionRefused)
+        let origin = "example.org:\(url.hasPrefix("https") ? 443 : 80)"
+        #expect(
+            error?.message == "cannot connect to the proxy 127.0.0.1:\(port) for \(origin): Connection refused"
+        )
+    }
+
     @Test("L04 a proxy that does not speak SOCKS is connectionRefused, a temporary failure")
     func brokenSOCKS() async throws {
         var configuration = Downloader.Configuration()
@@ -112,6 +131,7 @@ struct RouteTests {
             try await Downloader(configuration).fetch(url: "http://example.org/")
         }
         #expect(error?.code == .connectionRefused)
+        #expect(error?.message.contains("the proxy 127.0.0.1:1") == true)
         let nowhere = try Relay(to: 1)
         configuration.proxy = .url("socks5h://127.0.0.1:\(nowhere.port)")
         let ended = await failure { [configuration] () async throws(EideticError) in

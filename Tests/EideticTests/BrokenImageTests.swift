@@ -31,15 +31,14 @@ struct BrokenImageTests {
     func notRequestedAgain() async throws {
         let server = try makeServer(sending: try brokenImage()), request = ImageRequest(server.url + "/a")
         let retrying = request.with(options: .retryFailed)
-        #expect(
-            await failures(of: [request, request, retrying], in: .init(.init())) == [.truncated, .refused, .truncated]
-        )
+        let codes = await failures(of: [request, request, retrying], in: .init(.init()))
+        #expect(codes == [.truncated, .truncated, .truncated])
         #expect(server.requests.count == 2)
         var configuration = ImagePipeline.Configuration()
         configuration.decodeLimits.pixels = 100
         let largeServer = try self.makeServer(sending: try validImage()), pipeline = ImagePipeline(configuration)
         let largeRequest = ImageRequest(largeServer.url + "/a")
-        #expect(await failures(of: [largeRequest, largeRequest], in: pipeline) == [.limitExceeded, .refused])
+        #expect(await failures(of: [largeRequest, largeRequest], in: pipeline) == [.limitExceeded, .limitExceeded])
         #expect(largeServer.requests.count == 1)
     }
 
@@ -64,7 +63,8 @@ struct BrokenImageTests {
         }
         let pipeline = ImagePipeline(.init(downloader: Downloader(downloads)))
         let request = ImageRequest(server.url + "/a")
-        #expect(await failures(of: [request, request], in: pipeline) == [.truncated, .refused])
+        #expect(await failures(of: [request, request], in: pipeline) == [.truncated, .truncated])
+        #expect(server.requests.count == 1)
         let fixture = try await PipelineFixture(),
             revalidating = try fixture.serve(options: [.refreshCached, .waitStoreCache])
         _ = try await fixture.pipeline.image(for: revalidating)

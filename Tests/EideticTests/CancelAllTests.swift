@@ -50,8 +50,8 @@ struct CancelAllTests {
         let groups = [prefetcher.prefetch(Array(requests[..<3])), prefetcher.prefetch(Array(requests[3...]))]
         await waitUntil { fixture.pipeline.configuration.downloader.jobCount == 3 }
         prefetcher.cancelAll()
-        for group in groups { #expect(await group.finish() == .init(finished: 3, skipped: 3, total: 3)) }
-        #expect(await prefetcher.prefetch([try fixture.serve("fast.png")]).finish().skipped == 0)
+        for group in groups { #expect(await group.finish() == .init(finished: 3, failed: 3, total: 3)) }
+        #expect(await prefetcher.prefetch([try fixture.serve("fast.png")]).finish().failed == 0)
     }
 
     @Test("L27 a URL with a scheme of the user's own is loaded by the function registered for it, and cached")

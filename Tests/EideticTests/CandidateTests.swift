@@ -153,7 +153,7 @@ struct CandidateTests {
         let hosts = try await Hosts(), directory = try TemporaryDirectory(named: "variants")
         let disk = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
         let prefetcher = ImagePrefetcher(pipeline: hosts.makePipeline(disk: disk), destination: .disk)
-        #expect(await prefetcher.prefetch([hosts.makeRequest(width: 20)]).finish().skipped == 0)
+        #expect(await prefetcher.prefetch([hosts.makeRequest(width: 20)]).finish().failed == 0)
         #expect(disk.blocking.usage.entryCount == 1)
         #expect(
             try await hosts.makePipeline(disk: disk).response(

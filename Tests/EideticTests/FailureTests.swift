@@ -78,12 +78,21 @@ struct FailureTests {
         #expect(error?.code == .invalidURL)
     }
 
-    @Test("L07 a path given as a URL is refused, with a hint", arguments: ["/a/b.png", "./b.png", "~/b.png"])
-    func paths(_ text: String) async {
+    @Test(
+        "L07 a path given as a URL is refused, with a hint",
+        arguments: [
+            ("/a/b.png", "is a path and no URL; use file:///a/b.png"),
+            ("./b.png", "is a path and no URL; use file:// and an absolute path"),
+            ("~/b.png", "is a path and no URL; use file:// and an absolute path"),
+            ("a/b.png", "has no scheme; use https://, or file:// and an absolute path"),
+            ("//host/b.png", "has no scheme; use https://, or file:// and an absolute path"),
+        ]
+    )
+    func paths(_ text: String, hint: String) async {
         let error = await #expect(throws: EideticError.self) {
             try await ImagePipeline(.init()).image(for: ImageRequest(text))
         }
         #expect(error?.code == .invalidURL)
-        #expect(error?.message.contains(text == "/a/b.png" ? "use file:///a/b.png" : "use file:// and") == true)
+        #expect(error?.message == "\"\(text)\" \(hint)")
     }
 }

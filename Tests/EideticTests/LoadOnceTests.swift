@@ -177,7 +177,7 @@ struct LoadOnceTests {
         let fixture = try Fixture()
         let destination = toDisk ? ImagePrefetcher.Destination.disk : .memory
         let prefetcher = ImagePrefetcher(pipeline: fixture.pipeline, destination: destination)
-        #expect(await prefetcher.prefetch([fixture.request()]).finish().skipped == 0)
+        #expect(await prefetcher.prefetch([fixture.request()]).finish().failed == 0)
         #expect(fixture.calls.removeAll() == all + ["modifier", "response"])
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Prefetcher", .timeLimit(.minutes(2)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct PrefetcherTests {
-    @Test("L19 a list is prefetched: progress counts, failures are skipped, the group always ends")
+    @Test("L19 a list is prefetched: progress counts, failures are counted, the group always ends")
     func prefetches() async throws {
         let fixture = try await PipelineFixture()
         var requests = try (0..<20).map { try fixture.serve("\($0).png") }
@@ -12,7 +12,7 @@ struct PrefetcherTests {
         let group = ImagePrefetcher(pipeline: fixture.pipeline).prefetch(requests)
         var last: ImagePrefetcher.Progress?
         for await progress in group.progress { last = progress }
-        #expect(last == ImagePrefetcher.Progress(finished: 21, skipped: 1, total: 21))
+        #expect(last == ImagePrefetcher.Progress(finished: 21, failed: 1, total: 21))
         #expect(await group.finish() == last)
         for request in requests.dropLast() { #expect(fixture.pipeline.cachedImage(for: request) != nil) }
     }
@@ -22,18 +22,18 @@ struct PrefetcherTests {
         let fixture = try await PipelineFixture()
         let request = try fixture.serve()
         let result = await ImagePrefetcher(pipeline: fixture.pipeline, destination: .disk).prefetch([request]).finish()
-        #expect(result == ImagePrefetcher.Progress(finished: 1, skipped: 0, total: 1))
+        #expect(result == ImagePrefetcher.Progress(finished: 1, total: 1))
         #expect(fixture.pipeline.cachedImage(for: request) == nil)
         #expect(try await fixture.nextRun().response(for: request).source == .disk)
     }
 
-    @Test("L19 a cancelled group ends, and its images count as skipped")
+    @Test("L19 a cancelled group ends, and its images count as failed")
     func cancels() async throws {
         let fixture = try await PipelineFixture(.init(server: "limit_rate 1k;"))
         let requests = try (0..<9).map { try fixture.serve("\($0).png", width: 200, height: 200) }
         let group = ImagePrefetcher(pipeline: fixture.pipeline).prefetch(requests)
         group.cancel()
-        #expect(await group.finish() == ImagePrefetcher.Progress(finished: 9, skipped: 9, total: 9))
+        #expect(await group.finish() == ImagePrefetcher.Progress(finished: 9, failed: 9, total: 9))
     }
 
     @Test("L19 a paused prefetcher starts nothing until it is resumed")
@@ -45,11 +45,11 @@ struct PrefetcherTests {
         let group = prefetcher.prefetch([request])
         // A prefetch of another prefetcher, which is asked for later, ends meanwhile.
         let other = try fixture.serve("b.png")
-        #expect(await ImagePrefetcher(pipeline: fixture.pipeline).prefetch([other]).finish().skipped == 0)
+        #expect(await ImagePrefetcher(pipeline: fixture.pipeline).prefetch([other]).finish().failed == 0)
         #expect(fixture.pipeline.statistics.loads == 1)
         #expect(try await fixture.server.requests().map(\.path) == ["/b.png"])
         prefetcher.isPaused = false
-        #expect(await group.finish().skipped == 0)
+        #expect(await group.finish().failed == 0)
         #expect(try await fixture.server.requests().map(\.path) == ["/b.png", "/a.png"])
     }
 
@@ -70,7 +70,7 @@ struct PrefetcherTests {
         let load = pipeline.load(requests[visible]) { _ in completions.increment() }
         await waitUntil { pipeline.statistics.joined == 1 }
         gate.open()
-        #expect(await group.finish().skipped == 0)
+        #expect(await group.finish().failed == 0)
         await waitUntil { completions.value == 1 }
         #expect(load.result != nil)
         #expect(server.requests.map(\.path)[1] == "/\(visible)")
@@ -83,11 +83,11 @@ struct PrefetcherTests {
             server = try ScriptedOrigin { _ in [.response(200, headers: [:], body: png)] }
         let requests = (0..<100).map { ImageRequest("\(server.url)/\($0)") }
         let group = ImagePrefetcher(pipeline: ImagePipeline(.init()), maximumConcurrent: 1).prefetch(requests)
-        #expect(await group.finish().skipped == 0)
+        #expect(await group.finish().failed == 0)
         #expect(server.requests.map(\.path) == (0..<100).map { "/\($0)" })
     }
 
-    @Test("L19 to disk only: an image that must not be stored counts as skipped")
+    @Test("L19 to disk only: an image that must not be stored counts as failed")
     func forbidden() async throws {
         let png = try TestImage.png(width: 4, height: 3)
         let server = try ScriptedOrigin { _ in [.response(200, headers: ["Cache-Control": "no-store"], body: png)] }
@@ -96,27 +96,27 @@ struct PrefetcherTests {
         let group = prefetcher.prefetch([ImageRequest(server.url + "/a"), try fixture.serve()]) { _, result in
             if case .failure(let error) = result { codes.withLock { $0.append(error.code) } }
         }
-        #expect(await group.finish().skipped == 1)
+        #expect(await group.finish().failed == 1)
         #expect(codes.withLock { $0 } == [.refused])
     }
 
-    @Test("L19 to disk only: an image that is not stored counts as skipped, a local one does not")
+    @Test("L19 to disk only: an image that is not stored counts as failed, a local one does not")
     func nowhere() async throws {
         let png = try TestImage.png(width: 4, height: 3), fixture = try await PipelineFixture()
-        func skippedCount(
+        func failedCount(
             of resource: ImageRequest.Resource,
             in pipeline: ImagePipeline,
             options: ImageOptions = []
         ) async -> Int {
             let request = ImageRequest(resource, options: options)
-            return await ImagePrefetcher(pipeline: pipeline, destination: .disk).prefetch([request]).finish().skipped
+            return await ImagePrefetcher(pipeline: pipeline, destination: .disk).prefetch([request]).finish().failed
         }
         let provided = ImageRequest.Resource.provider(name: "made") { () throws(EideticError) in png }
-        #expect(await skippedCount(of: provided, in: ImagePipeline(.init())) == 1)
-        #expect(await skippedCount(of: provided, in: fixture.pipeline, options: .cacheMemoryOnly) == 1)
-        #expect(await skippedCount(of: provided, in: fixture.pipeline) == 0)
-        #expect(await skippedCount(of: provided, in: fixture.pipeline) == 0)
-        #expect(await skippedCount(of: .bytes(png), in: fixture.pipeline) == 0)
+        #expect(await failedCount(of: provided, in: ImagePipeline(.init())) == 1)
+        #expect(await failedCount(of: provided, in: fixture.pipeline, options: .cacheMemoryOnly) == 1)
+        #expect(await failedCount(of: provided, in: fixture.pipeline) == 0)
+        #expect(await failedCount(of: provided, in: fixture.pipeline) == 0)
+        #expect(await failedCount(of: .bytes(png), in: fixture.pipeline) == 0)
         // Only one of the prefetches found its image in a cache.
         let statistics = fixture.pipeline.statistics
         #expect(statistics.diskHits == 1 && statistics.savedBytes == png.count)

@@ -31,7 +31,7 @@ struct RequestValueTests {
             try await pipeline.image(for: ImageRequest(text, options: .fromCacheOnly))
         }
         #expect(offline?.code == .invalidURL)
-        #expect(await ImagePrefetcher(pipeline: pipeline).prefetch([request]).finish().skipped == 1)
+        #expect(await ImagePrefetcher(pipeline: pipeline).prefetch([request]).finish().failed == 1)
     }
 
     @Test("L28 an interceptor may respond to a request for a URL that nothing else can load")

@@ -46,7 +46,7 @@ struct SharedPipelineTests {
                 }
                 #expect(source != .memory)
                 let other = ImageRequest(.bytes(try TestImage.png(width: 5, height: 3)))
-                #expect(await prefetcher.prefetch([other]).finish().skipped == 0)
+                #expect(await prefetcher.prefetch([other]).finish().failed == 0)
                 #expect(pipeline.cachedImage(for: request) != nil)
                 #expect(pipeline.cachedImage(for: other) != nil)
             }

@@ -57,10 +57,9 @@ extension DecodeStage {
         by policy: RenditionPolicy,
         context: JobContext
     ) async throws(EideticError) -> Rendition {
-        let timer = StepTimer()
+        let timer = StepTimer(context)
         return try await run(decoding: encodedImage.bytes, in: context) { [self] context throws(EideticError) in
-            let wait = "\(Int(timer.elapsed.inMilliseconds.rounded())) ms in the queue"
-            return try rendition(of: encodedImage, by: policy, since: timer, note: wait, context: context)
+            try rendition(of: encodedImage, by: policy, since: timer, note: nil, context: context)
         }
     }
 }
@@ -73,7 +72,7 @@ extension DecodeStage {
     ///   - encodedImage: The bytes. They are stored once they have proved to be an image.
     ///   - policy: The decisions about the pixels.
     ///   - timer: The timer of the step; it may include the wait for the thread.
-    ///   - note: A remark for the trace.
+    ///   - note: A remark for the trace, or `nil`.
     ///   - context: Cancels the work; without one the thread does not wait for memory.
     /// - Returns: The image, and the steps that made it.
     /// - Throws: The errors of the decoder and of the transform; `cancelled`.
@@ -81,16 +80,16 @@ extension DecodeStage {
         of encodedImage: EncodedImage,
         by policy: RenditionPolicy,
         since timer: StepTimer = StepTimer(),
-        note: String,
+        note: String?,
         context: JobContext?
     ) throws(EideticError) -> Rendition {
         let (image, decodingTime) = try DerivedImageCoding.timed { () throws(EideticError) in
             try decode(encodedImage, by: policy, context: context)
         }
         encodedImage.storeOnce()
-        let step = timer.step(.decode, detail: "\(image.decodeSummary), \(note)")
+        let step = timer.step(.decode, detail: image.decodeSummary + (note.map { ", \($0)" } ?? ""))
         try context?.checkCancellation()
-        let timer = StepTimer()
+        let transformTimer = StepTimer()
         guard let transform = policy.transform(for: image) else {
             return Rendition(image: image, steps: [step], makingTime: decodingTime)
         }
@@ -99,7 +98,7 @@ extension DecodeStage {
         }
         return Rendition(
             image: transformed,
-            steps: [step, timer.step(.transform, detail: transform.key)],
+            steps: [step, transformTimer.step(.transform, detail: transform.key)],
             makingTime: decodingTime + transformTime
         )
     }
@@ -131,8 +130,8 @@ extension DecodeStage {
 
     /// Makes a smaller image from the first frame of a larger one, on a decoding thread.
     func downscale(_ image: Image, to size: PixelSize, context: JobContext) async throws(EideticError) -> Rendition {
-        try await run(in: context) { _ throws(EideticError) in
-            let timer = StepTimer()
+        let timer = StepTimer(context)
+        return try await run(in: context) { _ throws(EideticError) in
             let pixels = size == image.size ? image.pixels : try Resampler.resample(image.pixels, to: size)
             let smaller = image.replacingFrames([Image.Frame(pixels: pixels)])
             return Rendition(

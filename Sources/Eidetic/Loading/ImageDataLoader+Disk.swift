@@ -19,7 +19,7 @@ extension ImageDataLoader {
     func diskLookup(for load: Load, context: JobContext) async -> DiskLookup {
         guard disk != nil else { return .miss("there is no disk cache") }
         guard load.policy.access.contains(.readOriginal) else { return .miss("not searched") }
-        let timer = StepTimer(), budget = source.downloader.bodyBudget
+        let timer = StepTimer(context), budget = source.downloader.bodyBudget
         do throws(EideticError) {
             try await budget.waitForRoom(for: context)
             let search = try await search(for: load.request.resourceKey, context: context) {

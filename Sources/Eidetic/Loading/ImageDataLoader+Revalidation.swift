@@ -140,7 +140,7 @@ extension ImageDataLoader {
 
     /// Removes what caches have of an image that its server reports to be gone (404 and 410).
     private func removeIfGone(_ request: ImageRequest, after error: EideticError) async {
-        guard usesHTTPFreshness, error.code == .httpStatus, [404, 410].contains(error.httpStatus),
+        guard usesHTTPFreshness, !error.isRemembered, error.code == .httpStatus, [404, 410].contains(error.httpStatus),
             case .remote = request.resource
         else { return }
         renditions.removeContent(of: request)

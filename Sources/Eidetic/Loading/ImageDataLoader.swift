@@ -118,7 +118,7 @@ extension ImageDataLoader {
         else { return try await fetch(job) }
         if job.tiers.allowsMemory, let image = activeImages[job.request.dataKey] { return image }
         try await gate.waitUntilOpen(for: job.context)
-        let timer = StepTimer()
+        let timer = StepTimer(job.context)
         var lookup = await diskLookup(for: job.load, context: job.context)
         // An earlier process may have handed over the download.
         if case .miss = lookup, await transferredImages?.waitForArrival(of: job.request) ?? false {

@@ -33,7 +33,7 @@ extension ImageDataSource {
     ) async throws(EideticError) -> Response {
         var request = job.load.policy.transport.applied(to: server)
         (request.conditions, request.redirectEntries) = (terms.conditions, terms.redirectEntries)
-        let timer = StepTimer()
+        let timer = StepTimer(job.context)
         if job.load.policy.showsPreviews, request.conditions.isEmpty, !modifiesBodies {
             let stream = try await downloader.stream(request, context: job.context)
             do throws(EideticError) {
@@ -48,7 +48,7 @@ extension ImageDataSource {
             fields: response.headers.storableFields,
             origin: response.origin,
             effectiveURL: response.effectiveURL,
-            step: timer.step(.network, detail: response.detail),
+            step: timer.step(.network, detail: response.detail, waiting: response.metrics.queued),
             server: server,
             share: response.share
         )
@@ -113,7 +113,12 @@ extension LoadTrace.Step {
     /// Returns this step with a detail that names the failures before it.
     fileprivate func following(_ failures: [EideticError]) -> LoadTrace.Step {
         let details = [detail] + failures.map { "after \($0)" }
-        return LoadTrace.Step(stage: stage, duration: duration, detail: details.joined(separator: ", "))
+        return LoadTrace.Step(
+            stage: stage,
+            duration: duration,
+            waiting: waiting,
+            detail: details.joined(separator: ", ")
+        )
     }
 }
 
@@ -121,8 +126,7 @@ extension FetchResponse {
     /// The status, size and times of a download, for a trace.
     fileprivate var detail: String {
         let reused = metrics.isReusedConnection ? ", reused connection" : ""
-        let wait = "\(Int(metrics.queued.inMilliseconds.rounded())) ms in the queue"
         let first = "first byte after \(Int(metrics.firstByte.inMilliseconds.rounded())) ms"
-        return "\(status), \(ByteCount(bytes.count)), \(metrics.httpVersion)\(reused), \(wait), \(first)"
+        return "\(status), \(ByteCount(bytes.count)), \(metrics.httpVersion)\(reused), \(first)"
     }
 }

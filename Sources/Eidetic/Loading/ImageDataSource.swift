@@ -48,7 +48,7 @@ struct ImageDataSource: Sendable {
         conditions: HTTPHeaders = [:],
         redirectEntries: RedirectEntries? = nil
     ) async throws(EideticError) -> Response {
-        let timer = StepTimer(), terms = Terms(conditions: conditions, redirectEntries: redirectEntries)
+        let timer = StepTimer(job.context), terms = Terms(conditions: conditions, redirectEntries: redirectEntries)
         switch job.request.resource {
         case .remote(let server): return try await download(from: server, on: terms, job: job)
         case .firstOf, .candidates:

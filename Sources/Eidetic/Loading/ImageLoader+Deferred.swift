@@ -53,7 +53,7 @@ extension ImageLoader {
         let key = DecodeKey(for: load, from: encodedImage), context = JobContext(priority: load.request.priority)
         try await gate.waitUntilOpen(for: context)
         let rendition = try await decodes.value(for: key, context: context) { job throws(EideticError) in
-            let timer = StepTimer()
+            let timer = StepTimer(job.context)
             let image = try await self.stage.run(decoding: encodedImage.bytes, in: job.context) {
                 context throws(EideticError) in
                 try deferredImage.image(context: context)

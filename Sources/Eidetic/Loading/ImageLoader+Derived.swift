@@ -9,7 +9,7 @@ extension ImageLoader {
         let load = job.load
         guard let disk = derived.disk, mayUseDerivedImages(for: load) else { return nil }
         try await gate.waitUntilOpen(for: job.context)
-        let timer = StepTimer(), (key, original) = (load.request.derivedKey, load.request.resourceKey)
+        let timer = StepTimer(job.context), (key, original) = (load.request.derivedKey, load.request.resourceKey)
         let entry = try? await disk.derivedEntry(for: key, from: original, context: job.context)
         guard let found = entry.flatMap({ usable($0, for: load) }) else { return nil }
         let step = timer.step(.disk, detail: found.detail)

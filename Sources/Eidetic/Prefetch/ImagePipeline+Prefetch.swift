@@ -26,14 +26,18 @@ extension ImagePipeline {
             throw EideticError(.refused, message: "\(request.name): the pipeline has no transfers, or no disk cache")
         }
         let isOnDisk = (try? await configuration.diskCache?.contains(request.resourceKey)) ?? false
-        if !isOnDisk {
-            do throws(EideticError) {
-                try await transferredImages.download(load, downloader: configuration.downloader)
-            } catch  where error.code == .refused {
-                Log.write(.info, category: .pipeline, message: "\(error)")
-            }
+        if isOnDisk { return try await loadToDisk(load, context: context) }
+        let timer = StepTimer(), step: LoadTrace.Step
+        do throws(EideticError) {
+            try await transferredImages.download(load, downloader: configuration.downloader)
+            step = timer.step(.network, detail: "by the transfer service")
+        } catch  where error.code == .refused {
+            Log.write(.info, category: .pipeline, message: "\(error)")
+            return try await loadToDisk(load, context: context)
         }
-        return try await loadToDisk(load, context: context)
+        var response = try await loadToDisk(load, context: context)
+        response.trace.steps.insert(step, at: 0)
+        return response
     }
 
     /// Loads the bytes to disk, unless they are there, and reads their header.

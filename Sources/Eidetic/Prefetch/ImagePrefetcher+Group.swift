@@ -1,18 +1,32 @@
+import EideticCore
+
 extension ImagePrefetcher {
     /// The progress of a group of prefetches.
     public struct Progress: Sendable, Hashable {
         /// The number of images that are done, with or without success.
         public var finished: Int
         /// The number of images among them that failed or were cancelled.
+        public var failed: Int
+        /// The number of images among them that were at the destination before, so that nothing was loaded.
         public var skipped: Int
         /// The number of all images.
         public let total: Int
 
         /// Creates a progress.
-        package init(finished: Int, skipped: Int, total: Int) {
+        package init(finished: Int = 0, failed: Int = 0, skipped: Int = 0, total: Int) {
             self.finished = finished
+            self.failed = failed
             self.skipped = skipped
             self.total = total
+        }
+
+        /// Counts an image that is done.
+        mutating func count(_ outcome: Swift.Result<Result, EideticError>) {
+            finished += 1
+            switch outcome {
+            case .success(let result): if result.wasPresent { skipped += 1 }
+            case .failure: failed += 1
+            }
         }
     }
 

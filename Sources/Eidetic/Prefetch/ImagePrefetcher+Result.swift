@@ -15,18 +15,22 @@ extension ImagePrefetcher {
         public let trace: LoadTrace
         /// The error that kept the bytes from the disk; known for the destination `disk`, and with `waitStoreCache`.
         public let storeError: EideticError?
+        /// A Boolean value indicating whether the image was at the destination before, so that nothing was loaded.
+        public let wasPresent: Bool
     }
 }
 
 extension ImagePrefetcher.Result {
-    init(_ response: ImageResponse) {
+    init(_ response: ImageResponse, destination: ImagePrefetcher.Destination) {
+        let isLoaded = response.trace.steps.contains { [.network, .origin].contains($0.stage) }
         self.init(
             source: response.source,
             format: response.image.format,
             size: response.image.sourceSize,
             byteCount: response.byteCount,
             trace: response.trace,
-            storeError: response.storeError
+            storeError: response.storeError,
+            wasPresent: !isLoaded && response.source == (destination == .memory ? .memory : .disk)
         )
     }
 }

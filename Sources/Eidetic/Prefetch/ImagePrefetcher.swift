@@ -92,19 +92,18 @@ public final class ImagePrefetcher: Sendable {
         reporting continuation: AsyncStream<Progress>.Continuation,
         onEach: (@Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void)?
     ) async -> Progress {
-        var progress = Progress(finished: 0, skipped: 0, total: requests.count)
-        await withTaskGroup(of: Bool.self) { group in
+        var progress = Progress(total: requests.count)
+        await withTaskGroup(of: Swift.Result<Result, EideticError>.self) { group in
             for request in requests {
                 let ticket = limiter.reserveTicket()
                 group.addTask { [self] in
                     let result = await prefetch(request, in: pipeline, ticket: ticket)
                     onEach?(request, result)
-                    return (try? result.get()) != nil
+                    return result
                 }
             }
-            for await isLoaded in group {
-                progress.finished += 1
-                if !isLoaded { progress.skipped += 1 }
+            for await result in group {
+                progress.count(result)
                 continuation.yield(progress)
             }
         }
@@ -122,7 +121,7 @@ public final class ImagePrefetcher: Sendable {
         do throws(EideticError) {
             try await limiter.acquire(ticket: ticket)
             defer { limiter.release() }
-            return .success(Result(try await pipeline.prefetch(request, to: destination)))
+            return .success(Result(try await pipeline.prefetch(request, to: destination), destination: destination))
         } catch {
             return .failure(error)
         }

@@ -50,21 +50,24 @@ extension ImageRequest {
                 default: self = .remote(try FetchRequest(url: url))
                 }
             } catch {
-                self = .invalid(url, Self.isPath(url) ? Self.error(forPath: url) : error)
+                self = .invalid(url, Self.missingSchemeError(of: url) ?? error)
             }
         }
     }
 }
 
 extension ImageRequest.Resource {
-    /// Returns whether a text is the path of a file, and not a URL.
-    private static func isPath(_ text: String) -> Bool {
-        ["/", "./", "../", "~/"].contains { text.hasPrefix($0) } && !text.hasPrefix("//")
-    }
-
-    private static func error(forPath path: String) -> EideticError {
-        let hint = path.hasPrefix("/") ? "file://\(path.prefix(200))" : "file:// and an absolute path"
-        return EideticError(.invalidURL, message: "\"\(path.prefix(200))\" is a path and no URL; use \(hint)")
+    /// Returns the error of a text without a scheme, with the URL that was probably meant; `nil` for other texts.
+    private static func missingSchemeError(of text: String) -> EideticError? {
+        let isPath = ["/", "./", "../", "~/"].contains { text.hasPrefix($0) } && !text.hasPrefix("//")
+        guard isPath || !text.isEmpty && !text.contains(":") else { return nil }
+        let problem =
+            switch text {
+            case _ where isPath && text.hasPrefix("/"): "is a path and no URL; use file://\(text.prefix(200))"
+            case _ where isPath: "is a path and no URL; use file:// and an absolute path"
+            default: "has no scheme; use https://, or file:// and an absolute path"
+            }
+        return EideticError(.invalidURL, message: "\"\(text.prefix(200))\" \(problem)")
     }
 
     /// A name for messages.

@@ -39,16 +39,17 @@ final class Counters: Sendable {
         state.withLock { state in
             switch response.source {
             case .memory: state.statistics.memoryHits += 1
-            case .disk, .shared:
+            case .disk:
                 if !isLocal { state.statistics.diskHits += 1 }
                 if response.isDerived { state.statistics.derivedHits += 1 }
+            case .shared: state.statistics.sharedHits += 1
             case .network: state.statistics.networkLoads += 1
             }
             if response.source != .network, !isLocal, !response.isTransferred {
                 state.statistics.savedBytes += response.byteCount.bytes
             }
             for step in response.trace.steps {
-                state.statistics.stages[step.stage, default: .init()].add(step.duration)
+                state.statistics.stages[step.stage, default: .init()].add(step.duration, waiting: step.waiting)
             }
         }
     }
@@ -61,15 +62,17 @@ final class Counters: Sendable {
 }
 
 extension PipelineStatistics.Stage {
-    fileprivate mutating func add(_ duration: Duration) {
+    fileprivate mutating func add(_ duration: Duration, waiting: Duration = .zero) {
         count += 1
         total += duration
+        self.waiting += waiting
         longest = max(longest, duration)
     }
 
     fileprivate mutating func add(_ other: Self) {
         count += other.count
         total += other.total
+        waiting += other.waiting
         longest = max(longest, other.longest)
     }
 }

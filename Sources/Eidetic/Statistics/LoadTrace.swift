@@ -14,7 +14,7 @@ public struct LoadTrace: Sendable, CustomStringConvertible {
         case network
         /// The read of a file, or the call of the caller's function.
         case origin
-        /// The decode, with the wait for a decoder.
+        /// The decode.
         case decode
         /// The transform.
         case transform
@@ -26,8 +26,10 @@ public struct LoadTrace: Sendable, CustomStringConvertible {
     public struct Step: Sendable {
         /// The kind of step.
         public let stage: Stage
-        /// The duration of the step.
+        /// The duration of the step, with its waiting time.
         public let duration: Duration
+        /// The part of the duration in which the step waited: for a thread, for memory, or in the queue of downloads.
+        public let waiting: Duration
         /// The outcome: `miss`, `hit`, bytes, sizes.
         public let detail: String
     }
@@ -41,8 +43,16 @@ public struct LoadTrace: Sendable, CustomStringConvertible {
     /// The steps as text, one line a step.
     public var description: String {
         steps.map { step in
-            let tenths = Int((step.duration.inMilliseconds * 10).rounded())
-            return "\(step.stage.rawValue): \(tenths / 10).\(tenths % 10) ms, \(step.detail)"
+            let waiting = step.waiting < .microseconds(50) ? "" : " (\(step.waiting.millisecondText) waiting)"
+            return "\(step.stage.rawValue): \(step.duration.millisecondText)\(waiting), \(step.detail)"
         }.joined(separator: "\n")
+    }
+}
+
+extension Duration {
+    /// The duration with one decimal, as in `12.3 ms`.
+    var millisecondText: String {
+        let tenths = Int((inMilliseconds * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) ms"
     }
 }

@@ -4,10 +4,17 @@ public struct PipelineStatistics: Sendable, Hashable {
     public struct Stage: Sendable, Hashable {
         /// The number of steps.
         public var count = 0
-        /// The duration of all steps together.
+        /// The duration of all steps together, with their waiting time.
         public var total: Duration = .zero
-        /// The duration of the longest step.
+        /// The part of ``total`` in which the steps waited: for threads, for memory, or in the queue of downloads.
+        public var waiting: Duration = .zero
+        /// The duration of the longest step, with its waiting time.
         public var longest: Duration = .zero
+
+        package init() {}
+
+        /// The part of ``total`` in which the steps did not wait.
+        public var working: Duration { total - waiting }
     }
 
     /// The number of loads.
@@ -18,6 +25,8 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var diskHits = 0
     /// The number of images from the disk cache that it had in their size and transformed.
     public var derivedHits = 0
+    /// The number of images from a cache that several machines share.
+    public var sharedHits = 0
     /// The number of images from the network.
     public var networkLoads = 0
     /// The number of loads that were cancelled.
@@ -34,14 +43,16 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var savedBytes = 0
     /// The steps by their kind; a step that several loads share counts for each.
     public var stages: [LoadTrace.Stage: Stage] = [:]
+
+    package init() {}
 }
 
 extension PipelineStatistics {
     /// The fraction of all images that came from memory; 0 without images.
-    public var memoryHitRatio: Double { ratio(memoryHits, of: memoryHits + diskHits + networkLoads) }
+    public var memoryHitRatio: Double { ratio(memoryHits, of: memoryHits + diskHits + sharedHits + networkLoads) }
 
     /// The fraction of the images not in memory that came from disk; 0 without images.
-    public var diskHitRatio: Double { ratio(diskHits, of: diskHits + networkLoads) }
+    public var diskHitRatio: Double { ratio(diskHits, of: diskHits + sharedHits + networkLoads) }
 
     private func ratio(_ part: Int, of total: Int) -> Double { total == 0 ? 0 : Double(part) / Double(total) }
 
@@ -54,6 +65,7 @@ extension PipelineStatistics {
             ("memory_hits_total", "Images from memory.", memoryHits),
             ("disk_hits_total", "Images from disk.", diskHits),
             ("derived_hits_total", "Images from disk in their size, and transformed.", derivedHits),
+            ("shared_hits_total", "Images from a cache that several machines share.", sharedHits),
             ("network_loads_total", "Images from the network.", networkLoads),
             ("cancelled_total", "Loads that were cancelled.", cancelled),
             ("failures_total", "Loads that failed.", failures),
@@ -70,11 +82,18 @@ extension PipelineStatistics {
 
     private var stageText: String {
         let head = "# HELP eidetic_stage_seconds Time by stage.\n# TYPE eidetic_stage_seconds summary\n"
-        let lines = stages.sorted { $0.key.rawValue < $1.key.rawValue }.map { stage, numbers in
+        let sorted = stages.sorted { $0.key.rawValue < $1.key.rawValue }
+        let lines = sorted.map { stage, numbers in
             let label = "{stage=\"\(stage.rawValue)\"}"
             return "eidetic_stage_seconds_sum\(label) \(numbers.total.inSeconds)\n"
                 + "eidetic_stage_seconds_count\(label) \(numbers.count)\n"
         }
-        return head + lines.joined()
+        let waitingHead =
+            "# HELP eidetic_stage_waiting_seconds_total Waiting time by stage, a part of eidetic_stage_seconds.\n"
+            + "# TYPE eidetic_stage_waiting_seconds_total counter\n"
+        let waitingLines = sorted.map { stage, numbers in
+            "eidetic_stage_waiting_seconds_total{stage=\"\(stage.rawValue)\"} \(numbers.waiting.inSeconds)\n"
+        }
+        return head + lines.joined() + waitingHead + waitingLines.joined()
     }
 }

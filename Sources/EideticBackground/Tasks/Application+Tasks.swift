@@ -60,18 +60,21 @@ extension Application: BackgroundTaskProvider {
     ///   - operation: The operation to run.
     /// - Returns: The result of `operation`.
     /// - Throws: The error of `operation`.
-    public func withBackgroundTask<Value: Sendable>(
+    public func withBackgroundTask<Value: Sendable, Failure: Error>(
         named name: String,
-        operation: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        let task = Task(operation: operation)
+        operation: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let task = Task<Result<Value, Failure>, Never> {
+            do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
+        }
         let identifier = beginBackgroundTask(named: name) { task.cancel() }
         defer { if identifier != .invalid { endBackgroundTask(identifier) } }
         if identifier == .invalid { task.cancel() }
-        return try await withTaskCancellationHandler {
-            try await task.value
+        let result = await withTaskCancellationHandler {
+            await task.value
         } onCancel: {
             task.cancel()
         }
+        return try result.get()
     }
 }

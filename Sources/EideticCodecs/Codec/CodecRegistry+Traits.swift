@@ -1,3 +1,5 @@
+import EideticCore
+
 extension CodecRegistry {
     /// The codecs whose trait is enabled in this build.
     static var optional: [any ImageCodec.Type] {
@@ -15,5 +17,16 @@ extension CodecRegistry {
         codecs.append(SVGCodec.self)
         #endif
         return codecs
+    }
+
+    /// Returns the trait that a build needs for a format; `nil` if it needs none.
+    static func trait(of format: ImageFormat) -> String? {
+        switch format {
+        case .avif: "AVIF"
+        case .heic: "HEIF"
+        case .jpegxl: "JPEGXL"
+        case .svg: "SVG"
+        default: nil
+        }
     }
 }

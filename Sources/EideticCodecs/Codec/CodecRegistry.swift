@@ -18,8 +18,13 @@ enum CodecRegistry {
     static func codec(for format: ImageFormat) throws(EideticError) -> any ImageCodec.Type {
         if let codec = all.first(where: { $0.formats.contains(format) }) { return codec }
         guard PluginCodec.formats.contains(format) else {
-            throw EideticError(.unsupportedFormat, message: "this build has no decoder for \(format.rawValue)")
+            throw missingDecoder(for: format)
         }
         return PluginCodec.self
+    }
+
+    private static func missingDecoder(for format: ImageFormat) -> EideticError {
+        let remedy = trait(of: format).map { "; build Eidetic with the package trait \($0)" } ?? ""
+        return EideticError(.unsupportedFormat, message: "this build has no decoder for \(format)\(remedy)")
     }
 }

@@ -72,6 +72,8 @@ package final class DecodeMemoryBudget: Sendable {
     }
 
     private func wait(for needed: Int, context: JobContext) throws(EideticError) {
+        let start = SystemTime().uptime
+        defer { context.addWaitingTime(SystemTime().uptime - start) }
         let ticket = monitor.withLock { state in
             defer { state.nextTicket += 1 }
             state.waitingTickets.append(state.nextTicket)

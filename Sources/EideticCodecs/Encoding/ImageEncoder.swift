@@ -6,7 +6,7 @@ public enum ImageEncoder {
         [JPEGEncoder.self, PNGEncoder.self, WebPEncoder.self, GIFEncoder.self]
     }
 
-    /// The formats that this build encodes.
+    /// The formats that can be encoded, the same in every build.
     public static var supportedFormats: [ImageFormat] { encoders.map { $0.format } }
 
     /// Encodes an image.
@@ -28,7 +28,8 @@ public enum ImageEncoder {
         quality: Double = 0.85
     ) throws(EideticError) -> [UInt8] {
         guard let encoder = encoders.first(where: { $0.format == format }) else {
-            throw EideticError(.unsupportedFormat, message: "this build has no encoder for \(format.rawValue)")
+            let known = supportedFormats.map(\.rawValue).joined(separator: ", ")
+            throw EideticError(.unsupportedFormat, message: "\(format) cannot be encoded, only \(known)")
         }
         guard (0...1).contains(quality) else {
             throw EideticError(.invalidArgument, message: "the quality is \(quality); it must be between 0 and 1")

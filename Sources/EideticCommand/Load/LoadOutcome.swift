@@ -76,7 +76,7 @@ extension LoadTrace {
             steps.map { step in
                 .object([
                     ("stage", .string(step.stage.rawValue)), ("ms", .number(step.duration.inMilliseconds)),
-                    ("note", .string(step.detail)),
+                    ("waiting_ms", .number(step.waiting.inMilliseconds)), ("note", .string(step.detail)),
                 ])
             }
         )
@@ -88,9 +88,16 @@ extension LoadTrace {
             let columns = [
                 Columns.left(step.stage.rawValue, width: 9),
                 Columns.right(TimeFormat.text(for: step.duration), width: 7),
-                TerminalText.sanitized(step.detail),
+                TerminalText.sanitized(step.detail) + step.waitingText,
             ]
             return columns.joined(separator: "  ")
         }
+    }
+}
+
+extension LoadTrace.Step {
+    /// The waiting time behind the detail, if it is not negligible.
+    fileprivate var waitingText: String {
+        waiting < .microseconds(50) ? "" : ", \(TimeFormat.text(for: waiting)) of it waiting"
     }
 }

@@ -7,6 +7,7 @@ import Synchronization
 package final class JobContext: Sendable {
     private let cancellationFlag = Atomic<Bool>(false)
     private let rawPriority: Atomic<Int>
+    private let waitingNanoseconds = Atomic<Int64>(0)
     private let observers = Guarded(Observers())
 
     @usableFromInline
@@ -34,6 +35,14 @@ package final class JobContext: Sendable {
     package static var priorityChangeCount: Int { changeCounter.load(ordering: .acquiring) }
 
     private static let changeCounter = Atomic<Int>(0)
+
+    /// The time for which the job has waited for threads, for memory and in the queue of downloads.
+    package var waitingTime: Duration { .nanoseconds(waitingNanoseconds.load(ordering: .relaxed)) }
+
+    /// Adds to the time for which the job has waited.
+    package func addWaitingTime(_ duration: Duration) {
+        waitingNanoseconds.add(duration.inNanoseconds, ordering: .relaxed)
+    }
 
     /// Cancels the job.
     @usableFromInline

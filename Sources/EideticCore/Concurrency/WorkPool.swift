@@ -49,9 +49,11 @@ package final class WorkPool: Sendable {
         in context: JobContext = JobContext(),
         operation: @escaping @Sendable (JobContext) throws(EideticError) -> Value
     ) async throws(EideticError) -> Value {
+        let start = SystemTime().uptime
         let result: Result<Value, EideticError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 enqueue(in: context) {
+                    context.addWaitingTime(SystemTime().uptime - start)
                     let outcome: Result<Value, EideticError>
                     do throws(EideticError) {
                         try context.checkCancellation()

@@ -19,7 +19,7 @@ extension EideticError.Code {
     public static let cancelled = Self("cancelled")
     /// Only the cache was allowed, and it does not contain the image.
     public static let cacheMiss = Self("cacheMiss")
-    /// A policy forbids the request: its scheme, its host, or an earlier permanent failure of the same URL.
+    /// A policy forbids the request, as for an address in a private network.
     public static let refused = Self("refused")
 
     /// The downloader is offline; no request was sent.
@@ -45,7 +45,7 @@ extension EideticError.Code {
 
     /// The bytes are not an image, but a web page, text or an unknown format.
     public static let notAnImage = Self("notAnImage")
-    /// This build has no decoder or encoder for the format.
+    /// This build has no decoder for the format, or the format or variant is not supported at all.
     public static let unsupportedFormat = Self("unsupportedFormat")
     /// The image ends before it is complete.
     public static let truncated = Self("truncated")
@@ -73,4 +73,9 @@ extension EideticError.Code {
 
     /// Another process uses what only one may use, as a background session.
     public static let inUse = Self("inUse")
+}
+
+extension EideticError.Code {
+    /// Returns whether an error has this code, so that it can be a pattern: `catch EideticError.Code.cancelled { … }`.
+    public static func ~= (code: Self, error: any Error) -> Bool { (error as? EideticError)?.code == code }
 }

@@ -11,6 +11,11 @@ public struct EideticError: Error, Sendable, CustomStringConvertible {
     /// The status of the HTTP response that caused the failure, if any.
     public let httpStatus: Int?
 
+    /// A Boolean value indicating whether the failure is that of an earlier request, and no request was sent this time.
+    ///
+    /// The message states when the next request is possible.
+    public package(set) var isRemembered = false
+
     /// The system error number (`errno`) that caused the failure, if any.
     public let systemErrorNumber: Int32?
 
@@ -28,6 +33,9 @@ public struct EideticError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The error of a cancelled request.
+    ///
+    /// A task that is cancelled throws it, too: `catch EideticError.Code.cancelled` matches it, and
+    /// `catch is CancellationError` does not, because errors are typed.
     public static let cancelled = EideticError(.cancelled, message: "cancelled")
 
     /// The code and the message.

@@ -4,7 +4,7 @@ public enum ImageSource: String, Sendable, Hashable {
     case memory
     /// The disk cache or another local source: a file, given bytes or a closure.
     case disk
-    /// The cache tier that several machines share.
+    /// A cache that several machines share, such as one that an `ImageInterceptor` asks.
     case shared
     /// The network.
     case network

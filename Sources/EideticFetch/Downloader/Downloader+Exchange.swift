@@ -135,8 +135,7 @@ extension Downloader {
             if let knownOutcome {
                 result = ExchangeResult(outcome: knownOutcome)
             } else {
-                let isForced = redirect.originalRequest.ignoresFailureList
-                let isProbe = try state.admit(redirect.origin, isForced: isForced)
+                let isProbe = try state.admit(redirect)
                 result =
                     plan.download.isStreamed
                     ? await performStreamed(plan, isProbe: isProbe) : await perform(plan, isProbe: isProbe)

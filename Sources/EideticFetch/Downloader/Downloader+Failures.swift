@@ -3,13 +3,14 @@ package import EideticHTTP
 
 /// The list of failures is read and written here only.
 extension Downloader {
-    /// Throws `refused` if a request failed permanently before, unless it ignores that or asks for a new response.
+    /// Throws the error that a request failed with permanently before, unless it ignores that or asks for a new
+    /// response.
     func checkFailures(of request: FetchRequest) throws(EideticError) {
         guard !request.ignoresFailureList, !failures.isEmpty, !request.cacheControl.refusesCached else { return }
         try failures.check(request)
     }
 
-    /// Records the failure of a request, for no longer than the responses allow.
+    /// Records the failure of a request, for no longer than the responses allow; a remembered one is not extended.
     ///
     /// - Parameters:
     ///   - error: The error.
@@ -20,7 +21,7 @@ extension Downloader {
         of request: FetchRequest,
         after responses: [ResponseFreshness.Response]
     ) {
-        guard !request.cacheControl.noStore else { return }
+        guard !error.isRemembered, !request.cacheControl.noStore else { return }
         let now = configuration.time.now
         let limits = responses.compactMap { ResponseFreshness.explicitRemainder(of: $0, at: now) }
         failures.record(error, for: request, limit: limits.min())

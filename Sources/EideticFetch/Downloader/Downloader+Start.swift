@@ -33,7 +33,7 @@ extension Downloader {
         do throws(EideticError) {
             try prepare(download.request)
             if finishesOnEngineThread(download) {
-                isProbe = try state.admit(redirect.origin, isForced: download.request.ignoresFailureList)
+                isProbe = try state.admit(redirect)
             }
         } catch {
             completion(.failure(error))()

@@ -120,7 +120,7 @@ public final class Downloader: Sendable {
 
     /// Returns the request that the modifier returns for `request`, with the conditions of `request`.
     ///
-    /// - Throws: `refused` if `request` failed permanently before, whatever the modifier changes in it.
+    /// - Throws: The earlier error if `request` failed permanently before, whatever the modifier changes in it.
     func modifiedRequest(for request: FetchRequest) async throws(EideticError) -> FetchRequest {
         guard let modify = configuration.requestModifier else { return request }
         do throws(EideticError) { try checkFailures(of: request) } catch {

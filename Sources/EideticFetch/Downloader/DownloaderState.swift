@@ -45,11 +45,10 @@ final class DownloaderState: Sendable {
     /// Admits an exchange, or throws the last error of its origin while the circuit is open.
     ///
     /// - Returns: `true` if the exchange is a probe of the origin; otherwise, `false`.
-    @discardableResult
-    func admit(_ origin: Origin, isForced: Bool) throws(EideticError) -> Bool {
-        let now = time.uptime
+    func admit(_ redirect: Redirect) throws(EideticError) -> Bool {
+        let now = time.uptime, isForced = redirect.originalRequest.ignoresFailureList
         return try state.withLock { state throws(EideticError) in
-            try state.breaker.admit(origin, now: now, isForced: isForced)
+            try state.breaker.admit(redirect.origin, url: redirect.url, now: now, isForced: isForced)
         }
     }
 

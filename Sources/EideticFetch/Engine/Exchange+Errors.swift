@@ -42,11 +42,24 @@ extension Exchange {
     private func connectError(systemErrorNumber: Int32?) -> EideticError {
         let code: EideticError.Code = systemErrorNumber == ETIMEDOUT ? .timedOut : .connectionRefused
         let reason = systemErrorNumber.map(SystemError.message(for:)) ?? detail(for: CURLE_COULDNT_CONNECT)
+        let target = unreachableProxy.map { "the proxy \($0) for \(request.origin)" } ?? "\(request.origin)"
         return EideticError(
             code,
-            message: "cannot connect to \(request.origin): \(reason)",
+            message: "cannot connect to \(target): \(reason)",
             systemErrorNumber: systemErrorNumber
         )
+    }
+
+    /// The host and port of the proxy that a connection could not be made to; `nil` without a proxy.
+    ///
+    /// The environment may name a proxy, and exceptions from it; libcurl's message is the only sign of its choice.
+    private var unreachableProxy: String? {
+        let words = detail(for: CURLE_COULDNT_CONNECT).split(separator: " ")
+        guard words.starts(with: ["Failed", "to", "connect", "to"]), words.count > 6, words[5] == "port"
+        else { return nil }
+        let peer = "\(words[4]):\(words[6])"
+        let host = request.origin.host.filter { !"[]".contains($0) }
+        return peer == "\(host):\(request.origin.port)" ? nil : peer
     }
 
     /// The error of a connection that the server closed regularly, but before the end of the body.

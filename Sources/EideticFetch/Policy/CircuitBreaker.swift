@@ -29,11 +29,17 @@ struct CircuitBreaker: Sendable {
     ///
     /// - Parameters:
     ///   - origin: The origin to send a request to.
+    ///   - url: The URL of the request.
     ///   - now: The current time.
     ///   - isForced: A Boolean value indicating whether the download is admitted while the circuit is open.
     /// - Returns: `true` if the download is a probe; otherwise, `false`.
     /// - Throws: The last error of the origin.
-    mutating func admit(_ origin: Origin, now: Duration, isForced: Bool) throws(EideticError) -> Bool {
+    mutating func admit(
+        _ origin: Origin,
+        url: String,
+        now: Duration,
+        isForced: Bool
+    ) throws(EideticError) -> Bool {
         guard let circuit = circuits[origin], circuit.failureCount >= Self.failureThreshold else { return false }
         let end = max(circuit.openUntil, circuit.halfOpenUntil)
         if isForced || now >= end {
@@ -42,11 +48,9 @@ struct CircuitBreaker: Sendable {
         }
         let error = circuit.lastError
         let seconds = Int((end - now).inSeconds.rounded(.up))
-        throw EideticError(
-            error.code,
-            message: "\(origin) failed \(circuit.failureCount) times in a row; the next attempt is possible in "
-                + "\(seconds) s (\(error.message))",
-            systemErrorNumber: error.systemErrorNumber
+        throw error.remembered(
+            message: "\(url): not sent, because \(origin) failed \(circuit.failureCount) times in a row; "
+                + "the next attempt is possible in \(seconds) s (\(error.message))"
         )
     }
 

@@ -96,15 +96,12 @@ public final class FailureList: Sendable {
     /// A Boolean value indicating whether no failure is listed, expired ones included.
     var isEmpty: Bool { state.withLock { $0.failures.isEmpty } }
 
-    /// Throws `refused` if `request` is listed.
+    /// Throws the error that `request` failed with, if it is listed.
     func check(_ request: FetchRequest) throws(EideticError) {
         guard let entry = entry(for: request) else { return }
         let seconds = Int(entry.remaining.inSeconds.rounded(.up))
-        throw EideticError(
-            .refused,
-            message: "the request failed permanently before and is not sent again for \(seconds) s: "
-                + entry.error.message,
-            httpStatus: entry.error.httpStatus
+        throw entry.error.remembered(
+            message: "\(entry.error.message) (remembered; the request is not sent again for \(seconds) s)"
         )
     }
 
@@ -135,5 +132,19 @@ extension FetchRequest {
         key.redirectEntries = nil
         if !key.headers.isEmpty { key.headers = key.headers.filter { !CacheControl.isRequestField($0) } }
         return key
+    }
+}
+
+extension EideticError {
+    /// Returns this error for a request that is not sent because of it.
+    func remembered(message: String) -> EideticError {
+        var error = EideticError(
+            code,
+            message: message,
+            httpStatus: httpStatus,
+            systemErrorNumber: systemErrorNumber
+        )
+        error.isRemembered = true
+        return error
     }
 }

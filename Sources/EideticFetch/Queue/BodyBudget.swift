@@ -91,7 +91,11 @@ package final class BodyBudget: Sendable {
         if state.withLock({ isReady(&$0) }) { return }
         let observer = Waiter<Void>()
         context.addPriorityObserver(observer) { [weak self] in self?.priorityChanged() }
-        defer { context.removePriorityObserver(observer) }
+        let start = SystemTime().uptime
+        defer {
+            context.removePriorityObserver(observer)
+            context.addWaitingTime(SystemTime().uptime - start)
+        }
         while !Task.isCancelled, !context.isCancelled {
             if await waitForChange(unless: isReady) { return }
         }

@@ -101,7 +101,9 @@ final class DownloadScheduler: Sendable {
 
     private func start(_ ready: DownloadQueue.ReadyRequest) {
         let request = ready.request
-        engine.start(request, queued: time.uptime - ready.enqueueTime)
+        let queued = time.uptime - ready.enqueueTime
+        request.context.addWaitingTime(queued)
+        engine.start(request, queued: queued)
         // The engine has missed a cancellation or a suspension from before it received the request.
         let (isCancelled, isSuspending) = queue.withLock { ($0.isCancelled(request.id), $0.isSuspending) }
         if isCancelled { engine.cancel(request.id) }

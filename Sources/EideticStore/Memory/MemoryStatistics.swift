@@ -28,3 +28,20 @@ public struct MemoryStatistics: Sendable, Hashable {
     @usableFromInline
     mutating func recordRemoval(_ reason: MemoryRemovalReason) { removals[reason.rawValue] += 1 }
 }
+
+extension MemoryStatistics: CustomStringConvertible {
+    /// The counts on one line, as in `8 hits, 2 misses, 4 insertions, 1 removal`.
+    ///
+    /// Rejections and revivals appear if there are any.
+    public var description: String {
+        let counts = [
+            (hits, "hit", "hits"), (misses, "miss", "misses"), (insertions, "insertion", "insertions"),
+            (removals.wrappedSum(), "removal", "removals"), (rejections, "rejection", "rejections"),
+            (revivals, "revival", "revivals"),
+        ]
+        return counts.enumerated()
+            .filter { $0.offset < 4 || $0.element.0 > 0 }
+            .map { "\($0.element.0) \($0.element.0 == 1 ? $0.element.1 : $0.element.2)" }
+            .joined(separator: ", ")
+    }
+}

@@ -23,7 +23,8 @@ struct HTTPScenario: Sendable, CustomTestStringConvertible {
 
     /// A step of the scenario.
     enum Step: Sendable {
-        /// Loads a path with these header fields and options, and expects `source width`, or the code of an error.
+        /// Loads a path with these header fields and options, and expects `source width`, the code of an error, or
+        /// `remembered`.
         case load(String, fields: HTTPHeaders = [:], options: ImageOptions = [], String)
         /// Advances all clocks.
         case advance(Int)
@@ -157,7 +158,7 @@ final class HTTPScenarioContext {
             let response = try await pipeline.response(for: request)
             result = "\(response.source) \(response.image.size.width)"
         } catch {
-            result = "\(error.code)"
+            result = error.isRemembered ? "remembered" : "\(error.code)"
         }
         await waitUntil { pipeline.isIdle }
         return result

@@ -1,0 +1,46 @@
+import EideticBackground
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("Operations of background tasks", .timeLimit(.minutes(1)))
+struct BackgroundTaskOperationTests {
+    private struct Failure: Error, Equatable {}
+
+    @Test("B04 withBackgroundTask throws the typed error of its operation")
+    func typedError() async {
+        do throws(EideticError) {
+            try await Application.shared.withBackgroundTask(named: "typed") { () throws(EideticError) in
+                throw EideticError(.diskFull, message: "no space")
+            }
+            Issue.record("no error was thrown")
+        } catch {
+            // Without the type this would not compile.
+            #expect(error.code == .diskFull)
+        }
+    }
+
+    @Test("B04 withBackgroundTask throws any other error as it is, and returns a value")
+    func otherErrors() async throws {
+        await #expect(throws: Failure()) {
+            try await Application.shared.withBackgroundTask(named: "untyped") { throw Failure() }
+        }
+        #expect(await Application.shared.withBackgroundTask(named: "no error") { 4711 } == 4711)
+        #expect(!Application.shared.openTaskNames.contains("no error"))
+    }
+
+    @Test("B04 the cancellation of the calling task cancels the operation")
+    func cancellation() async {
+        let hasStarted = Gate()
+        let task = Task {
+            await Application.shared.withBackgroundTask(named: "cancelled") {
+                hasStarted.open()
+                while !Task.isCancelled { await Task.yield() }
+                return true
+            }
+        }
+        await hasStarted.wait()
+        task.cancel()
+        #expect(await task.value)
+    }
+}
