@@ -204,7 +204,8 @@ let package = Package(
         .executableTarget(
             name: "Gallery",
             dependencies: [
-                "EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "EideticFetch", "EideticStore", "CGTK",
+                "EideticGTK", "Eidetic", "EideticBackground", "EideticCore", "EideticFetch", "EideticStore",
+                "EideticTransfer", "CGTK",
             ],
             path: "Examples/Gallery",
             exclude: ["org.eidetic.Gallery.desktop", "org.eidetic.Gallery.svg"],
@@ -213,7 +214,8 @@ let package = Package(
         .testTarget(
             name: "EideticGTKTests",
             dependencies: [
-                "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "Gallery", "ImageList",
+                "EideticGTK", "EideticGTKProbe", "EideticCore", "EideticTestSupport", "EideticTransfer",
+                "EideticTransferService", "Gallery", "ImageList",
             ],
             exclude: ["Goldens"],
             swiftSettings: strict

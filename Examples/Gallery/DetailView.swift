@@ -72,7 +72,8 @@ final class DetailView {
             usesCachedPreview: true
         )
         let position = position
-        view.setImage(url, options: options.union([.highPriority]), presentation: presentation) { [weak self] result in
+        view.setImage(url, options: options.union([.highPriority, .continueInBackground]), presentation: presentation) {
+            [weak self] result in
             guard let self, self.position == position else { return }
             loadEnded(url: url, result: result)
         }
@@ -92,12 +93,20 @@ final class DetailView {
             gallery.report("detail shown: \(url.imageName)")
             prefetchNeighbours()
         case .failure(let error):
-            guard error.code != .cancelled else { return }
+            guard error.code != .cancelled else { return loadAgain() }
             gallery.setText(
                 of: "fact",
                 to: error.isUnreachable ? "not in the cache, and the server cannot be reached" : error.message
             )
             gallery.loadEnded(request, change: .failed(error))
+        }
+    }
+
+    /// Loads the image when the window is seen again, if the background time has expired meanwhile.
+    private func loadAgain() {
+        guard DisplayGate.shared.isHeld else { return }
+        DisplayGate.shared.load(for: self) { [weak self] in
+            if let self, let position { show(at: position) }
         }
     }
 

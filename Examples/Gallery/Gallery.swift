@@ -5,6 +5,7 @@ import EideticBackground
 import EideticCore
 import EideticGTK
 import EideticStore
+import EideticTransfer
 import Glibc
 
 /// The window: a grid of images, a view of one large image, and the size of the cache.
@@ -26,7 +27,7 @@ final class Gallery {
         var configuration = DiskCache.Configuration(directory: options.cacheDirectory)
         configuration.maximumAge = .seconds(30 * 24 * 3_600)
         disk = try? DiskCache(configuration)
-        pipeline = ImagePipeline(ImagePipeline.Configuration(diskCache: disk))
+        pipeline = Self.makePipeline(disk: disk)
         grid = ImageGrid(interface: interface, pipeline: pipeline)
         guard let window = gtk_application_window_new(application) else {
             preconditionFailure("GTK cannot create the window")
@@ -39,6 +40,13 @@ final class Gallery {
         gtk_toggle_button_set_active(interface.pointer("dark", as: GtkToggleButton.self), options.isDark ? 1 : 0)
         Task { await findImages() }
         Task { for await state in Application.shared.states { report("state \(state.rawValue)") } }
+    }
+
+    /// Creates a pipeline whose loads are handed over when the background time expires.
+    private static func makePipeline(disk: DiskCache?) -> ImagePipeline {
+        var configuration = ImagePipeline.Configuration(diskCache: disk)
+        configuration.transfers = try? BackgroundDownloads(identifier: "images")
+        return ImagePipeline(configuration)
     }
 
     func present() { gtk_window_present(window) }

@@ -4,7 +4,9 @@ import Eidetic
 /// The options of the command line.
 struct GalleryOptions {
     static let usage = """
-        usage: Gallery [--dark] [--cache DIRECTORY] [--report] SOURCE…
+        usage: Gallery [--dark] [--cache DIRECTORY] [--background-time SECONDS] [--report] SOURCE…
+        SECONDS is the time for which images load on while the window is minimised, 5 to 600, 30 by default; what is
+        missing then is downloaded by eidetic-transferd, and shown at the next start.
         SOURCE is an image's URL, a directory, the URL of a directory's index (with a slash at its end),
         or @FILE with a URL in each line.
         """
@@ -12,6 +14,8 @@ struct GalleryOptions {
     var sources: [String] = []
     var isDark = false
     var cacheDirectory = DiskCache.defaultDirectory(namespace: "gallery")
+    /// The time for which images load on in the background.
+    var backgroundTime = Duration.seconds(30)
     /// A Boolean value indicating whether the progress is printed to standard output.
     var reportsProgress = false
 
@@ -24,6 +28,9 @@ struct GalleryOptions {
             case "--cache":
                 guard let directory = iterator.next() else { return nil }
                 cacheDirectory = directory
+            case "--background-time":
+                guard let seconds = iterator.next().flatMap(Int.init), 5...600 ~= seconds else { return nil }
+                backgroundTime = .seconds(seconds)
             case _ where argument.hasPrefix("--"): return nil
             default: sources.append(argument)
             }

@@ -17,7 +17,7 @@ struct Main {
         }
         MainLoop.attach()
         guard let application = gtk_application_new("org.eidetic.Gallery", G_APPLICATION_NON_UNIQUE) else { exit(1) }
-        startBackgroundExecution()
+        startBackgroundExecution(for: options.backgroundTime)
         var gallery: Gallery?
         Signal.connect(application, signal: "activate") { _ in
             gallery = gallery ?? Gallery(application: application, options: options)
@@ -33,11 +33,12 @@ struct Main {
     }
 
     /// Starts the application, so that images in memory, drawing and storing follow the state of the window.
-    private static func startBackgroundExecution() {
+    private static func startBackgroundExecution(for backgroundTime: Duration) {
         do throws(EideticError) {
             var configuration = Application.Configuration()
             // The window decides, also in a program that a shell has started with "&".
             configuration.followsTerminal = false
+            configuration.backgroundBudget = backgroundTime
             try Application.shared.start(configuration)
         } catch {
             print("Gallery: \(error.message)")

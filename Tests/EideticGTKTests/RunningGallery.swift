@@ -2,6 +2,7 @@
 import EideticCore
 import EideticGTK
 import EideticTestSupport
+import Glibc
 import Testing
 
 /// A running Gallery with a display, a server, a cache, keys, a mouse and a screen reader.
@@ -13,6 +14,7 @@ final class RunningGallery {
     private var process: Subprocess?
     private var otherProcess: Subprocess?
     private var window = ""
+    private let transferPlace: TransferPlace
 
     /// A Boolean value indicating whether all required programs are installed.
     static var canRun: Bool {
@@ -26,6 +28,7 @@ final class RunningGallery {
         directory = try TemporaryDirectory(named: "gallery")
         screen = try await Screen(hasTouch: hasTouch)
         bus = try await screen.startBus()
+        transferPlace = try TransferPlace(directory: directory.path, runtimeDirectory: screen.runtimeDirectory)
         for number in 0..<count { try server.addFile(try Self.encodedImage(number: number), at: "\(number).png") }
     }
 
@@ -55,14 +58,19 @@ final class RunningGallery {
     /// Starts the program with URLs and directories, by default the server's index, and waits for an output, by default
     /// until all visible images are shown.
     @discardableResult
-    func start(_ sources: [String]? = nil, awaiting output: String = "all shown") async throws -> ScreenReader {
-        let arguments = ["--report", "--cache", directory.path(of: "cache")] + (sources ?? [server.url + "/"])
+    func start(
+        _ sources: [String]? = nil,
+        options: [String] = [],
+        awaiting output: String = "all shown"
+    ) async throws -> ScreenReader {
+        let places = ["--report", "--cache", directory.path(of: "cache")]
+        let arguments = places + options + (sources ?? [server.url + "/"])
         // It uses the desktop's theme, which has a light and a dark variant; screen readers find it over the bus.
         let changes = ["GTK_THEME": nil, "GTK_A11Y": nil, "DBUS_SESSION_BUS_ADDRESS": screen.busAddress]
         process = try Subprocess(
             Scene.executablePath(of: "Gallery"),
             arguments: arguments,
-            environment: screen.environment(changes: changes)
+            environment: screen.environment(changes: changes.merging(transferPlace.environment) { $1 })
         )
         await waitForOutput(output)
         let found = try await xdotool("search", "--onlyvisible", "--name", "^Gallery$")
@@ -104,6 +112,17 @@ final class RunningGallery {
 
     /// Sends a signal to the program.
     func kill(_ signal: Int32) { process?.kill(signal) }
+
+    /// Kills the program, and waits for its end.
+    func killAndWait() async {
+        kill(SIGKILL)
+        _ = await process?.waitUntilExit()
+    }
+
+    /// Waits until the transfer process has ended all transfers of the program.
+    func waitForTransfers(location: SourceLocation = #_sourceLocation) async throws {
+        try await wait(for: "the transfers", location: location) { try await transferPlace.haveAllEnded }
+    }
 
     /// Waits until the program ends, with status 0.
     func waitUntilExit() async throws {

@@ -105,6 +105,9 @@ final class Screen: Sendable {
     /// Returns a finger on the touch screen.
     func finger() throws -> Finger { try Finger(socketPath: home.path(of: "finger")) }
 
+    /// The directory of the sockets of its programs.
+    var runtimeDirectory: String { home.path }
+
     var busAddress: String { "unix:path=\(home.path(of: "bus"))" }
 
     /// Returns the environment of a GTK program, without anything of this machine's desktop.

@@ -64,6 +64,58 @@ struct ErasureTests {
         #expect(second.log.events.isEmpty)
     }
 
+    @Test("B14 the file that a compaction replaces is erased, with the secrets of transfers that go on")
+    func replacedJournalIsErased() async throws {
+        let fixture = try await ServiceFixture()
+        let path = fixture.directory.path(of: "transfers/journal"), files = FileSystem()
+        var secret = TransferRequest(download: "http://127.0.0.1:1/a")
+        secret.headers = ["Authorization": "pAtHsEcRet"]
+        _ = try await fixture.add(secret)
+        let earlier = try files.open(path, flags: O_RDONLY), inode = try files.status(of: path).inode
+        var large = TransferRequest(download: "http://127.0.0.1:1/b")
+        large.note = [UInt8](repeating: 1, count: 4_000)
+        for _ in 0..<30 {
+            let transfers = try await fixture.service.add([TransferRequest](repeating: large, count: 10), to: "s")
+            try await fixture.service.cancel(transfers, keepsResumeData: false)
+        }
+        let events = await fixture.log.waitForEvents(300)
+        try await fixture.service.acknowledge(events.map(\.number))
+        try await fixture.service.openSession(TransferSessionConfiguration(identifier: "t"))
+        #expect(try files.status(of: path).inode != inode)
+        // The engine ends after the thread that erases.
+        await fixture.close()
+        #expect(try secrets(in: fixture) == ["pAtHsEcRet"])
+        var bytes = [UInt8](repeating: 1, count: try files.size(of: earlier))
+        try #require(pread(earlier.rawValue, &bytes, bytes.count, 0) == bytes.count)
+        #expect(bytes.count > 1_000_000 && bytes.allSatisfy { $0 == 0 })
+        #expect(throws: SystemError.self) { try files.status(of: path + ".old") }
+    }
+
+    @Test("B14 what a kill during a compaction leaves is erased at the next start", arguments: ["new", "old"])
+    func leftCopiesAreErased(_ name: String) async throws {
+        let fixture = try await ServiceFixture(), files = FileSystem()
+        await fixture.close()
+        let copy = fixture.directory.path(of: "transfers/journal.\(name)")
+        try fixture.directory.write(Array("a pAtHsEcRet".utf8), to: "transfers/journal.\(name)")
+        try files.link(copy, to: fixture.directory.path(of: "evidence"))
+        let second = try await ServiceFixture(directory: fixture.directory)
+        #expect(try fixture.directory.contents(of: "evidence").allSatisfy { $0 == 0 })
+        #expect(throws: SystemError.self) { try files.status(of: copy) }
+        await second.close()
+    }
+
+    @Test("B14 a second name of the journal, which a kill before the replacement leaves, is removed and not erased")
+    func secondNameIsRemoved() async throws {
+        let fixture = try await ServiceFixture(), files = FileSystem()
+        let transfer = try await fixture.add(TransferRequest(download: "http://127.0.0.1:1/a"))
+        await fixture.close()
+        let path = fixture.directory.path(of: "transfers/journal")
+        try files.link(path, to: path + ".old")
+        let second = try await ServiceFixture(directory: fixture.directory)
+        #expect(try await second.service.transfers(in: nil).map(\.identifier) == [transfer])
+        #expect(throws: SystemError.self) { try files.status(of: path + ".old") }
+    }
+
     @Test("B14 the records of a removed session are erased")
     func removedSessionsAreErased() async throws {
         let (origin, fixture) = (try origin(), try await ServiceFixture())

@@ -60,7 +60,7 @@ struct ShareTests {
         await waitForProgress(first, of: 6)
         let second = await engine.download((0..<8).map { "\(origin.url)/\($0)" }, as: "second")
         #expect(await engine.transfers(of: "second").first?.reasons.map(\.code) == [.hostLimit])
-        for _ in 0..<4 { await engine.advance(by: .seconds(11)) }
+        for _ in 0..<3 { await engine.advance(by: .seconds(11)) }
         await waitForProgress(second, of: 3)
         let states = await engine.transfers(of: "first").map(\.state)
         #expect(states.count { $0 == .running } == 3)
@@ -71,21 +71,41 @@ struct ShareTests {
         await second.waitForEvents(8)
     }
 
-    @Test("B14 one application alone uses all connections, and nothing gives way")
+    @Test("B14 one application alone uses all connections, and nothing gives way if nothing waits")
     func aloneAllConnectionsAreUsed() async throws {
         let gate = Gate()
-        let origins = try (0..<4).map { _ in try slowOrigin(gate) }
+        let origins = try [6, 6, 4].map { (origin: try slowOrigin(gate), count: $0) }
         let engine = try SharedEngine()
-        let log = await engine.download(
-            origins.flatMap { origin in (0..<6).map { "\(origin.url)/\($0)" } },
-            as: "first"
-        )
+        let urls = origins.flatMap { entry in (0..<entry.count).map { "\(entry.origin.url)/\($0)" } }
+        let log = await engine.download(urls, as: "first")
         await waitForProgress(log, of: 16)
-        await engine.advance(by: .seconds(120))
+        for _ in 0..<4 { await engine.advance(by: .seconds(60)) }
         #expect(await engine.transfers(of: "first").count { $0.state == .running } == 16)
         gate.open()
-        await log.waitForEvents(24)
-        #expect(origins.flatMap(\.requests).count == 24)
+        await log.waitForEvents(16)
+        #expect(origins.flatMap(\.origin.requests).count == 16)
+    }
+
+    @Test("B14 sixteen slow transfers of an application do not hold up its own others, and are continued after them")
+    func ownTransfersGiveWay() async throws {
+        let gate = Gate(), body = body
+        let slow = try [6, 6, 4].map { (origin: try slowOrigin(gate), count: $0) }
+        let fast = try ScriptedOrigin { _ in [.response(body: body)] }
+        let engine = try SharedEngine()
+        let urls = slow.flatMap { entry in (0..<entry.count).map { "\(entry.origin.url)/\($0)" } }
+        let log = await engine.download(urls, as: "first")
+        await waitForProgress(log, of: 16)
+        let added = (0..<3).map { TransferRequest(download: "\(fast.url)/\($0)") }
+        await engine.perform(.add(added, session: "s"), of: "first")
+        await engine.advance(by: .seconds(9))
+        #expect(fast.requests.isEmpty)
+        await engine.advance(by: .seconds(2))
+        // The connection of the first that gave way serves all three.
+        await log.waitForEvents(3)
+        #expect(slow.flatMap(\.origin.requests).count { $0.rangeStart == 10_000 } <= 1)
+        gate.open()
+        #expect(await log.waitForEvents(19).count == 19)
+        #expect(slow.flatMap(\.origin.requests).count { $0.rangeStart == 10_000 } == 1)
     }
 
     @Test("B14 with more applications than connections, transfers that can be continued take turns of a minute")

@@ -80,6 +80,45 @@ struct ImageTransferTests {
         withExtendedLifetime(downloads) {}
     }
 
+    @Test("L06 B14 a load waits for the image that has come, and makes no request of its own")
+    func waitsForArrival() async throws {
+        let request = ImageRequest("\(origin.url)/i.png", options: .continueInBackground)
+        try await handOver(request)
+        try model.finish(model.transfer(0), bytes: Self.png, headers: ["Cache-Control": "max-age=60"], in: directory)
+        let (pipeline, downloads) = try makePipeline()
+        #expect(try await pipeline.response(for: request).source == .disk)
+        #expect(origin.requests.count == 1)
+        withExtendedLifetime(downloads) {}
+    }
+
+    /// A provider that does not answer.
+    private final class SilentProvider: BackgroundDownloadProvider {
+        let questions = Guarded(0)
+
+        func download(_ request: BackgroundDownloadRequest) async throws(EideticError) {}
+        func setReceiver(_ receiver: @escaping @Sendable (BackgroundDownload) async -> Bool) {}
+
+        func waitForArrival(of key: String) async -> Bool {
+            questions.withLock { $0 += 1 }
+            let waiter = Waiter<Void>()
+            await waiter.wait { waiter.resume(returning: ()) }
+            return false
+        }
+    }
+
+    @Test("B14 loads wait for a service that does not answer two seconds at most, and once")
+    func waitsOnce() async throws {
+        let server = try ScriptedOrigin { _ in [.response(body: Self.png)] }, provider = SilentProvider()
+        var configuration = ImagePipeline.Configuration(diskCache: disk)
+        configuration.transfers = provider
+        let pipeline = ImagePipeline(configuration)
+        for name in ["j", "k"] {
+            let request = ImageRequest("\(server.url)/\(name).png", options: .continueInBackground)
+            #expect(try await pipeline.response(for: request).source == .network)
+        }
+        #expect(provider.questions.withLock { $0 } == 1)
+    }
+
     @Test("L06 B14 a handed over request with header fields is stored under its own key, of which no secret is sent")
     func keepsSecrets() async throws {
         var fetch = try FetchRequest(url: "\(origin.url)/private.png")

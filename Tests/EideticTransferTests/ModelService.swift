@@ -22,6 +22,8 @@ final class ModelService: Sendable {
         var refusal: EideticError?
         /// The command before whose reply the service is killed.
         var killsBeforeReplying: (@Sendable (TransferCommand) -> Bool)?
+        /// The gate at which additions of uploads wait, as for a file that cannot be copied for now.
+        var uploadGate: Gate?
     }
 
     let state = Guarded(State())
@@ -144,9 +146,19 @@ extension ModelService {
 
     private func perform(_ packet: PacketSocket.Packet, on socket: PacketSocket) -> Bool {
         guard let command = try? WireReader.decode(NumberedCommand.self, from: packet.bytes) else { return false }
-        let (kills, refusal) = state.withLock { state in
+        let (kills, refusal, gate) = state.withLock { state in
             state.commands.append(command.command)
-            return (state.killsBeforeReplying?(command.command) ?? false, state.refusal)
+            let kills = state.killsBeforeReplying?(command.command) ?? false
+            return (kills, state.refusal, command.command.addsUploads ? state.uploadGate : nil)
+        }
+        if let gate {
+            Thread.start(name: "copy") { [self] in
+                gate.block()
+                send(perform(command.command), number: command.number, to: socket)
+                changes.continuation.yield()
+            }
+            changes.continuation.yield()
+            return true
         }
         let reply = refusal.map { .failed(code: "\($0.code)", message: $0.message) } ?? perform(command.command)
         if kills {
@@ -221,6 +233,14 @@ extension ModelService {
             var descriptor = pollfd(fd: socket.rawValue, events: Int16(POLLOUT), revents: 0)
             poll(&descriptor, 1, -1)
         }
+    }
+}
+
+extension TransferCommand {
+    /// A Boolean value indicating whether the command adds uploads.
+    fileprivate var addsUploads: Bool {
+        guard case .add(let requests, _) = self else { return false }
+        return requests.contains { $0.kind == .upload }
     }
 }
 

@@ -28,27 +28,51 @@ final class SupervisedPlace: Sendable {
 
     /// Starts a supervisor, and waits until it is ready.
     func startSupervisor() async throws {
-        let directory = place.directory
-        let process = try Subprocess(
-            ServicePlace.program("eideticd"),
-            arguments: [
-                "--freezer", "sigstop", "--runtime-directory", directory.path(of: "run"), "--state-directory",
-                directory.path(of: "state"), "--transfers", ServicePlace.service, "--transfer-socket",
-                directory.path(of: "socket"), "--transfer-directory", directory.path(of: "service"),
-            ]
-        )
+        let process = try makeSupervisor(runtimeDirectory: "run", transferSocket: "socket")
         processes.withLock { $0.append(process) }
         guard await process.waitForOutput("ready") else {
             throw SystemError(.open, errorNumber: ENOENT, path: "eideticd: \(process.errorsSoFar)")
         }
     }
 
-    /// Makes the probe known as an application.
-    func install(session: String, url: String, count: Int) throws {
-        var program = ProgramDescription(executable: ServicePlace.program("EideticSessionProbe"))
+    /// Starts a supervisor with the directory of transfers of this place.
+    func makeSupervisor(runtimeDirectory: String, transferSocket: String) throws -> Subprocess {
+        let directory = place.directory
+        return try Subprocess(
+            ServicePlace.program("eideticd"),
+            arguments: [
+                "--freezer", "sigstop", "--runtime-directory", directory.path(of: runtimeDirectory),
+                "--state-directory", directory.path(of: "state"), "--transfers", ServicePlace.service,
+                "--transfer-socket", directory.path(of: transferSocket), "--transfer-directory",
+                directory.path(of: "service"),
+            ]
+        )
+    }
+
+    private static let probe = ServicePlace.program("EideticSessionProbe")
+
+    /// Makes the probe known as an application; returns the path of its program, which may be a link to it.
+    @discardableResult
+    func install(session: String, url: String, count: Int, throughLink: Bool = false) throws -> String {
+        let path = throughLink ? place.directory.path(of: "EideticSessionProbe") : Self.probe
+        if throughLink { try replace(path, by: nil) }
+        var program = ProgramDescription(executable: path)
         program.arguments = [place.directory.path, ServicePlace.service, session, url, "\(count)", "application"]
         program.environment = ["PATH=/usr/bin:/bin"]
         try perform(.install(identifier: Self.application, program: program))
+        return path
+    }
+
+    /// Replaces a program by a script, or by a link to the probe for `nil`.
+    func replace(_ path: String, by script: String?) throws {
+        let other = "\(path).new"
+        if let script {
+            try place.directory.write(Array(script.utf8), to: "EideticSessionProbe.new")
+            chmod(other, 0o755)
+        } else {
+            symlink(Self.probe, other)
+        }
+        try FileSystem().rename(other, to: path)
     }
 
     /// Launches the application unless it runs; visibly if it was killed too often while it was launched.

@@ -1,4 +1,5 @@
 import EideticTestSupport
+import EideticTransfer
 import EideticWire
 import Glibc
 import LifecycleCore
@@ -57,6 +58,47 @@ struct WakeTests {
         let lines = supervised.output.split(separator: "\n").map(String.init)
         #expect(lines.suffix(5).first == "launched for wake(EideticBackground.BackgroundWake.Kind.session)", "\(lines)")
         #expect(lines.suffix(4).first == "handle events of books")
+        await supervised.finish()
+    }
+
+    @Test("B14 a second supervisor with the same directory of transfers leaves the first one's transfer process alone")
+    func secondSupervisor() async throws {
+        let supervised = try await SupervisedPlace(), place = supervised.place
+        var location = place.location
+        location.program = .none
+        // The supervisor is ready before it listens for the transfer process.
+        var found: TransferConnection?
+        while found == nil { found = try await TransferProcess.connect(at: location, application: "test") }
+        let connection = try #require(found)
+        #expect(try await connection.service.sessions().isEmpty)
+        let first = place.processes
+        try #require(first.count == 1)
+        let second = try supervised.makeSupervisor(runtimeDirectory: "second", transferSocket: "second.socket")
+        #expect(await second.waitForOutput("which another supervisor has"), "\(second.errorsSoFar)")
+        #expect(place.processes == first)
+        #expect(try await connection.service.sessions().isEmpty)
+        second.kill(SIGTERM)
+        _ = await second.waitUntilExit()
+        connection.close()
+        await supervised.finish()
+    }
+
+    @Test("B14 an application whose program fails when it is launched for its events is launched again after a pause")
+    func failingProgram() async throws {
+        let server = try HeldServer(), supervised = try await SupervisedPlace()
+        let supervisor = try #require(supervised.supervisor)
+        let program = try supervised.install(session: "books", url: server.origin.url, count: 2, throughLink: true)
+        try supervised.perform(.launch(identifier: SupervisedPlace.application, url: nil, inBackground: false))
+        #expect(await supervisor.waitForOutput("accepted"))
+        kill(try #require(try supervised.status?.process), SIGKILL)
+        try await supervised.waitForState(.notRunning)
+        // The transfer process is told that the wake has failed, and announces the session again.
+        try supervised.replace(program, by: "#!/bin/sh\necho it is broken\nexit 1\n")
+        server.gate.open()
+        #expect(await supervisor.waitForOutput("it is broken"), "\(supervised.log)")
+        try supervised.replace(program, by: nil)
+        #expect(await supervisor.waitForOutput("finished events, woken"), "\(supervised.log)")
+        try await supervised.waitForState(.suspended)
         await supervised.finish()
     }
 }

@@ -36,6 +36,8 @@ final class ImageDataLoader: Sendable {
     /// A Boolean value indicating whether derived images replace the bytes that they were made from.
     let replacesOriginals: Bool
     let source: ImageDataSource
+    /// The images whose download was handed over; `nil` without a service for it.
+    let transferredImages: TransferredImages?
     let renditions: RenditionIndex
     let activeImages = ActiveImages()
     private let gate: InteractionGate
@@ -49,6 +51,7 @@ final class ImageDataLoader: Sendable {
         freshnessPolicy = configuration.freshness
         replacesOriginals = configuration.derivedImages.policy == .derived
         source = ImageDataSource(configuration: configuration)
+        transferredImages = TransferredImages(configuration: configuration)
     }
 
     /// Returns the encoded bytes for a load.
@@ -116,7 +119,12 @@ extension ImageDataLoader {
         if job.tiers.allowsMemory, let image = activeImages[job.request.dataKey] { return image }
         try await gate.waitUntilOpen(for: job.context)
         let timer = StepTimer(job.context)
-        switch await diskLookup(for: job.load, context: job.context) {
+        var lookup = await diskLookup(for: job.load, context: job.context)
+        // An earlier process may have handed over the download.
+        if case .miss = lookup, await transferredImages?.waitForArrival(of: job.request) ?? false {
+            lookup = await diskLookup(for: job.load, context: job.context)
+        }
+        switch lookup {
         case .hit(let image): return image
         case .stale(let stored):
             return try await fetch(job, validating: stored, after: timer.step(.disk, detail: "stale"))

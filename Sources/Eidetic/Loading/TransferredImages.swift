@@ -12,6 +12,10 @@ final class TransferredImages: Sendable {
     private let limit: ByteCount
     private let pool = WorkPool(name: "eidetic arrival", maximumThreadCount: 1)
     private let waiters = Guarded<[String: [Arrivals.Continuation]]>([:])
+    /// A Boolean value indicating whether the provider once did not answer in time, so that no load waits for it again.
+    private let isUnresponsive = Guarded(false)
+    /// The longest time for which a load waits for an image that has come.
+    private static let arrivalLimit = Duration.seconds(2)
 
     /// Creates the way to the disk cache of a pipeline; `nil` without a provider or a disk cache.
     init?(configuration: ImagePipeline.Configuration) {
@@ -43,6 +47,21 @@ final class TransferredImages: Sendable {
         }
         for await result in arrivals { return try result.get() }
         throw .cancelled
+    }
+
+    /// Waits until the disk has an image that has come; returns `false` if there is none.
+    func waitForArrival(of request: ImageRequest) async -> Bool {
+        guard LoadPolicy.continuesInBackground(request.options), !isUnresponsive.withLock({ $0 }),
+            let key = try? disk.storedKeyForWriting(request.resourceKey)
+        else { return false }
+        return await withTaskGroup(of: Bool?.self) { [provider] group in
+            group.addTask { await provider.waitForArrival(of: key) }
+            group.addTask { (try? await Task.sleep(for: Self.arrivalLimit)) == nil ? false : nil }
+            let hasArrived = await group.next() ?? false
+            group.cancelAll()
+            if hasArrived == nil { isUnresponsive.withLock { $0 = true } }
+            return hasArrived ?? false
+        }
     }
 
     private func finish(_ key: String, with result: Result<Void, EideticError>) {

@@ -31,7 +31,7 @@ extension ImagePipeline {
 
     /// Hands the download of an image over to another process, unless its bytes are here; failures are logged.
     private func handOver(_ request: ImageRequest) async {
-        guard let transferredImages, let file = sufficientFiles(for: request).first,
+        guard let transferredImages = dataLoader.transferredImages, let file = sufficientFiles(for: request).first,
             dataLoader.activeImages[file.dataKey] == nil
         else { return }
         do throws(EideticError) {

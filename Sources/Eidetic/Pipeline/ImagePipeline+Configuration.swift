@@ -100,7 +100,9 @@ extension ImagePipeline {
         ///
         /// It takes over loads with the option `continueInBackground`, which are cancelled otherwise, and prefetches to
         /// `transfers`. When an image has come, this pipeline, or one of a later process with the same service and disk
-        /// cache, verifies it and stores it. One pipeline of a process uses a service. Requires a disk cache.
+        /// cache, verifies it and stores it. A load with the option that misses the disk waits for an image that has
+        /// come, and for the first answer of the service, 2 s at most. One pipeline of a process uses a service.
+        /// Requires a disk cache.
         public var transfers: (any BackgroundDownloadProvider)?
 
         /// Creates a configuration with the defaults.

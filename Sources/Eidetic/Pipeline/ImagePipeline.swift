@@ -23,8 +23,6 @@ public final class ImagePipeline: Sendable {
     let memory: ImageMemoryCache
     let dataLoader: ImageDataLoader
     let imageLoader: ImageLoader
-    /// The images whose download was handed over; `nil` without a service for it.
-    let transferredImages: TransferredImages?
     let counters = Counters()
     let misses = MissReasons()
     /// A Boolean value indicating whether requests are loaded unprocessed.
@@ -58,7 +56,6 @@ public final class ImagePipeline: Sendable {
             memory: memory
         )
         imageLoader = ImageLoader(dataLoader: dataLoader, stage: stage, memory: memory, derived: derived, gate: gate)
-        transferredImages = TransferredImages(configuration: configuration)
         cache = ImageCache(tiersOf: configuration, memory: memory, loader: imageLoader)
         if configuration.memoryCache == nil {
             memory.observe(configuration.environment, backgroundBehavior: configuration.memoryBackgroundBehavior)

@@ -22,7 +22,7 @@ extension ImagePipeline {
         context: JobContext
     ) async throws(EideticError) -> ImageResponse {
         let request = load.request
-        guard let transferredImages else {
+        guard let transferredImages = dataLoader.transferredImages else {
             throw EideticError(.refused, message: "\(request.name): the pipeline has no transfers, or no disk cache")
         }
         let isOnDisk = (try? await configuration.diskCache?.contains(request.resourceKey)) ?? false

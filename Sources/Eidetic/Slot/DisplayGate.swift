@@ -6,10 +6,10 @@ package final class DisplayGate {
     /// The gate of all slots that are created without one.
     package static let shared = DisplayGate()
 
-    enum Part: Hashable { case image, indicator }
+    enum Part: Hashable { case image, indicator, load }
 
     private struct Key: Hashable {
-        let slot: ObjectIdentifier
+        let owner: ObjectIdentifier
         let part: Part
     }
 
@@ -57,7 +57,19 @@ package final class DisplayGate {
     ///   - slot: The slot.
     ///   - body: Draws; its parameter is `true` if it is called late.
     func draw(_ part: Part, of slot: ImageSlot, body: @escaping @MainActor (_ isLate: Bool) -> Void) {
-        let key = Key(slot: ObjectIdentifier(slot), part: part)
+        perform(body, for: Key(owner: ObjectIdentifier(slot), part: part))
+    }
+
+    /// Calls `body` now or, if drawing is held back, once at the release.
+    ///
+    /// - Parameters:
+    ///   - owner: An object that lives until the release; a later call for it replaces `body`.
+    ///   - body: Repeats a load that the background time has ended.
+    package func load(for owner: AnyObject, body: @escaping @MainActor () -> Void) {
+        perform({ _ in body() }, for: Key(owner: ObjectIdentifier(owner), part: .load))
+    }
+
+    private func perform(_ body: @escaping @MainActor (_ isLate: Bool) -> Void, for key: Key) {
         guard isHeld else {
             pending[key] = nil
             return body(false)
@@ -67,7 +79,7 @@ package final class DisplayGate {
 
     /// Removes everything that a slot has not drawn yet.
     func discard(_ slot: ImageSlot) {
-        order.removeAll { $0.slot == ObjectIdentifier(slot) }
-        for part in [Part.image, .indicator] { pending[Key(slot: ObjectIdentifier(slot), part: part)] = nil }
+        order.removeAll { $0.owner == ObjectIdentifier(slot) }
+        for part in [Part.image, .indicator] { pending[Key(owner: ObjectIdentifier(slot), part: part)] = nil }
     }
 }

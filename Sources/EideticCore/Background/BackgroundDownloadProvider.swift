@@ -29,6 +29,20 @@ package protocol BackgroundDownloader: Sendable {
     /// It is called for one download at a time, and must not block. It returns whether the download is handled; one
     /// that is not is delivered to the next receiver, also of a later process.
     func setReceiver(_ receiver: @escaping @Sendable (BackgroundDownload) async -> Bool)
+
+    /// Waits until a download that has ended, and was not yet passed to the receiver, is handled by it.
+    ///
+    /// A load calls it before it makes a request, so that what an earlier process has handed over is not downloaded
+    /// again. By default it returns `false` at once.
+    ///
+    /// - Returns: `true` if there was such a download; `false` if there is none, or it has not ended, or the calling
+    ///   task is cancelled.
+    func waitForArrival(of key: String) async -> Bool
+}
+
+extension BackgroundDownloadProvider {
+    /// Returns `false`: no download is known to have ended.
+    public func waitForArrival(of key: String) async -> Bool { false }
 }
 
 /// A download to be performed in the background.

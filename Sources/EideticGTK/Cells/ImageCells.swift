@@ -205,9 +205,16 @@ extension ImageCells {
             guard let self, let cell, cells[cell.key] === cell else { return }
             switch result {
             case .success(let response): onChange?(request, .shown(response))
-            case .failure(let error): if error.code != .cancelled { onChange?(request, .failed(error)) }
+            case .failure(let error) where error.code == .cancelled: loadAgain(cell)
+            case .failure(let error): onChange?(request, .failed(error))
             }
         }
+    }
+
+    /// Loads the image of a cell when the application returns from the background, where its time has expired.
+    private func loadAgain(_ cell: ImageCell) {
+        guard cell.zone != .far, DisplayGate.shared.isHeld else { return }
+        DisplayGate.shared.load(for: self) { [weak self] in self?.scheduleUpdate() }
     }
 }
 #endif

@@ -98,10 +98,11 @@ extension SupervisedApplication {
     static let maximumWaitingRequests = 64
 
     /// Handles the requests that have waited; those to a process that has ended launch another one, or are refused.
+    ///
+    /// Each stays in the record until it is handled, for a supervisor that follows if this one is killed meanwhile.
     func handleWaitingRequests() {
-        let requests = waitingRequests
-        waitingRequests = []
-        for request in requests {
+        while !waitingRequests.isEmpty {
+            let request = waitingRequests.removeFirst()
             if process == nil, !request.isStart {
                 refuse(request, because: .processEnded)
             } else {
@@ -120,8 +121,7 @@ extension SupervisedApplication {
     }
 
     func refuseWaitingRequests(_ refusal: LifecycleEffect.Refusal) {
-        for request in waitingRequests { refuse(request, because: refusal) }
-        waitingRequests = []
+        while !waitingRequests.isEmpty { refuse(waitingRequests.removeFirst(), because: refusal) }
     }
 
     private func refuse(_ request: LifecycleEvent, because refusal: LifecycleEffect.Refusal) {

@@ -15,6 +15,8 @@ final class TransferProcessLink {
     private let poller: Poller
     private let files = FileSystem()
     private var listener: PacketSocket?
+    /// The lock by which one supervisor at a time starts the transfer process of a directory.
+    private var directoryLock: FileDescriptor?
     private var process: ProcessHandle?
     private var connection: Connection?
     private var watch: Poller.Watch?
@@ -63,6 +65,7 @@ final class TransferProcessLink {
         startTime = nil
         lastStart = Clock.now
         do throws(SystemError) {
+            try lockDirectory()
             let listener = try listen()
             let (own, inherited) = try PacketSocket.makePair()
             _ = try own.send(WireWriter.encode(TransferSupervision.listener), descriptors: [listener.rawValue])
@@ -141,6 +144,23 @@ final class TransferProcessLink {
     private func startLater() {
         startTime = Clock.now + pause
         pause = min(max(pause * 2, Self.firstPause), Self.longestPause)
+    }
+
+    // MARK: The directory
+
+    /// Takes the right to start the transfer process of the directory.
+    ///
+    /// Otherwise each of two supervisors would replace the process of the other one again and again.
+    private func lockDirectory() throws(SystemError) {
+        guard directoryLock == nil else { return }
+        try files.makeDirectories(configuration.directory)
+        let path = "\(configuration.directory)/supervisor"
+        let lock = try files.open(path, flags: O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        do throws(SystemError) { try files.lock(lock, operation: LOCK_EX | LOCK_NB) } catch {
+            throw error.errorNumber == EWOULDBLOCK
+                ? SystemError(.flock, errorNumber: EBUSY, path: "\(path), which another supervisor has") : error
+        }
+        directoryLock = consume lock
     }
 
     // MARK: The socket

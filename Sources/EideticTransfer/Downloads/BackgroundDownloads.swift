@@ -81,6 +81,15 @@ public final class BackgroundDownloads: BackgroundDownloadProvider, BackgroundDo
         receiverChanges.send()
     }
 
+    /// Waits until a download that has ended is handled by the receiver; connects to the transfer process first.
+    public func waitForArrival(of key: String) async -> Bool {
+        guard let tasks = try? await session.allTasks,
+            let task = tasks.first(where: { $0.record.current.hasEnded && Self.key(of: $0) == key })
+        else { return false }
+        await session.core.waitUntilHandled(task.taskIdentifier)
+        return !Task.isCancelled
+    }
+
     /// The key of a task; its description is the key, or a sign that the key is the URL.
     private static func key(of task: TransferTask) -> String? {
         guard let text = task.taskDescription else { return nil }

@@ -84,7 +84,7 @@ extension TransferEngine {
         syncWorker.add(
             .work { [inbox] in
                 let error = Self.handOver(file, from: source, to: outbox, with: files)
-                inbox.post { $0.didHandOver(number, with: .finished(response), length: response.length, after: error) }
+                inbox.post { $0.didHandOver(number, with: response, after: error) }
             }
         )
     }
@@ -107,35 +107,58 @@ extension TransferEngine {
 
     private func didHandOver(
         _ number: UInt64,
-        with outcome: TransferEvent.Outcome,
-        length: Int,
+        with response: TransferEvent.Response,
+        body: [UInt8]? = nil,
         after error: SystemError?
     ) {
         finishing.remove(number)
-        guard let error else { return end(number, with: outcome, diskBytes: length) }
-        lastErrors[number] = EideticError(error)
+        guard let error = error.map({ EideticError($0) }) else {
+            return end(number, with: .finished(response), body: body, diskBytes: response.length)
+        }
+        lastErrors[number] = error
         // Its time may have been over meanwhile.
         if let row = store.rows[number] { deadlines.insert(number, at: row.deadline) }
         store.rows[number]?.state = .waiting
-        store.rows[number]?.waitReason = .diskFull
+        store.rows[number]?.waitReason = error.waitReason
         store.rows[number]?.notBefore = time.uptime + configuration.backoff.delay(afterAttempts: 5)
         makeReady(number)
     }
 
     /// Writes a small body to its file; the journal has its bytes, so the file need not be synchronised.
     private func completeSmall(_ transfer: RunningTransfer, with response: TransferEvent.Response, body: [UInt8]) {
-        do throws(SystemError) {
-            let file = try fileSystem.open(response.path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
-            try fileSystem.write(body, to: file, at: 0)
-        } catch {
-            return attemptFailed(transfer, with: EideticError(error), retryAfter: nil)
-        }
+        let number = transfer.number
         release(transfer)
-        let earlierPart = store.rows[transfer.number]?.detail.map { _ in transfer.application.partPath(transfer.number)
+        finishing.insert(number)
+        // The network does not wait for the file system, which takes longest for the creation of a file.
+        syncWorker.add(
+            .work { [inbox, fileSystem] in
+                let error = Self.write(body, to: response.path, with: fileSystem)
+                inbox.post { $0.didWrite(number, with: response, body: body, after: error) }
+            }
+        )
+    }
+
+    private static func write(_ body: [UInt8], to path: String, with files: FileSystem) -> SystemError? {
+        do throws(SystemError) {
+            let file = try files.open(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+            try files.write(body, to: file, at: 0)
+            return nil
+        } catch {
+            return error
         }
-        end(transfer.number, with: .finished(response), body: body, diskBytes: response.length)
+    }
+
+    private func didWrite(
+        _ number: UInt64,
+        with response: TransferEvent.Response,
+        body: [UInt8],
+        after error: SystemError?
+    ) {
+        let row = store.rows[number], session = row.flatMap { store.sessions[$0.session] }
+        didHandOver(number, with: response, body: body, after: error)
         // Until the end is safe, the part shows that the file is not the one that it describes.
-        removeAfterCommit(earlierPart.map { [$0] } ?? [])
+        guard error == nil, row?.detail != nil, let application = session?.application else { return }
+        removeAfterCommit([application.partPath(number)])
     }
 }
 

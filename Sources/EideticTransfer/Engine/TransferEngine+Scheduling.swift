@@ -39,6 +39,7 @@ extension TransferEngine {
             on: TransferQueue.Connection(application: application, host: row.host, session: session.number),
             limit: session.configuration.connectionsPerHost,
             priority: row.priority,
+            turns: row.turns,
             remaining: remaining
         )
     }
@@ -99,8 +100,13 @@ extension TransferEngine {
 
 // MARK: Attempts
 extension TransferEngine {
+    /// The number of complete bodies that are made safe at a time: no transfer starts while more wait for the disk.
+    private static let finishingLimit = 64
+
     func startTransfers() {
-        while let next = queue.popNext(isReady: isReady) { start(next.number, on: next.connection) }
+        while finishing.count < Self.finishingLimit, let next = queue.popNext(isReady: isReady) {
+            start(next.number, on: next.connection)
+        }
     }
 
     func isReady(_ number: UInt64) -> Bool {
@@ -202,7 +208,7 @@ extension EideticError {
     }
 
     /// The reason for which a transfer waits after this failure.
-    fileprivate var waitReason: WaitReason.Code {
+    var waitReason: WaitReason.Code {
         switch code {
         case .diskFull: .diskFull
         case .limitExceeded: .quota

@@ -16,7 +16,28 @@ extension TransferEngine {
         for shortage in queue.shortages(isReady: isReady) {
             if let transfer = transferToYield(for: shortage) { giveWay(transfer) }
         }
+        for blockage in queue.blockages(isReady: isReady) {
+            guard let transfer = slowTransfer(before: blockage) else { continue }
+            let count = min(255, turns(of: transfer) + 1)
+            store.rows[transfer.number]?.turns = UInt8(count)
+            giveWay(transfer)
+        }
     }
+
+    /// Returns the slow transfer that gives way to another one of its application; `nil` if there is none.
+    ///
+    /// One that gave way before has a minute, so that transfers which are all slow do not only change places.
+    private func slowTransfer(before blockage: TransferQueue.Blockage) -> RunningTransfer? {
+        let candidates = running.values.filter { transfer in
+            transfer.connection.application == blockage.application && transfer.isSlow && transfer.canContinue
+                && (blockage.host == nil || transfer.connection.host == blockage.host)
+                && store.rows[transfer.number]?.priority ?? 0 <= blockage.priority
+                && (turns(of: transfer) == 0 || time.uptime - transfer.startTime >= Self.longestTurn)
+        }
+        return candidates.min { ($0.startTime, $0.number) < ($1.startTime, $1.number) }
+    }
+
+    private func turns(of transfer: RunningTransfer) -> Int { Int(store.rows[transfer.number]?.turns ?? 0) }
 
     /// Returns the transfer whose connection is given to another application; `nil` if none has had its turn.
     ///

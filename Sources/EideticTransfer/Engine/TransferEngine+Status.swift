@@ -41,9 +41,10 @@ extension TransferEngine {
         (status.completedBytes, status.totalBytes) = running[row.number]?.progress ?? (row.completed, row.total)
         status.attemptCount = Int(row.attempts)
         status.lastError = String((lastErrors[row.number]?.message ?? "").prefix(1_024))
-        guard row.state == .waiting else { return status }
+        guard row.state == .waiting || row.state == .paused else { return status }
         if row.notBefore > time.uptime { status.nextAttempt = time.now + (row.notBefore - time.uptime) }
         if let begin = row.earliestBegin, begin > time.now { status.nextAttempt = begin }
+        guard row.state == .waiting else { return status }
         status.reasons = reasons(for: row)
         return status
     }
@@ -72,7 +73,7 @@ extension TransferEngine {
         guard reasons.isEmpty else { return reasons }
         if let reason = limitOfSession(row) { return [reason] }
         if row.waitReason == .queue {
-            let text = "it gave its connection to another application, and continues when one is free"
+            let text = "it gave its connection to another transfer, and continues when one is free"
             return [WaitReason(.queue, text: text)]
         }
         if queue.isFull(host: row.host) {

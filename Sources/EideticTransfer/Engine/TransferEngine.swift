@@ -196,6 +196,7 @@ extension TransferEngine {
         do throws(SystemError) {
             _ = try store.compactIfNeeded()
             try store.journal.flush()
+            eraseReplacedJournal()
         } catch {
             return retryCommit(after: error)
         }
@@ -203,11 +204,18 @@ extension TransferEngine {
         let file = store.journal.file, invalid = store.takeInvalidPlaces()
         syncWorker.add(
             .journal(file) { [inbox, fileSystem] error in
-                inbox.post { $0.didCommit(lastEvent: lastEvent, failure: error) }
-                // What a failure leaves is erased at the next start.
+                // Before those who wait are told; what a failure leaves is erased at the next start.
                 if error == nil { try? file.erase(invalid, with: fileSystem) }
+                inbox.post { $0.didCommit(lastEvent: lastEvent, failure: error) }
             }
         )
+    }
+
+    /// Erases the file that a compaction has replaced, which has secrets.
+    private func eraseReplacedJournal() {
+        guard let replaced = store.journal.takeReplacedFile() else { return }
+        let (files, path) = (fileSystem, store.journal.path)
+        syncWorker.add(.work { try? Journal.erase(replaced, replacedAt: path, with: files) })
     }
 
     private func didCommit(lastEvent: UInt64, failure: SystemError?) {

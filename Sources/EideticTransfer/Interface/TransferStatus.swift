@@ -41,6 +41,11 @@ package struct TransferStatus: Sendable, Hashable {
     /// The last failure of an attempt; empty if there is none.
     package var lastError = ""
 
+    /// The time of day before which it does not begin; `nil` if it has come, or was not set.
+    package var earliestBegin: Timestamp? {
+        state == .paused || reasons.contains { $0.code == .earliestBegin } ? nextAttempt : nil
+    }
+
     /// Creates the status of a transfer that has not begun.
     package init(
         identifier: TransferIdentifier,

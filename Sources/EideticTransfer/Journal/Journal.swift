@@ -22,22 +22,24 @@ final class Journal {
         init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
     }
 
-    private(set) var file: File
+    var file: File
     let path: String
-    private let fileSystem: FileSystem
+    let fileSystem: FileSystem
     private var pending: [UInt8] = []
     /// The length of the file, with the records that are not yet written.
-    private(set) var length: UInt64
+    var length: UInt64
     /// A Boolean value indicating whether the file may have bytes behind the records that are written.
     private var needsTruncation = false
     /// A Boolean value indicating whether the file's name may not outlive a loss of power.
-    private var needsDirectorySynchronization = false
+    var needsDirectorySynchronization = false
+    /// The file that a compaction has replaced, until it is erased.
+    var replacedFile: File?
 
     /// The size of the lengths and the checksum before a record.
     static let headSize = 16
     static let magic = Array("eidetic-transfers 1\n".utf8)
     /// The largest number of bytes in memory before they are written.
-    private static let flushThreshold = 1 << 20
+    static let flushThreshold = 1 << 20
 
     /// Opens the journal at `path`, and calls `body` for each record.
     ///
@@ -49,8 +51,7 @@ final class Journal {
         replay body: (JournalRecord, JournalPlace) -> Void
     ) throws(SystemError) {
         (self.path, self.fileSystem) = (path, fileSystem)
-        // A compaction that was not finished leaves a copy, with its secrets.
-        fileSystem.removeIfPresent(path + ".new")
+        try Self.eraseCopies(of: path, with: fileSystem)
         let descriptor = try fileSystem.open(path, flags: O_RDWR | O_CREAT, mode: 0o600)
         let size = try fileSystem.size(of: descriptor)
         var reader = JournalReader(fileSystem: fileSystem, size: UInt64(size))
@@ -113,7 +114,7 @@ final class Journal {
         needsTruncation = false
     }
 
-    private func synchronizeDirectory() throws(SystemError) {
+    func synchronizeDirectory() throws(SystemError) {
         try fileSystem.synchronizeDirectory(of: path)
         needsDirectorySynchronization = false
     }
@@ -141,7 +142,7 @@ final class Journal {
         return decoded
     }
 
-    private func bytes(at place: JournalPlace) throws(SystemError) -> [UInt8] {
+    func bytes(at place: JournalPlace) throws(SystemError) -> [UInt8] {
         let bytes = try fileSystem.bytes(of: file.descriptor, at: Int(place.offset), count: Int(place.length))
         guard bytes.count == Int(place.length) else { throw SystemError(.read, errorNumber: EIO, path: path) }
         return bytes
@@ -174,46 +175,5 @@ final class Journal {
         let checksum = (lengths + payload).withUnsafeBytes { Checksum.value(of: $0) }
         writer.append(checksum)
         return writer.bytes + payload + secret
-    }
-}
-
-// MARK: Compaction
-extension Journal {
-    /// Replaces the file by one with the records at the places, in this order, between `first` and `last`.
-    ///
-    /// - Returns: The new places. The file is synchronised.
-    func compact(
-        first: [JournalRecord],
-        keeping places: [JournalPlace],
-        last: [JournalRecord]
-    ) throws(SystemError) -> [JournalPlace] {
-        try flush()
-        let temporary = path + ".new"
-        try? fileSystem.unlink(temporary)
-        let target = try fileSystem.open(temporary, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-        var buffer = Self.magic
-        for record in first { buffer += Self.encode(record, secret: []) }
-        var written = 0
-        var moved: [JournalPlace] = []
-        moved.reserveCapacity(places.count)
-        for place in places {
-            moved.append(JournalPlace(offset: UInt64(written + buffer.count), length: place.length))
-            buffer += try bytes(at: place)
-            guard buffer.count >= Self.flushThreshold else { continue }
-            try fileSystem.write(buffer, to: target, at: written)
-            written += buffer.count
-            buffer.removeAll(keepingCapacity: true)
-        }
-        for record in last { buffer += Self.encode(record, secret: []) }
-        try fileSystem.write(buffer, to: target, at: written)
-        written += buffer.count
-        try fileSystem.synchronize(target)
-        try fileSystem.rename(temporary, to: path)
-        // From here on the name is that of the new file, whatever fails; the next flush tries again.
-        file = File(target)
-        length = UInt64(written)
-        needsDirectorySynchronization = true
-        try? synchronizeDirectory()
-        return moved
     }
 }

@@ -1,11 +1,13 @@
 /// The transfers that are ready to start, with fairness between applications and limits for hosts.
 ///
 /// Applications take turns by deficit round-robin: each may start transfers of as many bytes as any other. Within an
-/// application the transfer with the highest priority starts first, and of several the one that was added first.
+/// application the transfer with the highest priority starts first, and of several the one that has given way least
+/// often, then the one that was added first.
 package struct TransferQueue {
     fileprivate struct Entry {
         let number: UInt64
         let priority: Int8
+        let turns: UInt8
         let cost: Int32
     }
 
@@ -59,21 +61,23 @@ package struct TransferQueue {
     ///   - connection: The connection that it needs.
     ///   - limit: The largest number of connections of its session to its host.
     ///   - priority: Its priority.
+    ///   - turns: The number of times that it gave way to others of its application.
     ///   - remaining: The bytes that it has still to transfer; `nil` if unknown.
     package mutating func insert(
         _ number: UInt64,
         on connection: Connection,
         limit: Int = .max,
         priority: Int8 = 0,
+        turns: UInt8 = 0,
         remaining: Int? = nil
     ) {
         let application = connection.application
         if applications[application] == nil {
             applications[application] = ApplicationQueue()
-            turns.append(application)
+            self.turns.append(application)
         }
         let cost = min(max(remaining ?? Self.unknownCost, Self.costBounds.lowerBound), Self.costBounds.upperBound)
-        let entry = Entry(number: number, priority: priority, cost: Int32(cost))
+        let entry = Entry(number: number, priority: priority, turns: turns, cost: Int32(cost))
         let lane = Lane(host: connection.host, session: connection.session)
         applications[application]?.lanes[lane, default: LaneQueue()].limit = limit
         applications[application]?.lanes[lane]?.insert(entry)
@@ -198,6 +202,28 @@ extension TransferQueue {
         return result
     }
 
+    /// A transfer that waits for a connection which another one of its application has.
+    package struct Blockage: Sendable, Hashable {
+        package let application: Int
+        /// The host whose connections are all in use; `nil` if all connections are.
+        package let host: UInt32?
+        package let priority: Int8
+    }
+
+    /// Returns the blockages: at most one of each application, and one of each of its full hosts.
+    package mutating func blockages(isReady: (UInt64) -> Bool) -> Set<Blockage> {
+        dropStale(isReady)
+        var priorities: [Shortage: Int8] = [:]
+        for application in turns {
+            for (lane, queue) in applications[application]?.lanes ?? [:] where isFull || isFull(host: lane.host) {
+                guard let first = queue.first, !isAtLimit(lane, of: queue) else { continue }
+                let place = Shortage(application: application, host: isFull(host: lane.host) ? lane.host : nil)
+                priorities[place] = max(priorities[place] ?? first.priority, first.priority)
+            }
+        }
+        return Set(priorities.map { Blockage(application: $0.application, host: $0.host, priority: $1) })
+    }
+
     /// Returns the number of connections that an application has beyond those of the application that lacks one.
     ///
     /// More than one: a connection that changes hands makes the shares more equal.
@@ -225,7 +251,7 @@ extension TransferQueue {
 
 extension TransferQueue.Entry {
     fileprivate func isBefore(_ other: Self) -> Bool {
-        priority != other.priority ? priority > other.priority : number < other.number
+        (other.priority, turns, number) < (priority, other.turns, other.number)
     }
 }
 

@@ -19,8 +19,11 @@ extension SessionCore {
             confirm(numbers)
             if !numbers.isEmpty { resumeIdleWaiters() }
             numbers = []
-            let tasks = dirty.uniqued()
-            try await addMissing(among: tasks, to: service)
+            let tasks = withState { state in
+                dirty.uniqued().filter { !state.uploading.contains($0.taskIdentifier) }
+            }
+            startUploads(among: tasks, to: service)
+            try await addMissing(among: tasks.filter { !isNewUpload($0) }, to: service)
             try await change(tasks, on: service)
         } catch {
             withState { state in
@@ -38,7 +41,7 @@ extension SessionCore {
         }
     }
 
-    private func addMissing(among tasks: [TransferTask], to service: any TransferService) async throws(EideticError) {
+    func addMissing(among tasks: [TransferTask], to service: any TransferService) async throws(EideticError) {
         var chunk: [Addition] = [], size = 0, fileCount = 0
         for task in tasks where task.record.current.confirmed == .absent {
             guard let (addition, length) = prepare(task) else { continue }

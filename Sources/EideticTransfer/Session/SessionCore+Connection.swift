@@ -72,6 +72,8 @@ extension SessionCore {
         let isDirty = task.record.update { state in
             state.confirmed = transfer.state == .paused ? .paused : .running
             if state.goal == .absent { state.goal = state.confirmed }
+            state.hasEnded = transfer.state.isTerminal
+            state.earliestBegin = state.earliestBegin ?? transfer.earliestBegin
             state.progress = TransferProgress(
                 completed: Int64(transfer.completedBytes),
                 total: transfer.totalBytes.map(Int64.init)

@@ -26,6 +26,7 @@ extension SessionCore {
         case .handled: signal.send()
         case .added:
             let task = task(for: note, transfer: event.transfer, kind: event.kind, url: event.url)
+            task?.record.update { $0.hasEnded = true }
             task?.record.accepted.fulfil(.success(()))
             deliverEvents()
         }

@@ -152,22 +152,49 @@ extension SessionCore {
 
     /// Leaves an event to the next process.
     private func abandon(_ entry: DeliveryQueue.Entry) {
-        withState { state in
+        let waiters = withState { state in
             state.queue.abandonCurrent()
             if let task = entry.task { state.abandonedTasks.insert(task) }
+            return state.takeEndWaiters(of: entry.task)
         }
+        for waiter in waiters { waiter.resume(returning: ()) }
     }
 
     /// Counts an event as handled, and acknowledges it.
     private func finish(_ entry: DeliveryQueue.Entry) {
-        withState { state in
+        let waiters = withState { state in
             if let number = state.queue.finishCurrent() {
                 state.acknowledge(number)
                 if case .transferEnded(let event) = entry.content { state.handledTransfers[number] = event.transfer }
             }
-            guard let identifier = entry.task, let task = state.tasks.removeValue(forKey: identifier) else { return }
-            if let transfer = task.record.current.transfer { state.identifiers[transfer] = nil }
+            if let task = entry.task.flatMap({ state.tasks.removeValue(forKey: $0) }),
+                let transfer = task.record.current.transfer
+            {
+                state.identifiers[transfer] = nil
+            }
+            return state.takeEndWaiters(of: entry.task)
         }
+        for waiter in waiters { waiter.resume(returning: ()) }
         signal.send()
+    }
+
+    /// Waits until the end of a task is handled, or left to the next process, or the calling task is cancelled.
+    func waitUntilHandled(_ task: UInt64) async {
+        let waiter = Waiter<Void>()
+        guard withState({ $0.addEndWaiter(waiter, of: task) }) else { return }
+        await waiter.wait { waiter.resume(returning: ()) }
+    }
+}
+
+extension SessionCore.State {
+    /// Adds a caller to those that wait for the end of a task; returns `false` if that is handled.
+    fileprivate mutating func addEndWaiter(_ waiter: Waiter<Void>, of task: UInt64) -> Bool {
+        guard tasks[task] != nil, !abandonedTasks.contains(task), failure == nil else { return false }
+        endWaiters[task, default: []].append(waiter)
+        return true
+    }
+
+    fileprivate mutating func takeEndWaiters(of task: UInt64?) -> [Waiter<Void>] {
+        task.flatMap { endWaiters.removeValue(forKey: $0) } ?? []
     }
 }

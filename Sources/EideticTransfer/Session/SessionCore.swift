@@ -10,6 +10,8 @@ final class SessionCore: Sendable {
         /// The tasks whose state the transfer process does not have, in the order of the application's calls.
         var dirty: [UInt64] = []
         var acknowledgements: [UInt64] = []
+        /// The uploads that are being added; their other changes follow.
+        var uploading: Set<UInt64> = []
         /// The transfers of events that were handled, by their numbers, until the transfer process has confirmed that.
         ///
         /// It lists them until then, and they are no new tasks.
@@ -18,6 +20,8 @@ final class SessionCore: Sendable {
         var abandonedTasks: Set<UInt64> = []
         /// The number of acknowledgements that the transfer process has not confirmed.
         var unconfirmedCount = 0
+        /// The callers that wait until the end of a task is handled.
+        var endWaiters: [UInt64: [Waiter<Void>]] = [:]
         /// The callers that wait until nothing is delivered and everything confirmed.
         var idleWaiters: [Waiter<Void>] = []
         var queue = DeliveryQueue()

@@ -35,6 +35,8 @@ final class TaskRecord: Sendable {
         /// A Boolean value indicating whether this process has created the task, and can add it again.
         var isOwn = true
         var isCompleted = false
+        /// A Boolean value indicating whether the transfer process has ended the transfer.
+        var hasEnded = false
         var progress = TransferProgress(completed: 0)
         var response: BackgroundURLSession.Response?
         var destination: String?

@@ -48,7 +48,7 @@ public class TransferTask: @unchecked Sendable {
     /// The time of day before which the task does not begin; `nil`, at once, by default.
     ///
     /// To be set before ``resume()``; later changes have no effect. The time-out of the resource counts from this time
-    /// on. After a restart it is `nil`, and in force still.
+    /// on. After a restart it is `nil` if it has passed.
     public var earliestBeginDate: Timestamp? {
         get { record.current.earliestBegin }
         set { record.update { $0.earliestBegin = newValue } }

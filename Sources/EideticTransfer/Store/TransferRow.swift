@@ -11,6 +11,8 @@ struct TransferRow {
     var priority: Int8
     /// The number of attempts that failed in a row, at most 255.
     var attempts: UInt8 = 0
+    /// The number of times that it gave way to others of its application, at most 255.
+    var turns: UInt8 = 0
     /// The reason for which it waits until ``notBefore``.
     var waitReason: WaitReason.Code?
     /// A Boolean value indicating whether it no longer waits for the conditions of discretionary sessions.

@@ -3,94 +3,7 @@ import EideticFetch
 import EideticHTTP
 import Glibc
 
-// MARK: Sessions
-extension TransferStore {
-    /// Creates a session, or changes its settings.
-    func openSession(
-        _ configuration: TransferSessionConfiguration,
-        of application: TransferApplication
-    ) throws(EideticError) {
-        try configuration.validate()
-        let existing = application.sessions[configuration.identifier]
-        let isKnown = application.identity.isEmpty || existing?.identity == application.identity
-        if existing?.configuration == configuration, isKnown { return }
-        guard existing != nil || application.sessions.count < TransferLimits.sessionCount else {
-            let limit = TransferLimits.sessionCount
-            throw EideticError(.limitExceeded, message: "the application has \(limit) sessions, the most allowed")
-        }
-        try makeDirectories(of: application)
-        let number = existing?.number ?? nextSession
-        let record = JournalRecord.session(
-            number: number,
-            application: application.name,
-            identity: application.identity,
-            configuration
-        )
-        let place = try change { () throws(SystemError) in try append(record) }
-        release(existing?.place)
-        if let existing {
-            (existing.configuration, existing.place) = (configuration, place)
-            existing.identity = application.identity
-        } else {
-            nextSession += 1
-            let session = TransferSession(
-                number: number,
-                application: application,
-                configuration: configuration,
-                place: place
-            )
-            session.identity = application.identity
-            sessions[number] = session
-            application.sessions[configuration.identifier] = session
-        }
-    }
-
-    /// Removes a session whose transfers do not run; returns the paths of its files, which the caller removes.
-    func removeSession(_ session: TransferSession) throws(EideticError) -> [String] {
-        try change { () throws(SystemError) in
-            try journal.append(.counters(nextTransfer: nextTransfer, nextEvent: nextEvent))
-            try journal.append(.sessionRemoved(number: session.number))
-        }
-        let application = session.application
-        var paths: [String] = []
-        for row in rows.values where row.session == session.number {
-            paths += [application.partPath(row.number), application.uploadPath(row.number)]
-            paths.append(application.outboxPath(row.number))
-            remove(row, of: application)
-        }
-        release(session.place)
-        sessions[session.number] = nil
-        application.sessions[session.configuration.identifier] = nil
-        return paths
-    }
-
-    private func makeDirectories(of application: TransferApplication) throws(EideticError) {
-        guard application.sessions.isEmpty else { return }
-        do throws(SystemError) {
-            for name in TransferApplication.subdirectories {
-                try fileSystem.makeDirectories("\(application.directory)/\(name)")
-            }
-            try fileSystem.synchronizeDirectory(of: application.directory)
-        } catch {
-            throw EideticError(error)
-        }
-    }
-
-    /// Performs a change of the journal; records that cannot be written are removed again.
-    func change<Result>(_ body: () throws(SystemError) -> Result) throws(EideticError) -> Result {
-        let length = journal.length
-        do throws(SystemError) {
-            let result = try body()
-            try journal.flush()
-            return result
-        } catch {
-            journal.removeRecords(after: length)
-            throw EideticError(error)
-        }
-    }
-}
-
-// MARK: Transfers
+/// The additions and changes of transfers.
 extension TransferStore {
     /// Adds transfers; each upload has its file at `uploadPath` under a temporary name already.
     ///
@@ -210,76 +123,23 @@ extension TransferStore {
         rows[number]?.state = isPaused ? .paused : .waiting
     }
 
-    /// Records the end of a transfer; its secrets are erased by ``eraseSecrets(upTo:)``.
-    func end(
-        _ number: UInt64,
-        with outcome: TransferEvent.Outcome,
-        body: [UInt8]? = nil,
-        diskBytes: Int = 0
-    ) throws(SystemError) {
-        guard var row = rows[number], !row.state.isTerminal, let session = sessions[row.session] else { return }
-        let ended = EndedTransfer(transfer: number, event: nextEvent, outcome: outcome, body: body)
-        let place = try append(.ended(ended))
-        (row.event, row.ended, row.state) = (nextEvent, place, outcome.state)
-        nextEvent += 1
-        session.application.diskBytes += diskBytes - row.diskBytes
-        row.diskBytes = diskBytes
-        rows[number] = row
-        session.openCount -= 1
-        session.insert(event: row.event, transfer: number)
-        eventTransfers[row.event] = number
-        unerasedSecrets.insert(number)
-    }
-
-    /// Erases the secrets of transfers whose end is safe; those that cannot be erased are left for the next call.
-    func eraseSecrets(upTo event: UInt64) {
-        for number in unerasedSecrets {
-            guard let row = rows[number] else {
-                unerasedSecrets.remove(number)
-                continue
-            }
-            guard row.event <= event, (try? journal.eraseSecret(of: row.added)) != nil else { continue }
-            unerasedSecrets.remove(number)
-        }
-    }
-
-    /// Acknowledges events of an application; returns the paths of files to remove once the journal is synchronised.
-    func acknowledge(_ events: [UInt64], by application: TransferApplication) throws(EideticError) -> [String] {
-        let known = events.filter { event in
-            eventTransfers[event].flatMap { rows[$0] }.flatMap { sessions[$0.session] }?.application === application
-        }
-        guard !known.isEmpty else { return [] }
-        let secrets = known.compactMap { eventTransfers[$0] }.filter(unerasedSecrets.contains)
-        try change { () throws(SystemError) in
-            for number in secrets { if let row = rows[number] { try journal.eraseSecret(of: row.added) } }
-            // The records that are erased are not read any more.
-            try journal.append(.counters(nextTransfer: nextTransfer, nextEvent: nextEvent))
-            try journal.append(.acknowledged(known))
-        }
-        var paths: [String] = []
-        for event in Set(known) {
-            guard let number = eventTransfers[event], let row = rows[number] else { continue }
-            paths.append(application.outboxPath(number))
-            remove(row, of: application)
-        }
-        return paths
-    }
-
-    private func remove(_ row: TransferRow, of application: TransferApplication) {
-        for place in [row.added, row.detail, row.ended] { release(place) }
-        let places = [row.added, row.detail, row.ended].compactMap(\.self)
-        invalidate(places + (supersededPlaces.removeValue(forKey: row.number) ?? []))
-        application.transferCount -= 1
-        application.diskBytes -= row.diskBytes
-        eventTransfers[row.event] = nil
-        sessions[row.session]?.events.removeAll { $0.transfer == row.number }
-        rows[row.number] = nil
-    }
-
     /// Changes the bytes that the files of a transfer take.
     func setDiskBytes(_ count: Int, of number: UInt64) {
         guard let row = rows[number], let session = sessions[row.session] else { return }
         session.application.diskBytes += count - row.diskBytes
         rows[number]?.diskBytes = count
+    }
+
+    /// Performs a change of the journal; records that cannot be written are removed again.
+    func change<Result>(_ body: () throws(SystemError) -> Result) throws(EideticError) -> Result {
+        let length = journal.length
+        do throws(SystemError) {
+            let result = try body()
+            try journal.flush()
+            return result
+        } catch {
+            journal.removeRecords(after: length)
+            throw EideticError(error)
+        }
     }
 }

@@ -29,11 +29,14 @@ package struct WireReader {
     /// Reads an integer with its full width.
     package mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) throws(WireError) -> Value
     {
-        let size = MemoryLayout<Value>.size
+        Value(truncatingIfNeeded: try word(size: MemoryLayout<Value>.size))
+    }
+
+    /// Reads an integer of at most 8 bytes; not generic, because it would not be specialised in other modules.
+    private mutating func word(size: Int) throws(WireError) -> UInt64 {
         guard remainingCount >= size else { throw .truncated(offset: offset) }
-        let value = bytes[offset..<offset + size].reversed().reduce(into: Value.zero) { value, byte in
-            value = size == 1 ? Value(truncatingIfNeeded: byte) : value << 8 | Value(truncatingIfNeeded: byte)
-        }
+        var value: UInt64 = 0
+        for index in (offset..<offset + size).reversed() { value = value << 8 | UInt64(bytes[index]) }
         offset += size
         return value
     }
