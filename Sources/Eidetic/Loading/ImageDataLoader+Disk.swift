@@ -146,7 +146,9 @@ extension ImageDataLoader {
             let isImmutable = load.policy.tiers.isReload && isImmutable(stored)
             return isImmutable ? hit("fresh and immutable", for: timeToLive(of: metadata)) : .stale(stored)
         }
-        guard load.server != nil, let freshness = freshness(of: stored) else { return hit(size, for: nil) }
+        guard load.server != nil, let freshness = freshness(of: stored) else {
+            return hit(size, for: disk?.timeToLive(of: metadata))
+        }
         switch stored.isExpired ? .afterValidation : freshness.reuse(at: now, request: load.policy.cacheFields) {
         case .fresh: return hit("\(size), fresh", for: timeToLive(of: metadata))
         case .staleWhileRevalidating:
