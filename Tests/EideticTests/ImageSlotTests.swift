@@ -95,6 +95,17 @@ struct ImageSlotTests {
         #expect(display.images.last == .image(small, hasTransition: true))
     }
 
+    @Test("L01 a slot that is given no URL shows the placeholder, and calls its completion once, with invalidURL")
+    func noURL() throws {
+        let slot = ImageSlot(display: display)
+        var codes: [EideticError.Code?] = []
+        slot.load(nil, presentation: .init(placeholder: try placeholder())) { result in
+            if case .failure(let error) = result { codes.append(error.code) } else { codes.append(nil) }
+        }
+        #expect(codes == [.invalidURL])
+        #expect(display.images == [.image(PixelSize(width: 1, height: 1), hasTransition: false)])
+    }
+
     @Test("L14 a new load cancels the earlier one: its completion is called first, its image is never shown")
     func reuse() async throws {
         let fixture = try await PipelineFixture(.init(server: "location /slow/ { limit_rate 2k; }"))

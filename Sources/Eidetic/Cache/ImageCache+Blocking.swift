@@ -31,7 +31,11 @@ extension ImageCache {
         private func storedEntry(for key: Key) throws(EideticError) -> DiskCache.Entry? {
             guard let disk = cache.disk else { return nil }
             for name in key.diskKeys {
-                if let entry = try disk.blocking.read(name) { return try cache.deserialized(entry, key: name) }
+                guard let entry = try disk.blocking.read(name) else { continue }
+                guard let record = DerivedImageRecord(entry.metadata) else {
+                    return try cache.deserialized(entry, key: name)
+                }
+                if record.describes(try disk.blocking.original(for: key.text)) { return entry }
             }
             return nil
         }
@@ -124,7 +128,7 @@ extension ImageCache {
             if tiers.contains(.memory) { cache.removeFromMemory(key) }
             guard tiers.contains(.disk), let disk = cache.disk else { return }
             let key = cache.resolved(key)
-            _ = try disk.blocking.remove(key.text)
+            try disk.blocking.removeOriginal(key.text)
             if !key.isFullImage { _ = try disk.blocking.remove(key.renditionText) }
         }
 

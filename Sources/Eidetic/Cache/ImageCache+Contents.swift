@@ -64,7 +64,7 @@ extension ImageCache {
         if tiers.contains(.memory) { removeFromMemory(key) }
         guard tiers.contains(.disk), let disk else { return }
         let key = resolved(key)
-        try await disk.remove(key.text)
+        try await disk.removeOriginal(key.text)
         if !key.isFullImage { try await disk.remove(key.renditionText) }
     }
 

@@ -53,8 +53,11 @@ extension ImageCache {
         /// Feeds the identity of the image to `hasher`.
         public func hash(into hasher: inout Hasher) { hasher.combine(imageKey) }
 
-        /// The name of the image on disk if it is stored without the bytes of its resource.
-        var renditionText: String { rendering.cacheKeyText(for: text, options: options) }
+        /// The name of the image on disk if it is stored without the bytes of its resource; an animation has one name,
+        /// whichever of its frames are decoded.
+        var renditionText: String {
+            rendering.cacheKeyText(for: text, options: options.subtracting([.preloadAllFrames, .firstFrameOnly]))
+        }
 
         /// A Boolean value indicating whether the image is the resource itself, unchanged.
         var isFullImage: Bool { renditionText == text }
@@ -65,6 +68,18 @@ extension ImageCache {
         /// Returns the key of another rendering of the same resource.
         func with(rendering: ImageRequest.Rendering) -> Key {
             Key(text, rendering: rendering, options: options, isFromText: isFromText)
+        }
+
+        /// The key of the first frame alone.
+        var ofFirstFrame: Key {
+            let options = options.subtracting(.preloadAllFrames)
+            return Key(text, rendering: rendering, options: options, isFromText: isFromText)
+        }
+
+        /// The key of all frames.
+        var ofAllFrames: Key {
+            let options = options.subtracting(.firstFrameOnly).union(.preloadAllFrames)
+            return Key(text, rendering: rendering, options: options, isFromText: isFromText)
         }
 
         /// Returns the key with the text that `hook` returns for its own.

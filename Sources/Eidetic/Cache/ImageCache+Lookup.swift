@@ -81,7 +81,9 @@ extension ImageCache {
     private func storedEntry(for key: Key) async throws(EideticError) -> DiskCache.Entry? {
         guard let disk else { return nil }
         for name in key.diskKeys {
-            if let entry = try await disk.read(name) { return try deserialized(entry, key: name) }
+            guard let entry = try await disk.read(name) else { continue }
+            guard let record = DerivedImageRecord(entry.metadata) else { return try deserialized(entry, key: name) }
+            if record.describes(try await disk.original(for: key.text)) { return entry }
         }
         return nil
     }
@@ -123,6 +125,10 @@ extension ImageCache {
         for key: Key,
         context: JobContext
     ) throws(EideticError) -> Image {
+        if let record = DerivedImageRecord(entry.metadata) {
+            let image = try DerivedImageCoding.decode(entry.bytes, limits: stage.limits, context: context)
+            return record.restored(image, scale: key.rendering.scale ?? ImageScale.scale(fromName: key.text))
+        }
         // An image that was stored by itself is transformed already.
         let isRendered = entry.key != key.text
         let rendering =

@@ -93,12 +93,23 @@ extension ImageCache {
             let timeToLive =
                 disk?.timeToLive(of: metadata) ?? metadata.expirationTime.map { max(.zero, $0 - SystemTime().now) }
             let recorded = bytes.map { image.recording(Image.Provenance(of: $0)) } ?? image
-            memory.insert(recorded, for: key.imageKey, base: key.baseKey, timeToLive: timeToLive)
+            insertIntoMemory(recorded, for: key, timeToLive: timeToLive)
         }
         guard bytes == nil else { return Destination(key: key.text, metadata: metadata) }
         var metadata = metadata
         if !key.isFullImage { metadata.kind = .derived }
         return Destination(key: key.renditionText, metadata: metadata)
+    }
+
+    /// Inserts an image into memory; an animation as all its frames, and as the first one alone.
+    private func insertIntoMemory(_ image: Image, for key: Key, timeToLive: Duration?) {
+        guard image.isAnimated else {
+            return memory.insert(image, for: key.imageKey, base: key.baseKey, timeToLive: timeToLive)
+        }
+        let still = image.replacingFrames([Image.Frame(pixels: image.pixels)])
+        let (first, all) = (key.ofFirstFrame, key.ofAllFrames)
+        memory.insert(still, for: first.imageKey, base: first.baseKey, timeToLive: timeToLive)
+        memory.insert(image, for: all.imageKey, base: all.baseKey, timeToLive: timeToLive)
     }
 
     /// Returns the bytes to be written to disk; only those that begin with the header of an image are accepted.

@@ -9,6 +9,8 @@ final class DecodeStage: Sendable {
     struct Rendition: Sendable {
         let image: Image
         let steps: [LoadTrace.Step]
+        /// The processor time of the decode and the transform; zero if it was not measured.
+        var makingTime = Duration.zero
     }
 
     /// The limits of each decode.
@@ -82,14 +84,24 @@ extension DecodeStage {
         note: String,
         context: JobContext?
     ) throws(EideticError) -> Rendition {
-        let image = try decode(encodedImage, by: policy, context: context)
+        let (image, decodingTime) = try DerivedImageCoding.timed { () throws(EideticError) in
+            try decode(encodedImage, by: policy, context: context)
+        }
         encodedImage.storeOnce()
         let step = timer.step(.decode, detail: "\(image.decodeSummary), \(note)")
         try context?.checkCancellation()
         let timer = StepTimer()
-        guard let transform = policy.transform(for: image) else { return Rendition(image: image, steps: [step]) }
-        let transformed = try transform.apply(to: image, context: context)
-        return Rendition(image: transformed, steps: [step, timer.step(.transform, detail: transform.key)])
+        guard let transform = policy.transform(for: image) else {
+            return Rendition(image: image, steps: [step], makingTime: decodingTime)
+        }
+        let (transformed, transformTime) = try DerivedImageCoding.timed { () throws(EideticError) in
+            try transform.apply(to: image, context: context)
+        }
+        return Rendition(
+            image: transformed,
+            steps: [step, timer.step(.transform, detail: transform.key)],
+            makingTime: decodingTime + transformTime
+        )
     }
 
     /// Decodes an image on the calling thread, which waits for memory only if there is a context.

@@ -36,6 +36,8 @@ final class EncodedImage: Sendable {
     /// A Boolean value indicating whether ``writer`` stores the bytes, and does not only remove older ones.
     let isWritten: Bool
     let writer: Writer?
+    /// A Boolean value indicating whether the disk may keep images that are made from these bytes.
+    let mayBeDerivedFrom: Bool
     /// The share of the bytes in the limit of all bodies in memory; `nil` if they are not counted.
     let share: BodyShare?
     /// A Boolean value indicating whether the bytes have proved to be an image.
@@ -60,6 +62,7 @@ final class EncodedImage: Sendable {
     ///   - onReplacement: Called when new bytes have proved to be an image, and again when the disk has them.
     ///   - writer: Writes the bytes to disk, or removes older ones; `nil` if nothing on disk changes.
     ///   - isWritten: A Boolean value indicating whether `writer` writes.
+    ///   - mayBeDerivedFrom: A Boolean value indicating whether the disk may keep images that are made from them.
     ///   - share: The share of the bytes in the limit of all bodies in memory, released when they have been decoded and
     ///     stored.
     init(
@@ -76,6 +79,7 @@ final class EncodedImage: Sendable {
         onReplacement: ReplacementHandler? = nil,
         writer: Writer? = nil,
         isWritten: Bool = true,
+        mayBeDerivedFrom: Bool = false,
         share: BodyShare? = nil
     ) {
         self.bytes = bytes
@@ -92,6 +96,7 @@ final class EncodedImage: Sendable {
         self.isWritten = isWritten
         self.onReplacement = onReplacement
         self.writer = writer
+        self.mayBeDerivedFrom = mayBeDerivedFrom
         self.share = share
     }
 

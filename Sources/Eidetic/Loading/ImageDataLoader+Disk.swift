@@ -18,6 +18,7 @@ extension ImageDataLoader {
     /// Searches the disk cache; a disk that cannot be read counts as a miss, and the error is logged.
     func diskLookup(for load: Load, context: JobContext) async -> DiskLookup {
         guard disk != nil else { return .miss("there is no disk cache") }
+        guard load.policy.access.contains(.readOriginal) else { return .miss("not searched") }
         let timer = StepTimer(), budget = source.downloader.bodyBudget
         do throws(EideticError) {
             try await budget.waitForRoom(for: context)
@@ -74,7 +75,7 @@ extension ImageDataLoader {
 
     /// Returns an image that may be used without revalidation, read from disk by the calling thread.
     func imageSynchronously(for load: Load) -> EncodedImage? {
-        guard load.request.resource.isStoredOnDisk else { return nil }
+        guard load.request.resource.isStoredOnDisk, load.policy.access.contains(.readOriginal) else { return nil }
         if let image = activeImages[load.request.dataKey] { return image }
         let timer = StepTimer()
         guard let stored = storedEntrySynchronously(for: load, allowingExpired: false),
@@ -86,7 +87,9 @@ extension ImageDataLoader {
     /// Returns the entry that suits a request, read by the calling thread; `nil` if that depends on a hook.
     private func storedEntrySynchronously(for load: Load, allowingExpired: Bool) -> StoredEntry? {
         let key = load.request.resourceKey
-        guard let disk, let entry = try? disk.blocking.read(key, allowingExpired: allowingExpired) else { return nil }
+        guard let disk, load.policy.access.contains(.readOriginal),
+            let entry = try? disk.blocking.read(key, allowingExpired: allowingExpired)
+        else { return nil }
         let stored = StoredEntry(entry), downloader = source.downloader
         guard dependsOnFields(stored), let server = load.server else { return stored }
         guard !downloader.modifiesRequests else { return nil }
@@ -121,6 +124,20 @@ extension ImageDataLoader {
         return nil
     }
 
+    /// Returns whether images that were made from an entry may be used without its server, and how long they are fresh
+    /// in memory.
+    func reuse(
+        of metadata: DiskCache.Metadata,
+        isExpired: Bool,
+        for load: Load
+    ) -> (isAllowed: Bool, timeToLive: Duration?) {
+        let stored = StoredEntry(DiskCache.Entry(key: load.request.resourceKey, bytes: [], metadata: metadata))
+        guard !isExpired, !dependsOnFields(stored), !stored.record.dependsOnHooks else { return (false, nil) }
+        guard load.server != nil, let freshness = freshness(of: stored) else { return (true, nil) }
+        guard freshness.reuse(at: now, request: load.policy.cacheFields) == .fresh else { return (false, nil) }
+        return (true, timeToLive(of: metadata))
+    }
+
     /// Returns how the tiers and the freshness of an entry allow to use it.
     private func lookup(
         of stored: StoredEntry,
@@ -137,6 +154,7 @@ extension ImageDataLoader {
                     timeToLive: timeToLive,
                     needsRevalidation: needsRevalidation,
                     diskKey: stored.entry.key,
+                    mayBeDerivedFrom: !dependsOnFields(stored) && !stored.record.dependsOnHooks,
                     share: share
                 )
             )

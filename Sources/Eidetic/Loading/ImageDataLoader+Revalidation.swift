@@ -122,7 +122,7 @@ extension ImageDataLoader {
         let entry = stored.entry
         do throws(EideticError) {
             guard case .resource = retention.place else {
-                if retention.removesEntry { try await disk?.remove(entry.key) }
+                if retention.removesEntry { try await disk?.removeOriginal(entry.key) }
                 return
             }
             var metadata = entry.metadata
@@ -144,7 +144,7 @@ extension ImageDataLoader {
             case .remote = request.resource
         else { return }
         renditions.removeContent(of: request)
-        _ = try? await disk?.remove(request.resourceKey)
+        _ = try? await disk?.removeOriginal(request.resourceKey)
     }
 
     /// The error of a server that confirms an entry although the request had no condition.

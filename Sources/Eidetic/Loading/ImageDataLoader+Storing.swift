@@ -35,6 +35,8 @@ extension ImageDataLoader {
             onReplacement: replacementHandler(for: request),
             writer: writer(of: fetched, retention: retention, for: load),
             isWritten: isWritten,
+            mayBeDerivedFrom: isWritten && isForOthers(retention) && retention.selection.isEmpty
+                && diskKey(of: fetched, for: request).map { $0 == request.resourceKey } ?? true,
             share: response.share
         )
         if fetched.confirmed == nil, isForOthers(retention) { activeImages.insert(image, for: request.dataKey) }
@@ -105,6 +107,7 @@ extension ImageDataLoader {
                 let work = try work.get()
                 let (key, metadata) = try await self.destination(for: key, retention: retention)
                 try await disk.insert(bytes, for: key, metadata: metadata, within: work)
+                if self.replacesOriginals { try await disk.remove(DiskCache.placeholderKey(of: key)) }
             }
         }
     }
@@ -131,8 +134,8 @@ extension ImageDataLoader {
     private func remover(for request: ImageRequest) -> EncodedImage.Writer {
         { [disk] in
             { () async throws(EideticError) in
-                guard let disk, try await disk.info(for: request.resourceKey) != nil else { return }
-                try await disk.remove(request.resourceKey)
+                guard let disk, try await disk.original(for: request.resourceKey) != nil else { return }
+                try await disk.removeOriginal(request.resourceKey)
             }
         }
     }

@@ -33,6 +33,8 @@ final class ImageDataLoader: Sendable {
 
     let disk: DiskCache?
     let freshnessPolicy: ImagePipeline.Configuration.Freshness
+    /// A Boolean value indicating whether derived images replace the bytes that they were made from.
+    let replacesOriginals: Bool
     let source: ImageDataSource
     let renditions: RenditionIndex
     let activeImages = ActiveImages()
@@ -45,6 +47,7 @@ final class ImageDataLoader: Sendable {
         self.renditions = renditions
         disk = configuration.diskCache
         freshnessPolicy = configuration.freshness
+        replacesOriginals = configuration.derivedImages.policy == .derived
         source = ImageDataSource(configuration: configuration)
     }
 
@@ -67,6 +70,9 @@ final class ImageDataLoader: Sendable {
         }
     }
 
+    /// Cancels all jobs.
+    func cancelAll() { jobs.cancelAll() }
+
     /// The number of active jobs.
     var activeJobCount: Int { jobs.activeJobCount }
 
@@ -84,7 +90,7 @@ final class ImageDataLoader: Sendable {
         let key = image.diskKey ?? request.resourceKey
         _ = try? await pool.run { _ throws(EideticError) in
             guard try disk.blocking.read(key, allowingExpired: true)?.bytes == image.bytes else { return }
-            _ = try disk.blocking.remove(key)
+            try disk.blocking.removeOriginal(key)
         }
     }
 
@@ -104,7 +110,9 @@ final class ImageDataLoader: Sendable {
 // MARK: The stages of a job
 extension ImageDataLoader {
     private func run(_ job: Job) async throws(EideticError) -> EncodedImage {
-        guard job.tiers != .sourceOnly, job.request.resource.isStoredOnDisk else { return try await fetch(job) }
+        guard job.tiers != .sourceOnly, job.load.policy.access.contains(.readOriginal),
+            job.request.resource.isStoredOnDisk
+        else { return try await fetch(job) }
         if job.tiers.allowsMemory, let image = activeImages[job.request.dataKey] { return image }
         try await gate.waitUntilOpen(for: job.context)
         let timer = StepTimer()

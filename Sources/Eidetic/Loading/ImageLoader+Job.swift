@@ -32,6 +32,8 @@ extension ImageLoader {
         var header: ImageHeader?
         /// A Boolean value indicating whether the image is the displayed one, which is still valid.
         var isUnchanged = false
+        /// A Boolean value indicating whether the disk had the image in its size and transformed.
+        var isDerived = false
     }
 
     /// The identity of a load: loads with equal keys are coalesced.
@@ -41,12 +43,13 @@ extension ImageLoader {
         let tiers: CachePolicy
         let displayed: UInt64?
         let dataKey: ImageRequest.DataKey
+        let access: ImageRequest.CacheAccess
 
         init(for load: Load, displaying displayed: Image?) {
             imageKey = load.request.imageKey
             (defersDecoding, tiers) = (load.policy.defersDecoding, load.policy.tiers)
             self.displayed = displayed?.encodedChecksum
-            dataKey = load.request.dataKey
+            (dataKey, access) = (load.request.dataKey, load.policy.access)
         }
     }
 

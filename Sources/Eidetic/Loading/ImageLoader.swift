@@ -4,18 +4,26 @@ import EideticStore
 
 /// Loads decoded images and inserts them into the memory cache; equal loads are coalesced into one job.
 ///
-/// The stages of a job are: memory → smaller from larger → data → decode and transform → memory.
+/// The stages of a job are: memory → smaller from larger → derived on disk → data → decode and transform → memory.
 final class ImageLoader: Sendable {
     let dataLoader: ImageDataLoader
     let memory: ImageMemoryCache
     let renditions: RenditionIndex
     let gate: InteractionGate
     let stage: DecodeStage
+    let derived: DerivedImageStore
     let decodes = TaskCoalescer<DecodeKey, Never, DecodeStage.Rendition>()
     private let jobs = TaskCoalescer<JobKey, Update, Output>()
 
-    init(dataLoader: ImageDataLoader, stage: DecodeStage, memory: ImageMemoryCache, gate: InteractionGate) {
+    init(
+        dataLoader: ImageDataLoader,
+        stage: DecodeStage,
+        memory: ImageMemoryCache,
+        derived: DerivedImageStore,
+        gate: InteractionGate
+    ) {
         (self.dataLoader, self.stage, self.memory, self.gate) = (dataLoader, stage, memory, gate)
+        self.derived = derived
         renditions = dataLoader.renditions
     }
 
@@ -43,6 +51,13 @@ final class ImageLoader: Sendable {
         }
     }
 
+    /// Cancels all jobs, and those of the bytes.
+    func cancelAll() {
+        jobs.cancelAll()
+        decodes.cancelAll()
+        dataLoader.cancelAll()
+    }
+
     /// The number of active jobs and decodes.
     var activeJobCount: Int { jobs.activeJobCount + decodes.activeJobCount }
 
@@ -54,6 +69,7 @@ final class ImageLoader: Sendable {
 extension ImageLoader {
     private func run(_ job: Job) async throws(EideticError) -> Output {
         if let output = try await imageFromMemory(for: job) { return output }
+        if let output = try await derivedImage(for: job) { return output }
         var job = job
         while true {
             let encodedImage = try await data(for: job)
@@ -115,6 +131,7 @@ extension ImageLoader {
             encodedImage.storeOnce()
             let (source, timeToLive) = (encodedImage.source, encodedImage.timeToLive)
             job.token.insert(rendition.image, for: job.load.request, from: source, timeToLive: timeToLive)
+            derived.store(rendition, of: encodedImage, for: job.load)
             return Output(rendition, of: encodedImage)
         } catch {
             recordFailure(error, of: encodedImage, for: job.load)
@@ -136,6 +153,7 @@ extension ImageLoader {
     /// - Returns: `nil` if the disk has no bytes that can be decoded without a wait.
     func imageSynchronously(for load: Load) -> Output? {
         let token = renditions.startLoad(of: load.request.resourceKey)
+        if let output = derivedImageSynchronously(for: load, token: token) { return output }
         guard let encodedImage = dataLoader.imageSynchronously(for: load) else { return nil }
         if load.policy.defersDecoding { return try? deferredImage(from: encodedImage, for: load) }
         let policy = stage.policy(for: load)

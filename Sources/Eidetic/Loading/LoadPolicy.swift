@@ -60,6 +60,8 @@ struct LoadPolicy: Sendable {
     var defersDecoding: Bool
     /// A Boolean value indicating whether the bytes are written to the disk cache.
     let writesToDisk: Bool
+    /// The caches that the request allows.
+    let access: ImageRequest.CacheAccess
     /// The settings of downloads.
     let transport: TransportPolicy
     /// The header fields of the request itself, whose directives the caches obey.
@@ -78,7 +80,10 @@ struct LoadPolicy: Sendable {
         requiresAnimation = options.contains(.matchAnimatedImage)
         showsPreviews = options.contains(.progressive)
         defersDecoding = request.defersDecoding
-        writesToDisk = request.resource.isStoredOnDisk && !options.contains(.cacheMemoryOnly)
+        writesToDisk =
+            request.resource.isStoredOnDisk && !options.contains(.cacheMemoryOnly)
+            && request.cacheAccess.contains(.writeOriginal)
+        access = request.cacheAccess
         transport = TransportPolicy(options)
         cacheFields = request.cacheFields
     }
@@ -161,7 +166,7 @@ struct RenditionPolicy: Sendable {
     ///   - scaleDownLimit: The largest number of decoded bytes with `scaleDownLargeImages`.
     init(_ rendering: ImageRequest.Rendering, options: ImageOptions, name: String, scaleDownLimit: ByteCount) {
         var decode = rendering.decodeOptions(for: options, byteLimit: scaleDownLimit)
-        decode.scale = ImageScale.scale(fromName: name)
+        decode.scale = rendering.scale ?? ImageScale.scale(fromName: name)
         self.options = decode
         transform = rendering.transform
         transformsAnimations = options.contains(.transformAnimatedImage)

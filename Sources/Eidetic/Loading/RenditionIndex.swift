@@ -61,7 +61,7 @@ final class RenditionIndex: Sendable {
             from source: ImageSource,
             timeToLive: Duration? = nil
         ) {
-            guard timeToLive != .zero, !isOutdated(image) else { return }
+            guard timeToLive != .zero, request.cacheAccess.contains(.writeMemory), !isOutdated(image) else { return }
             let (key, base, memory) = (request.imageKey, request.baseKey, index.memory)
             if source == .disk {
                 memory.insertFromDisk(image, for: key, base: base, timeToLive: timeToLive)

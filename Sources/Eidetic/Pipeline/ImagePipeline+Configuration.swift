@@ -25,6 +25,10 @@ extension ImagePipeline {
         /// The disk cache for encoded images; `nil`, the default of this initializer, for none.
         public var diskCache: DiskCache?
 
+        /// The images of other sizes, and the transformed ones, that are kept on disk; by default those whose reading
+        /// takes less than a quarter of the time in which they were made.
+        public var derivedImages = DerivedImages()
+
         /// The time for which a cached image is used without its server; the disk cache's maximum age by default.
         public var freshness = Freshness.maximumAge
 
@@ -66,6 +70,25 @@ extension ImagePipeline {
         ///
         /// They may add header fields, for example, or name query items to be ignored.
         public var requestProcessors: [@Sendable (ImageRequest) throws(EideticError) -> ImageRequest] = []
+
+        /// A function that provides the bytes of a URL.
+        public typealias Source = @Sendable (_ url: String) async throws(EideticError) -> [UInt8]
+
+        /// The functions for URLs with schemes of the user's own, by the scheme in lower case.
+        private(set) var sources: [String: Source] = [:]
+
+        /// Registers a function that provides the bytes of URLs with a scheme of the user's own.
+        ///
+        /// It is called with the whole URL, on Swift's cooperative pool, and must not block. Equal URLs mean equal
+        /// bytes: they are cached as those of a server. The schemes `http`, `https`, `file` and `data` cannot be
+        /// replaced.
+        ///
+        /// - Parameters:
+        ///   - scheme: The scheme without the colon, in any case.
+        ///   - source: The function.
+        public mutating func addSource(forScheme scheme: String, source: @escaping Source) {
+            sources[scheme.lowercased()] = source
+        }
 
         /// Interceptors around each load, the first one outermost; none by default.
         public var interceptors: [any ImageInterceptor] = []

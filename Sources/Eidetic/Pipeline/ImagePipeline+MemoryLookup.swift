@@ -134,7 +134,8 @@ extension ImageResponse {
             source: output.source,
             byteCount: output.image.encodedSize,
             encodedBytes: output.encodedImage?.bytes,
-            trace: LoadTrace(steps: output.steps)
+            trace: LoadTrace(steps: output.steps),
+            isDerived: output.isDerived
         )
     }
 }

@@ -6,7 +6,16 @@ extension ImagePipeline {
     func processed(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
         var request = request
         for process in configuration.requestProcessors { request = try process(request) }
+        if let resource = ownResource(of: request) { request.resource = resource }
         return request
+    }
+
+    /// Returns the resource of a URL whose scheme is the user's own; otherwise, `nil`.
+    private func ownResource(of request: ImageRequest) -> ImageRequest.Resource? {
+        guard case .invalid(let url, _) = request.resource, let end = url.firstIndex(of: ":"),
+            let source = configuration.sources[url[..<end].lowercased()]
+        else { return nil }
+        return .provider(name: url) { () async throws(EideticError) in try await source(url) }
     }
 
     /// Passes a request through the interceptors, the first one outermost, then through the other stages.

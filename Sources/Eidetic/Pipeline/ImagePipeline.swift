@@ -38,7 +38,10 @@ public final class ImagePipeline: Sendable {
     /// - Parameter configuration: Its parts and limits.
     public init(_ configuration: Configuration = .standard) {
         self.configuration = configuration
-        (isPlain, hasInterceptors) = (configuration.requestProcessors.isEmpty, !configuration.interceptors.isEmpty)
+        (isPlain, hasInterceptors) = (
+            configuration.requestProcessors.isEmpty && configuration.sources.isEmpty,
+            !configuration.interceptors.isEmpty
+        )
         let memory =
             configuration.memoryCache ?? ImageMemoryCache(costLimit: configuration.memoryLimit, hooks: misses.hooks)
         self.memory = memory
@@ -49,7 +52,13 @@ public final class ImagePipeline: Sendable {
             scaleDownLimit: configuration.scaleDownLimit,
             maximumConcurrentDecodes: configuration.maximumConcurrentDecodes
         )
-        imageLoader = ImageLoader(dataLoader: dataLoader, stage: stage, memory: memory, gate: gate)
+        let derived = DerivedImageStore(
+            settings: configuration.derivedImages,
+            disk: configuration.diskCache,
+            stage: stage,
+            memory: memory
+        )
+        imageLoader = ImageLoader(dataLoader: dataLoader, stage: stage, memory: memory, derived: derived, gate: gate)
         transferredImages = TransferredImages(configuration: configuration)
         cache = ImageCache(tiersOf: configuration, memory: memory, loader: imageLoader)
         if configuration.memoryCache == nil {
@@ -94,6 +103,11 @@ public final class ImagePipeline: Sendable {
             if newValue { downloader.beginInteraction() } else { downloader.endInteraction() }
         }
     }
+
+    /// Cancels all loads that are in progress; each of their callers gets `cancelled`.
+    ///
+    /// Writes to disk of images that were delivered go on, and later loads are not affected.
+    public func cancelAll() { imageLoader.cancelAll() }
 
     /// Removes all images from memory; the disk cache keeps its entries.
     public func removeAllFromMemory() { memory.images.removeAll() }

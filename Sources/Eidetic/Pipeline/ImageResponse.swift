@@ -32,6 +32,9 @@ public struct ImageResponse: Sendable {
     /// A Boolean value indicating whether a server sent the bytes although they were those of the cached image.
     var isTransferred = false
 
+    /// A Boolean value indicating whether the disk had the image in its size and transformed.
+    var isDerived = false
+
     /// The result of revalidating a cached image with its server.
     public enum Revalidation: Sendable {
         /// The cached image is still valid.

@@ -24,6 +24,13 @@ public final class ImagePrefetcher: Sendable {
     private let pipeline: ImagePipeline?
     private let destination: Destination
     private let limiter: AsyncLimiter
+    private let groups = Guarded(Groups())
+
+    /// The groups that are not finished.
+    private struct Groups {
+        var lastID = 0
+        var tasks: [Int: Task<Progress, Never>] = [:]
+    }
 
     /// Creates a prefetcher.
     ///
@@ -60,27 +67,49 @@ public final class ImagePrefetcher: Sendable {
     ) -> Group {
         let (stream, continuation) = AsyncStream<Progress>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let pipeline = pipeline ?? .shared
-        let task = Task.detached(priority: .utility) { [self] in
-            var progress = Progress(finished: 0, skipped: 0, total: requests.count)
-            await withTaskGroup(of: Bool.self) { group in
-                for request in requests {
-                    let ticket = limiter.reserveTicket()
-                    group.addTask { [self] in
-                        let result = await prefetch(request, in: pipeline, ticket: ticket)
-                        onEach?(request, result)
-                        return (try? result.get()) != nil
-                    }
-                }
-                for await isLoaded in group {
-                    progress.finished += 1
-                    if !isLoaded { progress.skipped += 1 }
-                    continuation.yield(progress)
-                }
+        // A task that ends at once waits for the lock until it is in the table.
+        let task = groups.withLock { groups in
+            groups.lastID += 1
+            let id = groups.lastID
+            let task = Task.detached(priority: .utility) { [self] in
+                defer { _ = self.groups.withLock { $0.tasks.removeValue(forKey: id) } }
+                return await run(requests, in: pipeline, reporting: continuation, onEach: onEach)
             }
-            continuation.finish()
-            return progress
+            groups.tasks[id] = task
+            return task
         }
         return Group(progress: stream, task: task)
+    }
+
+    /// Cancels all groups: no further load is started, and the active ones are cancelled.
+    public func cancelAll() {
+        for task in groups.withLock({ Array($0.tasks.values) }) { task.cancel() }
+    }
+
+    private func run(
+        _ requests: [ImageRequest],
+        in pipeline: ImagePipeline,
+        reporting continuation: AsyncStream<Progress>.Continuation,
+        onEach: (@Sendable (ImageRequest, Swift.Result<Result, EideticError>) -> Void)?
+    ) async -> Progress {
+        var progress = Progress(finished: 0, skipped: 0, total: requests.count)
+        await withTaskGroup(of: Bool.self) { group in
+            for request in requests {
+                let ticket = limiter.reserveTicket()
+                group.addTask { [self] in
+                    let result = await prefetch(request, in: pipeline, ticket: ticket)
+                    onEach?(request, result)
+                    return (try? result.get()) != nil
+                }
+            }
+            for await isLoaded in group {
+                progress.finished += 1
+                if !isLoaded { progress.skipped += 1 }
+                continuation.yield(progress)
+            }
+        }
+        continuation.finish()
+        return progress
     }
 
     private func prefetch(

@@ -15,6 +15,11 @@ extension ImageRequest {
         /// A Boolean value indicating whether colours are converted to sRGB; true by default.
         public var convertsToSRGB: Bool
 
+        /// The number of pixels per point that the image is marked with.
+        ///
+        /// `nil`, the default, for that in the name of the file (`@2x`), or 1.
+        public var scale: Double?
+
         /// The change applied to the decoded image; none by default.
         public var transform: (any ImageTransform)?
 
@@ -23,16 +28,18 @@ extension ImageRequest {
             size: PixelSize? = nil,
             contentMode: ContentMode = .fit,
             convertsToSRGB: Bool = true,
-            transform: (any ImageTransform)? = nil
+            transform: (any ImageTransform)? = nil,
+            scale: Double? = nil
         ) {
             self.size = size
             self.contentMode = contentMode
             self.convertsToSRGB = convertsToSRGB
             self.transform = transform
+            self.scale = scale
         }
 
         /// The same rendering at full size.
-        var atFullSize: Rendering { Rendering(convertsToSRGB: convertsToSRGB, transform: transform) }
+        var atFullSize: Rendering { Rendering(convertsToSRGB: convertsToSRGB, transform: transform, scale: scale) }
 
         func cacheKey(for resourceKey: String, options: ImageOptions) -> CacheKey {
             CacheKey(forProcess: cacheKeyText(for: resourceKey, options: options))
@@ -41,9 +48,11 @@ extension ImageRequest {
         /// Returns the text that identifies the image; that of the resource if nothing is changed.
         func cacheKeyText(for resourceKey: String, options: ImageOptions) -> String {
             let flags = relevantOptions(in: options).rawValue
-            guard size != nil || flags != 0 || !convertsToSRGB || transform != nil else { return resourceKey }
+            let isChanged = size != nil || flags != 0 || !convertsToSRGB || transform != nil || scale != nil
+            guard isChanged else { return resourceKey }
             let target = size.map { "\($0) \(contentMode.rawValue)" } ?? "full"
-            return "\(resourceKey)\n\(target) \(flags) \(convertsToSRGB) \(transform?.key ?? "")"
+            let scale = scale.map { " @\($0)" } ?? ""
+            return "\(resourceKey)\n\(target) \(flags) \(convertsToSRGB)\(scale) \(transform?.key ?? "")"
         }
 
         /// Returns those of the options that change a pixel of this rendering.
@@ -69,7 +78,7 @@ extension ImageRequest {
     /// Returns the options for the decoder; the scale is that in the image's name.
     func decodeOptions(byteLimit: ByteCount) -> DecodeOptions {
         var decode = rendering.decodeOptions(for: options, byteLimit: byteLimit)
-        decode.scale = ImageScale.scale(fromName: name)
+        decode.scale = rendering.scale ?? ImageScale.scale(fromName: name)
         return decode
     }
 }

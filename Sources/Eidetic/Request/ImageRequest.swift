@@ -39,6 +39,17 @@ public struct ImageRequest: Sendable, Hashable {
     /// They are sent, and left out of the identity. `*` at the end of a name stands for any ending.
     public var ignoredQueryItems: Set<String> { didSet { updateIdentity() } }
 
+    /// The identity of the bytes, in place of that of the resource; `nil`, the default, for the latter.
+    ///
+    /// It applies to memory and disk, and to equal loads, which are coalesced. Equal keys promise equal images, for all
+    /// URLs, header fields and credentials: a key for what only one user may see has to name the user.
+    /// `ImagePipeline.Configuration.requestProcessors` can set it for all requests. `ImageCache.Key` finds the image by
+    /// the same text.
+    public var cacheKey: String? { didSet { updateIdentity() } }
+
+    /// The caches that the load may read and write; all by default.
+    public var cacheAccess: CacheAccess = .all { didSet { updateIdentity() } }
+
     private var identity: Identity
 
     /// Creates a request.
@@ -98,6 +109,7 @@ public struct ImageRequest: Sendable, Hashable {
         self.resource = resource
         (rendering, options, priority) = (request.rendering, request.options, request.priority)
         (ignoredQueryItems, identity) = (request.ignoredQueryItems, request.identity)
+        (cacheKey, cacheAccess) = (request.cacheKey, request.cacheAccess)
     }
 
     /// The size in upright pixels at which the image is displayed; `nil`, the default, for its full size.
@@ -141,6 +153,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// Returns whether two requests ask for the same image with the same options; priorities may differ.
     public static func == (left: ImageRequest, right: ImageRequest) -> Bool {
         left.imageKey == right.imageKey && left.options == right.options && left.resourceKey == right.resourceKey
+            && left.cacheAccess == right.cacheAccess
     }
 
     /// Feeds the identity of the image to `hasher`.
@@ -160,14 +173,16 @@ extension ImageRequest {
             of resource: Resource,
             rendering: Rendering,
             options: ImageOptions,
-            ignoredQueryItems: Set<String>
+            ignoredQueryItems: Set<String>,
+            cacheKey: String? = nil,
+            cacheAccess: CacheAccess = .all
         ) {
-            resourceKey =
-                resource.identity(ignoringQueryItems: ignoredQueryItems) + resource.identitySuffix(for: options)
+            let name = cacheKey ?? resource.identity(ignoringQueryItems: ignoredQueryItems)
+            resourceKey = name + resource.identitySuffix(for: options)
             imageKey = rendering.cacheKey(for: resourceKey, options: options)
             let fullSize = rendering.atFullSize
             baseKey = rendering.transform == nil ? fullSize.cacheKey(for: resourceKey, options: options) : nil
-            allowsMemory = !resource.hasRemote { $0.limitsAge }
+            allowsMemory = cacheAccess.contains(.readMemory) && !resource.hasRemote { $0.limitsAge }
         }
     }
 
@@ -176,7 +191,9 @@ extension ImageRequest {
             of: resource,
             rendering: rendering,
             options: options,
-            ignoredQueryItems: ignoredQueryItems
+            ignoredQueryItems: ignoredQueryItems,
+            cacheKey: cacheKey,
+            cacheAccess: cacheAccess
         )
     }
 
@@ -189,7 +206,8 @@ extension ImageRequest {
     /// The identity of the image in any size; `nil` if other sizes cannot stand in for this one.
     var baseKey: CacheKey? { identity.baseKey }
 
-    /// A Boolean value indicating whether an image in memory satisfies the directives of the request's own fields.
+    /// A Boolean value indicating whether an image in memory may be used, and satisfies the directives of the request's
+    /// own fields.
     ///
     /// Its age is not known there, so those that limit it are a matter of the disk cache.
     var allowsMemory: Bool { identity.allowsMemory }
@@ -214,11 +232,17 @@ extension ImageRequest {
         let resourceKey: String
         let options: ImageOptions
         let remotes: [FetchRequest]
+        let access: CacheAccess
     }
 
     var dataKey: DataKey {
         let options = options.intersection(.affectingData)
-        return DataKey(resourceKey: resourceKey, options: options, remotes: resource.remotes)
+        return DataKey(
+            resourceKey: resourceKey,
+            options: options,
+            remotes: resource.remotes,
+            access: cacheAccess.intersection([.readOriginal, .writeOriginal])
+        )
     }
 
     /// A Boolean value indicating whether cookies are sent, by which a server may tell its users apart.

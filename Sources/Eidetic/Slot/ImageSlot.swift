@@ -63,7 +63,7 @@ public final class ImageSlot {
     /// - Parameters:
     ///   - request: The request; `nil` to empty the slot.
     ///   - presentation: The way in which the load is shown.
-    ///   - completion: Called exactly once if there is a request.
+    ///   - completion: Called exactly once; without a request with `invalidURL`.
     public func load(
         _ request: ImageRequest?,
         presentation: Presentation = Presentation(),
@@ -78,7 +78,7 @@ public final class ImageSlot {
     ///   - request: The request; `nil` to empty the slot.
     ///   - presentation: The way in which the load is shown.
     ///   - progress: Called as bytes are received.
-    ///   - completion: Called exactly once if there is a request.
+    ///   - completion: Called exactly once; without a request with `invalidURL`.
     public func load(
         _ request: ImageRequest?,
         presentation: Presentation = Presentation(),
@@ -202,6 +202,7 @@ extension ImageSlot {
         state = .empty
         show(presentation.placeholder)
         showIndicator(nil)
+        completion?(.failure(EideticError(.invalidURL, message: "the slot was emptied: there is no URL")))
     }
 
     /// Shows the placeholder and the indicator or, with `refreshCached`, the image in memory.

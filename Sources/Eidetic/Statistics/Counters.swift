@@ -39,7 +39,9 @@ final class Counters: Sendable {
         state.withLock { state in
             switch response.source {
             case .memory: state.statistics.memoryHits += 1
-            case .disk, .shared: if !isLocal { state.statistics.diskHits += 1 }
+            case .disk, .shared:
+                if !isLocal { state.statistics.diskHits += 1 }
+                if response.isDerived { state.statistics.derivedHits += 1 }
             case .network: state.statistics.networkLoads += 1
             }
             if response.source != .network, !isLocal, !response.isTransferred {
@@ -75,8 +77,12 @@ extension PipelineStatistics.Stage {
 extension ImagePipeline {
     /// A Boolean value indicating whether no download, decode, write to disk or other job is active.
     package var isIdle: Bool {
-        dataLoader.activeJobCount + imageLoader.activeJobCount + dataLoader.activeWriteCount == 0
+        dataLoader.activeJobCount + imageLoader.activeJobCount + dataLoader.activeWriteCount
+            + imageLoader.derived.pendingCount == 0
     }
+
+    /// Waits until the derived images of all finished loads are on disk; for a program that is about to exit.
+    package func finishDerivedImages() async { await imageLoader.derived.finish() }
 
     /// The statistics of all loads since the pipeline was created.
     public var statistics: PipelineStatistics {

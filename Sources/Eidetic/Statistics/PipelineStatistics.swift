@@ -16,6 +16,8 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var memoryHits = 0
     /// The number of images from the disk cache; local resources are not counted.
     public var diskHits = 0
+    /// The number of images from the disk cache that it had in their size and transformed.
+    public var derivedHits = 0
     /// The number of images from the network.
     public var networkLoads = 0
     /// The number of loads that were cancelled.
@@ -51,6 +53,7 @@ extension PipelineStatistics {
             ("loads_total", "Loads of images.", loads),
             ("memory_hits_total", "Images from memory.", memoryHits),
             ("disk_hits_total", "Images from disk.", diskHits),
+            ("derived_hits_total", "Images from disk in their size, and transformed.", derivedHits),
             ("network_loads_total", "Images from the network.", networkLoads),
             ("cancelled_total", "Loads that were cancelled.", cancelled),
             ("failures_total", "Loads that failed.", failures),

@@ -4,7 +4,7 @@ import EideticCore
 /// A loader of all images of a list, some at a time.
 final class BatchLoader: Sendable {
     private let arguments: LoadArguments
-    private let pipeline: ImagePipeline
+    let pipeline: ImagePipeline
     private let display: ProgressDisplay
     private let writer: ImageWriter?
     private let sheet: ContactSheet?

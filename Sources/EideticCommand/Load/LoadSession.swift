@@ -34,7 +34,10 @@ struct LoadSession {
     /// Loads all images; blocks until that is done or stopped.
     func run() -> ExitStatus {
         let loader = makeLoader()
-        canceller.runAndWait { await loader.run() }
+        canceller.runAndWait {
+            await loader.run()
+            await loader.pipeline.finishDerivedImages()
+        }
         let hasSheet = canceller.exitStatus == nil && writeSheet()
         writeMetrics()
         display.finish()

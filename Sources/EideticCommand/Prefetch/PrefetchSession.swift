@@ -44,7 +44,10 @@ struct PrefetchSession {
         }
         let pipeline = PipelineFactory(concurrency: concurrency, cache: cache).makePipeline(reportingTo: display)
         let requests = makeRequests()
-        canceller.runAndWait { await prefetch(requests, pipeline: pipeline) }
+        canceller.runAndWait {
+            await prefetch(requests, pipeline: pipeline)
+            await pipeline.finishDerivedImages()
+        }
         display.finish()
         return reportSummary(of: display.tally)
     }

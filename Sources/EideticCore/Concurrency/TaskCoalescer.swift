@@ -213,6 +213,26 @@ extension TaskCoalescer {
         subscriber.complete(with: .failure(.cancelled))
     }
 
+    /// Cancels all jobs; their subscribers get `cancelled` before this function returns.
+    ///
+    /// - Complexity: O(*n*) in the number of subscribers.
+    @inlinable
+    package func cancelAll() {
+        let jobs = state.withLock { state in
+            let jobs = state.activeJobs.values.map { job in
+                job.progressHandlers.withLock { $0.handlers = [:] }
+                return (context: job.context, cancel: job.cancel, subscribers: job.subscribers.inJoinOrder)
+            }
+            state.activeJobs = [:]
+            return jobs
+        }
+        for job in jobs {
+            job.context.cancel()
+            job.cancel?()
+            for subscriber in job.subscribers { subscriber.complete(with: .failure(.cancelled)) }
+        }
+    }
+
     /// Adjusts the job's priority after a subscriber joined or left.
     ///
     /// Returns early in the common case: the job is as urgent as that subscriber, and another subscriber is, too.

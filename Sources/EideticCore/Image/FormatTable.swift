@@ -22,6 +22,13 @@ enum FormatTable {
         return index < standard.count ? standard[index] : own.withLock { $0[index - standard.count] }
     }
 
+    /// Returns the index of the format with a name; `nil` if there is none.
+    static func index(named name: String) -> UInt8? {
+        if let index = standard.firstIndex(where: { $0.name == name }) { return UInt8(index) }
+        let index = own.withLock { own in own.firstIndex { $0.name == name } }
+        return index.map { UInt8(standard.count + $0) }
+    }
+
     /// Returns the index of a user's format, which is added unless one of its name exists.
     static func index(ofOwn entry: Entry) -> UInt8 {
         precondition(!standard.contains { $0.name == entry.name }, "\(entry.name) is a format of Eidetic itself")

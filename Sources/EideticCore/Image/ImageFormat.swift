@@ -18,6 +18,12 @@ public struct ImageFormat: Sendable, Hashable {
         index = FormatTable.index(ofOwn: entry)
     }
 
+    /// Creates the format with a name; `nil` if this process knows none.
+    package init?(named name: String) {
+        guard let index = FormatTable.index(named: name) else { return nil }
+        self.index = index
+    }
+
     /// The name, such as `jpeg` or `png`.
     public var rawValue: String { FormatTable.entry(at: index).name }
 

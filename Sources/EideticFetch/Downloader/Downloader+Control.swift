@@ -54,6 +54,11 @@ extension Downloader {
         scheduler.updateSuspension { $0.suspendedPriority = priority }
     }
 
+    /// Cancels all downloads of bodies that are returned or written to files; their callers get `cancelled`.
+    ///
+    /// Streams go on; they end when their readers do. Later downloads are not affected.
+    public func cancelAll() { cancelAllDownloads() }
+
     /// Resumes all suspended downloads.
     ///
     /// While the user of a pipeline scrolls, downloads of low priority stay suspended until the interaction ends.

@@ -177,6 +177,8 @@ public final class Downloader: Sendable {
         try request.validate()
     }
 
+    func cancelAllDownloads() { coalescer.cancelAll() }
+
     /// The number of downloads in progress; a shared download counts once.
     package var jobCount: Int { coalescer.activeJobCount }
 

@@ -116,8 +116,8 @@ public struct ImageWidget {
     ) {
         var load = WidgetLoad(part: part, presentation: presentation)
         load.presentation.placeholder = placeholder ?? presentation.placeholder
-        guard let url else { return start(load, for: nil) }
         (load.progress, load.completion) = (progress, completion)
+        guard let url else { return start(load, for: nil) }
         let request = UnsizedRequest(url: url, options: options, transform: transform, mode: state.contentMode)
         guard let size = size ?? state.knownSize else { return startWhenSized(load, for: request) }
         start(load, for: request, size: size)

@@ -15,6 +15,8 @@ extension DiskCache {
         public let metadata: Metadata
         /// A Boolean value indicating whether the entry has expired.
         public let isExpired: Bool
+        /// The checksum of the value (XXH3), which is not verified.
+        package let bodyChecksum: UInt64
     }
 
     func entryInfo(for key: String) throws(EideticError) -> EntryInfo? {
@@ -52,7 +54,8 @@ extension DiskCache {
             size: ByteCount(footer.bodySize),
             allocatedSize: ByteCount(status.allocatedSize),
             metadata: footer.metadata,
-            isExpired: limits.isExpired(footer.metadata, modified: status.modificationTime, at: time.now)
+            isExpired: limits.isExpired(footer.metadata, modified: status.modificationTime, at: time.now),
+            bodyChecksum: footer.bodyChecksum
         )
     }
 }

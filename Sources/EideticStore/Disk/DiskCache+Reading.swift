@@ -159,7 +159,8 @@ extension DiskCache {
         if (try? work.waitUntilAdmitted()) != nil { try? files.setModificationTime(of: layout.path(of: hash), to: now) }
     }
 
-    private func recordAccess(to hash: CacheKey) {
+    /// Records that an entry was used, so that it is evicted later.
+    func recordAccess(to hash: CacheKey) {
         guard accessLog.record(hash), !configuration.isReadOnly else { return }
         schedule { cache, _ in cache.flushAccesses() }
     }

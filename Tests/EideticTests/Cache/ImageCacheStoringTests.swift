@@ -25,6 +25,26 @@ struct ImageCacheStoringTests {
         }
     }
 
+    @Test("C07 F03 the first frame of an animation and all its frames are two images, in memory and on disk")
+    func framesOfAnimation() async throws {
+        let fixture = try ImageCacheFixture()
+        let animation = try TestImage.image(frames: 5, format: .gif)
+        let first = ImageCache.Key("a", options: .firstFrameOnly), all = ImageCache.Key("a", options: .preloadAllFrames)
+        let small = PixelSize(width: 4, height: 4)
+        for key in [first, all] {
+            try await fixture.cache.insert(animation, for: key)
+            for cache in [fixture.cache, fixture.nextRun()] {
+                #expect(try await cache.image(for: first)?.frames.count == 1)
+                #expect(try await cache.image(for: "a")?.frames.count == 1)
+                #expect(try await cache.image(for: all)?.frames.count == 5)
+                #expect(try cache.blocking.image(for: all)?.frames.count == 5)
+                #expect(try await cache.image(for: .init("a", rendering: .init(size: small)))?.frames.count == 1)
+            }
+            #expect(try fixture.disk.blocking.entries().map(\.metadata.kind) == [.original])
+            try await fixture.cache.removeAll()
+        }
+    }
+
     @Test("C06 bytes are stored unchanged, and an error reaches the caller; the image is in memory all the same")
     func bytes() async throws {
         let fixture = try ImageCacheFixture()

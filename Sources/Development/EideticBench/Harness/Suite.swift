@@ -40,5 +40,6 @@ struct Suite: Sendable {
         transfer,
         pipeline,
         load,
+        derived,
     ]
 }

@@ -4,6 +4,14 @@ import EideticStore
 import EideticTestSupport
 import Glibc
 
+extension DiskCache.Blocking {
+    /// The number of derived entries, and the space that they use on the device.
+    fileprivate func derivedUsage() throws(EideticError) -> (count: Int, bytes: Int) {
+        let entries = try entries().filter { $0.metadata.kind == .derived }
+        return (entries.count, entries.reduce(0) { $0 + $1.allocatedSize.bytes })
+    }
+}
+
 extension Suite {
     /// Complete loads of many photographs: network, disk, decoding.
     static let load = Suite(
@@ -47,6 +55,8 @@ private struct LoadMeasurement {
         var cold: [Double] = []
         var processor: [Double] = []
         var warm: [Double] = []
+        var coldWithDerived: [Double] = []
+        var second: [Double] = []
         var download: [Double] = []
         var decode: [Double] = []
         var read: [Double] = []
@@ -55,7 +65,7 @@ private struct LoadMeasurement {
     }
 
     func run(with bench: Bench) async throws {
-        var times = Times()
+        var times = Times(), usage = (count: 0, bytes: 0)
         let hasVips =
             Subprocess.executablePath(for: "vipsthumbnail") != nil && Subprocess.executablePath(for: "curl") != nil
         for round in 0..<rounds {
@@ -68,12 +78,36 @@ private struct LoadMeasurement {
             times.decode.append(try await milliseconds { try await decode() })
             times.read.append(try await milliseconds { try await readAndDecode() })
             try removeContents(of: cache)
+            let derived = workDirectory.path(of: "derived\(round)")
+            times.coldWithDerived.append(try await milliseconds(loading: .automatic, into: derived))
+            times.second.append(try await milliseconds(loading: .automatic, into: derived))
+            usage = try DiskCache(DiskCache.Configuration(directory: derived)).blocking.derivedUsage()
+            try removeContents(of: derived)
             guard hasVips else { continue }
             times.single.append(try await milliseconds { try await runCurlAndVips(batch: 1) })
             let batch = (urls.count + cores - 1) / cores
             times.batched.append(try await milliseconds { try await runCurlAndVips(batch: batch) })
         }
         report(times, with: bench)
+        reportDerived(times, usage: usage, with: bench)
+    }
+
+    private func reportDerived(_ times: Times, usage: (count: Int, bytes: Int), with bench: Bench) {
+        bench.report(
+            BenchmarkCase("\(urls.count) photographs, a second time", unit: .milliseconds, goal: .ratio(0.2)),
+            samples: Samples(values: times.second),
+            baseline: ("read and decode of the originals", Samples(values: times.read))
+        )
+        let cold = "\(urls.count) photographs, cold, with derived images"
+        bench.report(
+            BenchmarkCase(cold, unit: .milliseconds, goal: .ratio(1.05)),
+            samples: Samples(values: times.coldWithDerived),
+            baseline: ("without", Samples(values: times.cold))
+        )
+        bench.report(
+            BenchmarkCase("disk space of \(usage.count) derived images", unit: .bytes),
+            samples: Samples(values: [Double(usage.bytes)])
+        )
     }
 
     private func report(_ times: Times, with bench: Bench) {
@@ -108,8 +142,35 @@ private struct LoadMeasurement {
 
     /// Loads all photographs through a pipeline with a disk cache in `directory`.
     private func load(cacheDirectory directory: String) async throws {
-        let disk = try DiskCache(DiskCache.Configuration(directory: directory))
-        let pipeline = ImagePipeline(.init(diskCache: disk))
+        try await load(by: try makePipeline(.originals, in: directory))
+    }
+
+    /// Returns the time of a load of all photographs; the derived images are written afterwards.
+    private func milliseconds(
+        loading policy: ImagePipeline.Configuration.DerivedImages.Policy,
+        into directory: String
+    ) async throws -> Double {
+        var pipeline: ImagePipeline?
+        let time = try await milliseconds {
+            let new = try makePipeline(policy, in: directory)
+            pipeline = new
+            try await load(by: new)
+        }
+        await pipeline?.finishDerivedImages()
+        return time
+    }
+
+    private func makePipeline(
+        _ policy: ImagePipeline.Configuration.DerivedImages.Policy,
+        in directory: String
+    ) throws -> ImagePipeline {
+        var configuration = ImagePipeline.Configuration()
+        configuration.diskCache = try DiskCache(DiskCache.Configuration(directory: directory))
+        configuration.derivedImages.policy = policy
+        return ImagePipeline(configuration)
+    }
+
+    private func load(by pipeline: ImagePipeline) async throws {
         let size = PixelSize(width: 400, height: 400)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for url in urls {

@@ -1,0 +1,167 @@
+import EideticCore
+import EideticStore
+
+/// The images of other sizes, and the transformed ones, on disk: finds them, and writes them one after the other at low
+/// priority.
+final class DerivedImageStore: Sendable {
+    /// An image that waits for its write.
+    private struct Pending: Sendable {
+        let key: String
+        /// The key of the bytes.
+        let original: String
+        let imageKey: CacheKey
+        let record: DerivedImageRecord
+        /// The processor time that making it took.
+        let makingTime: Duration
+        /// The image; `nil` if those that wait hold enough memory, so that the memory cache must still have it.
+        let image: Image?
+        let work: BackgroundWork
+    }
+
+    private struct State {
+        var queue: [Pending] = []
+        /// The keys of all images that wait or are being written.
+        var keys: Set<String> = []
+        var heldBytes = 0
+        var isDraining = false
+        var waiters: [Waiter<Void>] = []
+    }
+
+    let settings: ImagePipeline.Configuration.DerivedImages
+    let disk: DiskCache?
+    private let stage: DecodeStage
+    private let memory: ImageMemoryCache
+    private let state = Guarded(State())
+
+    /// The memory of the images that wait outside of the memory cache.
+    private static let heldLimit = 32 << 20
+
+    init(
+        settings: ImagePipeline.Configuration.DerivedImages,
+        disk: DiskCache?,
+        stage: DecodeStage,
+        memory: ImageMemoryCache
+    ) {
+        self.settings = settings
+        self.disk = settings.policy == .originals ? nil : disk
+        (self.stage, self.memory) = (stage, memory)
+    }
+
+    /// The number of images that wait or are being written.
+    var pendingCount: Int { state.withLock { $0.keys.count } }
+
+    /// Waits until all images that were queued are on disk, or are not kept; returns early if the task is cancelled.
+    func finish() async {
+        let waiter = Waiter<Void>()
+        let isIdle = state.withLock { state in
+            if !state.keys.isEmpty { state.waiters.append(waiter) }
+            return state.keys.isEmpty
+        }
+        if !isIdle { await waiter.value(ifCancelled: ()) }
+    }
+
+    /// Queues an image that was made for a load, if it is one that the disk keeps; returns at once.
+    ///
+    /// - Parameters:
+    ///   - rendition: The image, and the processor time in which it was made.
+    ///   - encodedImage: The bytes that it was made from.
+    ///   - load: The load.
+    func store(_ rendition: DecodeStage.Rendition, of encodedImage: EncodedImage, for load: Load) {
+        let image = rendition.image
+        guard let disk, !disk.configuration.isReadOnly, encodedImage.mayBeDerivedFrom, load.policy.writesToDisk,
+            load.policy.access.contains(.writeDerived),
+            load.request.isDerived, !image.isAnimated, !image.isPartial,
+            image.size != image.sourceSize || load.request.rendering.transform != nil, isWorthwhile(rendition),
+            let record = DerivedImageRecord(image)
+        else { return }
+        let key = load.request.derivedKey
+        guard state.withLock({ $0.keys.insert(key).inserted }) else { return }
+        guard let work = try? disk.beginWork() else { return forget(key, heldBytes: 0) }
+        let startsDraining = state.withLock { state in
+            let isHeld = state.heldBytes + image.cost.bytes <= Self.heldLimit
+            if isHeld { state.heldBytes += image.cost.bytes }
+            let pending = Pending(
+                key: key,
+                original: load.request.resourceKey,
+                imageKey: load.request.imageKey,
+                record: record,
+                makingTime: rendition.makingTime,
+                image: isHeld ? image : nil,
+                work: work
+            )
+            state.queue.append(pending)
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+        if startsDraining { Task.detached(priority: .background) { await self.drain() } }
+    }
+
+    /// Returns whether an image may be kept, before it is encoded: the fastest decoder needs 4 ns for a pixel.
+    private func isWorthwhile(_ rendition: DecodeStage.Rendition) -> Bool {
+        let image = rendition.image
+        let leastReadingTime = Duration.nanoseconds(min(image.size.pixelCount, 1 << 40) * 4)
+        return settings.policy != .automatic || rendition.makingTime > leastReadingTime * 4
+    }
+
+    private func forget(_ key: String, heldBytes: Int) {
+        let waiters = state.withLock { state -> [Waiter<Void>] in
+            state.keys.remove(key)
+            state.heldBytes -= heldBytes
+            guard state.keys.isEmpty else { return [] }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume(returning: ()) }
+    }
+}
+
+// MARK: Writing
+extension DerivedImageStore {
+    private func drain() async {
+        while let next = state.withLock({ state -> Pending? in
+            state.isDraining = !state.queue.isEmpty
+            return state.queue.isEmpty ? nil : state.queue.removeFirst()
+        }) {
+            do throws(EideticError) { try await write(next) } catch {
+                Log.write(.debug, category: .store, message: "\(next.key): derived image not stored: \(error)")
+            }
+            next.work.end()
+            forget(next.key, heldBytes: next.image?.cost.bytes ?? 0)
+        }
+    }
+
+    private func write(_ pending: Pending) async throws(EideticError) {
+        guard let disk, let image = pending.image ?? memory.decodedImage(for: pending.imageKey),
+            image.provenance == pending.record.provenance
+        else { return }
+        if let known = try await disk.info(for: pending.key), !known.isExpired,
+            DerivedImageRecord(known.metadata) == pending.record
+        {
+            return
+        }
+        let (isExact, limits) = (settings.isExact, stage.limits)
+        let encoded = try await stage.run(in: JobContext(priority: .low)) { _ throws(EideticError) in
+            try pending.work.waitUntilAdmitted()
+            return try DerivedImageCoding.encode(image, isExact: isExact, limits: limits)
+        }
+        guard settings.policy != .automatic || encoded.decodingTime * 4 < pending.makingTime else { return }
+        var metadata = DiskCache.Metadata()
+        (metadata.kind, metadata.extendedData) = (.derived, pending.record.encoded)
+        let checksum = pending.record.provenance.checksum
+        try await disk.insert(encoded.bytes, for: pending.key, metadata: metadata, within: pending.work)
+        guard settings.policy == .derived, let work = try? disk.beginWork() else { return }
+        try await disk.replaceOriginalByPlaceholder(pending.original, checksum: checksum, within: work)
+    }
+}
+
+extension ImageRequest {
+    /// A Boolean value indicating whether the image differs from the resource in its size or by a transform, in a way
+    /// that the disk may keep.
+    var isDerived: Bool {
+        (rendering.size != nil || rendering.transform != nil) && rendering.convertsToSRGB
+            && options.isDisjoint(with: [.scaleDownLargeImages, .preloadAllFrames]) && resource.isStoredOnDisk
+    }
+
+    /// The name of the derived image on disk.
+    var derivedKey: String { rendering.cacheKeyText(for: resourceKey, options: options) }
+}

@@ -1,0 +1,111 @@
+import EideticCodecs
+import EideticCore
+import EideticStore
+
+/// Images on disk that are already of the requested size and transformed.
+extension ImageLoader {
+    /// Returns the image from the derived ones on disk; `nil` if there is none that may be used.
+    func derivedImage(for job: Job) async throws(EideticError) -> Output? {
+        let load = job.load
+        guard let disk = derived.disk, mayUseDerivedImages(for: load) else { return nil }
+        try await gate.waitUntilOpen(for: job.context)
+        let timer = StepTimer(), (key, original) = (load.request.derivedKey, load.request.resourceKey)
+        let entry = try? await disk.derivedEntry(for: key, from: original, context: job.context)
+        guard let found = entry.flatMap({ usable($0, for: load) }) else { return nil }
+        let step = timer.step(.disk, detail: found.detail)
+        do throws(EideticError) {
+            let rendition = try await stage.run(decoding: found.bytes, in: job.context) {
+                [self] context throws(EideticError) in
+                try self.rendition(of: found, for: load, context: context)
+            }
+            return output(rendition, of: found, after: step, for: load, token: job.token)
+        } catch  where error.code != .cancelled {
+            _ = try? await disk.remove(key)
+            return nil
+        }
+    }
+
+    /// Returns the image from the derived ones on disk, read and decoded by the calling thread.
+    func derivedImageSynchronously(for load: Load, token: RenditionIndex.LoadToken) -> Output? {
+        guard let disk = derived.disk, mayUseDerivedImages(for: load) else { return nil }
+        let timer = StepTimer(), (key, original) = (load.request.derivedKey, load.request.resourceKey)
+        guard let entry = try? disk.blocking.derivedEntry(for: key, from: original),
+            let found = usable(entry, for: load)
+        else { return nil }
+        let step = timer.step(.disk, detail: found.detail)
+        guard let rendition = try? self.rendition(of: found, for: load, context: nil) else { return nil }
+        return output(rendition, of: found, after: step, for: load, token: token)
+    }
+
+    private func mayUseDerivedImages(for load: Load) -> Bool {
+        let policy = load.policy
+        guard load.request.isDerived, !policy.defersDecoding, policy.tiers.allowsDerivedImages,
+            policy.access.contains(.readDerived)
+        else { return false }
+        // Newer bytes may not be on disk yet.
+        return dataLoader.activeImages[load.request.dataKey] == nil
+    }
+
+    /// A derived image that may be used.
+    private struct Found: Sendable {
+        let bytes: [UInt8]
+        /// `nil` if the application has stored the image.
+        let record: DerivedImageRecord?
+        let timeToLive: Duration?
+
+        var detail: String { "derived, \(ByteCount(bytes.count))" }
+    }
+
+    /// Returns a derived image if it is that of the bytes which the disk has, and if those need no server.
+    ///
+    /// One that the application has stored is used until the bytes are replaced.
+    private func usable(_ derived: DiskCache.DerivedEntry, for load: Load) -> Found? {
+        let (entry, original) = (derived.entry, derived.original)
+        let record = DerivedImageRecord(entry.metadata)
+        guard let original else {
+            guard record == nil else { return nil }
+            return Found(bytes: entry.bytes, record: nil, timeToLive: dataLoader.timeToLive(of: entry.metadata))
+        }
+        if let record {
+            guard record.provenance.checksum == original.checksum else { return nil }
+        } else {
+            guard entry.metadata.storageTime >= original.metadata.storageTime else { return nil }
+        }
+        let reuse = dataLoader.reuse(of: original.metadata, isExpired: original.isExpired, for: load)
+        return reuse.isAllowed ? Found(bytes: entry.bytes, record: record, timeToLive: reuse.timeToLive) : nil
+    }
+
+    private func rendition(
+        of found: Found,
+        for load: Load,
+        context: JobContext?
+    ) throws(EideticError) -> DecodeStage.Rendition {
+        let timer = StepTimer()
+        let decoded = try DerivedImageCoding.decode(found.bytes, limits: stage.limits, context: context)
+        let scale = stage.policy(for: load).options.scale
+        let image = found.record?.restored(decoded, scale: scale) ?? decoded
+        return DecodeStage.Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
+    }
+
+    private func output(
+        _ rendition: DecodeStage.Rendition,
+        of found: Found,
+        after step: LoadTrace.Step,
+        for load: Load,
+        token: RenditionIndex.LoadToken
+    ) -> Output {
+        token.insert(rendition.image, for: load.request, from: .disk, timeToLive: found.timeToLive)
+        return Output(
+            image: rendition.image,
+            source: .disk,
+            encodedImage: nil,
+            steps: [step] + rendition.steps,
+            isDerived: true
+        )
+    }
+}
+
+extension CachePolicy {
+    /// A Boolean value indicating whether an image on disk that was made from fresh bytes may be used.
+    fileprivate var allowsDerivedImages: Bool { self != .sourceOnly && !isValidation }
+}

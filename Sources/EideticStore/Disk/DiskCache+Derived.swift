@@ -1,0 +1,99 @@
+package import EideticCore
+
+/// Entries that were computed from another entry, the original, and are used only as long as its bytes are known.
+extension DiskCache {
+    /// The description of an original, which may have been replaced by a placeholder.
+    package struct Original: Sendable {
+        /// The checksum of the bytes.
+        package let checksum: UInt64
+        package let metadata: Metadata
+        package let isExpired: Bool
+    }
+
+    /// A derived entry, with the original that it may have been made from.
+    package struct DerivedEntry: Sendable {
+        package let entry: Entry
+        /// The original, also an expired one; `nil` if there is none.
+        package let original: Original?
+    }
+
+    /// Reads a derived entry, and the description of its original without the bytes.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the derived entry.
+    ///   - original: The key of the original.
+    ///   - context: The priority of the read.
+    /// - Returns: `nil` if there is no entry of the kind `derived`.
+    /// - Throws: The errors of ``read(_:allowingExpired:)``.
+    package func derivedEntry(
+        for key: String,
+        from original: String,
+        context: JobContext
+    ) async throws(EideticError) -> DerivedEntry? {
+        try await pool.run(in: context) { _ throws(EideticError) in
+            try self.blocking.derivedEntry(for: key, from: original)
+        }
+    }
+
+    /// Returns what is known of an original: of its entry, else of the placeholder that has replaced it.
+    package func original(for key: String) async throws(EideticError) -> Original? {
+        try await pool.run { _ throws(EideticError) in try self.blocking.original(for: key) }
+    }
+
+    /// Replaces an original by a placeholder, which keeps its checksum and metadata, and no bytes.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the original.
+    ///   - checksum: The checksum of the bytes from which images were derived; an original with others stays.
+    ///   - work: The work that the replacement is a part of.
+    /// - Throws: The errors of ``insert(_:for:metadata:)``.
+    package func replaceOriginalByPlaceholder(
+        _ key: String,
+        checksum: UInt64,
+        within work: BackgroundWork
+    ) async throws(EideticError) {
+        guard let info = try await info(for: key), info.bodyChecksum == checksum else { return }
+        let body = withUnsafeBytes(of: checksum.littleEndian) { Array($0) }
+        try await insert(body, for: Self.placeholderKey(of: key), metadata: info.metadata, within: work)
+        try await remove(key)
+    }
+
+    /// Removes an original and its placeholder, so that nothing derived from it is used any more.
+    package func removeOriginal(_ key: String) async throws(EideticError) {
+        try await remove(key)
+        try await remove(Self.placeholderKey(of: key))
+    }
+
+    /// Returns the key of the placeholder of an original.
+    package static func placeholderKey(of key: String) -> String { "\(key)\noriginal" }
+}
+
+extension DiskCache.Blocking {
+    /// Reads a derived entry; see ``DiskCache/derivedEntry(for:from:context:)``.
+    package func derivedEntry(
+        for key: String,
+        from original: String
+    ) throws(EideticError) -> DiskCache.DerivedEntry? {
+        guard let entry = try read(key), entry.metadata.kind == .derived else { return nil }
+        let known = try self.original(for: original)
+        // Without it the derived entry could not be used any more.
+        if known != nil { cache.recordAccess(to: CacheKey(cache.storedKeyForReading(original))) }
+        return DiskCache.DerivedEntry(entry: entry, original: known)
+    }
+
+    /// Returns what is known of an original; see ``DiskCache/original(for:)``.
+    package func original(for key: String) throws(EideticError) -> DiskCache.Original? {
+        if let info = try info(for: key) {
+            return .init(checksum: info.bodyChecksum, metadata: info.metadata, isExpired: info.isExpired)
+        }
+        guard let entry = try read(DiskCache.placeholderKey(of: key)), entry.bytes.count == 8 else { return nil }
+        let checksum = entry.bytes.withUnsafeBytes { $0.number(UInt64.self, at: 0) }
+        return .init(checksum: checksum, metadata: entry.metadata, isExpired: false)
+    }
+
+    /// Removes an original and its placeholder; see ``DiskCache/removeOriginal(_:)``.
+    package func removeOriginal(_ key: String) throws(EideticError) {
+        _ = try remove(key)
+        _ = try remove(DiskCache.placeholderKey(of: key))
+    }
+}

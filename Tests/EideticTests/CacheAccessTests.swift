@@ -1,0 +1,104 @@
+import Eidetic
+import EideticCore
+import EideticTestSupport
+import Testing
+
+@Suite("Caches that a request may read and write, and its own key", .timeLimit(.minutes(2)), .needsNginx)
+struct CacheAccessTests {
+    private func response(_ request: ImageRequest, from pipeline: ImagePipeline) async throws -> ImageResponse {
+        var request = request
+        request.options.insert(.waitStoreCache)
+        let response = try await pipeline.response(for: request)
+        await waitUntil { pipeline.isIdle }
+        return response
+    }
+
+    @Test("C08 a request that may not write a cache leaves it as it was")
+    func writes() async throws {
+        for (access, memory, disk) in [
+            (.all, true, 1), (.read, false, 0), (.init([.read, .writeMemory]), true, 0),
+            (.init([.read, .writeOriginal]), false, 1),
+        ] as [(ImageRequest.CacheAccess, Bool, Int)] {
+            let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
+            var request = try fixture.serve()
+            request.cacheAccess = access
+            _ = try await response(request, from: pipeline)
+            request.cacheAccess = .all
+            #expect((pipeline.cachedImage(for: request) != nil) == memory)
+            #expect(try await pipeline.cache.diskUsage.entryCount == disk)
+        }
+    }
+
+    @Test("C08 a request that may not read a cache is answered by the next one")
+    func reads() async throws {
+        let fixture = try await PipelineFixture(), pipeline = fixture.pipeline
+        var request = try fixture.serve()
+        _ = try await response(request, from: pipeline)
+        request.cacheAccess.remove(.readMemory)
+        #expect(pipeline.cachedImage(for: request) == nil)
+        #expect(try await response(request, from: pipeline).source == .disk)
+        request.cacheAccess.remove(.readOriginal)
+        #expect(try await response(request, from: pipeline).source == .network)
+        request.cacheAccess.insert(.readMemory)
+        #expect(try await response(request, from: pipeline).source == .memory)
+        request.cacheAccess = [.write]
+        request.options = .fromCacheOnly
+        await #expect { try await pipeline.response(for: request) } throws: {
+            ($0 as? EideticError)?.code == .cacheMiss
+        }
+    }
+
+    @Test("C23 derived images are neither written nor read if the request forbids it")
+    func derived() async throws {
+        let fixture = try await PipelineFixture()
+        var configuration = fixture.pipeline.configuration
+        configuration.derivedImages.policy = .both
+        var request = try fixture.serve(width: 400, height: 300, size: PixelSize(width: 100, height: 100))
+        request.cacheAccess.remove(.writeDerived)
+        for _ in 0..<2 { _ = try await response(request, from: ImagePipeline(configuration)) }
+        #expect(try await fixture.pipeline.cache.diskUsage.entryCount == 1)
+        request.cacheAccess = .all
+        for hits in 0...1 {
+            let pipeline = ImagePipeline(configuration)
+            _ = try await response(request, from: pipeline)
+            #expect(pipeline.statistics.derivedHits == hits)
+        }
+        request.cacheAccess.remove(.readDerived)
+        let pipeline = ImagePipeline(configuration)
+        #expect(try await response(request, from: pipeline).source == .disk && pipeline.statistics.derivedHits == 0)
+    }
+
+    @Test("C05 requests with equal keys are one image, whatever their URLs; a processor can set the key of all")
+    func key() async throws {
+        let fixture = try await PipelineFixture(), plain = try fixture.serve()
+        var configuration = fixture.pipeline.configuration
+        @Sendable func name(_ request: ImageRequest) throws(EideticError) -> ImageRequest {
+            var request = request
+            request.cacheKey = String(request.name.prefix { $0 != "?" })
+            return request
+        }
+        configuration.requestProcessors = [name]
+        let pipeline = ImagePipeline(configuration)
+        for number in 0..<3 { _ = try await response(ImageRequest("\(plain.name)?\(number)"), from: pipeline) }
+        #expect(try await fixture.server.requests().count == 1)
+        let hit = try await pipeline.cache.lookup(.init(plain.name), in: .disk)
+        #expect(hit?.image?.size == PixelSize(width: 64, height: 48))
+        var named = plain
+        named.cacheKey = "another"
+        #expect(named != plain)
+        #expect(try await response(named, from: fixture.pipeline).source == .network)
+        #expect(try await fixture.pipeline.cache.image(for: "another") != nil)
+    }
+
+    @Test("L26 the scale of a request marks the image, before that of the name, and is a part of the identity")
+    func scale() async throws {
+        let fixture = try await PipelineFixture()
+        let request = try fixture.serve("a@2x.png")
+        #expect(try await response(request, from: fixture.pipeline).image.scale == 2)
+        var other = request
+        other.rendering.scale = 1.5
+        #expect(other != request)
+        #expect(try await response(other, from: fixture.pipeline).image.scale == 1.5)
+        #expect(try await response(other, from: try fixture.nextRun()).image.scale == 1.5)
+    }
+}
