@@ -109,7 +109,6 @@ struct StepTests {
         #expect(plan.calls.count { $0.call == .rename && $0.path == path } <= 1)
         #expect(plan.count(of: .rename) >= 1)
         #expect(try disk.blocking.contains("provider:chart"))
-        #expect(disk.blocking.usage.entryCount == 1)
     }
 
     @Test(

@@ -133,7 +133,9 @@ extension ImageDataLoader {
     ) -> (isAllowed: Bool, timeToLive: Duration?) {
         let stored = StoredEntry(DiskCache.Entry(key: load.request.resourceKey, bytes: [], metadata: metadata))
         guard !isExpired, !dependsOnFields(stored), !stored.record.dependsOnHooks else { return (false, nil) }
-        guard load.server != nil, let freshness = freshness(of: stored) else { return (true, nil) }
+        guard load.server != nil, let freshness = freshness(of: stored) else {
+            return (true, disk?.timeToLive(of: metadata))
+        }
         guard freshness.reuse(at: now, request: load.policy.cacheFields) == .fresh else { return (false, nil) }
         return (true, timeToLive(of: metadata))
     }
