@@ -101,6 +101,21 @@ struct LimitTests {
         #expect(error?.message.contains("longer than the limit") == true)
     }
 
+    @Test("F07 a decode is stopped half-way when its time is over", arguments: [ImageFormat.jpeg, .png, .webp])
+    func stopsHalfway(_ format: ImageFormat) throws {
+        let bytes = try Fixture.encode(try TestImages.photo(width: 3_000, height: 2_000), as: format)
+        func time(limit: Duration) -> (Duration, EideticError?) {
+            let start = SystemTime().uptime, error = decodingError(for: bytes) { $0.duration = limit }
+            return (SystemTime().uptime - start, error)
+        }
+        // The machine may be busy with others: one of three attempts is enough.
+        let isStopped = (0..<3).contains { _ in
+            let (full, none) = time(limit: .seconds(60)), (partial, error) = time(limit: full / 4)
+            return none == nil && error?.code == .limitExceeded && partial < full * 3 / 4
+        }
+        #expect(isStopped)
+    }
+
     @Test("F07 a cancelled decode stops", arguments: Fixture.everyFormat)
     func cancelled(_ fixture: Fixture) {
         let context = JobContext()

@@ -19,7 +19,7 @@ struct OrientationTests {
         return png.finished
     }
 
-    private static func exif(orientation value: UInt8, isLittleEndian: Bool) -> [UInt8] {
+    static func exif(orientation value: UInt8, isLittleEndian: Bool) -> [UInt8] {
         isLittleEndian
             ? [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, value, 0, 0, 0, 0, 0, 0, 0]
             : [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, value, 0, 0, 0, 0, 0, 0]
@@ -80,6 +80,31 @@ struct OrientationTests {
         var outside = good
         outside.replaceSubrange(4..<8, with: [255, 255, 255, 255])
         #expect(try ImageDecoder.header(of: Self.png(exif: outside))?.orientation == .up)
+    }
+
+    @Test("F02 TIFF applies each of the eight orientations of its tag, once", arguments: 1...8)
+    func tiff(orientation: Int) throws {
+        let (width, height) = (3, 2)
+        let samples = (0..<6).flatMap { (index: Int) -> [UInt8] in
+            [UInt8(index * 40), UInt8(200 - index * 30), UInt8(index)]
+        }
+        var page = TIFFPage(width: width, height: height, bits: [8, 8, 8], photometric: 2, strips: [samples])
+        page.set(274, .short, [orientation])
+        let stored = try ImageDecoder.decode(page.finished, options: .with { $0.appliesOrientation = false }).pixels
+        #expect(stored.size == PixelSize(width: width, height: height))
+        let upright = try ImageDecoder.decode(page.finished).pixels, isTurned = orientation > 4
+        #expect(upright.size == PixelSize(width: isTurned ? height : width, height: isTurned ? width : height))
+        for y in 0..<upright.size.height {
+            for x in 0..<upright.size.width {
+                let (right, bottom) = (width - 1, height - 1)
+                let places: [(Int, Int)] = [
+                    (x, y), (right - x, y), (right - x, bottom - y), (x, bottom - y), (y, x), (y, bottom - x),
+                    (right - y, bottom - x), (right - y, x),
+                ]
+                let place = places[orientation - 1]
+                #expect(upright[x, y] == stored[place.0, place.1], "\(x), \(y)")
+            }
+        }
     }
 
     @Test("F02 JPEG and WebP apply the orientation of their EXIF blocks") func otherFormats() throws {

@@ -38,12 +38,16 @@ struct PreviewTests {
         let complete = try ImageDecoder.decode(bytes), decoder = makeDecoder()
         let name: [UInt8] = kind.rawValue.hasSuffix("e") || kind == .progressive ? [0xff, 0xda] : Array("IDAT".utf8)
         let data = try #require(bytes.indices.first { bytes[$0...].starts(with: name) }) + 16
+        var overwrittenCount = 0
         for step in 1...10 {
             _ = try? preview(with: decoder, of: bytes.prefix(bytes.count * step / 10))
             let consumedByteCount = decoder.consumedByteCount ?? 0
             // A decoder that started again would decode these bytes.
-            if consumedByteCount > data { for index in data..<consumedByteCount - 8 { bytes[index] = 0x55 } }
+            guard consumedByteCount - 8 > data else { continue }
+            for index in data..<consumedByteCount - 8 { bytes[index] = 0x55 }
+            overwrittenCount = consumedByteCount - 8 - data
         }
+        #expect(overwrittenCount > bytes.count / 2)
         #expect(try #require(try preview(with: decoder, of: bytes)).pixels.bytes == complete.pixels.bytes)
     }
 
@@ -84,14 +88,25 @@ struct PreviewTests {
             state = state &* 1_664_525 &+ 1_013_904_223
             return Int(state >> 8) % limit
         }
+        var images = 0
         for _ in 0..<60 {
             var corrupt = bytes
             for _ in 0..<1 + random(below: 4) { corrupt[random(below: bytes.count)] = UInt8(random(below: 256)) }
             let decoder = makeDecoder(), step = 1 + random(below: bytes.count / 3)
             for count in stride(from: step, to: bytes.count + step, by: step) {
-                _ = try? preview(with: decoder, of: corrupt.prefix(count))
+                do {
+                    guard let image = try preview(with: decoder, of: corrupt.prefix(count)) else { continue }
+                    images += 1
+                    #expect(image.pixels.bytes.count == 4 * image.size.pixelCount)
+                } catch let error as EideticError {
+                    #expect(
+                        [.corrupt, .truncated, .notAnImage, .limitExceeded, .unsupportedFormat].contains(error.code),
+                        "\(error)"
+                    )
+                }
             }
         }
+        #expect(images > 0)
         #expect(DecodeMemoryBudget.previews.availableBytes == available)
     }
 

@@ -55,6 +55,16 @@ struct ResamplingTests {
         #expect(signalToNoiseRatio(small.pixels, reference) > 45)
     }
 
+    @Test("F04 a JPEG decoded to an eighth needs less than a quarter of the memory")
+    func scaledMemory() throws {
+        let bytes = try Fixture.encode(try TestImages.photo(width: 2_400, height: 1_600), as: .jpeg, quality: 0.9)
+        let small = DecodeOptions.with { $0.size = PixelSize(width: 300, height: 200) }
+        let memory = try [DecodeOptions(), small].map {
+            try ImageDecoder.workingMemory(for: bytes, options: $0, limits: .standard)
+        }
+        #expect(memory[1] * 4 < memory[0], "\(memory)")
+    }
+
     @Test("F04 every format is decoded to the target size", arguments: Fixture.everyFormat)
     func allFormats(_ fixture: Fixture) throws {
         let header = try #require(try ImageDecoder.header(of: fixture.bytes))

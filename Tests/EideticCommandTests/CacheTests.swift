@@ -41,6 +41,23 @@ struct CacheTests {
         return bytes
     }
 
+    @Test("C04 C05 --bundle searches a directory of SDWebImage after the cache, and never changes it")
+    func bundle() async throws {
+        let bytes = try TestImages.encoded(as: .png), key = "http://example.org/a.png"
+        let old = ImageBundle.sdWebImage(in: directory.path), path = try #require(old.paths(for: key).first)
+        try FileSystem().makeDirectories(old.directory)
+        try directory.write(bytes, to: String(path.dropFirst(directory.path.count + 1)))
+        #expect(try await runCache("get", key).status == .exited(1))
+        #expect(try await runCache("get", key, "--bundle", old.directory).output == bytes)
+        let empty = directory.path(of: "none")
+        #expect(try await runCache("get", key, "--bundle", empty, "--bundle", old.directory).output == bytes)
+        let words = ["load", "--offline", "--json", "--cache-dir", directory.path(of: "cache")]
+        let load = try await Subprocess.run(EideticProgram.path, arguments: words + ["--bundle", old.directory, key])
+        #expect(try load.lines(LoadLine.self).map(\.source) == ["disk"])
+        #expect(try FileSystem().entryNames(in: old.directory).count == 1)
+        #expect(try directory.contents(of: String(path.dropFirst(directory.path.count + 1))) == bytes)
+    }
+
     @Test("C08 a stored entry is listed, returned and removed")
     func roundTrip() async throws {
         let bytes = try await storeImage(for: "http://a/é.png")

@@ -38,6 +38,36 @@ struct LoadTests {
         #expect(try await server.requests().count == 2)
     }
 
+    @Test(
+        "C03 L26 without options images are stored below XDG_CACHE_HOME, HOME or /var/tmp, and found by the next start",
+        arguments: ["XDG_CACHE_HOME", "HOME", nil]
+    )
+    func defaultDirectories(variable: String?) async throws {
+        let name = "\(UInt64.random(in: 0 ... .max)).png"
+        let url = try server.addFile(try TestImages.encoded(as: .png), at: name)
+        var environment: [String: String?] = ["XDG_CACHE_HOME": nil, "HOME": nil]
+        if let variable { environment[variable] = directory.path }
+        for source in ["network", "disk"] {
+            let result = try await Subprocess.run(
+                EideticProgram.path,
+                arguments: ["load", url],
+                environment: environment
+            )
+            #expect(result.status == .exited(0), "\(result.errorText)")
+            #expect(result.outputText.contains(source))
+        }
+        #expect(try await server.requests().count == 1)
+        let removal = try await Subprocess.run(
+            EideticProgram.path,
+            arguments: ["cache", "remove", url],
+            environment: environment
+        )
+        #expect(removal.status == .exited(0))
+        guard let variable else { return }
+        let path = directory.path + (variable == "HOME" ? "/.cache" : "") + "/eidetic/default/CACHEDIR.TAG"
+        #expect((try? FileSystem().status(of: path)) != nil)
+    }
+
     @Test("every member is present, in its order")
     func shape() async throws {
         let result = try await load(["--json", "\(server.url)/none.jpg"])

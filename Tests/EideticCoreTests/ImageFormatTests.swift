@@ -67,5 +67,17 @@ struct ImageFormatTests {
     )
     func mimeTypes(_ format: ImageFormat, mimeType type: String) { #expect(format.mimeType == type) }
 
-    @Test("F01 eleven formats are known") func formats() { #expect(ImageFormat.allCases.count == 11) }
+    @Test("F01 eleven formats are known, each by its name and MIME type") func formats() {
+        let formats: [(ImageFormat, String, String)] = [
+            (.jpeg, "jpeg", "image/jpeg"), (.png, "png", "image/png"), (.gif, "gif", "image/gif"),
+            (.webp, "webp", "image/webp"), (.tiff, "tiff", "image/tiff"), (.heic, "heic", "image/heic"),
+            (.avif, "avif", "image/avif"), (.bmp, "bmp", "image/bmp"), (.ico, "ico", "image/x-icon"),
+            (.svg, "svg", "image/svg+xml"), (.jpegxl, "jpegxl", "image/jxl"),
+        ]
+        for (format, name, type) in formats {
+            #expect(format.rawValue == name)
+            #expect(format.mimeType == type)
+        }
+        #expect(ImageFormat.allCases == formats.map(\.0))
+    }
 }

@@ -8,6 +8,7 @@ struct ValueTests {
         let (first, last) = (Timestamp(nanoseconds: .min), Timestamp(nanoseconds: .max))
         #expect(last - first == .nanoseconds(Int64.max))
         #expect(first - last == .nanoseconds(Int64.min))
+        #expect(first - first == .zero && last - last == .zero)
         #expect(last + .seconds(Int64.max) == last)
         #expect(first + .seconds(Int64.min) == first)
         #expect(Timestamp(seconds: .max) == last)

@@ -3,34 +3,34 @@ import Testing
 
 @Suite("Work pool", .timeLimit(.minutes(1)))
 struct WorkPoolTests {
-    /// Counts the operations that run at once.
+    /// Counts the operations that run at once; each waits until its group is complete.
     final class ConcurrencyCounter: Sendable {
-        private let state = Guarded((active: 0, maximum: 0))
+        private let state = Monitor((entered: 0, active: 0, maximum: 0))
         var maximum: Int { state.withLock { $0.maximum } }
-        func enter() {
-            state.withLock {
-                $0.active += 1
-                $0.maximum = max($0.maximum, $0.active)
+
+        func run(inGroupsOf size: Int) {
+            let groupEnd = state.withLock { state in
+                state.entered += 1
+                state.active += 1
+                state.maximum = max(state.maximum, state.active)
+                return (state.entered + size - 1) / size * size
             }
+            state.broadcast()
+            state.wait { $0.entered >= groupEnd ? () : nil }
+            state.withLock { $0.active -= 1 }
         }
-        func leave() { state.withLock { $0.active -= 1 } }
     }
 
     @Test("L12 at most the maximum number of jobs run at once")
     func bounded() async throws {
         let pool = WorkPool(name: "test", maximumThreadCount: 3)
         let counter = ConcurrencyCounter()
-        let tasks = (0..<50).map { _ in
-            Task {
-                try await pool.run { _ throws(EideticError) in
-                    counter.enter()
-                    for _ in 0..<1_000 { _ = SystemTime().uptime }
-                    counter.leave()
-                }
-            }
+        // Fewer than three threads would never complete a group; a fourth would join one of the hundred.
+        let tasks = (0..<300).map { _ in
+            Task { try await pool.run { _ throws(EideticError) in counter.run(inGroupsOf: 3) } }
         }
         for task in tasks { try await task.value }
-        #expect((1...3).contains(counter.maximum))
+        #expect(counter.maximum == 3)
     }
 
     @Test("L26 the time in the queue counts as waiting, the operation does not")

@@ -81,6 +81,33 @@ struct TimeoutTests {
         #expect(downloader.failures.entries.isEmpty)
     }
 
+    @Test("L04 by default a download of more than the least rate does not time out, however long it takes")
+    func longDownload() async throws {
+        let steps = 8, part = 10_000
+        let (gates, arrivals) = ((0..<steps).map { _ in Gate() }, (0..<steps).map { _ in Gate() })
+        let image = Fixture.image(length: steps * part)
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, headers: ["Content-Length": "\(image.count)"])]
+                + gates.enumerated().flatMap { index, gate in
+                    [.wait(gate), .send(Array(image[part * index..<part * (index + 1)]))]
+                }
+        }
+        let downloader = makeDownloader(), request = try FetchRequest(url: origin.url)
+        let task = Task {
+            try await downloader.fetch(request) { progress in
+                for index in 0..<progress.received / part { arrivals[index].open() }
+            }
+        }
+        await origin.waitForRequests(count: 1)
+        // 1,111 bytes a second, 72 seconds long.
+        for (gate, arrival) in zip(gates, arrivals) {
+            try await advance(by: 9, downloader: downloader)
+            gate.open()
+            await arrival.wait()
+        }
+        #expect(try await task.value.bytes == image)
+    }
+
     @Test("L04 a download that keeps receiving bytes does not time out, without a least rate")
     func trickle() async throws {
         let (gates, arrivals) = ((0..<4).map { _ in Gate() }, (0..<4).map { _ in Gate() })

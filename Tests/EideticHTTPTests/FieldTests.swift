@@ -21,6 +21,28 @@ struct FieldTests {
     }
 
     @Test(
+        "L20 a field that could inject another one is refused",
+        arguments: [
+            ("X-A", "b", true), ("X-A", "b\r\nX-C: d", false), ("X-A", "b\n", false), ("X-A", "b\0", false),
+            ("", "b", false), ("X A", "b", false), ("X:A", "b", false), ("X-A", "", true),
+        ]
+    )
+    func injection(name: String, value: String, isValid: Bool) {
+        var headers: HTTPHeaders = [:]
+        headers[name] = value
+        #expect((headers.validationError == nil) == isValid)
+        #expect(isValid || headers.validationError?.code == .invalidArgument)
+    }
+
+    @Test(
+        "C20 no-cache and max-age=0 in a request refuse a stored response as it is",
+        arguments: [("no-cache", true), ("max-age=0", true), ("max-age=1", false), ("no-store", false), ("", false)]
+    )
+    func refusesCached(value: String, expected: Bool) {
+        #expect(CacheControl(fields("Cache-Control: \(value)")).refusesCached == expected)
+    }
+
+    @Test(
         "L12 Content-Range is parsed strictly",
         arguments: [
             ("bytes 0-9/10", true), ("bytes 5-5/6", true), ("bytes 0-9/*", true), ("BYTES 0-9/10", true),

@@ -15,7 +15,7 @@ struct HTTPDateTests {
             ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Thu, 29 Feb 2024 23:59:59 GMT", 1_709_251_199),
             ("Wed, 31 Dec 1969 23:59:59 GMT", -1), ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
             ("Friday, 01-Jan-76 00:00:00 GMT", 3_345_062_400), ("Saturday, 01-Jan-77 00:00:00 GMT", 220_924_800),
-            ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
+            ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800), ("Wed, 01 Mar 2000 00:00:00 GMT", 951_868_800),
         ]
     )
     func reads(_ text: String, seconds: Int64) {

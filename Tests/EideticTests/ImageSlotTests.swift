@@ -12,6 +12,8 @@ final class RecordingDisplay: ImageDisplay {
     }
 
     private(set) var history: [Shown] = []
+    /// The pixels of the images, as they were shown.
+    private(set) var pixels: [PixelBuffer] = []
     private var transitions: [@MainActor () -> Void] = []
 
     var images: [Shown] {
@@ -19,6 +21,7 @@ final class RecordingDisplay: ImageDisplay {
     }
 
     func display(_ image: Image?, transition: ImageTransition?, completion: @escaping @MainActor () -> Void) {
+        if let image { pixels.append(image.pixels) }
         history.append(image.map { .image($0.size, hasTransition: transition != nil) } ?? .nothing)
         transition == nil ? completion() : transitions.append(completion)
     }
@@ -117,6 +120,78 @@ struct ImageSlotTests {
             }
         }
         #expect(order == ["slow cancelled", "fast"])
+        #expect(display.images == [.nothing, .nothing, .image(small, hasTransition: false)])
+    }
+
+    @Test("L23 a slot starts from the image that only the disk has, in any size, else from the placeholder")
+    func storedPreview() async throws {
+        let png = try TestImage.png(width: 64, height: 48), gate = Gate(), count = Counter()
+        let server = try ScriptedOrigin { _ in
+            count.increment()
+            return (count.value == 1 ? [] : [.wait(gate)]) + [.response(200, headers: [:], body: png)]
+        }
+        let directory = try TemporaryDirectory(named: "preview")
+        let disk = try DiskCache(.init(directory: directory.path(of: "cache")))
+        _ = try await ImagePipeline(.init(diskCache: disk)).image(
+            for: ImageRequest(server.url + "/a", options: .waitStoreCache)
+        )
+        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init(diskCache: disk)), gate: DisplayGate())
+        let presentation = ImageSlot.Presentation(placeholder: try placeholder(), usesCachedPreview: true)
+        let size = PixelSize(width: 32, height: 24)
+        slot.load(ImageRequest(server.url + "/a", size: size, options: .fromLoaderOnly), presentation: presentation)
+        let start = RecordingDisplay.Shown.image(PixelSize(width: 1, height: 1), hasTransition: false)
+        let preview = RecordingDisplay.Shown.image(size, hasTransition: false)
+        await waitUntil { display.images.count == 2 }
+        #expect(display.images == [start, preview])
+        gate.open()
+        await waitUntil { slot.task == nil }
+        #expect(display.images == [start, preview, preview])
+        _ = await load(ImageRequest(server.url + "/b"), in: slot, presentation: presentation)
+        #expect(display.images.dropFirst(3) == [start, .image(small, hasTransition: false)])
+    }
+
+    @Test("L06 L14 a slot without a request shows the placeholder, also with delayPlaceholder in the request before")
+    func emptied() async throws {
+        let slot = ImageSlot(display: display, pipeline: ImagePipeline(.init()), gate: DisplayGate())
+        let png = try TestImage.png(width: 64, height: 48)
+        let request = ImageRequest(.bytes(png), options: .delayPlaceholder)
+        _ = await load(request, in: slot, presentation: .init(placeholder: try placeholder()))
+        slot.load(nil, presentation: .init(placeholder: try placeholder()))
+        let one = PixelSize(width: 1, height: 1)
+        #expect(display.images == [.image(small, hasTransition: false), .image(one, hasTransition: false)])
+        guard case .empty = slot.state else { Issue.record("\(slot.state)"); return }
+    }
+
+    @Test("L14 two slots of one view load at the same time; progress and state of each can be asked, one is cancelled")
+    func twoSlots() async throws {
+        let png = try TestImage.png(width: 64, height: 48), gate = Gate()
+        let server = try ScriptedOrigin { _ in
+            let head = ScriptedOrigin.Step.head(200, headers: ["Content-Length": "\(png.count)"])
+            return [head, .send(Array(png.prefix(60))), .wait(gate), .send(Array(png.dropFirst(60)))]
+        }
+        let pipeline = ImagePipeline(.init()), gates = DisplayGate()
+        let icon = ImageSlot(display: display, pipeline: pipeline, gate: gates)
+        let background = ImageSlot(display: display, pipeline: pipeline, gate: gates)
+        var outcomes: [String] = []
+        icon.load(ImageRequest(server.url + "/icon")) { result in
+            outcomes.append("icon \((try? result.get()) == nil ? "cancelled" : "shown")")
+        }
+        background.load(ImageRequest(server.url + "/background")) { result in
+            outcomes.append("background \((try? result.get())?.image.size == small)")
+        }
+        await waitUntil { icon.task?.progress?.received == 60 && background.task?.progress?.received == 60 }
+        #expect(background.task?.progress?.expected == png.count)
+        for slot in [icon, background] {
+            guard case .loading = slot.state else { Issue.record("\(slot.state)"); return }
+        }
+        icon.cancel()
+        #expect(outcomes == ["icon cancelled"])
+        gate.open()
+        await waitUntil { outcomes.count == 2 && pipeline.isIdle }
+        #expect(outcomes == ["icon cancelled", "background true"])
+        guard case .empty = icon.state, case .shown(.network) = background.state else {
+            Issue.record("\(icon.state) \(background.state)"); return
+        }
         #expect(display.images == [.nothing, .nothing, .image(small, hasTransition: false)])
     }
 

@@ -80,7 +80,7 @@ struct OptionTests {
         try startLoad("high", options: .highPriority)
         await waitUntil { pipeline.configuration.downloader.counts.waiting == 3 }
         gate.open()
-        await waitUntil { completions.value == 4 }
+        await expectExactly(4, of: completions, in: pipeline)
         #expect(server.requests.map(\.path) == ["/first", "/high", "/normal", "/low"])
     }
 

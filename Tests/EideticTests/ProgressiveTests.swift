@@ -46,6 +46,13 @@ struct ProgressiveTests {
         return try ImageEncoder.encode(image, as: format)
     }
 
+    /// Returns the number of pixels that differ.
+    private static func differenceCount(between first: PixelBuffer, and second: PixelBuffer) -> Int {
+        (0..<first.size.height).reduce(0) { sum, y in
+            sum + (0..<first.size.width).count { first[$0, y] != second[$0, y] }
+        }
+    }
+
     @Test(
         "L10 L06 progressive: a partial image is delivered before the remaining bytes are received",
         arguments: [true, false]
@@ -135,11 +142,18 @@ struct ProgressiveTests {
         slot.load(ImageRequest(server.url + "/a", options: .progressive)) { _ in completions.increment() }
         await waitUntil { display.images.count >= 2 }
         gate.open()
-        await waitUntil { completions.value == 1 }
+        await waitUntil { completions.value > 0 && slot.task == nil }
+        #expect(completions.value == 1)
         let preview = RecordingDisplay.Shown.image(PixelSize(width: 200, height: 160), hasTransition: false)
         #expect(display.images.first == .nothing)
         #expect(display.images.count >= 3)
         #expect(display.images.dropFirst().allSatisfy { $0 == preview })
+        // The previews lack the rows that had not arrived, the last image has all.
+        let pixels = display.pixels
+        #expect(Set(pixels.map(ObjectIdentifier.init)).count == pixels.count)
+        let complete = try ImageDecoder.decode(try encodedImage(.png)).pixels
+        #expect(try Self.differenceCount(between: #require(pixels.last), and: complete) == 0)
+        #expect(try Self.differenceCount(between: #require(pixels.first), and: complete) > 0)
     }
 
     @Test("L10 L06 a partial image is shown over the placeholder, or over the image that is kept")

@@ -77,7 +77,7 @@ struct RaceTests {
                 }
             }
         }
-        await waitUntil { completions.value == 200 }
+        await expectExactly(200, of: completions, in: fixture.pipeline)
         #expect(images.value == 200)
         for index in 0..<20 { #expect(try await fixture.server.requestCount(for: "/\(index).png") == 1) }
     }
@@ -306,7 +306,7 @@ struct RaceTests {
         let visible = pipeline.load(try request(9).with(priority: .high)) { _ in completions.increment() }
         await waitUntil { pipeline.statistics.joined == 1 }
         gate.open()
-        await waitUntil { completions.value == 11 }
+        await expectExactly(11, of: completions, in: pipeline)
         #expect(visible.result != nil)
         let order = server.requests.map(\.path)
         #expect(order[..<3] == ["/0", "/7", "/9"] || order[..<3] == ["/0", "/9", "/7"])

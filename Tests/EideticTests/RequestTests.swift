@@ -102,16 +102,29 @@ struct RequestTests {
         let directory = try TemporaryDirectory(named: "files"), pipeline = ImagePipeline(.init())
         try directory.write(try TestImage.png(width: 3, height: 2), to: "a b.png")
         let url = "file://" + directory.path(of: "a%20b.png")
-        let first = ImageRequest(url)
-        #expect(try await pipeline.response(for: first).source == .disk)
+        let request = ImageRequest(url), file = ImageRequest(.file(try LocalFile(url: url)))
+        #expect(try await pipeline.response(for: request).source == .disk)
+        #expect(try await pipeline.response(for: request).source == .memory)
+        #expect(try await pipeline.response(for: file).source == .memory)
+        #expect(pipeline.cachedImage(for: request)?.size == PixelSize(width: 3, height: 2))
         try directory.write(try TestImage.png(width: 5, height: 4), to: "a b.png")
-        let second = ImageRequest(url)
-        #expect(first != second)
-        #expect(try await pipeline.image(for: second).size == PixelSize(width: 5, height: 4))
+        #expect(ImageRequest(.file(try LocalFile(url: url))) != file)
+        #expect(try await pipeline.response(for: request).source == .disk)
+        #expect(pipeline.cachedImage(for: request)?.size == PixelSize(width: 5, height: 4))
         let missing = await #expect(throws: EideticError.self) {
             try await pipeline.image(for: ImageRequest("file:///nowhere/a.png"))
         }
         #expect(missing?.code == .notFound)
+    }
+
+    @Test("C14 a request for the URL of a file does not look at the file, which may be made later")
+    func fileOfLater() async throws {
+        let directory = try TemporaryDirectory(named: "files"), pipeline = ImagePipeline(.init())
+        let request = ImageRequest("file://" + directory.path(of: "a.png"))
+        let error = await #expect(throws: EideticError.self) { try await pipeline.image(for: request) }
+        #expect(error?.code == .notFound)
+        try directory.write(try TestImage.png(width: 3, height: 2), to: "a.png")
+        #expect(try await pipeline.image(for: request).size == PixelSize(width: 3, height: 2))
     }
 
     @Test("L18 a provider is called once for concurrent loads")

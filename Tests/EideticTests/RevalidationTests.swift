@@ -203,7 +203,7 @@ struct RevalidationTests {
         _ = try await self.makePipeline(for: fixture).image(for: request)
         let load = pipeline.load(request.with(options: .queryDiskDataSync)) { _ in completions.increment() }
         #expect(load.result == nil)
-        await waitUntil { completions.value == 1 }
+        await expectExactly(1, of: completions, in: pipeline)
         while try await statuses(in: fixture) != [200, 304] { await Task.yield() }
     }
 

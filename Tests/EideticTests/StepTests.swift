@@ -84,6 +84,47 @@ struct StepTests {
         #expect(decodes.value == 1)
     }
 
+    @Test("L02 twenty loads of one image at the same time share the decode, the transform and the write to disk")
+    func sharedWork() async throws {
+        let directory = try TemporaryDirectory(named: "shared"), plan = FaultPlan()
+        let gate = Gate(), transforms = Counter()
+        let settings = DiskCache.Configuration(directory: directory.path(of: "cache"))
+        let disk = try DiskCache(settings, fileSystem: FileSystem(observer: plan))
+        let pipeline = ImagePipeline(.init(diskCache: disk)), png = try TestImage.png(width: 8, height: 6)
+        let resource = ImageRequest.Resource.provider(name: "chart") { () throws(EideticError) in
+            await gate.wait()
+            return png
+        }
+        let rendering = ImageRequest.Rendering(transform: CountingTransform(count: transforms))
+        let request = ImageRequest(resource, rendering: rendering, options: .waitStoreCache)
+        let loads = (0..<20).map { _ in Task { try await pipeline.response(for: request) } }
+        await waitUntil { pipeline.statistics.loads == 20 }
+        plan.resetCalls()
+        gate.open()
+        var buffers: Set<ObjectIdentifier> = []
+        for load in loads { buffers.insert(ObjectIdentifier(try await load.value.image.pixels)) }
+        #expect(buffers.count == 1)
+        #expect(transforms.value == 1)
+        let path = disk.path(for: "provider:chart")
+        #expect(plan.calls.count { $0.call == .rename && $0.path == path } <= 1)
+        #expect(plan.count(of: .rename) >= 1)
+        #expect(try disk.blocking.contains("provider:chart"))
+    }
+
+    @Test(
+        "L06 L13 a drawing is transformed only with transformVectorImage",
+        .enabled(if: ImageDecoder.supportedFormats.contains(.svg), "this build does not draw SVG")
+    )
+    func vectors() async throws {
+        let drawing = Array("<svg xmlns='http://www.w3.org/2000/svg' width='4' height='3'></svg>".utf8)
+        for (options, count) in [(ImageOptions(), 0), (.transformVectorImage, 1)] {
+            let calls = Counter(), rendering = ImageRequest.Rendering(transform: CountingTransform(count: calls))
+            let request = ImageRequest(.bytes(drawing), rendering: rendering, options: options)
+            #expect(try await ImagePipeline(.init()).image(for: request).format == .svg)
+            #expect(calls.value == count)
+        }
+    }
+
     @Test("L18 L13 step 6: renditions are made from the cached bytes, without the network")
     func derived() async throws {
         let fixture = try await PipelineFixture()
@@ -226,7 +267,7 @@ struct StepTests {
         #expect(processed.value == 3 && intercepted.value == 3)
         let completions = Counter()
         _ = await MainActor.run { pipeline.load(request) { _ in completions.increment() } }
-        await waitUntil { completions.value == 1 }
+        await expectExactly(1, of: completions, in: pipeline)
         #expect(processed.value == 4 && intercepted.value == 4)
     }
 
@@ -294,9 +335,10 @@ struct StepTests {
         await started.wait()
         let waiting = ImageRequest(resource, options: [.waitStoreCache, .queryDiskDataSync]), completions = Counter()
         let load = await MainActor.run { pipeline.load(waiting) { _ in completions.increment() } }
+        await waitUntil { pipeline.statistics.loads == 2 }
         #expect(completions.value == 0)
         proceed.open()
-        await waitUntil { completions.value == 1 }
+        await expectExactly(1, of: completions, in: pipeline)
         let response = try #require(try load.result?.get())
         #expect(response.source == .memory)
         #expect(response.storeError != nil)

@@ -58,7 +58,7 @@ struct StressTestThread {
     }
 
     private mutating func remove(_ key: Int) throws(EideticError) -> String? {
-        let existed = try cache.blocking.remove(StressTestValue.key(key))
+        let existed = try cache.blocking.remove(StressTestValue.key(key)) != nil
         defer { versions[key] = nil }
         guard existed != (versions[key] != nil), !(settings.evicts && !existed) else { return nil }
         return "removing key \(key) returned \(existed)"

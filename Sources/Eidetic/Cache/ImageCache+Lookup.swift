@@ -113,7 +113,7 @@ extension ImageCache {
         if fillsMemory, configuration.keepsInMemory {
             // A smaller image that was stored by itself does not record the size of its resource.
             let base = entry.key == key.text ? key.baseKey : nil
-            let timeToLive = timeToLive(entry.metadata)
+            let timeToLive = timeToLive(entry.metadata) ?? disk?.timeToLive(of: entry.metadata)
             memory.insertFromDisk(image, for: key.imageKey, base: base, timeToLive: timeToLive)
         }
         return Hit(image: image, source: .disk, bytes: entry.bytes, metadata: entry.metadata)

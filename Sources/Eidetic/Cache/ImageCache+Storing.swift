@@ -90,7 +90,8 @@ extension ImageCache {
             key = key.with(rendering: rendering)
         }
         if tiers.contains(.memory), configuration.keepsInMemory {
-            let timeToLive = metadata.expirationTime.map { max(.zero, $0 - SystemTime().now) }
+            let timeToLive =
+                disk?.timeToLive(of: metadata) ?? metadata.expirationTime.map { max(.zero, $0 - SystemTime().now) }
             let recorded = bytes.map { image.recording(Image.Provenance(of: $0)) } ?? image
             insertIntoMemory(recorded, for: key, timeToLive: timeToLive)
         }

@@ -133,7 +133,9 @@ extension ImageDataLoader {
     ) -> (isAllowed: Bool, timeToLive: Duration?) {
         let stored = StoredEntry(DiskCache.Entry(key: load.request.resourceKey, bytes: [], metadata: metadata))
         guard !isExpired, !dependsOnFields(stored), !stored.record.dependsOnHooks else { return (false, nil) }
-        guard load.server != nil, let freshness = freshness(of: stored) else { return (true, nil) }
+        guard load.server != nil, let freshness = freshness(of: stored) else {
+            return (true, disk?.timeToLive(of: metadata))
+        }
         guard freshness.reuse(at: now, request: load.policy.cacheFields) == .fresh else { return (false, nil) }
         return (true, timeToLive(of: metadata))
     }
@@ -164,7 +166,9 @@ extension ImageDataLoader {
             let isImmutable = load.policy.tiers.isReload && isImmutable(stored)
             return isImmutable ? hit("fresh and immutable", for: timeToLive(of: metadata)) : .stale(stored)
         }
-        guard load.server != nil, let freshness = freshness(of: stored) else { return hit(size, for: nil) }
+        guard load.server != nil, let freshness = freshness(of: stored) else {
+            return hit(size, for: disk?.timeToLive(of: metadata))
+        }
         switch stored.isExpired ? .afterValidation : freshness.reuse(at: now, request: load.policy.cacheFields) {
         case .fresh: return hit("\(size), fresh", for: timeToLive(of: metadata))
         case .staleWhileRevalidating:

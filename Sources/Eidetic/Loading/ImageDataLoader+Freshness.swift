@@ -11,11 +11,11 @@ extension ImageDataLoader {
     /// A Boolean value indicating whether servers determine how long images are used.
     var usesHTTPFreshness: Bool { freshnessPolicy != .maximumAge }
 
-    /// Returns the time for which an entry is still fresh; `nil` if the server does not limit it.
+    /// Returns the time for which an entry is still fresh, and not expired; `nil` without a limit.
     func timeToLive(of metadata: DiskCache.Metadata) -> Duration? {
-        let record = ResponseRecord(metadata)
-        guard let freshness = freshness(of: record.response(metadata), limit: record.limit) else { return nil }
-        return record.dependsOnHooks ? .zero : remainder(of: freshness)
+        let record = ResponseRecord(metadata), lifetime = disk?.timeToLive(of: metadata)
+        guard let freshness = freshness(of: record.response(metadata), limit: record.limit) else { return lifetime }
+        return record.dependsOnHooks ? .zero : min(remainder(of: freshness), lifetime ?? .infinite)
     }
 
     /// Returns the time for which a response is still fresh.
@@ -89,6 +89,8 @@ extension ImageDataLoader {
         for load: Load
     ) -> Retention {
         var retention = Retention(place: .resource, metadata: DiskCache.Metadata(headers: response.fields))
+        // Memory keeps no image longer than the disk would.
+        if load.request.resource.isStoredOnDisk { retention.timeToLive = disk?.configuration.maximumAge }
         guard let origin else { return retention }
         retention.record.status = response.status
         (retention.record.requestTime, retention.record.responseTime) = (response.requestTime, response.responseTime)
@@ -105,7 +107,7 @@ extension ImageDataLoader {
         select(origin.request, for: load, in: &retention)
         let freshness = ResponseFreshness(response, heuristic: heuristic, limit: retention.record.limit)
         let isForOthers = if case .resource = retention.place { !retention.record.dependsOnHooks } else { false }
-        retention.timeToLive = isForOthers ? remainder(of: freshness) : .zero
+        retention.timeToLive = isForOthers ? min(remainder(of: freshness), retention.timeToLive ?? .infinite) : .zero
         return retention
     }
 
@@ -151,4 +153,9 @@ extension ImageDataLoader {
         let hasOtherUsers = downloader.configuration.credentials != nil && vary.names.contains("authorization")
         retention.record.dependsOnHooks = hasOtherUsers || usual != retention.selection
     }
+}
+
+extension Duration {
+    /// A duration that is longer than any other.
+    fileprivate static var infinite: Duration { .nanoseconds(Int64.max) }
 }

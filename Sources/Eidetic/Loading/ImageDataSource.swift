@@ -67,6 +67,11 @@ struct ImageDataSource: Sendable {
         }
     }
 
+    /// Returns a file in its present state, which a thread of the source looks up.
+    func examined(_ file: LocalFile) async throws(EideticError) -> LocalFile {
+        try await files.run { _ throws(EideticError) in try file.examined() }
+    }
+
     /// The cached bytes that a download may confirm instead of loading others.
     struct Terms: Sendable {
         let conditions: HTTPHeaders

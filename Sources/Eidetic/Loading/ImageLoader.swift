@@ -90,14 +90,16 @@ extension ImageLoader {
         if let image = memory.decodedImage(for: request.imageKey) { return Output(fromMemory: image) }
         guard let base = request.baseKey, let size = request.rendering.size else { return nil }
         let mode = request.rendering.contentMode
-        guard let larger = memory.image(for: request.imageKey, base: base, size: size, mode: mode),
+        guard let (larger, timeToLive) = memory.largerImage(for: request.imageKey, base: base, size: size, mode: mode),
             !larger.isAnimated, larger.isDecoded
         else { return nil }
+        let deadline = timeToLive.map { SystemTime().uptime + $0 }
         try await gate.waitUntilOpen(for: job.context)
         let target = larger.sourceSize.scaled(to: size, mode: mode)
         let rendition = try await stage.downscale(larger, to: target, context: job.context)
-        // Where images are fresh for a limited time, one made from another would outlive it.
-        if dataLoader.freshnessPolicy == .maximumAge { job.token.insert(rendition.image, for: request, from: .memory) }
+        // An image that is made from another must not outlive it.
+        let remainder = deadline.map { max(.zero, $0 - SystemTime().uptime) }
+        job.token.insert(rendition.image, for: request, from: .memory, timeToLive: remainder)
         return Output(fromMemory: rendition.image, steps: rendition.steps)
     }
 

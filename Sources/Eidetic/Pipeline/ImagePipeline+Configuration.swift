@@ -123,10 +123,11 @@ extension ImagePipeline {
 
         /// The defaults, with a disk cache in the user's cache directory.
         ///
-        /// If that directory cannot be used, a warning is logged and there is no disk cache.
+        /// The directory is opened by the first load, on a thread of the cache. If it cannot be used, a warning is
+        /// logged, and loads go on without it.
         public static var standard: Configuration {
             do throws(EideticError) {
-                let disk = try DiskCache(DiskCache.Configuration(directory: DiskCache.defaultDirectory()))
+                let disk = try DiskCache(deferred: DiskCache.Configuration(directory: DiskCache.defaultDirectory()))
                 return Configuration(diskCache: disk)
             } catch {
                 Log.write(.warning, category: .pipeline, message: "no disk cache: \(error.message)")

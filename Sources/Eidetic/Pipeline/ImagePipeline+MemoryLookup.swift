@@ -5,11 +5,13 @@ import EideticFetch
 extension ImagePipeline {
     /// Returns the image if it is in memory now; returns at once, on any thread.
     ///
+    /// For the text of a `file:` URL it is the image of the file as the newest load found it.
+    ///
     /// - Complexity: O(1), with one short lock and without allocation; O(*n*), with a request for each, if the image
     ///   has *n* candidate files. The configuration's request processors are called as well.
     public func cachedImage(for request: ImageRequest) -> Image? {
-        guard !isPlain else { return imageInMemory(for: request) }
-        return (try? processed(request)).flatMap { imageInMemory(for: $0) }
+        guard !isPlain else { return imageInMemory(for: recentlyExamined(request)) }
+        return (try? processed(request)).flatMap { imageInMemory(for: recentlyExamined($0)) }
     }
 
     /// Returns the largest image of the same bytes that is in memory now, whatever its size.
@@ -19,13 +21,24 @@ extension ImagePipeline {
 
     /// Returns the image in memory of a load; see ``cachedImage(for:)``.
     func cachedImage(for load: PreparedLoad) -> Image? {
-        (try? load.processed()).flatMap { imageInMemory(for: $0) }
+        (try? load.processed()).flatMap { imageInMemory(for: recentlyExamined($0)) }
     }
 
     /// Returns the largest image in memory of a load; see ``cachedPreview(for:)``.
     func cachedPreview(for load: PreparedLoad) -> Image? {
-        guard let request = try? load.processed() else { return nil }
+        guard let request = (try? load.processed()).map({ recentlyExamined($0) }) else { return nil }
         return request.baseKey.flatMap { memory.largestImage(forBase: $0) } ?? cachedCandidatePreview(for: request)
+    }
+
+    /// Returns the image of a load that the disk has, however stale; `nil` if it has none that can be decoded.
+    func storedPreview(for load: PreparedLoad) async -> Image? {
+        guard let request = try? load.processed() else { return nil }
+        for file in sufficientFiles(for: request) where file.resource.isStoredOnDisk {
+            let load = Load(file).from(.cacheOnlyAllowingStale)
+            let job = Job(load: load, context: JobContext(priority: file.priority)) { _ in }
+            if let response = try? await loadedResponse(for: job) { return response.image }
+        }
+        return nil
     }
 
     private func imageInMemory(for request: ImageRequest) -> Image? {

@@ -30,6 +30,7 @@ extension ImagePipeline {
             }
         }
         try request.resource.validate()
+        let request = try await examined(request)
         guard LoadPolicy.continuesInBackground(request.options) else {
             return try await loadFirstCandidate(of: request, with: responder)
         }

@@ -33,7 +33,7 @@ extension ImagePipeline {
 /// The shared pipeline: created on first use, unless it was set before.
 private final class SharedPipeline: Sendable {
     private let current = Guarded<ImagePipeline?>(nil)
-    /// The lock of those that create the first pipeline; opening its disk cache blocks them, and nobody else.
+    /// The lock of those that create the first pipeline; nobody else waits for it.
     private let creation = Guarded<Void>(())
 
     var pipeline: ImagePipeline {

@@ -25,6 +25,7 @@ public final class ImagePipeline: Sendable {
     let imageLoader: ImageLoader
     let counters = Counters()
     let misses = MissReasons()
+    let localFiles = LocalFileStates()
     /// A Boolean value indicating whether requests are loaded unprocessed.
     let isPlain: Bool
     let hasInterceptors: Bool

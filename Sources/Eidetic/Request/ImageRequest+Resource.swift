@@ -38,14 +38,14 @@ extension ImageRequest {
 
         /// Creates a resource from the text of a URL.
         ///
-        /// For a `file` URL this blocks for one system call.
+        /// The file of a `file` URL is looked at by each load, on a thread of the pipeline; so an image in memory is
+        /// not delivered before the call returns, as it is for a ``LocalFile`` that was created before.
         ///
-        /// - Parameter url: A URL with the scheme `http`, `https`, `file` or `data`; the loads of any other text, and
-        ///   of a file that cannot be read, fail.
+        /// - Parameter url: A URL with the scheme `http`, `https`, `file` or `data`; the loads of any other text fail.
         package init(url: String) {
             do throws(EideticError) {
                 switch url.prefix(while: { $0 != ":" }).lowercased() {
-                case "file": self = .file(try LocalFile(url: url))
+                case "file": self = .file(try LocalFile(unexaminedURL: url))
                 case "data": self = .bytes(try DataURL(url).bytes)
                 default: self = .remote(try FetchRequest(url: url))
                 }
@@ -135,7 +135,7 @@ extension ImageRequest.Resource {
             requests.first.map { Self.identity(of: $0, ignoringQueryItems: ignored) } ?? ""
         case .candidates(let candidates):
             candidates.map { Self.identity(of: $0.request, ignoringQueryItems: ignored) }.joined(separator: "\n")
-        case .file(let file): "file:\(file.path)\n\(file.version)"
+        case .file(let file): "file:\(file.path)\n\(file.version ?? "")"
         case .bytes(let bytes): "data:\(Digest(sha256: bytes).hexadecimal)"
         case .provider(let name, _): "provider:\(name)"
         case .invalid(let url, _): "invalid:\(url)"

@@ -3,13 +3,14 @@ import FoundationEssentials
 
 /// A file of this machine, in the state that it had when this value was created.
 ///
-/// A changed file is another image: its modification time and its size are part of the identity.
+/// A changed file is another image: its modification time and its size are part of the identity. A request for the text
+/// of a `file:` URL has no state of the file yet; each of its loads looks at the file, on a thread of the pipeline.
 public struct LocalFile: Sendable, Hashable {
     /// The file's path.
     package let path: String
 
-    /// The identity of this state of the file.
-    let version: String
+    /// The identity of this state of the file; `nil` until a load looks at the file.
+    let version: String?
 
     /// Creates a value for a file; blocks for one system call.
     ///
@@ -32,11 +33,19 @@ public struct LocalFile: Sendable, Hashable {
     /// Creates a value for the file that a `file:` URL names.
     ///
     /// - Throws: `invalidURL` if the URL names no file of this machine, and the errors of ``init(path:)``.
-    package init(url: String) throws(EideticError) {
+    package init(url: String) throws(EideticError) { try self.init(path: Self.path(of: url)) }
+
+    /// Creates a value for the file that a `file:` URL names, without looking at the file.
+    init(unexaminedURL url: String) throws(EideticError) { (path, version) = (try Self.path(of: url), nil) }
+
+    /// Returns the file in its present state, unless a state is known; blocks.
+    func examined() throws(EideticError) -> LocalFile { version == nil ? try LocalFile(path: path) : self }
+
+    private static func path(of url: String) throws(EideticError) -> String {
         guard let parsed = URL(string: url), parsed.host() ?? "" == "" || parsed.host() == "localhost" else {
             throw EideticError(.invalidURL, message: "\(url) names no file of this machine")
         }
-        try self.init(path: parsed.path(percentEncoded: false))
+        return parsed.path(percentEncoded: false)
     }
 
     /// Reads the file; blocks.

@@ -20,7 +20,8 @@ extension ImageSlot {
         /// A Boolean value indicating whether the same image in another size, if memory has it, replaces the
         /// placeholder.
         ///
-        /// False by default.
+        /// An image that only the disk has replaces the placeholder when it is decoded, also one that is stale, unless
+        /// the loaded image is there before it. False by default.
         public var usesCachedPreview: Bool
 
         /// Creates a presentation; by default it shows nothing but the loaded image.

@@ -213,10 +213,23 @@ extension ImageSlot {
         }
         if presentation.usesCachedPreview, let preview = load.pipeline.cachedPreview(for: load.prepared) {
             show(preview)
-        } else if request.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]) {
-            show(presentation.placeholder)
+        } else {
+            if request.options.isDisjoint(with: [.delayPlaceholder, .keepCurrentImage]) {
+                show(presentation.placeholder)
+            }
+            if presentation.usesCachedPreview { showStoredPreview(of: load) }
         }
         showIndicator(presentation.indicator.initialIndicator)
+    }
+
+    /// Shows the image that only the disk has, unless the load has shown something meanwhile.
+    private func showStoredPreview(of load: Load) {
+        Task { [weak self] in
+            guard let image = await load.pipeline.storedPreview(for: load.prepared), let self, isCurrent(load),
+                task != nil, !isCachedImageShown, !isPreviewShown
+            else { return }
+            show(image)
+        }
     }
 
     private func showCached(_ image: Image, for request: ImageRequest) {

@@ -60,7 +60,7 @@ extension CacheCommands {
         cache,
         arguments throws(EideticError) in
         var status = ExitStatus.success
-        for key in arguments.operands where !(try cache.blocking.remove(key)) {
+        for key in arguments.operands where try cache.blocking.remove(key) == nil {
             Diagnostics.report("\(key): not in the cache")
             status = .failure
         }

@@ -36,7 +36,7 @@ enum CacheCommands {
             name: name,
             summary: summary,
             operands: operands,
-            options: [CommonOptions.cacheDirectory.definition] + options,
+            options: CommonOptions.cacheOptions + options,
             notes: notes,
             run: { arguments in
                 do throws(EideticError) {

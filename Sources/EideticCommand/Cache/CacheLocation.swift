@@ -7,11 +7,12 @@ import Glibc
 enum CacheLocation {
     /// Returns the configuration of the cache in `--cache-dir`, or in the user's default directory.
     ///
-    /// A directory that cannot be written is only read.
+    /// A directory that cannot be written is only read, as are those of `--bundle`.
     static func configuration(from arguments: Arguments) -> DiskCache.Configuration {
         let directory = arguments[CommonOptions.cacheDirectory] ?? DiskCache.defaultDirectory()
         var configuration = DiskCache.Configuration(directory: directory)
         configuration.isReadOnly = isReadOnly(directory)
+        configuration.bundles = arguments.values(of: CommonOptions.bundle).map { ImageBundle(directory: $0) }
         return configuration
     }
 

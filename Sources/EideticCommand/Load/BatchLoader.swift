@@ -35,8 +35,9 @@ final class BatchLoader: Sendable {
     /// Loads all images; ends early if its task is cancelled or the output cannot be written.
     func run() async {
         await withTaskGroup(of: Int.self) { group in
-            // Two more than the concurrent downloads, so that decoding does not delay the network.
-            var freeSlots = arguments.concurrency + 2
+            // Two more than the concurrent downloads, so that decoding does not delay the network; none more if the
+            // order must be exact, since the download queue has its own.
+            var freeSlots = arguments.concurrency + (arguments.network.isLastInFirstOut ? 0 : 2)
             var queue = makeQueue()
             repeat {
                 while freeSlots > 0, !isStopped, let position = queue.next() {
@@ -56,18 +57,30 @@ final class BatchLoader: Sendable {
 
     private var isStopped: Bool { Task.isCancelled || TextStream.output.failure != nil }
 
-    /// Creates the queue of all items; one host has one more than its concurrent downloads.
+    /// Creates the queue of all items; one host has one more than its concurrent downloads, as far as that keeps the
+    /// order.
     private func makeQueue() -> HostQueue {
-        var configuration = arguments.network.configuration
-        configuration.maximumConcurrent = arguments.concurrency
-        return HostQueue(count: arguments.items.count, limit: configuration.maximumPerHost + 1) { [self] position in
+        let limit = maximumPerHost + (arguments.network.isLastInFirstOut ? 0 : 1)
+        return HostQueue(count: arguments.items.count, limit: limit) { [self] position in
             HostQueue.host(in: arguments.items[index(ofPosition: position)].url)
         }
     }
 
     /// Returns the index of the item at a position of the order in which items start.
+    ///
+    /// Last in, first out is the order of a queue into which the whole list was put: the first items start at once, and
+    /// the others from the end of the list.
     private func index(ofPosition position: Int) -> Int {
-        arguments.network.isLastInFirstOut ? arguments.items.count - 1 - position : position
+        let startedAtOnce = min(arguments.concurrency, maximumPerHost)
+        guard arguments.network.isLastInFirstOut, position >= startedAtOnce else { return position }
+        return arguments.items.count - 1 - (position - startedAtOnce)
+    }
+
+    /// The largest number of concurrent downloads from one host.
+    private var maximumPerHost: Int {
+        var configuration = arguments.network.configuration
+        configuration.maximumConcurrent = arguments.concurrency
+        return configuration.maximumPerHost
     }
 
     /// Loads one image, once for each occurrence in the list: from the second time on it is in memory.

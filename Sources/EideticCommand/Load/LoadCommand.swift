@@ -48,9 +48,9 @@ enum LoadCommand {
         ),
         options: [
             CommonOptions.size.definition, outputDirectory.definition, continuation, contactSheet.definition,
-            CommonOptions.cacheDirectory.definition, concurrency.definition, CommonOptions.timeout.definition,
+            concurrency.definition, CommonOptions.timeout.definition,
             show.definition, progressive, explain, imageOption.definition, CommonOptions.json,
-        ] + NetworkOptions.options,
+        ] + CommonOptions.cacheOptions + NetworkOptions.options,
         notes: [
             "Each image comes from memory, from the disk cache or from the network, and is stored in the cache. A URL that "
                 + "fails does not stop the others.",

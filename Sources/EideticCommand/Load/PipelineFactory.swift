@@ -24,7 +24,6 @@ struct PipelineFactory {
             let message = TerminalText.sanitized(error.message)
             display.writeLine("eidetic: \(message); images are loaded without the cache", to: .errors)
         }
-        configuration.memoryLimit = min(configuration.memoryLimit, .mebibytes(128))
         return ImagePipeline(configuration)
     }
 

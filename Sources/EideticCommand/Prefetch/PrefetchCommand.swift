@@ -20,10 +20,10 @@ enum PrefetchCommand {
             completion: .files
         ),
         options: [
-            diskOnly, CommonOptions.cacheDirectory.definition, LoadCommand.concurrency.definition,
+            diskOnly, LoadCommand.concurrency.definition,
             CommonOptions.timeout.definition, LoadCommand.explain, LoadCommand.imageOption.definition,
             CommonOptions.json,
-        ],
+        ] + CommonOptions.cacheOptions,
         notes: [
             "Cached images are not requested again. Each image is decoded once, so that only valid images are stored; with "
                 + "--disk-only, only its header is checked.",

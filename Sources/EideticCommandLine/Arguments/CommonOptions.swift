@@ -41,4 +41,16 @@ package enum CommonOptions {
         help: "the cache directory (default: ~/.cache/eidetic/default)",
         completion: .directories
     )
+
+    /// A read-only directory that is searched after the disk cache.
+    static let bundle = TypedOption<String>(
+        "bundle",
+        placeholder: "DIR",
+        help: "also search this directory, which is never changed: images of an application, or an SDWebImage cache "
+            + "(com.hackemist.SDWebImageCache.NAME); can be repeated",
+        completion: .directories
+    )
+
+    /// The options that select the disk cache.
+    static var cacheOptions: [Option] { [cacheDirectory.definition, bundle.definition] }
 }

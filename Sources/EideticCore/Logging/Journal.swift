@@ -3,10 +3,14 @@ import Glibc
 /// The native protocol of the systemd journal: one datagram per entry, one line per field.
 ///
 /// - SeeAlso: https://systemd.io/JOURNAL_NATIVE_PROTOCOL/
-enum Journal {
-    private static let address = "/run/systemd/journal/socket"
-
-    static func send(level: Log.Level, category: Log.Category, message: String) {
+package enum Journal {
+    /// Sends an entry to the socket at a path, by default the journal's; without a journal nothing is sent.
+    package static func send(
+        level: Log.Level,
+        category: Log.Category,
+        message: String,
+        to address: String = "/run/systemd/journal/socket"
+    ) {
         let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return }
         defer { close(number) }

@@ -1,4 +1,5 @@
 public import EideticCore
+public import struct FoundationEssentials.URL
 
 extension DiskCache {
     /// The operations of a disk cache in blocking form.
@@ -94,7 +95,7 @@ extension DiskCache.Blocking {
 extension DiskCache.Blocking {
     /// Removes an entry; see ``DiskCache/remove(_:)``.
     @discardableResult
-    public func remove(_ key: String) throws(EideticError) -> Bool {
+    public func remove(_ key: String) throws(EideticError) -> URL? {
         try cache.covered { () throws(EideticError) in try cache.removeEntry(for: key) }
     }
 

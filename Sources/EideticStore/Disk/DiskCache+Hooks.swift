@@ -31,7 +31,7 @@ extension DiskCache {
     /// Replaces all hooks.
     public func setHooks(_ hooks: Hooks) {
         self.hooks.withLock { $0 = hooks }
-        ledger.withLock { $0.evictedKeys = hooks.didEvict == nil ? nil : [] }
+        recordEvictedKeys(hooks.didEvict != nil)
     }
 
     /// Calls the `willEvict` hook for each entry that a change is going to evict.

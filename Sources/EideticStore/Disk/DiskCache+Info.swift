@@ -21,6 +21,7 @@ extension DiskCache {
 
     func entryInfo(for key: String) throws(EideticError) -> EntryInfo? {
         guard Self.isValidKey(key) else { return nil }
+        try checkOpened()
         let key = storedKeyForReading(key)
         let path = layout.path(of: CacheKey(key))
         do throws(SystemError) {
@@ -30,6 +31,19 @@ extension DiskCache {
         } catch {
             throw EideticError(error)
         }
+    }
+
+    /// Returns the time until an entry that is read or written now expires.
+    ///
+    /// - Parameter metadata: The metadata of the entry; a storage time of zero stands for the current time.
+    /// - Returns: The time, which is zero for an expired entry.
+    package func timeToLive(of metadata: Metadata) -> Duration {
+        let now = time.now
+        if let expirationTime = metadata.expirationTime { return max(.zero, expirationTime - now) }
+        // A read of an entry of a directory that is never changed does not extend its life.
+        let isRenewed = configuration.ageBasis == .access && !configuration.isReadOnly
+        let start = isRenewed || metadata.storageTime.nanoseconds == 0 ? now : metadata.storageTime
+        return max(.zero, start + configuration.maximumAge - now)
     }
 
     func entryInfo(from summary: EntryReader.EntrySummary, path: String) -> EntryInfo {

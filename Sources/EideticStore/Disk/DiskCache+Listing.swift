@@ -3,7 +3,8 @@ public import EideticCore
 extension DiskCache {
     /// The number and size of all entries, over all processes that use the directory.
     ///
-    /// If the ledger cannot be read, or the background time has expired, these are the last known values.
+    /// If the ledger cannot be read, or the background time has expired, these are the last known values; the files of
+    /// a read-only directory without a ledger are counted.
     /// - Complexity: O(1), and O(*n*) in the number of changes by other processes since the last access.
     public var usage: Usage {
         get async throws(EideticError) {
@@ -28,12 +29,13 @@ extension DiskCache {
 
 extension DiskCache {
     func currentUsage() -> Usage {
-        if configuration.isReadOnly { return measuredUsage() }
+        if configuration.isReadOnly { return recordedUsage() ?? measuredUsage() }
         if let usage = try? coveredTransaction({ $0.usage }) { return usage }
         return ledger.withLock { $0.usage }
     }
 
     func listEntries() throws(EideticError) -> [EntryInfo] {
+        try checkOpened()
         do throws(SystemError) {
             var entries: [EntryInfo] = []
             for path in try entryPaths() {
@@ -49,6 +51,7 @@ extension DiskCache {
 
     func verifyEntries() throws(EideticError) -> (checked: Int, damaged: [DamagedEntry]) {
         var result: (checked: Int, damaged: [DamagedEntry]) = (0, [])
+        try checkOpened()
         do throws(SystemError) {
             for path in try entryPaths() {
                 guard let file = try reader.contents(of: path) else { continue }
@@ -69,6 +72,14 @@ extension DiskCache {
             return self.path(for: entry.key) == path ? nil : "the file has the name of another key"
         } catch {
             return error.description
+        }
+    }
+
+    /// Returns the usage of a read-only directory by its ledger; `nil` if there is none that can be read.
+    private func recordedUsage() -> Usage? {
+        ledger.withLock { ledger in
+            guard (try? ledger.readAppendedRecords()) == true else { return nil }
+            return ledger.usage
         }
     }
 

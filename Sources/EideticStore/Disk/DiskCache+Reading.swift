@@ -63,6 +63,7 @@ extension DiskCache {
     /// Finds an entry in the cache, or else in one of its bundles.
     func findEntry(for key: String, allowingExpired: Bool) throws(EideticError) -> LookupResult {
         guard Self.isValidKey(key) else { return .absent }
+        try checkOpened()
         let storedKey = storedKeyForReading(key)
         let result = try findOwnEntry(for: storedKey, allowingExpired: allowingExpired)
         // The caller knows the entry by its own key.

@@ -1,11 +1,12 @@
 public import EideticCore
+public import struct FoundationEssentials.URL
 
 extension DiskCache {
     /// Removes an entry.
     ///
-    /// - Returns: `true` if there was an entry; otherwise, `false`.
+    /// - Returns: The URL that the file of the entry had; `nil` if there was no entry.
     @discardableResult
-    nonisolated(nonsending) public func remove(_ key: String) async throws(EideticError) -> Bool {
+    nonisolated(nonsending) public func remove(_ key: String) async throws(EideticError) -> URL? {
         try await perform { () throws(EideticError) in try self.removeEntry(for: key) }
     }
 
@@ -42,15 +43,16 @@ extension DiskCache {
     /// The number of entries that one transaction removes, so that other processes get access in between.
     static let batchSize = 64
 
-    func removeEntry(for key: String) throws(EideticError) -> Bool {
-        guard Self.isValidKey(key) else { return false }
+    func removeEntry(for key: String) throws(EideticError) -> URL? {
+        guard Self.isValidKey(key) else { return nil }
         let key = storedKeyForReading(key)
         let hash = CacheKey(key)
         let hooks = currentHooks
         hooks.willRemove?(key)
         let existed = try inWriteTransaction { ledger throws(SystemError) in try ledger.remove(hash) }
-        if existed { hooks.didRemove?(key) }
-        return existed
+        guard existed else { return nil }
+        hooks.didRemove?(key)
+        return URL(filePath: layout.path(of: hash), directoryHint: .notDirectory)
     }
 
     func removeAllEntries() throws(EideticError) {

@@ -1,4 +1,5 @@
 public import EideticCore
+import Glibc
 
 /// A cache of bytes on disk, safe against kills, full file systems and damaged files.
 ///
@@ -17,20 +18,19 @@ public final class DiskCache: Sendable {
     public let configuration: Configuration
 
     /// The largest size of all entries on the device: ``Configuration/sizeLimit``, or the default that replaces `nil`.
-    public let sizeLimit: ByteCount
+    public var sizeLimit: ByteCount { ByteCount(limits.totalSize) }
 
     let layout: DiskLayout
     let files: FileSystem
     let reader: EntryReader
-    let limits: DiskLimits
     let time: any TimeSource
-    let ledger: Monitor<Ledger>
     let accessLog = AccessLog()
     let circuitBreaker: WriteCircuitBreaker
     let workGroup: BackgroundWorkGroup
     let pool = WorkPool(name: "eidetic-disk", maximumThreadCount: 4)
     let hooks = Guarded(Hooks())
     let directoryKey: DirectoryKey
+    private let opening: DiskCacheOpening
     private let observation = Guarded<Task<Void, Never>?>(nil)
 
     /// Opens the cache in a directory, and creates the directory if it does not exist.
@@ -55,9 +55,24 @@ public final class DiskCache: Sendable {
     }
 
     /// Opens the cache with a given file system and clock.
-    package init(
+    package convenience init(
         _ configuration: Configuration,
         fileSystem: FileSystem,
+        time: any TimeSource = SystemTime(),
+        environment: any ApplicationEnvironment = DefaultEnvironment.shared
+    ) throws(EideticError) {
+        try self.init(deferred: configuration, fileSystem: fileSystem, time: time, environment: environment)
+        try checkOpened()
+    }
+
+    /// Creates a cache whose directory is opened by the first operation, on the thread of that operation.
+    ///
+    /// If the directory cannot be used, every operation throws the reason.
+    ///
+    /// - Throws: `invalidArgument` for a setting out of its range.
+    package init(
+        deferred configuration: Configuration,
+        fileSystem: FileSystem = FileSystem(),
         time: any TimeSource = SystemTime(),
         environment: any ApplicationEnvironment = DefaultEnvironment.shared
     ) throws(EideticError) {
@@ -70,9 +85,7 @@ public final class DiskCache: Sendable {
         reader = EntryReader(files: fileSystem)
         self.time = time
         workGroup = BackgroundWorkGroup(named: "eidetic disk cache", provider: environment)
-        limits = try DiskDirectory(layout: layout, files: files).prepare(configuration, within: workGroup)
-        sizeLimit = ByteCount(limits.totalSize)
-        ledger = Monitor(Ledger(layout: layout, files: fileSystem, limits: limits))
+        opening = DiskCacheOpening(configuration, files: fileSystem, workGroup: workGroup)
         circuitBreaker = WriteCircuitBreaker(time: time)
         if !configuration.isReadOnly { observe(environment) }
     }
@@ -95,6 +108,21 @@ public final class DiskCache: Sendable {
     }
 }
 
+// MARK: Opening
+extension DiskCache {
+    /// The limits of the directory; opens it if that was not done yet.
+    var limits: DiskLimits { opening.directory.limits }
+
+    /// The ledger of the directory; opens it if that was not done yet.
+    var ledger: Monitor<Ledger> { opening.directory.ledger }
+
+    /// Throws if the directory cannot be used; opens it if that was not done yet.
+    func checkOpened() throws(EideticError) { if let failure = opening.directory.failure { throw failure } }
+
+    /// Makes the ledger record evicted keys if there is a hook for them.
+    func recordEvictedKeys(_ isNeeded: Bool) { opening.recordEvictedKeys(isNeeded) }
+}
+
 // MARK: Transactions
 extension DiskCache {
     /// Returns `true` if a text can be a key: 1 to 65,536 bytes.
@@ -104,6 +132,10 @@ extension DiskCache {
     func inTransaction<Value: Sendable>(
         _ body: (Ledger) throws(SystemError) -> Value
     ) throws(SystemError) -> Value {
+        if let failure = opening.directory.failure {
+            let number = failure.systemErrorNumber ?? EACCES
+            throw SystemError(.open, errorNumber: number, path: layout.directory)
+        }
         defer { notifyDidEvict() }
         return try ledger.withLock { ledger throws(SystemError) in
             let ledger = ledger
@@ -144,6 +176,7 @@ extension DiskCache {
     }
 
     func checkWritable() throws(EideticError) {
+        try checkOpened()
         guard !configuration.isReadOnly else {
             throw EideticError(.permissionDenied, message: "the cache at \(layout.directory) is read-only")
         }

@@ -27,13 +27,22 @@ struct DiskLimits: Sendable {
     init(configuration: DiskCache.Configuration, files: FileSystem) throws(SystemError) {
         let free = try files.freeSpace(at: configuration.directory)
         let limit = configuration.sizeLimit ?? .defaultDiskCacheLimit(freeSpace: ByteCount(free.availableBytes))
-        totalSize = min(limit.bytes, Self.maximum)
-        derivedSize = Int(Double(totalSize) * configuration.derivedShare)
         let minimumFree = configuration.minimumFreeSpace?.bytes ?? min(free.totalBytes / 100, 256 << 20)
-        minimumFreeSpace = min(minimumFree, Self.maximum)
-        blockSize = free.blockSize
-        maximumAge = configuration.maximumAge
-        ageBasis = configuration.ageBasis
+        self.init(
+            configuration,
+            totalSize: limit.bytes,
+            minimumFreeSpace: minimumFree,
+            blockSize: free.blockSize
+        )
+    }
+
+    /// Creates limits that do not depend on the file system.
+    init(_ configuration: DiskCache.Configuration, totalSize: Int, minimumFreeSpace: Int = 0, blockSize: Int = 4_096) {
+        self.totalSize = min(totalSize, Self.maximum)
+        derivedSize = Int(Double(self.totalSize) * configuration.derivedShare)
+        self.minimumFreeSpace = min(minimumFreeSpace, Self.maximum)
+        self.blockSize = blockSize
+        (maximumAge, ageBasis) = (configuration.maximumAge, configuration.ageBasis)
     }
 
     /// Returns the expiration time of an entry whose file was last modified at `modified`.

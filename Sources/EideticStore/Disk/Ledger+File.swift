@@ -17,9 +17,9 @@ extension Ledger {
     /// Reads the records that other processes appended; returns `false` if there is no valid ledger.
     ///
     /// A ledger that was rewritten or removed has a link count of zero.
-    private func readAppendedRecords() throws(SystemError) -> Bool {
+    func readAppendedRecords() throws(SystemError) -> Bool {
         guard let file, let status = try statusIfLinked(file) else {
-            try lock.reacquireIfRemoved()
+            if !isReadOnly { try lock.reacquireIfRemoved() }
             return try load()
         }
         // A ledger is never truncated while it is in use.
@@ -46,7 +46,7 @@ extension Ledger {
 
     private func openLedger() throws(SystemError) -> OpenFile? {
         do throws(SystemError) {
-            return OpenFile(try files.open(layout.ledgerPath, flags: O_RDWR | O_NOFOLLOW))
+            return OpenFile(try files.open(layout.ledgerPath, flags: (isReadOnly ? O_RDONLY : O_RDWR) | O_NOFOLLOW))
         } catch {
             guard EntryReader.absenceErrors.contains(error.errorNumber) else { throw error }
             return nil

@@ -25,6 +25,8 @@ final class Ledger {
     let files: FileSystem
     let reader: EntryReader
     let limits: DiskLimits
+    /// A Boolean value indicating whether the ledger is read without the lock, and never written.
+    let isReadOnly: Bool
     let lock: DirectoryLock
 
     var index: DiskIndex
@@ -54,7 +56,8 @@ final class Ledger {
     /// The bytes to write until the next check of the free space.
     var bytesUntilSpaceCheck = 0
 
-    init(layout: DiskLayout, files: FileSystem, limits: DiskLimits) {
+    init(layout: DiskLayout, files: FileSystem, limits: DiskLimits, isReadOnly: Bool = false) {
+        self.isReadOnly = isReadOnly
         self.layout = layout
         self.files = files
         self.limits = limits

@@ -101,9 +101,19 @@ public final class ImageMemoryCache: Sendable {
     /// - Returns: The smallest image that has all requested pixels. A vector image is returned for exactly this decode
     ///   only, since each size is drawn separately.
     package func image(for key: CacheKey, base: CacheKey, size: PixelSize?, mode: ContentMode = .fit) -> Image? {
-        if let image = images.value(for: key) { return image }
+        images.value(for: key) ?? largerImage(for: key, base: base, size: size, mode: mode)?.image
+    }
+
+    /// Returns the smallest other decode of the same bytes that is large enough, and the time until it expires.
+    package func largerImage(
+        for key: CacheKey,
+        base: CacheKey,
+        size: PixelSize?,
+        mode: ContentMode
+    ) -> (image: Image, timeToLive: Duration?)? {
         for entry in decodedSizes.entries(for: base) where entry.key != key && entry.covers(size, mode: mode) {
-            if let image = images.value(for: entry.key) { return image }
+            let timeToLive = images.timeToLive(of: entry.key)
+            if let image = images.value(for: entry.key) { return (image, timeToLive) }
             decodedSizes.remove(entry, for: base)
         }
         return nil

@@ -64,8 +64,11 @@ extension MemoryCache {
     }
 
     /// Returns `value` unless it has expired; an expired value is removed.
+    ///
+    /// Long before `expirationTime` this takes no lock: the clock that is read first may be some milliseconds slow.
     @usableFromInline
-    func unexpired(_ value: Value?, for key: CacheKey) -> Value? {
+    func unexpired(_ value: Value?, for key: CacheKey, until expirationTime: Timestamp) -> Value? {
+        if insertionTime + .milliseconds(100) < expirationTime { return value }
         let now = time.now
         var evicted = EvictedEntries<Value>()
         let isExpired = ledger.withLock { ledger in

@@ -48,6 +48,15 @@ extension MemoryCache {
         }
     }
 
+    /// Returns the time until a value expires; `nil` if it does not, or there is none.
+    package func timeToLive(of key: CacheKey) -> Duration? {
+        let now = time.now
+        return ledger.withLock { ledger in
+            guard let slot = table.pointee.entry(for: key)?.pointee.slot else { return nil }
+            return ledger.records[Int(slot)].expirationTime.map { max(.zero, $0 - now) }
+        }
+    }
+
     /// A value with its key, cost and times.
     public struct Entry: Sendable {
         /// The value's key.

@@ -69,7 +69,8 @@ extension MemoryCache {
         if liveValues != nil { trackEvicted(&evicted) }
         stripes.withAllLocked {
             evicted.extractValues(from: table)
-            table.pointee.insert(key: record.key, value: value, slot: slot, canExpire: record.expirationTime != nil)
+            let expirationTime = record.expirationTime ?? Timestamp(nanoseconds: .max)
+            table.pointee.insert(key: record.key, value: value, slot: slot, expirationTime: expirationTime)
         }
         return true
     }

@@ -87,17 +87,18 @@ public final class MemoryCache<Value: Sendable>: Sendable {
     @inlinable
     package func value(for key: CacheKey) -> Value? {
         let clock = policyClock.load(ordering: .relaxed)
-        let (value, canExpire) = stripes.current.pointee.withLock { counters -> (Value?, Bool) in
+        let never = Timestamp(nanoseconds: .max)
+        let (value, expirationTime) = stripes.current.pointee.withLock { counters -> (Value?, Timestamp) in
             guard let entry = table.pointee.entry(for: key) else {
                 counters.misses &+= 1
-                return (nil, false)
+                return (nil, never)
             }
             counters.hits &+= 1
             entry.pointee.recordHit(clock: clock)
-            return (entry.pointee.value, entry.pointee.canExpire)
+            return (entry.pointee.value, entry.pointee.expirationTime)
         }
         if value == nil, let liveValues { return liveValues.isEmpty ? retryLookup(key, in: liveValues) : revive(key) }
-        return canExpire ? unexpired(value, for: key) : value
+        return expirationTime == never ? value : unexpired(value, for: key, until: expirationTime)
     }
 
     /// The time of an insertion.

@@ -22,19 +22,19 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
         @usableFromInline var slot: Int32 = -1
         /// The number of hits since the policy last read it.
         @usableFromInline let hits = Atomic<UInt8>(0)
-        /// A Boolean value indicating whether the entry has an expiration time in the ledger.
-        @usableFromInline var canExpire = false
+        /// The time at which the value expires; the largest one for a value that does not.
+        @usableFromInline var expirationTime = Timestamp(nanoseconds: .max)
 
         @inlinable
         init() {}
 
         @inlinable
-        init(key: CacheKey, value: Value, slot: Int, canExpire: Bool) {
+        init(key: CacheKey, value: Value, slot: Int, expirationTime: Timestamp) {
             low = key.low
             high = key.high
             self.value = value
             self.slot = Int32(truncatingIfNeeded: slot)
-            self.canExpire = canExpire
+            self.expirationTime = expirationTime
         }
     }
 
@@ -85,9 +85,9 @@ struct MemoryTable<Value: Sendable>: ~Copyable {
 
     /// Inserts an entry whose key is not in the table.
     @inlinable
-    mutating func insert(key: CacheKey, value: Value, slot: Int, canExpire: Bool) {
+    mutating func insert(key: CacheKey, value: Value, slot: Int, expirationTime: Timestamp) {
         if (count + 1) * 2 > mask + 1 { grow() }
-        store(Entry(key: key, value: value, slot: slot, canExpire: canExpire))
+        store(Entry(key: key, value: value, slot: slot, expirationTime: expirationTime))
         count += 1
     }
 

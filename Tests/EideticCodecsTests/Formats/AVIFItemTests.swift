@@ -30,6 +30,27 @@ struct AVIFItemTests {
         )
     }
 
+    @Test("F02 the profile of an AVIF is converted to sRGB")
+    func profile() async throws {
+        let image = try await AV1Image(try TestImages.solid(width: 64, height: 64, colour: [250, 40, 90, 255]))
+        let profile = TestProfile.rgb(swapsRedAndGreen: true, gamma: 2.2)
+        let properties = image.properties.filter { !$0.dropFirst(4).starts(with: "colr".utf8) }
+        let colours = HEIFContainer.box("colr", Array("prof".utf8) + profile)
+        var file = HEIFContainer(brand: "avif")
+        file.add(
+            HEIFContainer.Item(
+                type: "av01",
+                data: image.data,
+                properties: properties + [colours, HEIFContainer.size(64, 64)]
+            ),
+            as: 1
+        )
+        let converted = try ImageDecoder.decode(file.finished).pixels[1, 1]
+        #expect(converted.y > 235 && converted.x < 70, "\(converted)")
+        let stored = try ImageDecoder.decode(file.finished, options: .with { $0.convertsToSRGB = false }).pixels[1, 1]
+        #expect(stored.x > 240 && stored.y < 50, "\(stored)")
+    }
+
     /// Returns the pixel of the original at each position of a crop that is rotated, then mirrored.
     private func expected(
         _ original: PixelBuffer,

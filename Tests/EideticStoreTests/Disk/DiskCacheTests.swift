@@ -2,6 +2,7 @@ import EideticCore
 import EideticHTTP
 import EideticStore
 import EideticTestSupport
+import FoundationEssentials
 import Glibc
 import Testing
 
@@ -37,7 +38,7 @@ struct DiskCacheTests {
         for key in ["", String(repeating: "k", count: 65_537)] {
             #expect(throws: EideticError.self) { try fixture.cache.blocking.insert([1], for: key) }
             #expect(try fixture.cache.blocking.read(key) == nil)
-            #expect(try fixture.cache.blocking.remove(key) == false)
+            #expect(try fixture.cache.blocking.remove(key) == nil)
         }
         let longest = String(repeating: "ä", count: 32_768)
         try fixture.cache.blocking.insert([1], for: longest)
@@ -224,6 +225,26 @@ struct DiskCacheTests {
         #expect(calls[0] == calls[1])
     }
 
+    @Test("C12 usage of a directory that is only read comes from its ledger; without one the files are counted")
+    func readOnlyUsage() throws {
+        let fixture = try DiskFixture(), observer = FaultPlan()
+        for index in 0..<100 { try fixture.cache.blocking.insert([1], for: "\(index)") }
+        var configuration = fixture.cache.configuration
+        configuration.isReadOnly = true
+        let files = FileSystem(observer: observer)
+        let reader = try DiskCache(configuration, fileSystem: files, time: fixture.time)
+        #expect(try reader.blocking.usage == fixture.measuredUsage())
+        #expect(observer.count(of: .lstat) < 10)
+        #expect(!observer.calls.contains { [.unlink, .rename, .pwrite, .mkdir, .fallocate].contains($0.call) })
+        try fixture.cache.blocking.insert([1, 2, 3], for: "100")
+        observer.resetCalls()
+        #expect(try reader.blocking.usage == fixture.measuredUsage())
+        #expect(observer.calls.count < 10)
+        try FileSystem().unlink("\(configuration.directory)/ledger")
+        let other = try DiskCache(configuration, fileSystem: files, time: fixture.time)
+        #expect(try other.blocking.usage == fixture.measuredUsage())
+    }
+
     @Test("C03 the default directory follows the rules of XDG")
     func defaultDirectory() {
         #expect(DiskCache.defaultDirectory().hasSuffix("/eidetic/default"))
@@ -296,7 +317,9 @@ struct DiskCacheTests {
         #expect(try await cache.replaceMetadata(of: entry, with: .init(expirationTime: fixture.time.now)))
         #expect(try await cache.removeExpired() == 1)
         try await cache.insert([3], for: "c")
-        #expect(try await cache.remove("c"))
+        #expect(try await cache.remove("c")?.path() == cache.path(for: "c"))
+        #expect(try await cache.remove("c") == nil)
+        #expect(try cache.blocking.remove("c") == nil)
         try await cache.insert([4], for: "d")
         #expect(try await cache.trim(toSize: .zero) == 1)
         try await cache.removeAll()

@@ -1,7 +1,9 @@
 import EideticCore
-import EideticStore
 import EideticTestSupport
+import Glibc
 import Testing
+
+@testable import EideticStore
 
 @Suite("Disk cache: eviction order")
 struct DiskEvictionOrderTests {
@@ -16,7 +18,7 @@ struct DiskEvictionOrderTests {
         for name in Set(Self.cells.map(\.trace)) { traces[name] = try await Traces.requests(ofTrace: name) }
         var sum = (objects: 0.0, bytes: 0.0)
         for cell in Self.cells {
-            let result = Self.replay(try #require(traces[cell.trace]), capacityShare: cell.part)
+            let result = try Self.replay(try #require(traces[cell.trace]), capacityShare: cell.part)
             sum = (sum.objects + result.objects, sum.bytes + result.bytes)
         }
         let mean = (objects: sum.objects / Double(Self.cells.count), bytes: sum.bytes / Double(Self.cells.count))
@@ -24,31 +26,29 @@ struct DiskEvictionOrderTests {
         #expect(mean.bytes >= 0.265)
     }
 
-    /// Requests each object in turn, with the index, the eviction order and the slack of the cache.
-    private static func replay(_ requests: [Traces.Request], capacityShare: Double) -> (
+    /// Requests each object in turn, as the ledger of a cache sees it: hits are recorded, and misses find room.
+    private static func replay(_ requests: [Traces.Request], capacityShare: Double) throws -> (
         objects: Double, bytes: Double
     ) {
         let sizes = Dictionary(requests.lazy.map { ($0.key, $0.size) }) { first, _ in first }
-        let capacity = Int(capacityShare * Double(sizes.values.reduce(0, +)))
-        var index = DiskIndex(blockSize: 1)
+        let capacity = Int(capacityShare * Double(sizes.values.reduce(0, +))), directory = try TemporaryDirectory()
+        let configuration = DiskCache.Configuration(directory: directory.path)
+        let limits = DiskLimits(configuration, totalSize: capacity, blockSize: 1)
+        let ledger = Ledger(layout: DiskLayout(configuration), files: FileSystem(), limits: limits)
         var (hits, hitBytes, bytes) = (0, 0, 0)
-        for request in requests {
-            bytes += request.size
-            var entry = IndexEntry()
-            entry.key = CacheKey(request.key)
-            entry.size = UInt32(request.size)
-            if index.entry(for: entry.key) != nil {
-                index.touch(entry.key, count: 1)
-                hits += 1
-                hitBytes += request.size
-            } else if request.size <= capacity {
-                if index.allocatedSize + request.size > capacity {
-                    let target = capacity - min(capacity / 64, 4 << 20)
-                    while index.allocatedSize > 0, index.allocatedSize + request.size > target {
-                        _ = index.evict(derivedFirst: false)
-                    }
+        try ledger.transaction { () throws(SystemError) in
+            for request in requests {
+                bytes += request.size
+                let entry = IndexEntry(key: CacheKey(request.key), size: UInt32(request.size))
+                if ledger.index.entry(for: entry.key) != nil {
+                    _ = ledger.recordAccesses([entry.key])
+                    hits += 1
+                    hitBytes += request.size
+                } else if request.size <= capacity {
+                    try ledger.makeRoom(for: request.size)
+                    ledger.index.put(entry)
+                    guard ledger.usedSize <= capacity else { throw SystemError(.write, errorNumber: EDQUOT) }
                 }
-                index.put(entry)
             }
         }
         return (Double(hits) / Double(requests.count), Double(hitBytes) / Double(bytes))

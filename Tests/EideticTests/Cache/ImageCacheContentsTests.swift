@@ -127,6 +127,23 @@ struct ImageCacheContentsTests {
         #expect(new.cache.blocking.diskUsage.entryCount == 100)
     }
 
+    @Test("C04 an image of an SDWebImage directory is decoded within the limits of pixels", arguments: [19, 20, 21])
+    func foreignLimits(pixels: Int) async throws {
+        var limits = ImageCache.Configuration()
+        limits.decodeLimits.pixels = pixels
+        let fixture = try ImageCacheFixture(limits) { settings, directory in
+            settings.bundles = [.sdWebImage(in: directory.path)]
+        }
+        let key = "http://example.org/a.png", bundle = ImageBundle.sdWebImage(in: fixture.directory.path)
+        let path = try #require(bundle.paths(for: key).first)
+        try FileSystem().makeDirectories(bundle.directory)
+        let name = String(path.dropFirst(fixture.directory.path.count + 1))
+        try fixture.directory.write(try TestImage.png(width: 5, height: 4), to: name)
+        let code = await errorCode { _ = try await fixture.cache.image(for: .init(key)) }
+        #expect(code == (pixels < 20 ? .limitExceeded : nil))
+        #expect(access(path, F_OK) == 0)
+    }
+
     @Test("C10 with a limit of 10 bytes an entry of 20 is refused, and the classic sweep leaves nothing above it")
     func tinyLimit() throws {
         let tiny = try ImageCacheFixture { settings, _ in settings.sizeLimit = 10 }

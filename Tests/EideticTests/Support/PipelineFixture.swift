@@ -43,3 +43,12 @@ func waitUntil(isolation: isolated (any Actor)? = #isolation, _ condition: () th
         await Task.yield()
     }
 }
+
+/// Waits until a handler was called `count` times and nothing is left to do, and expects no further call.
+@MainActor
+func expectExactly(_ count: Int, of calls: Counter, in pipeline: ImagePipeline) async {
+    await waitUntil { calls.value >= count && pipeline.isIdle }
+    // Handlers that were sent to the main actor before this turn have run.
+    await Task { @MainActor in }.value
+    #expect(calls.value == count)
+}

@@ -42,6 +42,18 @@ enum SampleMessages {
             .suspended(from: .seconds(1), to: .seconds(2)), .taskNames(request: 3), .exit,
         ] + LifecycleEffect.Refusal.allCases.map { .refused($0) }
 
+    static let transferSupervision: [TransferSupervision] = [
+        .connection(application: "a"), .forceQuit(application: "b"), .network(isMetered: true),
+        .network(isMetered: false), .wake(application: "a", session: "c"), .listener,
+        .hold(application: "a", isHeld: true), .wakeFailed(application: "a", session: "c"),
+    ]
+
+    static var program: ProgramDescription {
+        var program = ProgramDescription(executable: "/usr/bin/gallery")
+        (program.arguments, program.environment, program.directory) = (["-v", ""], ["LANG=C"], "/home/u")
+        return program
+    }
+
     static let requests: [ControlRequest] = [
         .list, .launch(identifier: "a", url: "b:c", inBackground: true), .foreground(identifier: "a"),
         .launch(identifier: "a", url: nil, inBackground: false), .background(identifier: "a"),

@@ -1,5 +1,6 @@
 import EideticTestSupport
 import EideticWire
+import Glibc
 import LifecycleCore
 import Testing
 
@@ -22,6 +23,21 @@ struct SupervisionMessageTests {
         try checkRoundTrip(SampleMessages.fromSupervisor)
         try checkRoundTrip(SampleMessages.requests)
         try checkRoundTrip(SampleMessages.answers)
+        try checkRoundTrip(SampleMessages.transferSupervision)
+        try checkRoundTrip([SampleMessages.program, ProgramDescription(executable: "/a")])
+    }
+
+    @Test("B02 without a variable the runtime directory is that of the system for root, else that of the user")
+    func runtimeDirectory() async {
+        await #expect(processExitsWith: .success) {
+            for name in ["EIDETIC_RUNTIME_DIR", "XDG_RUNTIME_DIR"] { unsetenv(name) }
+            let expected = geteuid() == 0 ? "/run/eidetic" : "/run/user/\(geteuid())/eidetic"
+            #expect(SupervisionProtocol.defaultRuntimeDirectory == expected)
+            setenv("EIDETIC_RUNTIME_DIR", "relative", 1)
+            #expect(SupervisionProtocol.defaultRuntimeDirectory == expected)
+            setenv("EIDETIC_RUNTIME_DIR", "/tmp/r", 1)
+            #expect(SupervisionProtocol.defaultRuntimeDirectory == "/tmp/r")
+        }
     }
 
     @Test("B02 an unknown kind of message is refused", arguments: [0, 10, 255] as [UInt8])

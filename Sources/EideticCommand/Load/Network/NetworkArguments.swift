@@ -13,9 +13,7 @@ struct NetworkArguments: Sendable {
     /// The file for the metrics.
     let metricsFile: String?
 
-    /// A Boolean value indicating whether the last URL of the list is loaded first.
-    ///
-    /// The list is traversed from its end, independently of the order of the download queue.
+    /// A Boolean value indicating whether the URLs that wait for a download start from the end of the list.
     let isLastInFirstOut: Bool
 
     private let headers: HTTPHeaders

@@ -51,7 +51,7 @@ enum NetworkOptions {
         parse: { text in ByteCount(parsing: text).flatMap { $0 > .zero ? $0 : nil } }
     )
 
-    static let lifo = Option(name: "lifo", help: "load the last URL of the list first")
+    static let lifo = Option(name: "lifo", help: "of the URLs that wait, load the last one of the list first")
 
     static let offline = Option(name: "offline", help: "send no requests; load from the cache only")
 
