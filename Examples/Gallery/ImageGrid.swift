@@ -45,7 +45,7 @@ final class ImageGrid {
         guard urls.indices.contains(position) else { return nil }
         let scale = Int(gtk_widget_get_scale_factor(interface.widget("grid")))
         let size = PixelSize(width: Self.tile.width * scale, height: Self.tile.height * scale)
-        return ImageRequest(urls[position], size: size, contentMode: .fill, options: .preloadAllFrames)
+        return ImageRequest(urls[position], size: size, contentMode: .aspectFill, options: .preloadAllFrames)
     }
 
     /// Scrolls by whole rows until an image is visible.

@@ -90,12 +90,14 @@ extension ImageLoader {
         if let image = memory.decodedImage(for: request.imageKey) { return Output(fromMemory: image) }
         guard let base = request.baseKey, let size = request.rendering.size else { return nil }
         let mode = request.rendering.contentMode
+        // What matters is found in the pixels, so other pixels could have another crop.
+        guard mode != .fill || request.rendering.cropFocus != .content else { return nil }
         guard let larger = memory.image(for: request.imageKey, base: base, size: size, mode: mode),
             !larger.isAnimated, larger.isDecoded
         else { return nil }
         try await gate.waitUntilOpen(for: job.context)
-        let target = larger.sourceSize.scaled(to: size, mode: mode)
-        let rendition = try await stage.downscale(larger, to: target, context: job.context)
+        let options = stage.policy(for: job.load).options
+        let rendition = try await stage.downscale(larger, for: options, to: size, context: job.context)
         // Where images are fresh for a limited time, one made from another would outlive it.
         if dataLoader.freshnessPolicy == .maximumAge { job.token.insert(rendition.image, for: request, from: .memory) }
         return Output(fromMemory: rendition.image, steps: rendition.steps)

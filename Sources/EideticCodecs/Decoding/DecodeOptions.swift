@@ -20,6 +20,11 @@ public struct DecodeOptions: Sendable, Hashable {
     /// `fit` by default.
     public var contentMode = ContentMode.fit
 
+    /// The part of the image that stays in view with ``ContentMode/fill``.
+    ///
+    /// The centre by default.
+    public var cropFocus = CropFocus.center
+
     /// A Boolean value indicating whether the image is rotated and mirrored according to its EXIF orientation.
     ///
     /// True by default.
