@@ -87,11 +87,11 @@ extension ContentFocus {
 
     /// Returns the difference of a cell to its neighbours, 0 to 255.
     private static func edge(in lumas: [Int], atX x: Int, y: Int, size: PixelSize) -> Int {
-        func luma(_ x: Int, _ y: Int) -> Int {
+        func luma(atX x: Int, y: Int) -> Int {
             lumas[min(max(y, 0), size.height - 1) * size.width + min(max(x, 0), size.width - 1)]
         }
-        let sum = luma(x - 1, y) + luma(x + 1, y) + luma(x, y - 1) + luma(x, y + 1)
-        return min(255, abs(4 * luma(x, y) - sum))
+        let sum = luma(atX: x - 1, y: y) + luma(atX: x + 1, y: y) + luma(atX: x, y: y - 1) + luma(atX: x, y: y + 1)
+        return min(255, abs(4 * luma(atX: x, y: y) - sum))
     }
 
     /// Returns the weight of a colour: that of its saturation, and that of skin.

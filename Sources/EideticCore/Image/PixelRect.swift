@@ -21,12 +21,12 @@ extension PixelRect {
     ///
     /// - Precondition: `size` fits into `whole`.
     package init(of size: PixelSize, in whole: PixelSize, around point: (x: Double, y: Double)) {
-        func origin(_ fraction: Double, _ length: Int, _ whole: Int) -> Int {
+        func origin(_ fraction: Double, length: Int, whole: Int) -> Int {
             let centre = (fraction.isNaN ? 0.5 : min(max(fraction, 0), 1)) * Double(whole)
             return min(max(0, Int((centre - Double(length) / 2).rounded())), whole - length)
         }
-        x = origin(point.x, size.width, whole.width)
-        y = origin(point.y, size.height, whole.height)
+        x = origin(point.x, length: size.width, whole: whole.width)
+        y = origin(point.y, length: size.height, whole: whole.height)
         self.size = size
     }
 }
