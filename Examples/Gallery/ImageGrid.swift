@@ -46,7 +46,7 @@ final class ImageGrid {
         let scale = Int(gtk_widget_get_scale_factor(interface.widget("grid")))
         let size = PixelSize(width: Self.tile.width * scale, height: Self.tile.height * scale)
         let options: ImageOptions = [.preloadAllFrames, .continueInBackground]
-        return ImageRequest(urls[position], size: size, contentMode: .fill, options: options)
+        return ImageRequest(urls[position], size: size, contentMode: .aspectFill, options: options)
     }
 
     /// Scrolls by whole rows until an image is visible.

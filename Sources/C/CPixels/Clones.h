@@ -1,6 +1,10 @@
 #ifndef EIDETIC_CLONES_H
 #define EIDETIC_CLONES_H
 
+// A fused multiplication and addition rounds once instead of twice, so copies for newer processors would have other
+// results.
+#pragma STDC FP_CONTRACT OFF
+
 // Compiles a function several times, for newer processors. The dynamic loader selects one copy at program start.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer) \
     && !__has_feature(thread_sanitizer)

@@ -84,7 +84,7 @@ extension ImageCache {
             throw EideticError(.invalidArgument, message: "\(key.text): a partial image cannot be stored")
         }
         var key = resolved(key)
-        if key.rendering.size == nil, image.isDownscaled {
+        if key.rendering.size == nil, key.rendering.transform == nil, image.isDownscaled {
             var rendering = key.rendering
             rendering.size = image.size
             key = key.with(rendering: rendering)
@@ -103,13 +103,15 @@ extension ImageCache {
 
     /// Inserts an image into memory; an animation as all its frames, and as the first one alone.
     private func insertIntoMemory(_ image: Image, for key: Key, timeToLive: Duration?) {
-        guard image.isAnimated else {
-            return memory.insert(image, for: key.imageKey, base: key.baseKey, timeToLive: timeToLive)
-        }
+        guard image.isAnimated else { return insert(image, for: key, timeToLive: timeToLive) }
         let still = image.replacingFrames([Image.Frame(pixels: image.pixels)])
-        let (first, all) = (key.ofFirstFrame, key.ofAllFrames)
-        memory.insert(still, for: first.imageKey, base: first.baseKey, timeToLive: timeToLive)
-        memory.insert(image, for: all.imageKey, base: all.baseKey, timeToLive: timeToLive)
+        insert(still, for: key.ofFirstFrame, timeToLive: timeToLive)
+        insert(image, for: key.ofAllFrames, timeToLive: timeToLive)
+    }
+
+    private func insert(_ image: Image, for key: Key, timeToLive: Duration?) {
+        let (base, isCropped) = (key.baseKey, key.rendering.isCropped)
+        memory.insert(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
     }
 
     /// Returns the bytes to be written to disk; only those that begin with the header of an image are accepted.

@@ -109,7 +109,7 @@ extension DecodeStage {
         by policy: RenditionPolicy,
         context: JobContext?
     ) throws(EideticError) -> Image {
-        let bytes = encodedImage.bytes, options = policy.options
+        let bytes = encodedImage.bytes, options = policy.options(for: bytes)
         let image =
             if let context {
                 try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
@@ -128,12 +128,18 @@ extension DecodeStage {
         }
     }
 
-    /// Makes a smaller image from the first frame of a larger one, on a decoding thread.
-    func downscale(_ image: Image, to size: PixelSize, context: JobContext) async throws(EideticError) -> Rendition {
+    /// Makes a smaller image from the first frame of a larger one, which is whole, on a decoding thread.
+    func downscale(
+        _ image: Image,
+        for options: DecodeOptions,
+        to requestedSize: PixelSize,
+        context: JobContext
+    ) async throws(EideticError) -> Rendition {
         let timer = StepTimer(context)
         return try await run(in: context) { _ throws(EideticError) in
-            let pixels = size == image.size ? image.pixels : try Resampler.resample(image.pixels, to: size)
-            let smaller = image.replacingFrames([Image.Frame(pixels: pixels)])
+            let size = image.sourceSize.scaledBeforeCrop(to: requestedSize, mode: options.contentMode)
+            let scaled = size == image.size ? image.pixels : try Resampler.resample(image.pixels, to: size)
+            let smaller = image.replacingFrames([Image.Frame(pixels: try scaled.cropped(for: options))])
             return Rendition(
                 image: smaller,
                 steps: [timer.step(.decode, detail: "\(image.size) in memory to \(smaller.size)")]

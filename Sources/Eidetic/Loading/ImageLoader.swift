@@ -90,13 +90,15 @@ extension ImageLoader {
         if let image = memory.decodedImage(for: request.imageKey) { return Output(fromMemory: image) }
         guard let base = request.baseKey, let size = request.rendering.size else { return nil }
         let mode = request.rendering.contentMode
+        // What matters is found in the pixels, so other pixels could have another crop.
+        guard mode != .fill || request.rendering.cropFocus != .content else { return nil }
         guard let (larger, timeToLive) = memory.largerImage(for: request.imageKey, base: base, size: size, mode: mode),
             !larger.isAnimated, larger.isDecoded
         else { return nil }
         let deadline = timeToLive.map { SystemTime().uptime + $0 }
         try await gate.waitUntilOpen(for: job.context)
-        let target = larger.sourceSize.scaled(to: size, mode: mode)
-        let rendition = try await stage.downscale(larger, to: target, context: job.context)
+        let options = stage.policy(for: job.load).options
+        let rendition = try await stage.downscale(larger, for: options, to: size, context: job.context)
         // An image that is made from another must not outlive it.
         let remainder = deadline.map { max(.zero, $0 - SystemTime().uptime) }
         job.token.insert(rendition.image, for: request, from: .memory, timeToLive: remainder)

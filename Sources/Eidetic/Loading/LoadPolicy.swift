@@ -173,6 +173,20 @@ struct RenditionPolicy: Sendable {
         transformsVectorImages = options.contains(.transformVectorImage)
     }
 
+    /// Returns the options for the bytes of an image: a transform that begins with a size has it decoded to that size.
+    func options(for bytes: [UInt8]) -> DecodeOptions {
+        guard options.size == nil, let target = transform?.decodeTarget else { return options }
+        guard let header = try? ImageDecoder.header(of: bytes), applies(to: header) else { return options }
+        var options = options
+        options.target = target
+        return options
+    }
+
+    private func applies(to header: ImageHeader) -> Bool {
+        let isAnimated = options.frames == .all && header.frameCount > 1
+        return (!isAnimated || transformsAnimations) && (header.format != .svg || transformsVectorImages)
+    }
+
     /// Returns the transform if it applies to `image`; animations and vector images need an option for it.
     func transform(for image: Image) -> (any ImageTransform)? {
         guard !image.isAnimated || transformsAnimations, image.format != .svg || transformsVectorImages else {

@@ -63,11 +63,8 @@ final class RenditionIndex: Sendable {
         ) {
             guard timeToLive != .zero, request.cacheAccess.contains(.writeMemory), !isOutdated(image) else { return }
             let (key, base, memory) = (request.imageKey, request.baseKey, index.memory)
-            if source == .disk {
-                memory.insertFromDisk(image, for: key, base: base, timeToLive: timeToLive)
-            } else {
-                memory.insert(image, for: key, base: base, timeToLive: timeToLive)
-            }
+            let insert = source == .disk ? memory.insertFromDisk : memory.insert
+            insert(image, key, base, request.rendering.isCropped, timeToLive)
             index.add(key, to: resourceKey)
             // A concurrent replacement may have searched the cache before the image was in it.
             if isOutdated(image) { memory.images.remove(key) }

@@ -1,4 +1,4 @@
-internal import EideticCodecs
+public import EideticCodecs
 public import EideticCore
 
 extension ImageRequest {
@@ -6,11 +6,14 @@ extension ImageRequest {
     public struct Rendering: Sendable {
         /// The size in upright pixels at which the image is displayed; `nil`, the default, for its full size.
         ///
-        /// The image is never enlarged, and keeps its proportions.
+        /// The image is never enlarged.
         public var size: PixelSize?
 
         /// The way in which the image is fitted to ``size``; `fit` by default.
         public var contentMode: ContentMode
+
+        /// The part of the image that stays in view with ``ContentMode/fill``; the centre by default.
+        public var cropFocus: CropFocus
 
         /// A Boolean value indicating whether colours are converted to sRGB; true by default.
         public var convertsToSRGB: Bool
@@ -27,12 +30,14 @@ extension ImageRequest {
         public init(
             size: PixelSize? = nil,
             contentMode: ContentMode = .fit,
+            cropFocus: CropFocus = .center,
             convertsToSRGB: Bool = true,
             transform: (any ImageTransform)? = nil,
             scale: Double? = nil
         ) {
             self.size = size
             self.contentMode = contentMode
+            self.cropFocus = cropFocus
             self.convertsToSRGB = convertsToSRGB
             self.transform = transform
             self.scale = scale
@@ -50,10 +55,19 @@ extension ImageRequest {
             let flags = relevantOptions(in: options).rawValue
             let isChanged = size != nil || flags != 0 || !convertsToSRGB || transform != nil || scale != nil
             guard isChanged else { return resourceKey }
-            let target = size.map { "\($0) \(contentMode.rawValue)" } ?? "full"
+            let target = target?.key ?? "full"
             let scale = scale.map { " @\($0)" } ?? ""
             return "\(resourceKey)\n\(target) \(flags) \(convertsToSRGB)\(scale) \(transform?.key ?? "")"
         }
+
+        /// The size, and the way in which the image is fitted to it; `nil` for the full size.
+        package var target: ImageTarget? {
+            size.map { ImageTarget(size: $0, contentMode: contentMode, cropFocus: cropFocus) }
+        }
+
+        /// A Boolean value indicating whether the size crops or distorts the image, so that no other image can be made
+        /// from it.
+        var isCropped: Bool { size?.isLimited == true && (contentMode == .fill || contentMode == .stretch) }
 
         /// Returns those of the options that change a pixel of this rendering.
         private func relevantOptions(in options: ImageOptions) -> ImageOptions {
@@ -66,8 +80,7 @@ extension ImageRequest {
 
         func decodeOptions(for options: ImageOptions, byteLimit: ByteCount) -> DecodeOptions {
             var decode = DecodeOptions()
-            decode.size = size
-            decode.contentMode = contentMode
+            decode.target = target
             decode.convertsToSRGB = convertsToSRGB
             decode.frames = options.contains(.preloadAllFrames) && !options.contains(.firstFrameOnly) ? .all : .first
             decode.byteLimit = options.contains(.scaleDownLargeImages) ? byteLimit : nil

@@ -1,4 +1,4 @@
-import EideticCore
+package import EideticCore
 
 extension DecodePlan {
     /// Returns the target size in stored orientation.
@@ -8,7 +8,9 @@ extension DecodePlan {
         if let requestedSize = options.size {
             // A vector image can be enlarged.
             if header.format == .svg { size = PixelSize(width: size.width << 24, height: size.height << 24) }
-            size = size.scaled(to: requestedSize, mode: options.contentMode)
+            // A vector image keeps its proportions where it is drawn.
+            let isVector = header.format == .svg && options.contentMode == .stretch && requestedSize.isLimited
+            size = size.scaledBeforeCrop(to: requestedSize, mode: isVector ? .aspectFill : options.contentMode)
         }
         if let limit = options.byteLimit {
             let frames = options.frames == .all ? header.frameCount : 1
@@ -18,7 +20,57 @@ extension DecodePlan {
     }
 }
 
+extension PixelBuffer {
+    /// Returns the part of an upright decode that its options select: all of it, except with `fill`.
+    package func cropped(for options: DecodeOptions) throws(EideticError) -> PixelBuffer {
+        let size = size.cropped(for: options)
+        guard size != self.size else { return self }
+        if options.contentMode == .stretch { return try Resampler.resample(self, to: size) }
+        return try cropped(to: PixelRect(of: size, in: self.size, around: try point(of: options.cropFocus, for: size)))
+    }
+
+    fileprivate func point(
+        of focus: CropFocus,
+        for size: PixelSize
+    ) throws(EideticError) -> (x: Double, y: Double) {
+        switch focus {
+        case .point(let x, let y): (x, y)
+        case .content: try ContentFocus(of: self).point(cropping: size, of: self.size)
+        }
+    }
+
+    /// Returns the pixels of a rectangle inside the buffer.
+    package func cropped(to area: PixelRect) throws(EideticError) -> PixelBuffer {
+        guard area.size != size else { return self }
+        let source = unsafeBytes, rowLength = 4 * area.size.width
+        return try PixelBuffer(size: area.size, alpha: alpha) { target, stride in
+            for row in 0..<area.size.height {
+                let start = (area.y + row) * bytesPerRow + 4 * area.x
+                let line = UnsafeMutableRawBufferPointer(rebasing: target[row * stride..<row * stride + rowLength])
+                line.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[start..<start + rowLength]))
+            }
+        }
+    }
+}
+
+extension DecodeOptions {
+    /// Returns the options with the focus as a point, so that all frames are cropped as this one.
+    func fixingFocus(in pixels: PixelBuffer) throws(EideticError) -> DecodeOptions {
+        guard cropFocus == .content, contentMode == .fill else { return self }
+        let point = try pixels.point(of: .content, for: pixels.size.cropped(for: self))
+        return with { $0.cropFocus = .point(x: point.x, y: point.y) }
+    }
+}
+
 extension PixelSize {
+    /// Returns the size of the part of an upright decode of this size that its options select.
+    func cropped(for options: DecodeOptions) -> PixelSize {
+        guard let requested = options.size, requested.isPositive, requested.isLimited,
+            [.fill, .stretch].contains(options.contentMode)
+        else { return self }
+        return requested.scaled(to: self, mode: .fit)
+    }
+
     /// Returns the largest size of the same aspect ratio with at most `limit` pixels, but at least one pixel per side.
     fileprivate func reduced(toPixelCount limit: Int) -> PixelSize {
         guard pixelCount > limit else { return self }

@@ -61,7 +61,7 @@ struct DecodePlan {
         let isTransposed = options.appliesOrientation && header.orientation.swapsDimensions
         let size = isTransposed ? targetSize.transposed : targetSize
         return Image(
-            deferred: DeferredImage(size: size, decode: decode, decodeShared: decodeShared),
+            deferred: DeferredImage(size: size.cropped(for: options), decode: decode, decodeShared: decodeShared),
             loopCount: header.loopCount,
             format: header.format,
             sourceSize: options.appliesOrientation ? header.uprightSize : header.size,
@@ -74,7 +74,7 @@ struct DecodePlan {
         let converter =
             options.convertsToSRGB
             ? decoded.iccProfile.flatMap { ColourConverter(profile: $0, colorModel: decoded.colorModel) } : nil
-        var frames: [Image.Frame] = []
+        var frames: [Image.Frame] = [], options = options
         for frame in decoded.frames {
             try task.checkpoint()
             var pixels = try Resampler.resample(frame.pixels, to: targetSize, for: task)
@@ -84,6 +84,8 @@ struct DecodePlan {
                 pixels = try pixels.convertedFromCMYK()
             }
             if options.appliesOrientation { pixels = try pixels.oriented(header.orientation) }
+            options = try options.fixingFocus(in: pixels)
+            pixels = try pixels.cropped(for: options)
             pixels = options.premultipliesAlpha ? try pixels.premultiplied() : try pixels.unpremultiplied()
             frames.append(Image.Frame(pixels: pixels, duration: frame.duration))
         }

@@ -1,7 +1,7 @@
 import CPixels
 package import EideticCore
 
-/// Scales pixels down: a box average to about twice the target size, then a Lanczos filter.
+/// Scales pixels: a Lanczos filter, and before it, for a small target, a box average to about twice the target size.
 ///
 /// The average costs a fraction of the filter, and the combined loss is invisible (48 dB or more against the filter
 /// alone).
@@ -23,13 +23,13 @@ package enum Resampler {
         }
     }
 
-    /// Returns the pixels at a smaller size; pixels with alpha become premultiplied.
+    /// Returns the pixels at another size; pixels with alpha become premultiplied.
     ///
     /// Transparent pixels do not bleed: colours are weighted by alpha.
     ///
     /// - Parameters:
     ///   - pixels: The pixels to scale.
-    ///   - size: The target size, at most the size of `pixels`.
+    ///   - size: The target size.
     ///   - checkpoint: Called every few rows; an error that it throws ends the function.
     /// - Returns: The scaled pixels.
     /// - Throws: `outOfMemory`, and the errors of `checkpoint`.
@@ -40,7 +40,7 @@ package enum Resampler {
         checkpoint: () throws(EideticError) -> Void = {}
     ) throws(EideticError) -> PixelBuffer {
         guard pixels.size != size else { return pixels }
-        precondition(size.isPositive && size.width <= pixels.size.width && size.height <= pixels.size.height)
+        precondition(size.isPositive)
         let cells = Cells(of: pixels.size, to: size)
         let average = cells.size == pixels.size ? pixels : try average(pixels, cells: cells, checkpoint: checkpoint)
         return try filter(average, extent: pixels.size, cells: cells, to: size, checkpoint: checkpoint)

@@ -11,7 +11,7 @@ struct ResamplingFilter {
     /// The value 1 in the kernel's fixed-point format.
     private static let fixedPointOne = 1 << 14
 
-    /// Creates the weights that map `sourceLength` pixels to at most as many `targetLength` pixels.
+    /// Creates the weights that map `sourceLength` pixels to `targetLength` pixels.
     ///
     /// `extent` is the part of the source axis that the target covers: less than `sourceLength` if the last source
     /// pixel is the average of an incomplete cell.

@@ -1,3 +1,4 @@
+import Eidetic
 import EideticCodecs
 import EideticCommandLine
 import EideticCore
@@ -8,7 +9,7 @@ enum ConvertCommand {
         "format",
         placeholder: "NAME",
         expecting: "the name of a format such as png",
-        help: "the format of OUT (default: by its file extension)",
+        help: "the format to write (default: by the file extension, or the image's own)",
         completion: .words(ImageEncoder.supportedFormats.map(\.rawValue)),
         parse: { ImageFormat(name: $0) }
     )
@@ -24,7 +25,7 @@ enum ConvertCommand {
             count: 2...2,
             completion: .files
         ),
-        options: [CommonOptions.size.definition, CommonOptions.quality.definition, format.definition, firstFrame],
+        options: RenderingOptions.all + [CommonOptions.quality.definition, format.definition, firstFrame],
         notes: [
             "The format of OUT follows from its file extension, and is PNG for standard output. OUT is replaced only after "
                 + "the image is encoded. The image is upright and in sRGB.",
@@ -36,6 +37,9 @@ enum ConvertCommand {
     )
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
+        if let problem = RenderingOptions.problem(in: arguments) {
+            return Program.usageError([problem], path: [Program.root, command])
+        }
         let (input, output) = (arguments.operands[0], arguments.operands[1])
         let outputFormat = output == "-" ? ImageFormat.png : ImageFormat(fileName: output)
         guard let format = arguments[Self.format] ?? outputFormat else {
@@ -67,7 +71,7 @@ enum ConvertCommand {
             guard frameCount == 1 || format == .gif || arguments.contains(firstFrame) else {
                 throw lossOfFrames(as: format)
             }
-            let image = try ImageDecoder.decode(bytes, options: decodeOptions(for: arguments))
+            let image = try changedImage(from: bytes, arguments: arguments)
             return try ImageEncoder.encode(image, as: format, quality: arguments[CommonOptions.quality] ?? 0.85)
         } catch {
             throw EideticError(error.code, message: "\(input): \(error.message)")
@@ -81,10 +85,16 @@ enum ConvertCommand {
         )
     }
 
-    private static func decodeOptions(for arguments: Arguments) -> DecodeOptions {
+    private static func changedImage(from bytes: [UInt8], arguments: Arguments) throws(EideticError) -> Image {
+        let rendering = RenderingOptions.rendering(from: arguments)
+        let image = try ImageDecoder.decode(bytes, options: decodeOptions(for: arguments, rendering: rendering))
+        return try rendering.transform?.apply(to: image) ?? image
+    }
+
+    private static func decodeOptions(for arguments: Arguments, rendering: ImageRequest.Rendering) -> DecodeOptions {
         var options = DecodeOptions()
-        options.size = arguments[CommonOptions.size]
-        options.premultipliesAlpha = false
+        options.target = rendering.target ?? rendering.transform?.decodeTarget
+        options.premultipliesAlpha = rendering.transform != nil
         options.frames = arguments.contains(firstFrame) ? .first : .all
         return options
     }

@@ -124,7 +124,7 @@ final class BatchLoader: Sendable {
         let resource = arguments.network.applied(to: ImageRequest.Resource(url: url))
         let request = ImageRequest(
             resource,
-            rendering: .init(size: requestedSize),
+            rendering: rendering,
             options: requiredOptions.union(arguments.options)
         )
         var meter = DownloadMeter(display: display), previews = 0
@@ -157,9 +157,12 @@ final class BatchLoader: Sendable {
         display.write(Array("\(text)\n".utf8) + (bytes ?? []), to: .output)
     }
 
-    /// The size to decode to: that of `--size`, or else the largest size that is displayed.
-    private var requestedSize: PixelSize? {
-        if let size = arguments.size { return size }
+    /// The changes of the command line; without any the size is the largest one that is displayed.
+    private var rendering: ImageRequest.Rendering {
+        arguments.isChanged || arguments.encodesImages ? arguments.rendering : .init(size: displayedSize)
+    }
+
+    private var displayedSize: PixelSize? {
         let displayedSizes = [sheet?.cellSize, viewer?.size].compactMap(\.self)
         guard let width = displayedSizes.map(\.width).max(), let height = displayedSizes.map(\.height).max() else {
             return nil
@@ -171,7 +174,7 @@ final class BatchLoader: Sendable {
         LoadOutcome.LoadedImage(
             source: response.source,
             format: response.image.format,
-            size: arguments.size == nil ? response.image.sourceSize : response.image.size,
+            size: arguments.isChanged ? response.image.size : response.image.sourceSize,
             bytes: response.byteCount,
             file: file
         )

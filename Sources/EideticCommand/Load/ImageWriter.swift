@@ -6,25 +6,27 @@ import EideticCore
 /// A writer of loaded images to a directory.
 struct ImageWriter: Sendable {
     private let directory: String
-    private let isResized: Bool
+    private let encodesImages: Bool
+    private let format: ImageFormat?
+    private let quality: Double?
     private let writesFirstFrame: Bool
     /// The record of the written files.
     let record: OutputRecord
 
     /// Creates a writer, and the directory if it does not exist; blocks.
     ///
-    /// Resized images are encoded again; otherwise the received bytes are written.
+    /// Changed images are encoded again; otherwise the received bytes are written.
     init(directory: String, arguments: LoadArguments) throws(EideticError) {
         self.directory = directory
-        isResized = arguments.size != nil
+        (encodesImages, format, quality) = (arguments.encodesImages, arguments.format, arguments.quality)
         writesFirstFrame = arguments.options.contains(.firstFrameOnly)
         try Self.makeDirectory(directory)
-        record = try OutputRecord(directory: directory, size: arguments.size, continues: arguments.continues)
+        record = try OutputRecord(directory: directory, changes: arguments.changes, continues: arguments.continues)
     }
 
     /// The options that a request needs for the file: the encoded bytes, or all frames.
     var requestOptions: ImageOptions {
-        guard isResized else { return [.waitStoreCache, .queryMemoryData] }
+        guard encodesImages else { return [.waitStoreCache, .queryMemoryData] }
         return writesFirstFrame ? .waitStoreCache : [.waitStoreCache, .preloadAllFrames]
     }
 
@@ -44,8 +46,8 @@ struct ImageWriter: Sendable {
     /// - Returns: The path of the file.
     /// - Throws: `unsupportedFormat` for an animation that must be encoded in a format without animations.
     func write(_ image: Image, encodedBytes: [UInt8]?, item: LoadArguments.Item) throws(EideticError) -> String {
-        if !isResized, let encodedBytes { return try write(encodedBytes, format: image.format, item: item) }
-        let format = ImageEncoder.supportedFormats.contains(image.format) ? image.format : .png
+        if !encodesImages, let encodedBytes { return try write(encodedBytes, format: image.format, item: item) }
+        let format = format ?? Self.ownFormat(of: image)
         guard !image.isAnimated || format == .gif else {
             throw EideticError(
                 .unsupportedFormat,
@@ -54,7 +56,18 @@ struct ImageWriter: Sendable {
                     + "encoded as \(format.displayName); --option firstFrameOnly writes the first one"
             )
         }
-        return try write(try ImageEncoder.encode(image, as: format), format: format, item: item)
+        return try write(
+            try ImageEncoder.encode(image, as: format, quality: quality ?? 0.85),
+            format: format,
+            item: item
+        )
+    }
+
+    /// Returns the format of an image that is encoded again: its own, if that can hold it.
+    private static func ownFormat(of image: Image) -> ImageFormat {
+        guard ImageEncoder.supportedFormats.contains(image.format) else { return .png }
+        // A transform may have made it transparent.
+        return image.format == .jpeg && image.pixels.alpha != .opaque ? .png : image.format
     }
 
     private func write(

@@ -1,4 +1,5 @@
 import Eidetic
+import EideticCodecs
 import EideticCommandLine
 import EideticCore
 
@@ -17,8 +18,12 @@ struct LoadArguments: Sendable {
 
     /// The distinct URLs, in the order of the list.
     let items: [Item]
-    /// The maximum size of the images; `nil` for their own size.
-    let size: PixelSize?
+    /// The size and the changes of the images.
+    let rendering: ImageRequest.Rendering
+    /// The format in which images are written; `nil` for their own.
+    let format: ImageFormat?
+    /// The quality of images that are encoded again; `nil` for the default.
+    let quality: Double?
     /// The maximum number of concurrent downloads.
     let concurrency: Int
     /// The network options.
@@ -40,7 +45,9 @@ struct LoadArguments: Sendable {
 
     init(_ arguments: Arguments, urls: [String]) {
         items = Self.items(for: urls, isNamed: arguments[LoadCommand.outputDirectory] != nil)
-        size = arguments[CommonOptions.size]
+        rendering = RenderingOptions.rendering(from: arguments)
+        format = arguments[ConvertCommand.format]
+        quality = arguments[CommonOptions.quality]
         concurrency = arguments[LoadCommand.concurrency] ?? 6
         network = NetworkArguments(arguments)
         outputDirectory = arguments[LoadCommand.outputDirectory]
@@ -50,6 +57,21 @@ struct LoadArguments: Sendable {
         writesJSON = arguments.contains(CommonOptions.json)
         explainsLoads = arguments.contains(LoadCommand.explain)
         options = LoadCommand.imageOptions(from: arguments)
+            .union(rendering.transform == nil ? [] : [.transformAnimatedImage, .transformVectorImage])
+    }
+
+    /// A Boolean value indicating whether images have another size or other pixels than their resource.
+    var isChanged: Bool { rendering.size != nil || rendering.transform != nil }
+
+    /// A Boolean value indicating whether images are encoded again for their files.
+    var encodesImages: Bool { changes != "-" }
+
+    /// The changes of the written images as text; `-` if the received bytes are written.
+    var changes: String {
+        let target = rendering.target.map { $0.contentMode == .fit ? "\($0.size)" : $0.key }
+        let parts = [target, rendering.transform?.key, format?.rawValue, quality.map { "\($0)" }]
+        let text = parts.compactMap(\.self).joined(separator: " ")
+        return text.isEmpty ? "-" : text
     }
 
     /// The number of URLs in the list, with repetitions.

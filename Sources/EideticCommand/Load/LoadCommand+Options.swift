@@ -11,7 +11,7 @@ extension LoadCommand {
     /// The continuation of an earlier run.
     static let continuation = Option(
         name: "continue",
-        help: "leave out what an earlier run with the same list, --out and --size has written"
+        help: "leave out what an earlier run with the same list, --out and changes has written"
     )
 
     /// An option of the requests.

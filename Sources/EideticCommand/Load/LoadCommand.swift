@@ -8,7 +8,7 @@ enum LoadCommand {
     static let outputDirectory = TypedOption<String>(
         "out",
         placeholder: "DIR",
-        help: "write the images to this directory: unchanged, or encoded again with --size",
+        help: "write the images to this directory: unchanged, or encoded again with --size and other changes",
         completion: .directories
     )
 
@@ -46,22 +46,23 @@ enum LoadCommand {
             count: 1...Int.max,
             completion: .files
         ),
-        options: [
-            CommonOptions.size.definition, outputDirectory.definition, continuation, contactSheet.definition,
+        options: RenderingOptions.all + [
+            ConvertCommand.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
+            continuation, contactSheet.definition,
             concurrency.definition, CommonOptions.timeout.definition,
             show.definition, progressive, explain, imageOption.definition, CommonOptions.json,
         ] + CommonOptions.cacheOptions + NetworkOptions.options,
         notes: [
             "Each image comes from memory, from the disk cache or from the network, and is stored in the cache. A URL that "
                 + "fails does not stop the others.",
-            "With --json, \"width\" and \"height\" are those of the upright image: fitted into --size if given, else its "
-                + "own.",
+            "With --json, \"width\" and \"height\" are those of the upright image after all changes, else its own.",
             "--progressive prints a line for each partial image, and with --show displays it. --explain prints the steps "
                 + "of each load with their times and results.",
             "Names for --option: \(ImageOptions.names.map(\.name).joined(separator: ", ")). Options of views have no effect.",
             "--continue sends no request for what is there; it reads the file \(OutputRecord.fileName) in DIR, which is removed "
-                + "when all images are written. An animation is written with --size as GIF; with other formats it fails, "
-                + "unless --option firstFrameOnly is given.",
+                + "when all images are written. A changed animation is written as GIF; with other formats it fails, unless "
+                + "--option firstFrameOnly is given. Without --format an image keeps its format, and becomes PNG where that "
+                + "cannot be written or cannot be transparent.",
             "Images that are loaded with --header or --user are cached separately.",
             "Ctrl-C cancels the loads in progress and prints a summary; a second Ctrl-C exits at once.",
             "Exit status: 0 if all images were loaded, 1 if some were not, or could not be stored, written or refreshed, "
@@ -91,6 +92,7 @@ enum LoadCommand {
 
     /// Returns the reason why options cannot be combined, or used at all.
     private static func problem(in arguments: Arguments) -> String? {
+        if let problem = RenderingOptions.problem(in: arguments) { return problem }
         let names = [continuation, show.definition, contactSheet.definition].filter(arguments.contains).map(\.name)
         if arguments.contains(show.definition), arguments.contains(CommonOptions.json) {
             return "--show and --json cannot be combined"

@@ -3,11 +3,11 @@ import Glibc
 
 /// The record of the files in an output directory, with which `--continue` goes on where an earlier run stopped.
 ///
-/// A line is appended when a file is complete: its name, the size of `--size` and the URL, separated by tabs. A line
-/// without its end, which a kill may leave, is ignored. A run that has written every image removes the record.
+/// A line is appended when a file is complete: its name, the changes such as a size, and the URL, separated by tabs. A
+/// line without its end, which a kill may leave, is ignored. A run that has written every image removes the record.
 final class OutputRecord: Sendable {
     private struct Entry: Hashable {
-        let size: String
+        let changes: String
         let url: String
     }
 
@@ -18,7 +18,7 @@ final class OutputRecord: Sendable {
     private static let limit = ByteCount.mebibytes(256)
 
     private let directory: String
-    private let size: String
+    private let changes: String
     private let existing: [Entry: String]
     private let file: FileDescriptor
 
@@ -26,8 +26,8 @@ final class OutputRecord: Sendable {
     ///
     /// With `continues` the files of earlier runs count; otherwise the record begins anew. Throws the error of the file
     /// system if it cannot be read or written.
-    init(directory: String, size: PixelSize?, continues: Bool) throws(EideticError) {
-        (self.directory, self.size) = (directory, size.map { "\($0)" } ?? "-")
+    init(directory: String, changes: String, continues: Bool) throws(EideticError) {
+        (self.directory, self.changes) = (directory, changes)
         let path = "\(directory)/\(Self.fileName)"
         do throws(SystemError) {
             let files = FileSystem()
@@ -57,14 +57,14 @@ final class OutputRecord: Sendable {
             let fields = line.split(separator: UInt8(ascii: "\t"), maxSplits: 2).map {
                 String(decoding: $0, as: UTF8.self)
             }
-            if fields.count == 3 { entries[Entry(size: fields[1], url: fields[2])] = fields[0] }
+            if fields.count == 3 { entries[Entry(changes: fields[1], url: fields[2])] = fields[0] }
         }
         return entries
     }
 
     /// Returns the path of the file that an earlier run wrote for a URL, if it is still there; blocks.
     func existingFile(for url: String) -> String? {
-        guard let name = existing[Entry(size: size, url: url)], !name.contains("/") else { return nil }
+        guard let name = existing[Entry(changes: changes, url: url)], !name.contains("/") else { return nil }
         let path = "\(directory)/\(name)"
         return (try? FileSystem().linkStatus(of: path).kind) == .regular ? path : nil
     }
@@ -74,7 +74,7 @@ final class OutputRecord: Sendable {
     /// A record that cannot be written costs another request in the next run, and nothing in this one.
     func add(name: String, url: String) {
         guard !url.utf8.contains(UInt8(ascii: "\n")) else { return }
-        try? Self.append("\(name)\t\(size)\t\(url)\n", to: file)
+        try? Self.append("\(name)\t\(changes)\t\(url)\n", to: file)
     }
 
     /// Removes the record.

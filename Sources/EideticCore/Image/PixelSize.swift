@@ -50,13 +50,41 @@ public struct PixelSize: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PixelSize {
-    /// Returns the size at which this image is decoded for display at `target`; never larger than the image.
+    /// Returns the size of an image of this size that is scaled, and with `fill` cropped, for `target`.
+    ///
+    /// No side is longer than the image's. A side of `target` of 2³⁰ or more is unlimited: then `fill` and `stretch`
+    /// have the result of `fit`.
     package func scaled(to target: PixelSize, mode: ContentMode) -> PixelSize {
         guard isPositive, target.isPositive else { return self }
-        let horizontal = Double(target.width) / Double(width)
-        let vertical = Double(target.height) / Double(height)
-        let factor = mode == .fit ? min(horizontal, vertical) : max(horizontal, vertical)
-        guard factor < 1 else { return self }
+        switch mode {
+        case .fit: return scaled(to: target) { min($0, $1) }
+        case .aspectFill: return scaled(to: target) { max($0, $1) }
+        case .fill, .stretch:
+            return target.isLimited ? target.scaled(to: self, mode: .fit) : scaled(to: target, mode: .fit)
+        }
+    }
+
+    /// Returns the size of the image, scaled for `target`: with `fill` that before it is cropped.
+    package func scaledBeforeCrop(to target: PixelSize, mode: ContentMode, upscales: Bool = false) -> PixelSize {
+        let mode = mode == .fill && target.isLimited ? .aspectFill : mode
+        guard upscales, isPositive, target.isPositive else { return scaled(to: target, mode: mode) }
+        switch mode {
+        case .stretch where target.isLimited: return target
+        case .aspectFill where target.isLimited: return scaled(to: target, upscales: true) { max($0, $1) }
+        default: return scaled(to: target, upscales: true) { min($0, $1) }
+        }
+    }
+
+    /// A Boolean value indicating whether both sides have a limit.
+    package var isLimited: Bool { max(width, height) < Self.unlimitedSide }
+
+    private func scaled(
+        to target: PixelSize,
+        upscales: Bool = false,
+        factor select: (Double, Double) -> Double
+    ) -> PixelSize {
+        let factor = select(Double(target.width) / Double(width), Double(target.height) / Double(height))
+        guard factor < 1 || upscales else { return self }
         return PixelSize(
             width: max(1, Int((Double(width) * factor).rounded())),
             height: max(1, Int((Double(height) * factor).rounded()))

@@ -138,7 +138,7 @@ extension WidgetSlot {
     /// The number of the image's pixels for one pixel of the toolkit.
     private var scale: Double { (image?.scale ?? 1) * Double(state?.scaleFactor ?? 1) }
 
-    private var covers: Bool { state?.contentMode == .fill }
+    private var covers: Bool { state?.contentMode == .aspectFill }
 
     private func drawIndicator() {
         let (kind, value): (EideticIndicator, Double) =

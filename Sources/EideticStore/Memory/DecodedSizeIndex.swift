@@ -12,11 +12,13 @@ final class DecodedSizeIndex: Sendable {
         let sourceSize: PixelSize
         /// A Boolean value indicating whether the image is a vector image, each size of which is drawn separately.
         var isVector = false
+        /// A Boolean value indicating whether a part of the image is missing, or its proportions are others.
+        var isCropped = false
 
         /// Returns `true` if this decode has all pixels of a decode to `target`; `nil` is the image's own size.
         func covers(_ target: PixelSize?, mode: ContentMode) -> Bool {
-            if isVector { return false }
-            let required = target.map { sourceSize.scaled(to: $0, mode: mode) } ?? sourceSize
+            if isVector || isCropped { return false }
+            let required = target.map { sourceSize.scaledBeforeCrop(to: $0, mode: mode) } ?? sourceSize
             return size.width >= required.width && size.height >= required.height
         }
     }

@@ -121,7 +121,7 @@ public final class ImageMemoryCache: Sendable {
 
     /// Returns the largest complete image with this base key, to be shown until a better one is loaded.
     package func largestImage(forBase base: CacheKey) -> Image? {
-        for entry in decodedSizes.entries(for: base).reversed() {
+        for entry in decodedSizes.entries(for: base).reversed() where !entry.isCropped {
             if let image = images.value(for: entry.key) { return image }
             decodedSizes.remove(entry, for: base)
         }
@@ -145,15 +145,22 @@ public final class ImageMemoryCache: Sendable {
 
     /// Inserts an image under the key of its decode, and makes it available to smaller decodes with the same base key.
     ///
-    /// A partial image is found by its own key only.
-    package func insert(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
+    /// A partial or cropped image is found by its own key only; a cropped one is removed with its base key.
+    package func insert(
+        _ image: Image,
+        for key: CacheKey,
+        base: CacheKey? = nil,
+        isCropped: Bool = false,
+        timeToLive: Duration? = nil
+    ) {
         images.insert(image, for: key, cost: image.cost, timeToLive: timeToLive)
         guard let base, !image.isPartial else { return }
         let entry = DecodedSizeIndex.Entry(
             key: key,
             size: image.size,
             sourceSize: image.sourceSize,
-            isVector: image.format == .svg
+            isVector: image.format == .svg,
+            isCropped: isCropped
         )
         decodedSizes.insert(entry, for: base) { [images] in images.contains($0) }
     }
@@ -162,13 +169,19 @@ public final class ImageMemoryCache: Sendable {
     ///
     /// While less memory than the watermark is available, other images are evicted first: as many bytes as are missing,
     /// and at least as many as the new image has, so that the process does not grow.
-    package func insertFromDisk(_ image: Image, for key: CacheKey, base: CacheKey? = nil, timeToLive: Duration? = nil) {
+    package func insertFromDisk(
+        _ image: Image,
+        for key: CacheKey,
+        base: CacheKey? = nil,
+        isCropped: Bool = false,
+        timeToLive: Duration? = nil
+    ) {
         let shortfall = watermark.bytes + image.cost.bytes - availableMemory.bytes
         if shortfall > 0 {
             let bytesToFree = max(shortfall, image.cost.bytes)
             images.trim(toCost: ByteCount(max(0, images.totalCost.bytes - bytesToFree)))
         }
-        insert(image, for: key, base: base, timeToLive: timeToLive)
+        insert(image, for: key, base: base, isCropped: isCropped, timeToLive: timeToLive)
     }
 
     /// Shrinks the cache from now on when memory is short and when the application enters the background.

@@ -36,6 +36,19 @@ struct ImageMemoryCacheTests {
         #expect(cache.image(for: key("own"), base: CacheKey("b"), size: nil) == nil)
     }
 
+    @Test("C02 F04 a cropped decode serves no other request, is no placeholder, and is removed with the others")
+    func croppedDecodes() throws {
+        let cache = ImageMemoryCache(costLimit: .mebibytes(10)), small = PixelSize(width: 100, height: 75)
+        cache.insert(try image(width: 300, height: 300), for: key("fill"), base: base, isCropped: true)
+        #expect(cache.image(for: key("fit"), base: base, size: small) == nil)
+        #expect(cache.largestImage(forBase: base) == nil)
+        cache.insert(try image(width: 200, height: 150), for: key("200"), base: base)
+        #expect(cache.image(for: key("fit"), base: base, size: small)?.size.width == 200)
+        #expect(cache.largestImage(forBase: base)?.size.width == 200)
+        cache.removeAll(forBase: base)
+        #expect(cache.image(for: key("fill")) == nil)
+    }
+
     @Test("C02 a smaller or partial decode does not serve a request for a larger one")
     func refusesSmaller() throws {
         let cache = ImageMemoryCache(costLimit: .mebibytes(10))

@@ -4,22 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "PixelAreas.h"
+#include "Transforms.h"
+
 // Loops over pixels of four bytes: red, green, blue, alpha. They are in C because the same loops in Swift are hundreds
 // of times slower in debug builds, and because C compiles each loop several times, for newer processors.
 //
 // Source and target are the same memory or do not overlap.
-
-/// The pixels that a function reads; `stride` is the length of a row in bytes.
-typedef struct {
-    const uint8_t *pixels;
-    size_t stride, width, height;
-} eidetic_pixels_source;
-
-/// The memory that a function writes to; `stride` is the length of a row in bytes.
-typedef struct {
-    uint8_t *pixels;
-    size_t stride;
-} eidetic_pixels_target;
 
 /// Multiplies colours by alpha, rounded to nearest.
 void eidetic_pixels_premultiply(eidetic_pixels_source source, eidetic_pixels_target target);

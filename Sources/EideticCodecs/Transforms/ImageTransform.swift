@@ -7,8 +7,36 @@ public protocol ImageTransform: Sendable {
     /// The identity of the transform: equal keys must give equal images.
     var key: String { get }
 
+    /// The size to which an image may be scaled, and cropped, before the transform is applied.
+    ///
+    /// The decoder then makes only the pixels that the transform needs. `nil` by default: the transform is applied to
+    /// the image at full size. A request with a size of its own is decoded to that size instead.
+    var decodeTarget: ImageTarget? { get }
+
     /// Returns the changed pixels; called on a decoding thread, never on the main one.
+    ///
+    /// The pixels are opaque or premultiplied, upright and in sRGB.
     func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer
+}
+
+extension ImageTransform {
+    /// No size: the transform is applied to the image at full size.
+    public var decodeTarget: ImageTarget? { nil }
+}
+
+/// A size to which an image is scaled, and the way in which that is done.
+public struct ImageTarget: Hashable, Sendable {
+    /// The size in upright pixels.
+    public var size: PixelSize
+    /// The way in which the image is fitted to the size.
+    public var contentMode: ContentMode
+    /// The part of the image that stays in view with ``ContentMode/fill``.
+    public var cropFocus: CropFocus
+
+    /// Creates a target.
+    public init(size: PixelSize, contentMode: ContentMode = .fit, cropFocus: CropFocus = .center) {
+        (self.size, self.contentMode, self.cropFocus) = (size, contentMode, cropFocus)
+    }
 }
 
 /// Several transforms, applied one after the other.
@@ -22,6 +50,9 @@ public struct TransformChain: ImageTransform {
     /// The keys of all transforms in their order.
     public var key: String { transforms.map(\.key).joined(separator: "|") }
 
+    /// The size to which an image may be scaled before the first transform is applied.
+    public var decodeTarget: ImageTarget? { transforms.first?.decodeTarget }
+
     /// Applies all transforms in their order.
     public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
         var pixels = pixels
@@ -34,7 +65,7 @@ extension ImageTransform {
     /// Returns an image with all frames changed.
     ///
     /// - Throws: `cancelled` between two frames if `context` is cancelled.
-    func apply(to image: Image, context: JobContext? = nil) throws(EideticError) -> Image {
+    package func apply(to image: Image, context: JobContext? = nil) throws(EideticError) -> Image {
         let image = try image.decodedSynchronously()
         var frames: [Image.Frame] = []
         for frame in image.frames {

@@ -1,0 +1,19 @@
+#ifndef EIDETIC_PIXEL_AREAS_H
+#define EIDETIC_PIXEL_AREAS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// The pixels that a function reads; `stride` is the length of a row in bytes.
+typedef struct {
+    const uint8_t *pixels;
+    size_t stride, width, height;
+} eidetic_pixels_source;
+
+/// The memory that a function writes to; `stride` is the length of a row in bytes.
+typedef struct {
+    uint8_t *pixels;
+    size_t stride;
+} eidetic_pixels_target;
+
+#endif

@@ -1,0 +1,149 @@
+public import EideticCore
+import Glibc
+
+/// BlurHash: the colours of an image, blurred, in some 28 characters.
+///
+/// - SeeAlso: The algorithm at https://github.com/woltapp/blurhash.
+public enum BlurHash {
+    private static let alphabet = Array(
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8
+    )
+
+    /// Returns the hash of an image; transparent parts count as black.
+    ///
+    /// - Parameters:
+    ///   - pixels: The pixels. Large images are scaled down first.
+    ///   - components: The number of components across and down, from 1 to 9 each; 4 and 3 by default.
+    /// - Returns: The hash, of 4 + 2*n* characters for *n* components.
+    /// - Throws: `invalidArgument` if a number of components is out of range, `outOfMemory`.
+    public static func encode(
+        _ pixels: PixelBuffer,
+        components: PixelSize = PixelSize(width: 4, height: 3)
+    ) throws(EideticError) -> String {
+        guard (1...9).contains(components.width), (1...9).contains(components.height) else {
+            throw EideticError(
+                .invalidArgument,
+                message: "BlurHash: \(components) components; each way has from 1 to 9"
+            )
+        }
+        let pixels = try pixels.premultiplied().sample(side: 100)
+        let sums = CosineSums(size: pixels.size, count: components, phase: 0)
+        let channels = (0..<3).map { channel in
+            sums.means(of: pixels.channel(channel).map { linearTable[Int($0)] }).flatMap(\.self)
+        }
+        return text(of: channels, components: components)
+    }
+
+    private static func text(of channels: [[Double]], components: PixelSize) -> String {
+        let largest = channels.flatMap { $0.dropFirst() }.map { 2 * abs($0) }.max() ?? 0
+        let level = min(max(Int((largest * 166 - 0.5).rounded(.down)), 0), 82), limit = Double(level + 1) / 166
+        let isPlain = channels[0].count == 1
+        var characters = digits(of: components.width - 1 + (components.height - 1) * 9, count: 1)
+        characters += digits(of: isPlain ? 0 : level, count: 1)
+        characters += digits(of: channels.reduce(0) { $0 << 8 | byte(ofLinear: $1[0]) }, count: 4)
+        for index in channels[0].indices.dropFirst() {
+            let steps = channels.map { step(of: 2 * $0[index] / limit) }
+            characters += digits(of: (steps[0] * 19 + steps[1]) * 19 + steps[2], count: 2)
+        }
+        return String(decoding: characters, as: UTF8.self)
+    }
+
+    /// Returns the blurred image of a hash.
+    ///
+    /// - Parameters:
+    ///   - text: The hash.
+    ///   - size: The size in pixels; 32 × 32 by default, which a view enlarges.
+    ///   - punch: The factor of the contrast; 1 by default.
+    /// - Returns: The blurred image.
+    /// - Throws: `invalidArgument` if the text is no BlurHash, or the size is out of range (1 to 4096 each way).
+    public static func decode(
+        _ text: String,
+        size: PixelSize = PixelSize(width: 32, height: 32),
+        punch: Double = 1
+    ) throws(EideticError) -> PixelBuffer {
+        guard (1...4_096).contains(size.width), (1...4_096).contains(size.height) else {
+            throw EideticError(.invalidArgument, message: "BlurHash: an image of \(size) pixels is out of range")
+        }
+        guard let (count, colours) = components(of: text, punch: punch) else {
+            throw EideticError(.invalidArgument, message: "\"\(text.prefix(200))\" is not a BlurHash")
+        }
+        let sums = CosineSums(size: size, count: count, phase: 0)
+        return try PixelBuffer(size: size, alpha: .opaque) { target, stride in
+            for y in 0..<size.height {
+                for x in 0..<size.width {
+                    var colour = SIMD3<Double>.zero
+                    for (index, component) in colours.enumerated() {
+                        colour += component * sums.weight((index % count.width, index / count.width), at: (x, y))
+                    }
+                    let pixel = (0..<3).map { UInt8(byte(ofLinear: colour[$0])) }
+                    let bytes = SIMD4(pixel[0], pixel[1], pixel[2], 255)
+                    target.storeBytes(of: bytes, toByteOffset: y * stride + 4 * x, as: SIMD4<UInt8>.self)
+                }
+            }
+        }
+    }
+
+    /// Returns the components of a hash, linear, those after the first with their sign; `nil` if it is none.
+    private static func components(of text: String, punch: Double) -> (PixelSize, [SIMD3<Double>])? {
+        let values = text.utf8.prefix(167).map { alphabet.firstIndex(of: $0) ?? -1 }
+        guard values.count >= 6, !values.contains(-1), values[0] < 81 else { return nil }
+        let count = PixelSize(width: values[0] % 9 + 1, height: values[0] / 9 + 1)
+        guard values.count == 4 + 2 * count.pixelCount else { return nil }
+        let limit = Double(values[1] + 1) / 166 * punch
+        let mean = values[2..<6].reduce(0) { $0 * 83 + $1 }
+        guard mean < 1 << 24 else { return nil }
+        var colours = [SIMD3(linearTable[mean >> 16], linearTable[mean >> 8 & 255], linearTable[mean & 255])]
+        for index in stride(from: 6, to: values.count, by: 2) {
+            let value = values[index] * 83 + values[index + 1]
+            guard value < 19 * 19 * 19 else { return nil }
+            colours.append(limit * SIMD3(part(of: value / 361), part(of: value / 19 % 19), part(of: value % 19)))
+        }
+        return (count, colours)
+    }
+
+    private static func digits(of value: Int, count: Int) -> [UInt8] {
+        var value = value, digits: [UInt8] = []
+        for _ in 0..<count {
+            digits.insert(alphabet[value % 83], at: 0)
+            value /= 83
+        }
+        return digits
+    }
+
+    /// Returns the step, 0 to 18, of a component from -1 to 1: steps near 0 are finer.
+    private static func step(of part: Double) -> Int {
+        let root = abs(part).squareRoot()
+        return min(max(Int(((part < 0 ? -root : root) * 9 + 9.5).rounded(.down)), 0), 18)
+    }
+
+    private static func part(of step: Int) -> Double {
+        let root = Double(step - 9) / 9
+        return root < 0 ? -root * root : root * root
+    }
+
+    /// The linear values of the 256 values of sRGB.
+    private static let linearTable = (0..<256).map { value in
+        let part = Double(value) / 255
+        return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+    }
+
+    private static func byte(ofLinear value: Double) -> Int {
+        let value = min(max(value, 0), 1)
+        let part = value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
+        return Int(part * 255 + 0.5)
+    }
+}
+
+extension PixelBuffer {
+    /// Returns the pixels of an image that is scaled down to at most `side` pixels each way.
+    func sample(side: Int) throws(EideticError) -> PixelBuffer {
+        try Resampler.resample(self, to: size.scaled(to: PixelSize(width: side, height: side), mode: .fit))
+    }
+
+    /// Returns one channel, row by row.
+    func channel(_ index: Int) -> [UInt8] {
+        (0..<size.height).flatMap { y in
+            stride(from: y * bytesPerRow + index, to: y * bytesPerRow + 4 * size.width, by: 4).map { unsafeBytes[$0] }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+public import EideticCore
+
+extension ImageTransforms {
+    /// Scales the image to a size; where it is the first transform, the image is decoded to that size.
+    public struct Resize: ImageTransform {
+        /// The size, and the way in which the image is fitted to it.
+        public let target: ImageTarget
+        /// A Boolean value indicating whether a small image is enlarged.
+        public let upscales: Bool
+
+        /// Creates the transform.
+        ///
+        /// - Parameters:
+        ///   - size: The size in pixels.
+        ///   - contentMode: The way in which the image is fitted to the size; `fit` by default.
+        ///   - cropFocus: The part that stays in view with `fill`; the centre by default.
+        ///   - upscales: A Boolean value indicating whether a small image is enlarged; false by default.
+        public init(
+            _ size: PixelSize,
+            contentMode: ContentMode = .fit,
+            cropFocus: CropFocus = .center,
+            upscales: Bool = false
+        ) {
+            target = ImageTarget(size: size, contentMode: contentMode, cropFocus: cropFocus)
+            self.upscales = upscales
+        }
+
+        /// Creates the transform for a width; the height follows from the image's proportions.
+        public init(width: Int, upscales: Bool = false) {
+            self.init(PixelSize(width: width, height: PixelSize.unlimitedSide), upscales: upscales)
+        }
+
+        /// Creates the transform for a height; the width follows from the image's proportions.
+        public init(height: Int, upscales: Bool = false) {
+            self.init(PixelSize(width: PixelSize.unlimitedSide, height: height), upscales: upscales)
+        }
+
+        /// The identity of the transform.
+        public var key: String { "resize \(target.key)\(upscales ? " upscales" : "")" }
+
+        /// The size to which the image is decoded.
+        public var decodeTarget: ImageTarget? { target }
+
+        /// Scales the image.
+        ///
+        /// - Throws: `invalidArgument` if the size is not positive, `limitExceeded` if the result were larger than the
+        ///   largest image that is decoded, `outOfMemory`.
+        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+            guard target.size.isPositive else {
+                throw EideticError(
+                    .invalidArgument,
+                    message: "cannot resize to \(target.size): the size is not positive"
+                )
+            }
+            let size = pixels.size.scaledBeforeCrop(to: target.size, mode: target.contentMode, upscales: upscales)
+            guard size.pixelCount <= max(pixels.size.pixelCount, DecodeLimits.standard.pixels) else {
+                throw EideticError(.limitExceeded, message: "cannot resize \(pixels.size) to \(size): too many pixels")
+            }
+            return try Resampler.resample(pixels, to: size).cropped(for: target.decodeOptions)
+        }
+    }
+}
+
+extension ImageTarget {
+    /// The identity of the target.
+    package var key: String { "\(size) \(contentMode.rawValue)\(focusKey)" }
+
+    private var focusKey: String {
+        guard contentMode == .fill, cropFocus != .center else { return "" }
+        switch cropFocus {
+        case .point(let x, let y): return " \(x),\(y)"
+        case .content: return " content"
+        }
+    }
+
+    /// The options with which an image is decoded for the target.
+    var decodeOptions: DecodeOptions { DecodeOptions().with { $0.target = self } }
+}
+
+extension DecodeOptions {
+    /// The size, the content mode and the focus; `nil` without a size.
+    package var target: ImageTarget? {
+        get { size.map { ImageTarget(size: $0, contentMode: contentMode, cropFocus: cropFocus) } }
+        set {
+            size = newValue?.size
+            if let newValue { (contentMode, cropFocus) = (newValue.contentMode, newValue.cropFocus) }
+        }
+    }
+}

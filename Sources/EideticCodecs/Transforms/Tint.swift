@@ -1,0 +1,66 @@
+import CPixels
+public import EideticCore
+
+extension ImageTransforms {
+    /// Mixes the colours of the image with a colour, whose alpha is the strength; transparent parts stay transparent.
+    ///
+    /// An opaque colour replaces all colours, as for icons.
+    public struct Tint: ImageTransform {
+        /// The colour.
+        public let color: ImageColor
+
+        /// Creates the transform.
+        public init(_ color: ImageColor) { self.color = color }
+
+        /// The identity of the transform.
+        public var key: String { "tint \(color)" }
+
+        /// Tints the image.
+        ///
+        /// - Throws: `outOfMemory`.
+        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+            let color = color.premultiplied
+            return try pixels.premultiplied().mapped { eidetic_pixels_tint($0, $1, color) }
+        }
+    }
+
+    /// Removes the colours of the image, which keeps its luma (ITU-R BT.601).
+    public struct Grayscale: ImageTransform {
+        /// Creates the transform.
+        public init() {}
+
+        /// The identity of the transform.
+        public var key: String { "grayscale" }
+
+        /// Removes the colours.
+        ///
+        /// - Throws: `outOfMemory`.
+        public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
+            try pixels.premultiplied().mapped(by: eidetic_pixels_desaturate)
+        }
+    }
+}
+
+extension PixelBuffer {
+    /// Returns the pixels after a kernel that reads and writes them.
+    func mapped(
+        by kernel: (eidetic_pixels_source, eidetic_pixels_target) -> Void
+    ) throws(EideticError) -> PixelBuffer {
+        try PixelBuffer(size: size, alpha: alpha) { target, stride in
+            kernel(unsafeBytes.kernelSource(stride: bytesPerRow, size: size), target.kernelTarget(stride: stride))
+        }
+    }
+
+    /// Returns premultiplied pixels after a kernel that changes them in place.
+    func modified(
+        toAlpha alpha: Alpha? = nil,
+        by kernel: (eidetic_pixels_target) -> Void
+    ) throws(EideticError) -> PixelBuffer {
+        let source = try premultiplied()
+        return try PixelBuffer(size: size, alpha: alpha ?? source.alpha) { target, stride in
+            let bytes = source.unsafeBytes.kernelSource(stride: source.bytesPerRow, size: size)
+            eidetic_pixels_orient(bytes, target.kernelTarget(stride: stride), 1)
+            kernel(target.kernelTarget(stride: stride))
+        }
+    }
+}
