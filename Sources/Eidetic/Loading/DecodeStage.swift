@@ -83,7 +83,7 @@ extension DecodeStage {
         context: JobContext?
     ) throws(EideticError) -> Rendition {
         let image = try decode(encodedImage, by: policy, context: context)
-        encodedImage.storeOnce()
+        encodedImage.storeOnce(isDecoded: true)
         let step = timer.step(.decode, detail: "\(image.decodeSummary), \(note)")
         try context?.checkCancellation()
         let timer = StepTimer()

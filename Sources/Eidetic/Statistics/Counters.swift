@@ -39,7 +39,8 @@ final class Counters: Sendable {
         state.withLock { state in
             switch response.source {
             case .memory: state.statistics.memoryHits += 1
-            case .disk, .shared: if !isLocal { state.statistics.diskHits += 1 }
+            case .disk: if !isLocal { state.statistics.diskHits += 1 }
+            case .shared: state.statistics.sharedHits += 1
             case .network: state.statistics.networkLoads += 1
             }
             if response.source != .network, !isLocal, !response.isTransferred {

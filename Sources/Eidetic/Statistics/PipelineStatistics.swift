@@ -16,6 +16,8 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var memoryHits = 0
     /// The number of images from the disk cache; local resources are not counted.
     public var diskHits = 0
+    /// The number of images from the tier that several machines share.
+    public var sharedHits = 0
     /// The number of images from the network.
     public var networkLoads = 0
     /// The number of loads that were cancelled.
@@ -36,10 +38,13 @@ public struct PipelineStatistics: Sendable, Hashable {
 
 extension PipelineStatistics {
     /// The fraction of all images that came from memory; 0 without images.
-    public var memoryHitRatio: Double { ratio(memoryHits, of: memoryHits + diskHits + networkLoads) }
+    public var memoryHitRatio: Double { ratio(memoryHits, of: memoryHits + diskHits + sharedHits + networkLoads) }
 
     /// The fraction of the images not in memory that came from disk; 0 without images.
-    public var diskHitRatio: Double { ratio(diskHits, of: diskHits + networkLoads) }
+    public var diskHitRatio: Double { ratio(diskHits, of: diskHits + sharedHits + networkLoads) }
+
+    /// The fraction of the images neither in memory nor on disk that came from the shared tier; 0 without images.
+    public var sharedHitRatio: Double { ratio(sharedHits, of: sharedHits + networkLoads) }
 
     private func ratio(_ part: Int, of total: Int) -> Double { total == 0 ? 0 : Double(part) / Double(total) }
 
@@ -51,6 +56,7 @@ extension PipelineStatistics {
             ("loads_total", "Loads of images.", loads),
             ("memory_hits_total", "Images from memory.", memoryHits),
             ("disk_hits_total", "Images from disk.", diskHits),
+            ("shared_hits_total", "Images from the shared tier.", sharedHits),
             ("network_loads_total", "Images from the network.", networkLoads),
             ("cancelled_total", "Loads that were cancelled.", cancelled),
             ("failures_total", "Loads that failed.", failures),
@@ -60,7 +66,8 @@ extension PipelineStatistics {
         let lines = counters.map { name, help, value in
             "# HELP eidetic_\(name) \(help)\n# TYPE eidetic_\(name) counter\neidetic_\(name) \(value)\n"
         }
-        let ratios = [("memory", memoryHitRatio), ("disk", diskHitRatio)].map { "{tier=\"\($0)\"} \($1)\n" }
+        let tiers = [("memory", memoryHitRatio), ("disk", diskHitRatio), ("shared", sharedHitRatio)]
+        let ratios = tiers.map { "{tier=\"\($0)\"} \($1)\n" }
         let head = "# HELP eidetic_hit_ratio Hits of a tier by look-ups.\n# TYPE eidetic_hit_ratio gauge\n"
         return lines.joined() + head + ratios.map { "eidetic_hit_ratio\($0)" }.joined() + stageText
     }
