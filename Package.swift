@@ -27,6 +27,7 @@ let package = Package(
         .library(name: "Eidetic", targets: ["Eidetic"]),
         .library(name: "EideticBackground", targets: ["EideticBackground"]),
         .library(name: "EideticGTK", targets: ["EideticGTK"]),
+        .library(name: "EideticRedis", targets: ["EideticRedis"]),
         .library(name: "EideticTesting", targets: ["EideticTesting"]),
         .library(name: "EideticTransfer", targets: ["EideticTransfer"]),
         .executable(name: "eidetic-transferd", targets: ["EideticTransferService"]),
@@ -42,6 +43,7 @@ let package = Package(
         .trait(name: "HEIF", description: "Decodes HEIC, with libheif."),
         .trait(name: "JPEGXL", description: "Decodes JPEG XL, with libjxl."),
         .trait(name: "SVG", description: "Draws SVG, with librsvg."),
+        .trait(name: "Redis", description: "Shares images among machines in Redis or Valkey, with hiredis."),
     ],
     targets: [
         // C: one target per library. Only its one wrapper may import it.
@@ -112,6 +114,29 @@ let package = Package(
         .target(
             name: "Eidetic",
             dependencies: ["EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch"],
+            swiftSettings: strict
+        ),
+
+        // The shared tier (trait Redis; without it these targets are empty).
+        .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+        .target(
+            name: "EideticRedis",
+            dependencies: [
+                "EideticCore", "EideticStore", .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "EideticFleetProbe",
+            dependencies: ["Eidetic", "EideticCore", "EideticFetch", "EideticRedis", "EideticStore"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticRedisTests",
+            dependencies: [
+                "Eidetic", "EideticCore", "EideticFetch", "EideticFleetProbe", "EideticHTTP", "EideticRedis",
+                "EideticStore", "EideticTestSupport",
+            ],
             swiftSettings: strict
         ),
 
@@ -214,7 +239,7 @@ let package = Package(
             name: "EideticCommand",
             dependencies: [
                 "Eidetic", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch",
-                "EideticTransfer", "EideticWire", "LifecycleCore",
+                "EideticTransfer", "EideticWire", "LifecycleCore", "EideticRedis",
             ],
             swiftSettings: strict
         ),
@@ -224,7 +249,7 @@ let package = Package(
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
                 "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticReplay",
                 "EideticTransfer", "EideticTransferService", "EideticWire", "EideticSupervisor", "LifecycleCore",
-                "EideticApplicationProbe", "EideticProbeWords", "eideticd",
+                "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "eideticd",
             ],
             swiftSettings: strict
         ),
@@ -393,7 +418,8 @@ let package = Package(
 // C targets and targets that are not shipped each have a folder of their own.
 let development: Set = [
     "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker",
-    "EideticFetchProbe", "EideticGTKProbe", "EideticProbeWords", "EideticReplay", "EideticSandboxProbe",
+    "EideticFetchProbe", "EideticFleetProbe", "EideticGTKProbe", "EideticProbeWords", "EideticReplay",
+    "EideticSandboxProbe",
     "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",
 ]
 for target in package.targets where target.path == nil && target.type != .test {
