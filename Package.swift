@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "EideticBackground", targets: ["EideticBackground"]),
         .library(name: "EideticGTK", targets: ["EideticGTK"]),
         .library(name: "CGTK", targets: ["CGTK"]),
+        .library(name: "EideticRedis", targets: ["EideticRedis"]),
         .library(name: "EideticTesting", targets: ["EideticTesting"]),
         .library(name: "EideticTransfer", targets: ["EideticTransfer"]),
         .executable(name: "eidetic-transferd", targets: ["EideticTransferService"]),
@@ -44,6 +45,7 @@ let package = Package(
         .trait(name: "HEIF", description: "Decodes HEIC, with libheif."),
         .trait(name: "JPEGXL", description: "Decodes JPEG XL, with libjxl."),
         .trait(name: "SVG", description: "Draws SVG, with librsvg."),
+        .trait(name: "Redis", description: "Shares images among machines in Redis or Valkey, with hiredis."),
     ],
     targets: [
         // C: one target per library. Only its one wrapper may import it.
@@ -114,6 +116,29 @@ let package = Package(
         .target(
             name: "Eidetic",
             dependencies: ["EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore", "EideticFetch"],
+            swiftSettings: strict
+        ),
+
+        // The shared tier (trait Redis; without it these targets are empty).
+        .systemLibrary(name: "CHiredis", providers: [.apt(["libhiredis-dev"])]),
+        .target(
+            name: "EideticRedis",
+            dependencies: [
+                "EideticCore", "EideticStore", .target(name: "CHiredis", condition: .when(traits: ["Redis"])),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "EideticFleetProbe",
+            dependencies: ["Eidetic", "EideticCore", "EideticFetch", "EideticRedis", "EideticStore"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "EideticRedisTests",
+            dependencies: [
+                "Eidetic", "EideticCore", "EideticFetch", "EideticFleetProbe", "EideticHTTP", "EideticRedis",
+                "EideticStore", "EideticTestSupport",
+            ],
             swiftSettings: strict
         ),
 
@@ -232,6 +257,7 @@ let package = Package(
             dependencies: [
                 "Eidetic", "EideticCommandLine", "EideticCore", "EideticHTTP", "EideticCodecs", "EideticStore",
                 "EideticFetch", "EideticTransfer", "EideticWire", "eidetic-app",
+                "EideticRedis",
             ],
             swiftSettings: strict
         ),
@@ -248,7 +274,7 @@ let package = Package(
                 "Eidetic", "EideticCore", "EideticCodecs", "EideticStore", "EideticFetch", "EideticTestSupport",
                 "CBareJPEG", "CBareCodecs", "CTunnel", "EideticBackground", "EideticFetchProbe", "EideticMemoryProbe",
                 "EideticReplay", "EideticTransfer", "EideticTransferService", "EideticWire", "EideticSupervisor",
-                "LifecycleCore", "EideticApplicationProbe", "EideticProbeWords", "eideticd",
+                "LifecycleCore", "EideticApplicationProbe", "EideticProbeWords", "EideticRedis", "eideticd",
             ],
             swiftSettings: strict
         ),
@@ -422,7 +448,7 @@ let package = Package(
 // C targets and targets that are not shipped each have a folder of their own.
 let development: Set = [
     "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker",
-    "EideticFetchProbe", "EideticGTKProbe", "EideticMemoryProbe", "EideticProbeWords", "EideticReplay",
+    "EideticFetchProbe", "EideticFleetProbe", "EideticGTKProbe", "EideticMemoryProbe", "EideticProbeWords", "EideticReplay",
     "EideticSandboxProbe", "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",
 ]
 for target in package.targets where target.path == nil && target.type != .test {

@@ -86,7 +86,7 @@ extension DecodeStage {
         let (image, decodingTime) = try DerivedImageCoding.timed { () throws(EideticError) in
             try decode(encodedImage, by: policy, context: context)
         }
-        encodedImage.storeOnce()
+        encodedImage.storeOnce(isDecoded: true)
         let step = timer.step(.decode, detail: image.decodeSummary + (note.map { ", \($0)" } ?? ""))
         try context?.checkCancellation()
         let transformTimer = StepTimer()

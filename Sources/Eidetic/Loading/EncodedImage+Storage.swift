@@ -24,9 +24,16 @@ extension EncodedImage {
     /// Starts to store the bytes, once.
     ///
     /// It must be called only when they have proved to be an image.
-    func storeOnce() {
+    ///
+    /// - Parameter isDecoded: A Boolean value indicating whether they were decoded, and not only their header was read:
+    ///   only then other machines receive them.
+    func storeOnce(isDecoded: Bool) {
         guard !validation.exchange(true, ordering: .acquiringAndReleasing) else { return }
         reportReplacement(isRepeated: false)
+        if isDecoded, let publish = publisher?() {
+            let task = Task.detached { await publish() }
+            publication.withLock { $0 = task }
+        }
         guard let write = writer?() else { return }
         // The task holds the bytes, so that loads that start meanwhile find them here and need no network.
         Task.detached { [self] in
@@ -45,12 +52,13 @@ extension EncodedImage {
     /// Releases the share of the bytes after they were decoded, or when they have been stored.
     func releaseShare() { if !isStoring { share?.release() } }
 
-    /// Waits until the bytes are stored.
+    /// Waits until the bytes are stored, on disk and in the shared tier.
     ///
-    /// - Returns: The error if they could not be stored; otherwise, `nil`.
+    /// - Returns: The error if they could not be stored on disk; otherwise, `nil`.
     /// - Throws: `cancelled` as soon as the task is cancelled.
     func waitForStorage() async throws(EideticError) -> EideticError? {
-        guard writer != nil, isValidated else { return nil }
-        return try await storage.value()
+        let failure = writer != nil && isValidated ? try await storage.value() : nil
+        await publication.withLock { $0 }?.value
+        return failure
     }
 }

@@ -1,6 +1,7 @@
 import EideticCore
 import EideticFetch
 import EideticHTTP
+import EideticStore
 import Synchronization
 
 /// The encoded bytes of an image, with the source they came from, and the write to disk that is still to come.
@@ -13,6 +14,9 @@ final class EncodedImage: Sendable {
     /// The background task that covers the write starts in the first of them, so it must be called as soon as the write
     /// is decided.
     typealias Writer = @Sendable () -> @Sendable () async throws(EideticError) -> Void
+
+    /// A function that begins to store the bytes in the shared tier, and returns the function that completes it.
+    typealias Publisher = @Sendable () -> @Sendable () async -> Void
 
     let bytes: [UInt8]
     /// The record of these bytes in the images that are decoded from them.
@@ -38,6 +42,11 @@ final class EncodedImage: Sendable {
     let writer: Writer?
     /// A Boolean value indicating whether the disk may keep images that are made from these bytes.
     let mayBeDerivedFrom: Bool
+    let publisher: Publisher?
+    /// The task that stores the bytes in the shared tier, once it has started.
+    let publication = Guarded<Task<Void, Never>?>(nil)
+    /// The entry of the shared tier that had the bytes; `nil` if they came from elsewhere.
+    let sharedEntry: DiskCache.Entry?
     /// The share of the bytes in the limit of all bodies in memory; `nil` if they are not counted.
     let share: BodyShare?
     /// A Boolean value indicating whether the bytes have proved to be an image.
@@ -61,10 +70,12 @@ final class EncodedImage: Sendable {
     ///   - isConfirmed: A Boolean value indicating whether the server has confirmed the entry on disk that has them.
     ///   - onReplacement: Called when new bytes have proved to be an image, and again when the disk has them.
     ///   - writer: Writes the bytes to disk, or removes older ones; `nil` if nothing on disk changes.
+    ///   - publisher: Stores the bytes in the shared tier; `nil` if they are not for other machines.
     ///   - isWritten: A Boolean value indicating whether `writer` writes.
     ///   - mayBeDerivedFrom: A Boolean value indicating whether the disk may keep images that are made from them.
     ///   - share: The share of the bytes in the limit of all bodies in memory, released when they have been decoded and
     ///     stored.
+    ///   - sharedEntry: The entry of the shared tier that had the bytes.
     init(
         bytes: [UInt8],
         source: ImageSource,
@@ -78,9 +89,11 @@ final class EncodedImage: Sendable {
         isConfirmed: Bool = false,
         onReplacement: ReplacementHandler? = nil,
         writer: Writer? = nil,
+        publisher: Publisher? = nil,
         isWritten: Bool = true,
         mayBeDerivedFrom: Bool = false,
-        share: BodyShare? = nil
+        share: BodyShare? = nil,
+        sharedEntry: DiskCache.Entry? = nil
     ) {
         self.bytes = bytes
         provenance = Image.Provenance(of: bytes)
@@ -97,6 +110,8 @@ final class EncodedImage: Sendable {
         self.onReplacement = onReplacement
         self.writer = writer
         self.mayBeDerivedFrom = mayBeDerivedFrom
+        self.publisher = publisher
+        self.sharedEntry = sharedEntry
         self.share = share
     }
 
@@ -105,6 +120,9 @@ final class EncodedImage: Sendable {
 
     /// A Boolean value indicating whether the bytes are from the disk cache, so that the source may have better ones.
     var isFromDisk: Bool { source == .disk && steps.last?.stage != .origin }
+
+    /// A Boolean value indicating whether the bytes are from the disk cache or the shared tier.
+    var isFromCache: Bool { isFromDisk || source == .shared }
 
     /// The same bytes as an image that is not stored.
     var detached: EncodedImage {

@@ -144,6 +144,7 @@ extension ImageDataLoader {
             case .remote = request.resource
         else { return }
         renditions.removeContent(of: request)
+        if let shared, let key = sharedKey(for: Load(request)) { await shared.remove(key, ifEqualTo: nil) }
         _ = try? await disk?.removeOriginal(request.resourceKey)
     }
 

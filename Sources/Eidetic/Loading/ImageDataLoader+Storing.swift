@@ -9,7 +9,8 @@ extension ImageDataLoader {
     func makeImage(
         _ fetched: Fetched,
         for load: Load,
-        after steps: [LoadTrace.Step]
+        after steps: [LoadTrace.Step],
+        lease: HeldLease?
     ) async -> EncodedImage {
         let response = fetched.response, request = load.request
         var retention = retention(
@@ -34,6 +35,7 @@ extension ImageDataLoader {
             isConfirmed: fetched.confirmed != nil,
             onReplacement: replacementHandler(for: request),
             writer: writer(of: fetched, retention: retention, for: load),
+            publisher: publisher(of: fetched, retention: retention, for: load, lease: lease),
             isWritten: isWritten,
             mayBeDerivedFrom: isWritten && isForOthers(retention) && retention.selection.isEmpty
                 && diskKey(of: fetched, for: request).map { $0 == request.resourceKey } ?? true,
@@ -61,7 +63,7 @@ extension ImageDataLoader {
     }
 
     /// Returns a handler that removes the renditions of replaced bytes from memory.
-    private func replacementHandler(for request: ImageRequest) -> EncodedImage.ReplacementHandler {
+    func replacementHandler(for request: ImageRequest) -> EncodedImage.ReplacementHandler {
         { [renditions] in renditions.replaceContent(of: request, checksum: $0, isRepeated: $1) }
     }
 
@@ -95,7 +97,7 @@ extension ImageDataLoader {
         }
     }
 
-    private func writer(
+    func writer(
         of bytes: [UInt8],
         for key: String,
         retention: Retention,

@@ -2,10 +2,10 @@ import EideticCore
 import EideticFetch
 import EideticStore
 
-/// Loads the encoded bytes of an image from disk, else from their source; equal loads are coalesced into one job.
+/// Loads the encoded bytes of an image from disk, a shared tier or their source; equal loads are coalesced.
 ///
-/// The stages of a job are: bytes that another load holds → disk → source. A stale entry on disk goes along to the
-/// source, whose server may confirm it.
+/// The stages of a job are: bytes that another load holds → disk → shared tier → source. A stale entry on disk goes
+/// along to the source, whose server may confirm it.
 final class ImageDataLoader: Sendable {
     /// One load of encoded bytes, as its steps hand it along.
     struct Job: Sendable {
@@ -32,6 +32,8 @@ final class ImageDataLoader: Sendable {
     }
 
     let disk: DiskCache?
+    /// The tier between the disk and the source; `nil` without one.
+    let shared: SharedStage?
     let freshnessPolicy: ImagePipeline.Configuration.Freshness
     /// A Boolean value indicating whether derived images replace the bytes that they were made from.
     let replacesOriginals: Bool
@@ -48,6 +50,7 @@ final class ImageDataLoader: Sendable {
         self.gate = gate
         self.renditions = renditions
         disk = configuration.diskCache
+        shared = SharedStage(configuration)
         freshnessPolicy = configuration.freshness
         replacesOriginals = configuration.derivedImages.policy == .derived
         source = ImageDataSource(configuration: configuration)
@@ -85,10 +88,11 @@ final class ImageDataLoader: Sendable {
     /// The number of loads that joined another caller's job.
     var joinedCount: Int { Int(jobs.statistics.joined) }
 
-    /// Removes bytes that proved to be broken from disk, unless they were replaced meanwhile.
+    /// Removes bytes that proved to be broken from the cache that had them, unless they were replaced meanwhile.
     func discard(_ image: EncodedImage, for request: ImageRequest) async {
         activeImages.remove(image, for: request.dataKey)
-        guard let disk, let work = try? disk.beginWork() else { return }
+        if let entry = image.sharedEntry { await shared?.remove(entry.key, ifEqualTo: SharedEntry.encode(entry)) }
+        guard image.isFromDisk, let disk, let work = try? disk.beginWork() else { return }
         defer { work.end() }
         let key = image.diskKey ?? request.resourceKey
         _ = try? await pool.run { _ throws(EideticError) in
@@ -127,8 +131,27 @@ extension ImageDataLoader {
         switch lookup {
         case .hit(let image): return image
         case .stale(let stored):
-            return try await fetch(job, validating: stored, after: timer.step(.disk, detail: "stale"))
-        case .miss(let reason): return try await fetch(job, after: timer.step(.disk, detail: reason))
+            return try await continueBehindDisk(job, validating: stored, after: timer.step(.disk, detail: "stale"))
+        case .miss(let reason): return try await continueBehindDisk(job, after: timer.step(.disk, detail: reason))
+        }
+    }
+
+    /// Searches the shared tier, then loads from the source.
+    private func continueBehindDisk(
+        _ job: Job,
+        validating stale: StoredEntry? = nil,
+        after search: LoadTrace.Step
+    ) async throws(EideticError) -> EncodedImage {
+        switch try await sharedLookup(for: job, after: search) {
+        case .hit(let image): return image
+        case .miss(let lease, let step):
+            let steps = [search, step].compactMap(\.self)
+            do throws(EideticError) {
+                return try await fetch(job, validating: stale, after: steps, lease: lease)
+            } catch {
+                lease?.end(with: .waived(SharedStage.failureInterval))
+                throw error
+            }
         }
     }
 
@@ -136,7 +159,8 @@ extension ImageDataLoader {
     private func fetch(
         _ job: Job,
         validating stale: StoredEntry? = nil,
-        after search: LoadTrace.Step? = nil
+        after search: [LoadTrace.Step] = [],
+        lease: HeldLease? = nil
     ) async throws(EideticError) -> EncodedImage {
         guard job.tiers.allowsSource || !job.request.resource.isStoredOnDisk else {
             throw Self.cacheMiss(for: job.request)
@@ -144,9 +168,10 @@ extension ImageDataLoader {
         try job.context.checkCancellation()
         try await gate.waitUntilOpen(for: job.context)
         // A caller that has the image shows how it was found itself.
-        let timer = StepTimer(), steps = job.tiers.isValidation ? [] : [search].compactMap(\.self)
+        let timer = StepTimer(), steps = job.tiers.isValidation ? [] : search
         do throws(EideticError) {
-            return await makeImage(try await fetched(job, validating: stale), for: job.load, after: steps)
+            let fetched = try await fetched(job, validating: stale)
+            return await makeImage(fetched, for: job.load, after: steps, lease: lease)
         } catch {
             guard !job.tiers.isValidation, let stale, allowsStale(stale, after: error, for: job.load) else {
                 throw error

@@ -18,7 +18,7 @@ extension ImageLoader {
         } decodeShared: { [self] image throws(EideticError) in
             try await decodedTogether(image, from: held, for: load)
         }
-        encodedImage.storeOnce()
+        encodedImage.storeOnce(isDecoded: false)
         let step = timer.step(.decode, detail: "left until it is used: \(image.decodeSummary)")
         return Output(
             image: image.recording(encodedImage.provenance),

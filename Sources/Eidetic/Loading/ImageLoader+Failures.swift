@@ -5,14 +5,15 @@ import EideticCore
 extension ImageLoader {
     /// Returns the load that replaces one whose bytes proved to be broken.
     ///
-    /// - Throws: `cacheMiss` if the broken bytes were on disk and no source may be used; `error` if no source is left.
+    /// - Throws: `cacheMiss` if the broken bytes were in a cache and no source may be used; `error` if no source is
+    ///   left.
     func fallback(
         for broken: EncodedImage,
         of load: Load,
         after error: EideticError
     ) async throws(EideticError) -> Load {
         let allowsSource = load.policy.tiers.allowsSource
-        if broken.isFromDisk {
+        if broken.isFromCache {
             await dataLoader.discard(broken, for: load.request)
             guard allowsSource else { throw ImageDataLoader.cacheMiss(for: load.request) }
             return load.from(.sourceOnly)

@@ -120,7 +120,7 @@ extension ImageLoader {
         defer { encodedImage.releaseShare() }
         if let displayed = job.displayed, displayed.encodedChecksum == encodedImage.provenance.checksum {
             // The disk has no entry, or other bytes, or has to forget what it has.
-            if !encodedImage.isConfirmed { encodedImage.storeOnce() }
+            if !encodedImage.isConfirmed { encodedImage.storeOnce(isDecoded: true) }
             return Output(unchanged: displayed, confirmedBy: encodedImage)
         }
         try await gate.waitUntilOpen(for: job.context)
@@ -130,7 +130,7 @@ extension ImageLoader {
             let rendition = try await decodes.value(for: key, context: job.context) { decode throws(EideticError) in
                 try await self.stage.rendition(of: encodedImage, by: policy, context: decode.context)
             }
-            encodedImage.storeOnce()
+            encodedImage.storeOnce(isDecoded: true)
             let (source, timeToLive) = (encodedImage.source, encodedImage.timeToLive)
             job.token.insert(rendition.image, for: job.load.request, from: source, timeToLive: timeToLive)
             derived.store(rendition, of: encodedImage, for: job.load)

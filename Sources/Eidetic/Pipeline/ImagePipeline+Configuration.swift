@@ -29,6 +29,17 @@ extension ImagePipeline {
         /// takes less than a quarter of the time in which they were made.
         public var derivedImages = DerivedImages()
 
+        /// The tier that several machines share, between disk and network; `nil`, the default, for none.
+        ///
+        /// An image that one machine has loaded and decoded is not loaded by the others as long as it is fresh, and
+        /// while one loads it the others wait. A tier that does not respond makes loads slower, and none fails.
+        ///
+        /// Never shared is what depends on who loads it: with cookies, credentials or header fields of the request,
+        /// with a downloader that has a `requestModifier`, a `responseModifier`, a `decryptor` or credentials, or with
+        /// an unverified certificate; and what its server marks as `private` or `no-store`, or sends with cookies. Nor
+        /// is an image that was not decoded.
+        public var sharedTier: (any SharedTier)?
+
         /// The time for which a cached image is used without its server; the disk cache's maximum age by default.
         public var freshness = Freshness.maximumAge
 

@@ -10,6 +10,8 @@ public struct LoadTrace: Sendable, CustomStringConvertible {
         case memory
         /// The look-up in the disk cache, with the read.
         case disk
+        /// The look-up in the tier that several machines share, with the wait for another machine.
+        case shared
         /// The download.
         case network
         /// The read of a file, or the call of the caller's function.

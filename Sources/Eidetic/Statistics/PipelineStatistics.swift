@@ -25,7 +25,7 @@ public struct PipelineStatistics: Sendable, Hashable {
     public var diskHits = 0
     /// The number of images from the disk cache that it had in their size and transformed.
     public var derivedHits = 0
-    /// The number of images from a cache that several machines share.
+    /// The number of images from the tier that several machines share.
     public var sharedHits = 0
     /// The number of images from the network.
     public var networkLoads = 0
@@ -54,6 +54,9 @@ extension PipelineStatistics {
     /// The fraction of the images not in memory that came from disk; 0 without images.
     public var diskHitRatio: Double { ratio(diskHits, of: diskHits + sharedHits + networkLoads) }
 
+    /// The fraction of the images neither in memory nor on disk that came from the shared tier; 0 without images.
+    public var sharedHitRatio: Double { ratio(sharedHits, of: sharedHits + networkLoads) }
+
     private func ratio(_ part: Int, of total: Int) -> Double { total == 0 ? 0 : Double(part) / Double(total) }
 
     /// The statistics in the text format of Prometheus.
@@ -65,7 +68,7 @@ extension PipelineStatistics {
             ("memory_hits_total", "Images from memory.", memoryHits),
             ("disk_hits_total", "Images from disk.", diskHits),
             ("derived_hits_total", "Images from disk in their size, and transformed.", derivedHits),
-            ("shared_hits_total", "Images from a cache that several machines share.", sharedHits),
+            ("shared_hits_total", "Images from the shared tier.", sharedHits),
             ("network_loads_total", "Images from the network.", networkLoads),
             ("cancelled_total", "Loads that were cancelled.", cancelled),
             ("failures_total", "Loads that failed.", failures),
@@ -75,7 +78,8 @@ extension PipelineStatistics {
         let lines = counters.map { name, help, value in
             "# HELP eidetic_\(name) \(help)\n# TYPE eidetic_\(name) counter\neidetic_\(name) \(value)\n"
         }
-        let ratios = [("memory", memoryHitRatio), ("disk", diskHitRatio)].map { "{tier=\"\($0)\"} \($1)\n" }
+        let tiers = [("memory", memoryHitRatio), ("disk", diskHitRatio), ("shared", sharedHitRatio)]
+        let ratios = tiers.map { "{tier=\"\($0)\"} \($1)\n" }
         let head = "# HELP eidetic_hit_ratio Hits of a tier by look-ups.\n# TYPE eidetic_hit_ratio gauge\n"
         return lines.joined() + head + ratios.map { "eidetic_hit_ratio\($0)" }.joined() + stageText
     }

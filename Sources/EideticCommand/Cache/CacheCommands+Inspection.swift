@@ -6,7 +6,8 @@ extension CacheCommands {
     static let info = makeCommand(
         "info",
         summary: "show the size of the cache",
-        options: [CommonOptions.json]
+        options: [CommonOptions.json],
+        shared: SharedCacheCommands.info
     ) { cache, arguments throws(EideticError) in
         let usage = cache.blocking.usage
         let directory = cache.configuration.directory
@@ -30,7 +31,8 @@ extension CacheCommands {
     static let list = makeCommand(
         "list",
         summary: "list the entries, oldest first",
-        options: [CommonOptions.json]
+        options: [CommonOptions.json],
+        shared: SharedCacheCommands.list
     ) { cache, arguments throws(EideticError) in
         let entries = try cache.blocking.entries().sorted {
             ($0.metadata.storageTime, $0.key) < ($1.metadata.storageTime, $1.key)
@@ -45,7 +47,8 @@ extension CacheCommands {
     static let verify = makeCommand(
         "verify",
         summary: "compare every entry with its checksums, without changing anything",
-        options: [CommonOptions.json]
+        options: [CommonOptions.json],
+        shared: SharedCacheCommands.verify
     ) { cache, arguments throws(EideticError) in
         let result = try cache.blocking.verify()
         if arguments.contains(CommonOptions.json) {

@@ -16,19 +16,29 @@ extension CacheCommands {
         "get",
         summary: "write an entry's bytes to standard output or a file",
         operands: Operands(synopsis: "KEY", help: "the key: a URL", count: 1...1, completion: .nothing),
-        options: [outputFile.definition]
+        options: [outputFile.definition],
+        shared: SharedCacheCommands.get
     ) { cache, arguments throws(EideticError) in
         let key = arguments.operands[0]
         guard let entry = try cache.blocking.read(key) else {
             Diagnostics.report("\(key): not in the cache")
             return .failure
         }
+        return try write(entry.bytes, of: key, for: arguments)
+    }
+
+    /// Writes the bytes of an entry to the output file.
+    static func write(
+        _ bytes: [UInt8],
+        of key: String,
+        for arguments: Arguments
+    ) throws(EideticError) -> ExitStatus {
         let file = arguments[outputFile] ?? "-"
         if file == "-", TextStream.output.isTerminal {
             Diagnostics.report("\(key): image data is not written to a terminal; use --out FILE")
             return .failure
         }
-        try FileContents.write(entry.bytes, to: file)
+        try FileContents.write(bytes, to: file)
         return .success
     }
 
@@ -56,9 +66,12 @@ extension CacheCommands {
         return .success
     }
 
-    static let remove = makeCommand("remove", summary: "remove entries", operands: keyOperands) {
-        cache,
-        arguments throws(EideticError) in
+    static let remove = makeCommand(
+        "remove",
+        summary: "remove entries",
+        operands: keyOperands,
+        shared: SharedCacheCommands.remove
+    ) { cache, arguments throws(EideticError) in
         var status = ExitStatus.success
         for key in arguments.operands where try cache.blocking.remove(key) == nil {
             Diagnostics.report("\(key): not in the cache")
@@ -90,7 +103,11 @@ extension CacheCommands {
         }
     }
 
-    static let clear = makeCommand("clear", summary: "remove all entries") { cache, _ throws(EideticError) in
+    static let clear = makeCommand(
+        "clear",
+        summary: "remove all entries",
+        shared: SharedCacheCommands.clear
+    ) { cache, _ throws(EideticError) in
         try reportFreedSpace(in: cache) { () throws(EideticError) in try cache.blocking.removeAll() }
     }
 

@@ -23,23 +23,28 @@ enum CacheCommands {
         completion: .nothing
     )
 
-    /// Creates a command that opens the cache and reports errors.
+    /// Creates a command that opens the cache and reports errors; with `--shared` it uses the shared tier instead, if
+    /// it has a function for that.
     static func makeCommand(
         _ name: String,
         summary: String,
         operands: Operands = .none,
         options: [Option] = [],
         notes: [String] = [],
+        shared: SharedCacheCommands.Body? = nil,
         run: @escaping @Sendable (DiskCache, Arguments) throws(EideticError) -> ExitStatus
     ) -> Command {
         Command(
             name: name,
             summary: summary,
             operands: operands,
-            options: CommonOptions.cacheOptions + options,
+            options: CommonOptions.cacheOptions + (shared == nil ? [] : [SharedOption.url.definition]) + options,
             notes: notes,
             run: { arguments in
                 do throws(EideticError) {
+                    if let shared, arguments[SharedOption.url] != nil {
+                        return try SharedCacheCommands.run(shared, with: arguments)
+                    }
                     return try run(try DiskCache(CacheLocation.configuration(from: arguments)), arguments)
                 } catch {
                     Diagnostics.report(error.message)

@@ -50,11 +50,12 @@ enum LoadCommand {
             ConvertCommand.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
             continuation, contactSheet.definition,
             concurrency.definition, CommonOptions.timeout.definition,
-            show.definition, progressive, explain, imageOption.definition, CommonOptions.json,
+            SharedOption.url.definition, show.definition, progressive, explain, imageOption.definition, CommonOptions.json,
         ] + CommonOptions.cacheOptions + NetworkOptions.options,
         notes: [
-            "Each image comes from memory, from the disk cache or from the network, and is stored in the cache. A URL that "
-                + "fails does not stop the others.",
+            "Each image comes from memory, from the disk cache, from the shared tier or from the network, and is "
+                + "stored in the cache. A URL that fails does not stop the others.",
+            SharedOption.note,
             "With --json, \"width\" and \"height\" are those of the upright image after all changes, else its own.",
             "--progressive prints a line for each partial image, and with --show displays it. --explain prints the steps "
                 + "of each load with their times and results.",
@@ -80,7 +81,8 @@ enum LoadCommand {
         do throws(EideticError) {
             let session = try LoadSession(
                 arguments: LoadArguments(arguments, urls: list.urls),
-                cache: CacheLocation.configuration(from: arguments)
+                cache: CacheLocation.configuration(from: arguments),
+                sharedTier: SharedOption.makeTier(from: arguments)
             )
             let status = session.run()
             return status == .success && !list.problems.isEmpty ? .failure : status

@@ -7,6 +7,7 @@ import EideticStore
 struct LoadSession {
     private let arguments: LoadArguments
     private let cache: DiskCache.Configuration
+    private let sharedTier: (any SharedTier)?
     private let canceller = TaskCanceller()
     private let display: ProgressDisplay
     private let metrics: DownloadMetricsLog?
@@ -17,9 +18,14 @@ struct LoadSession {
     /// Installs the signal handler and starts the display.
     ///
     /// - Throws: `limitExceeded` for too many images of a contact sheet; errors of the output directory.
-    init(arguments: LoadArguments, cache: DiskCache.Configuration) throws(EideticError) {
+    init(
+        arguments: LoadArguments,
+        cache: DiskCache.Configuration,
+        sharedTier: (any SharedTier)?
+    ) throws(EideticError) {
         self.arguments = arguments
         self.cache = cache
+        self.sharedTier = sharedTier
         sheet = try arguments.contactSheetFile.map { _ throws(EideticError) in
             try ContactSheet(count: arguments.items.count)
         }
@@ -50,6 +56,7 @@ struct LoadSession {
         let pipeline = PipelineFactory(
             concurrency: arguments.concurrency,
             cache: cache,
+            sharedTier: sharedTier,
             network: arguments.network,
             metrics: metrics
         ).makePipeline(reportingTo: display)

@@ -9,6 +9,8 @@ struct PipelineFactory {
     let concurrency: Int
     /// The configuration of the disk cache.
     let cache: DiskCache.Configuration
+    /// The tier that several machines share.
+    var sharedTier: (any SharedTier)?
     /// The network options of the command line.
     var network: NetworkArguments?
     /// The log of the downloads' metrics.
@@ -24,6 +26,7 @@ struct PipelineFactory {
             let message = TerminalText.sanitized(error.message)
             display.writeLine("eidetic: \(message); images are loaded without the cache", to: .errors)
         }
+        configuration.sharedTier = sharedTier
         return ImagePipeline(configuration)
     }
 

@@ -12,6 +12,8 @@ package struct CacheControl: Sendable, Hashable {
 
     /// The `max-age` directive; 0 if its argument is invalid.
     package let maxAge: Seconds?
+    /// The `s-maxage` directive, the lifetime in caches that several users share; 0 if its argument is invalid.
+    package let sharedMaxAge: Seconds?
     /// The `no-store` directive: the response must not be stored.
     package let noStore: Bool
     /// The `no-cache` directive, with or without field names: the response must be validated before each use.
@@ -49,6 +51,7 @@ package struct CacheControl: Sendable, Hashable {
     package init(_ fields: [HTTPField]) {
         let directives = Directives(fields)
         maxAge = directives.seconds(of: "max-age")
+        sharedMaxAge = directives.seconds(of: "s-maxage")
         noStore = directives.contains("no-store")
         noCache = directives.contains("no-cache")
         mustRevalidate = directives.contains("must-revalidate")

@@ -36,6 +36,7 @@ struct Suite: Sendable {
         fetch,
         fetchLossy,
         diskCache,
+        shared,
         background,
         transfer,
         pipeline,

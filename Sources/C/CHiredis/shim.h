@@ -1,0 +1,3 @@
+#include <hiredis/hiredis.h>
+// eventfd, which Swift's Glibc does not import.
+#include <sys/eventfd.h>

@@ -1,0 +1,77 @@
+import EideticCore
+import Glibc
+
+/// A real redis-server on a free port of the loopback interface and on a Unix socket, without files of its own.
+///
+/// It is killed when this object is deallocated.
+package final class RedisProcess: Sendable {
+    /// The port.
+    package let port: Int
+    /// The server's URL.
+    package var url: String { "redis://127.0.0.1:\(port)" }
+    /// The path of its Unix socket.
+    package let socket: String
+
+    private let directory: TemporaryDirectory
+    private let arguments: [String]
+    private let process: Guarded<Subprocess>
+
+    /// A Boolean value indicating whether redis-server and redis-cli are installed.
+    package static var isInstalled: Bool {
+        ["redis-server", "redis-cli"].allSatisfy { Subprocess.executablePath(for: $0) != nil }
+    }
+
+    /// Starts the server with options such as `["--requirepass", "secret"]`, or as a node of a future cluster; returns
+    /// once it accepts connections.
+    package init(options: [String] = [], isNode: Bool = false) async throws {
+        directory = try TemporaryDirectory(named: "redis")
+        // The nodes of a cluster talk with each other at a port that is 10,000 higher.
+        var port = try LoopbackPort.unused()
+        while port > 55_535 { port = try LoopbackPort.unused() }
+        self.port = port
+        socket = directory.path(of: "socket")
+        arguments =
+            ["--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory.path]
+            + ["--unixsocket", socket, "--cluster-enabled", isNode ? "yes" : "no"] + options
+        process = Guarded(try await Self.start(arguments))
+    }
+
+    private static func start(_ arguments: [String]) async throws -> Subprocess {
+        let process = try Subprocess("redis-server", arguments: arguments)
+        guard await process.waitForOutput("Ready to accept connections") else {
+            throw EideticError(.notFound, message: "redis-server did not start: \(process.outputSoFar)")
+        }
+        return process
+    }
+
+    /// The process identifier.
+    package var identifier: Int32 { process.withLock { $0.identifier } }
+
+    /// Sends a signal.
+    package func send(_ signal: Int32) { process.withLock { $0.kill(signal) } }
+
+    /// Kills the server, and waits for its end.
+    package func kill() async {
+        let process = process.withLock { $0 }
+        process.kill()
+        _ = await process.waitUntilExit()
+    }
+
+    /// Starts the server again after ``kill()``, without its data.
+    package func restart() async throws {
+        let next = try await Self.start(arguments)
+        process.withLock { $0 = next }
+    }
+
+    /// Runs a command by way of redis-cli, and returns its output without the line break at the end.
+    @discardableResult
+    package func command(_ arguments: String...) async throws -> String {
+        let result = try await Subprocess.run("redis-cli", arguments: ["-p", "\(port)"] + arguments)
+        return String(result.outputText.dropLast(result.outputText.hasSuffix("\n") ? 1 : 0))
+    }
+
+    /// Returns the names of all values of tiers, without leases.
+    package func valueNames() async throws -> [String] {
+        try await command("KEYS", "*}").split(separator: "\n").map(String.init).filter { !$0.isEmpty }
+    }
+}

@@ -1,0 +1,171 @@
+#if Redis
+import CHiredis
+import EideticCore
+import Glibc
+
+/// A connection of hiredis to one server.
+///
+/// The only user of hiredis. Its first phase, with blocking calls, connects and authenticates; the second one sends
+/// many commands and receives their replies without blocking.
+final class HiredisConnection: @unchecked Sendable {
+    // Safe to send: one thread uses it at a time, that of the connector until it passes it on to that of the engine.
+    private let context: UnsafeMutablePointer<redisContext>
+    let server: RedisServer
+
+    /// Connects to a server; blocks.
+    ///
+    /// The time limits the connection itself, and then each reply, but not the resolution of a host name.
+    init(to server: RedisServer, timeout: Duration) throws(EideticError) {
+        let limit = timeval(timeout)
+        let context =
+            switch server {
+            case .tcp(let host, let port): redisConnectWithTimeout(host, Int32(port), limit)
+            case .unix(let path): redisConnectUnixWithTimeout(path, limit)
+            }
+        guard let context else {
+            throw EideticError(.outOfMemory, message: "Redis at \(server): no memory for a connection")
+        }
+        (self.context, self.server) = (context, server)
+        if context.pointee.err != 0 { throw lastError(isConnected: false) }
+        redisSetTimeout(context, limit)
+    }
+
+    deinit { redisFree(context) }
+
+    /// The descriptor to poll.
+    var descriptor: Int32 { context.pointee.fd }
+
+    /// Sends a command, and waits for its reply; blocks.
+    ///
+    /// - Throws: The error of the connection, or that of the server.
+    func reply(to command: RedisCommand) throws(EideticError) -> RedisReply {
+        append(command)
+        var pointer: UnsafeMutableRawPointer?
+        guard redisGetReply(context, &pointer) == REDIS_OK else { throw lastError(isConnected: true) }
+        defer { freeReplyObject(pointer) }
+        let reply = RedisReply(pointer)
+        if let text = reply.errorText { throw EideticError(serverError: text, of: server) }
+        return reply
+    }
+}
+
+// MARK: Without blocking
+extension HiredisConnection {
+    /// Ends the phase with blocking calls.
+    func endBlocking() throws(EideticError) {
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else {
+            throw EideticError(
+                .connectionLost,
+                message: "Redis at \(server): \(SystemError.message(for: errno))",
+                systemErrorNumber: errno
+            )
+        }
+        context.pointee.flags &= ~REDIS_BLOCK
+        // The buffer stays, so that large replies do not allocate one each.
+        context.pointee.reader.pointee.maxbuf = 0
+    }
+
+    /// Appends a command to the bytes to send.
+    func append(_ command: RedisCommand) {
+        command.bytes.withUnsafeBytes { bytes in
+            _ = redisAppendFormattedCommand(context, bytes.assumingMemoryBound(to: CChar.self).baseAddress, bytes.count)
+        }
+    }
+
+    /// Sends as much as possible; returns `true` if nothing is left.
+    func write() throws(EideticError) -> Bool {
+        var isDone: Int32 = 0
+        guard redisBufferWrite(context, &isDone) == REDIS_OK else { throw lastError(isConnected: true) }
+        return isDone == 1
+    }
+
+    /// Receives all bytes that have arrived, by way of a buffer.
+    ///
+    /// - Returns: `false` if the server has closed the connection; otherwise, `true`.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(EideticError) -> Bool {
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count == 0 { return false }
+            if count < 0 {
+                if errno == EINTR { continue }
+                if errno == EAGAIN { return true }
+                throw EideticError(
+                    .connectionLost,
+                    message: "Redis at \(server): \(SystemError.message(for: errno))",
+                    systemErrorNumber: errno
+                )
+            }
+            let bytes = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+            guard redisReaderFeed(context.pointee.reader, bytes, count) == REDIS_OK else {
+                throw EideticError(.badResponse, message: "Redis at \(server): the reply is malformed")
+            }
+            if count < buffer.count { return true }
+        }
+    }
+
+    /// Returns the next complete reply, if any.
+    func nextReply() throws(EideticError) -> RedisReply? {
+        var pointer: UnsafeMutableRawPointer?
+        guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else { throw lastError(isConnected: true) }
+        guard let pointer else { return nil }
+        defer { freeReplyObject(pointer) }
+        return RedisReply(pointer)
+    }
+
+    private func lastError(isConnected: Bool) -> EideticError {
+        let number = errno, kind = context.pointee.err
+        let text = withUnsafePointer(to: context.pointee.errstr) { text in
+            text.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: text.pointee)) {
+                String(cString: $0)
+            }
+        }
+        let code: EideticError.Code =
+            switch kind {
+            case REDIS_ERR_PROTOCOL: .badResponse
+            case REDIS_ERR_OOM: .outOfMemory
+            case REDIS_ERR_IO where number == EAGAIN || number == ETIMEDOUT: .timedOut
+            case REDIS_ERR_IO where !isConnected: .connectionRefused
+            case REDIS_ERR_OTHER where !isConnected: .hostNotFound
+            default: .connectionLost
+            }
+        return EideticError(code, message: "Redis at \(server): \(text)")
+    }
+}
+
+extension RedisReply {
+    /// Copies a reply of hiredis.
+    fileprivate init(_ pointer: UnsafeMutableRawPointer?) {
+        guard let reply = pointer?.assumingMemoryBound(to: redisReply.self).pointee else {
+            self = .null
+            return
+        }
+        let bytes = UnsafeRawBufferPointer(start: reply.str, count: reply.str == nil ? 0 : reply.len)
+        self =
+            switch reply.type {
+            case REDIS_REPLY_STRING: .bytes(Array(bytes))
+            case REDIS_REPLY_STATUS: .status(String(decoding: bytes, as: UTF8.self))
+            case REDIS_REPLY_ERROR: .error(String(decoding: bytes, as: UTF8.self))
+            case REDIS_REPLY_INTEGER: .integer(Int(reply.integer))
+            case REDIS_REPLY_ARRAY:
+                .array((0..<reply.elements).map { RedisReply(UnsafeMutableRawPointer(reply.element[$0])) })
+            default: .null
+            }
+    }
+}
+
+extension EideticError {
+    /// The error of a server's reply.
+    init(serverError text: String, of server: RedisServer) {
+        let isRefusal = ["NOAUTH", "WRONGPASS", "NOPERM"].contains { text.hasPrefix($0) } || text.contains("AUTH")
+        self.init(isRefusal ? .permissionDenied : .cacheUnavailable, message: "Redis at \(server): \(text)")
+    }
+}
+
+extension timeval {
+    fileprivate init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        self.init(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+    }
+}
+#endif

@@ -1,0 +1,124 @@
+#if Redis
+import EideticCore
+
+/// The engine's connection to one server, with its requests and its circuit breaker; used by the engine's thread only.
+final class RedisLink {
+    let server: RedisServer
+    private var connection: HiredisConnection?
+    private var isConnecting = false
+    private(set) var wantsToWrite = false
+    private var waiting = RequestQueue<RedisRequest>()
+    private var sent = RequestQueue<RedisRequest>()
+    /// The replies to the first of the requests that were sent.
+    private var replies: [RedisReply] = []
+    private var breaker: RedisCircuitBreaker
+
+    init(to server: RedisServer, retryInterval: Duration) {
+        self.server = server
+        breaker = RedisCircuitBreaker(interval: retryInterval)
+    }
+
+    /// The descriptor to poll; `nil` without a connection.
+    var descriptor: Int32? { connection?.descriptor }
+
+    /// The earliest time at which a request fails.
+    var nextDeadline: Duration? { sent.first?.deadline ?? waiting.first?.deadline }
+
+    /// Queues a request, or fails it at once.
+    ///
+    /// - Returns: `true` if the caller has to connect; otherwise, `false`.
+    func accept(_ request: RedisRequest, at now: Duration) -> Bool {
+        switch breaker.admit(at: now) {
+        case .admitted:
+            waiting.append(request)
+            return startConnecting()
+        case .refused(let error):
+            request.waiter.resume(returning: .failure(error))
+            return false
+        case .refusedTrying(let error):
+            request.waiter.resume(returning: .failure(error))
+            return startConnecting()
+        }
+    }
+
+    private func startConnecting() -> Bool {
+        guard connection == nil, !isConnecting else { return false }
+        isConnecting = true
+        return true
+    }
+
+    /// Adopts a new connection, or fails the requests that wait for it.
+    func connectionEnded(with result: Result<HiredisConnection, EideticError>, at now: Duration) {
+        isConnecting = false
+        switch result {
+        case .success(let connection):
+            self.connection = connection
+            if breaker.close() { Log.write(.info, category: .store, message: "Redis at \(server) responds again") }
+        case .failure(let error): open(after: error, at: now)
+        }
+    }
+
+    /// Sends the requests that wait.
+    func send(at now: Duration) {
+        guard let connection, wantsToWrite || !waiting.isEmpty else { return }
+        while let request = waiting.removeFirst() {
+            for command in request.commands { connection.append(command) }
+            sent.append(request)
+        }
+        do throws(EideticError) {
+            wantsToWrite = try !connection.write()
+        } catch {
+            disconnect(after: error)
+        }
+    }
+
+    /// Receives what has arrived, and completes requests.
+    func receive(into buffer: UnsafeMutableRawBufferPointer, at now: Duration) {
+        guard let connection else { return }
+        do throws(EideticError) {
+            let isOpen = try connection.receive(into: buffer)
+            while let reply = try connection.nextReply() { complete(with: reply) }
+            if !isOpen {
+                disconnect(after: EideticError(.connectionLost, message: "Redis at \(server) closed the connection"))
+            }
+        } catch {
+            disconnect(after: error)
+        }
+    }
+
+    /// Fails all requests if the first of them has reached its deadline.
+    func expireRequests(at now: Duration) {
+        guard let deadline = nextDeadline, deadline <= now else { return }
+        open(after: EideticError(.timedOut, message: "Redis at \(server) did not respond in time"), at: now)
+    }
+
+    /// Closes the connection, and fails all requests.
+    func fail(with error: EideticError) {
+        for request in sent.removeAll() + waiting.removeAll() { request.waiter.resume(returning: .failure(error)) }
+        (connection, wantsToWrite, replies) = (nil, false, [])
+    }
+
+    private func open(after error: EideticError, at now: Duration) {
+        if breaker.open(after: error, at: now) {
+            Log.write(.warning, category: .store, message: "\(error.message); images are loaded without it")
+        }
+        fail(with: error)
+    }
+
+    /// Closes the connection after an error that a new one may not have, and fails the requests that were sent.
+    private func disconnect(after error: EideticError) {
+        Log.write(.debug, category: .store, message: error.message)
+        fail(with: error)
+    }
+
+    private func complete(with reply: RedisReply) {
+        guard let request = sent.first else { return }
+        replies.append(reply)
+        guard replies.count == request.commands.count else { return }
+        let complete = replies
+        replies = []
+        _ = sent.removeFirst()
+        request.waiter.resume(returning: .success(complete))
+    }
+}
+#endif

@@ -1,0 +1,43 @@
+#if Redis
+import EideticCore
+
+/// Commands that are sent to one server in one turn, and the place at which their caller waits.
+struct RedisRequest: Sendable {
+    typealias Outcome = Result<[RedisReply], EideticError>
+
+    let commands: [RedisCommand]
+    /// The uptime at which the request fails.
+    let deadline: Duration
+    let waiter = Waiter<Outcome>()
+
+    init(_ commands: [RedisCommand], deadline: Duration) { (self.commands, self.deadline) = (commands, deadline) }
+}
+
+/// A queue without a copy of the rest at each removal.
+struct RequestQueue<Element> {
+    private var elements: [Element?] = []
+    private var start = 0
+
+    var first: Element? { start < elements.count ? elements[start] : nil }
+    var isEmpty: Bool { start == elements.count }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func removeFirst() -> Element? {
+        guard let first else { return nil }
+        elements[start] = nil
+        start += 1
+        if start == elements.count || start >= 1_024 {
+            elements.removeFirst(start)
+            start = 0
+        }
+        return first
+    }
+
+    /// Removes and returns all elements.
+    mutating func removeAll() -> [Element] {
+        defer { self = RequestQueue() }
+        return elements.compactMap(\.self)
+    }
+}
+#endif

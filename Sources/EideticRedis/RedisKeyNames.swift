@@ -1,0 +1,31 @@
+#if Redis
+import EideticCore
+
+/// The names of keys in the server.
+///
+/// A name contains a digest of the key, so that it is short and reveals nothing of a URL. The digest is in braces, so
+/// that in a cluster the value and the lease of a key belong to the same slot.
+struct RedisKeyNames: Sendable {
+    /// The version of the values' format; processes with another one share nothing.
+    private static let version = 1
+
+    let namespace: String
+
+    /// Returns the name of a key's value.
+    func value(for key: String) -> String {
+        "\(namespace):\(Self.version):{\(Digest(sha256: Array(key.utf8)).hexadecimal)}"
+    }
+
+    /// Returns the name of a key's lease.
+    func lease(of key: String) -> String { value(for: key) + ":lease" }
+
+    /// The pattern that the names of all values match.
+    var valuePattern: String {
+        let escaped = namespace.map { "*?[]\\^-".contains($0) ? "\\\($0)" : String($0) }.joined()
+        return "\(escaped):\(Self.version):{*}"
+    }
+
+    /// The pattern that all names match.
+    var pattern: String { valuePattern + "*" }
+}
+#endif

@@ -1,0 +1,107 @@
+#if Redis
+import Eidetic
+import EideticCore
+import EideticRedis
+import EideticStore
+import EideticTestSupport
+import Testing
+
+/// An origin, a Redis server, and machines with a pipeline and a disk cache of their own.
+struct Fleet {
+    let origin: Nginx
+    let redis: RedisProcess
+    private let directory: TemporaryDirectory
+
+    init(server: String = "", usesTLS: Bool = false) async throws {
+        origin = try await Nginx(.init(server: server, usesTLS: usesTLS))
+        redis = try await RedisProcess()
+        directory = try TemporaryDirectory(named: "fleet")
+    }
+
+    func makeTier() throws -> RedisTier {
+        var configuration = try RedisTier.Configuration(url: redis.url)
+        // Slow machines are no failure of the tier.
+        configuration.timeout = .seconds(2)
+        return try RedisTier(configuration)
+    }
+
+    /// Returns the pipeline of a further machine.
+    func makeMachine(_ change: (inout ImagePipeline.Configuration) -> Void = { _ in }) throws -> ImagePipeline {
+        let path = directory.path(of: "\(UInt64.random(in: 0...UInt64.max))")
+        var configuration = ImagePipeline.Configuration(diskCache: try DiskCache(.init(directory: path)))
+        configuration.freshness = .http()
+        configuration.sharedTier = try makeTier()
+        change(&configuration)
+        return ImagePipeline(configuration)
+    }
+
+    /// Adds an image to the origin, and returns a request whose response waits until the image is stored everywhere.
+    func serve(_ name: String, width: Int = 64, height: Int = 48, isNoisy: Bool = false) throws -> ImageRequest {
+        let bytes = try Self.png(width: width, height: height, isNoisy: isNoisy)
+        return ImageRequest(try origin.addFile(bytes, at: name), options: .waitStoreCache)
+    }
+
+    /// Returns an image whose pixels are their positions, or noise that cannot be compressed.
+    static func png(width: Int, height: Int, isNoisy: Bool = false) throws -> [UInt8] {
+        let size = PixelSize(width: width, height: height)
+        let pixels = try PixelBuffer(size: size, alpha: .opaque) { target, _ throws(EideticError) in
+            for index in target.indices {
+                let (x, y) = (index / 4 % width, index / 4 / width)
+                let noise = UInt8(truncatingIfNeeded: (index &* 2_654_435_761) >> 13)
+                let colour = isNoisy ? noise : UInt8(truncatingIfNeeded: y)
+                target[index] = [UInt8(truncatingIfNeeded: x), colour, isNoisy ? noise &* 31 : 7, 255][index % 4]
+            }
+        }
+        return try ImageEncoder.encode(Image(frames: [.init(pixels: pixels)], format: .png, sourceSize: size), as: .png)
+    }
+}
+
+extension ImageRequest {
+    /// The URL of a remote image.
+    var url: String { if case .remote(let request) = resource { request.url } else { "" } }
+}
+
+extension RedisProcess {
+    /// Runs a command.
+    func run(_ arguments: [String]) async throws {
+        _ = try await Subprocess.run("redis-cli", arguments: ["-p", "\(port)"] + arguments)
+    }
+}
+
+/// A tier that records the keys that are searched.
+final class RecordingTier: SharedTier {
+    private let base: RedisTier
+    private let recorded = Guarded<[String]>([])
+
+    init(_ base: RedisTier) { self.base = base }
+
+    var keys: [String] { recorded.withLock { $0 } }
+    var valueLimit: ByteCount { base.valueLimit }
+    var leaseDuration: Duration { base.leaseDuration }
+
+    func lookUp(_ key: String, leasing lease: SharedLease?) async throws(EideticError) -> SharedLookup {
+        recorded.withLock { $0.append(key) }
+        return try await base.lookUp(key, leasing: lease)
+    }
+
+    func insert(_ value: [UInt8], for key: String, timeToLive: Duration) async throws(EideticError) {
+        try await base.insert(value, for: key, timeToLive: timeToLive)
+    }
+
+    func remove(_ key: String, ifEqualTo value: [UInt8]?) async throws(EideticError) {
+        try await base.remove(key, ifEqualTo: value)
+    }
+
+    func update(_ lease: SharedLease, of key: String, to change: SharedLease.Change) async throws(EideticError) {
+        try await base.update(lease, of: key, to: change)
+    }
+}
+
+/// Waits until `condition` is true; yields in between.
+func waitUntil(_ condition: () async throws -> Bool) async rethrows {
+    while !(try await condition()) {
+        guard !Task.isCancelled else { return _ = Issue.record("the condition never became true") }
+        await Task.yield()
+    }
+}
+#endif

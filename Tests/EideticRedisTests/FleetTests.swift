@@ -1,0 +1,133 @@
+#if Redis
+import EideticCore
+import EideticRedis
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite(
+    "Fleet of processes",
+    .timeLimit(.minutes(10)),
+    .enabled(if: RedisProcess.isInstalled && Nginx.isInstalled, "redis-server or nginx is not installed")
+)
+struct FleetTests {
+    /// The path of the program that is a machine; it is in the build directory of the tests.
+    private static let probe: String = {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        var directory = String(decoding: buffer.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        while let slash = directory.lastIndex(of: "/") {
+            directory = String(directory[..<slash])
+            if access("\(directory)/EideticFleetProbe", X_OK) == 0 { return "\(directory)/EideticFleetProbe" }
+        }
+        return "EideticFleetProbe is not beside the tests"
+    }()
+
+    private static func start(_ fleet: Fleet, urls: [String], in directory: TemporaryDirectory, number: Int) throws
+        -> Subprocess
+    {
+        let input = Array((urls.joined(separator: "\n") + "\n").utf8)
+        return try Subprocess(probe, arguments: [fleet.redis.url, directory.path(of: "\(number)")], input: input)
+    }
+
+    @Test("L09 the lease of a machine that is killed expires, and the others load its images")
+    func killedHolder() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300; limit_rate 20k;")
+        let directory = try TemporaryDirectory(named: "machines")
+        let urls = try (0..<4).map { try fleet.serve("\($0).png", width: 200, height: 150, isNoisy: true).url }
+        let victim = try Self.start(fleet, urls: urls, in: directory, number: 0)
+        try await waitUntil { try await fleet.redis.command("DBSIZE") == "4" }
+        victim.kill()
+        _ = await victim.waitUntilExit()
+        let result = await (try Self.start(fleet, urls: urls, in: directory, number: 1)).waitUntilExit()
+        #expect(result.status == .exited(0), "\(result.outputText)")
+        #expect(result.outputText.contains("network 4"))
+    }
+
+    @Test("L09 Redis is killed and started again under load: no load fails")
+    func restartUnderLoad() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
+        let directory = try TemporaryDirectory(named: "machines")
+        let urls = try (0..<Torture.repetitions(150, full: 1_000)).map { try fleet.serve("\($0).png").url }
+        let machines = try (0..<4).map { try Self.start(fleet, urls: urls, in: directory, number: $0) }
+        for _ in 0..<3 {
+            _ = await machines[0].waitForOutput("loaded", times: 10)
+            await fleet.redis.kill()
+            try await fleet.redis.restart()
+        }
+        for machine in machines {
+            let result = await machine.waitUntilExit()
+            #expect(result.status == .exited(0), "\(result.outputText.suffix(400))")
+        }
+    }
+
+    @Test(
+        "L09 eight machines in network namespaces of their own: the origin sees each image once",
+        .enabled(if: geteuid() == 0 && Subprocess.executablePath(for: "ip") != nil, "only root can make namespaces")
+    )
+    func namespaces() async throws {
+        let count = Torture.repetitions(100, full: 1_000)
+        let directory = try TemporaryDirectory(named: "namespaces")
+        let image = try Fleet.png(width: 64, height: 48)
+        for number in 0..<count { try directory.write(image, to: "files/\(number).png") }
+        try directory.write(Array(Self.script(count: count, in: directory.path).utf8), to: "script")
+        let result = try await Subprocess.run(
+            "unshare",
+            arguments: [
+                "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "bash",
+                directory.path(of: "script"),
+            ]
+        )
+        #expect(result.status == .exited(0), "\(result.outputText)\(result.errorText)")
+        let log = String(decoding: try directory.contents(of: "access.log"), as: UTF8.self).split(separator: "\n")
+        #expect(log.count == count && Set(log).count == count)
+        let counts = result.outputText.split(separator: "\n").filter { $0.contains("network") || $0.contains("shared") }
+        #expect(counts.count == 8, "\(counts)")
+    }
+
+    /// Returns the script that runs the servers in one namespace, and eight machines in eight others.
+    private static func script(count: Int, in directory: String) -> String {
+        """
+        set -e
+        cd \(directory)
+        mount -t tmpfs none /run
+        mkdir -p /run/netns
+        ip link set lo up
+        ip link add fleet type bridge
+        ip addr add 10.77.0.1/24 dev fleet
+        ip link set fleet up
+        cat > nginx.conf <<END
+        daemon off; master_process off; pid \(directory)/nginx.pid; error_log stderr;
+        events { worker_connections 1024; }
+        http {
+            log_format path '\\$uri'; access_log \(directory)/access.log path;
+            client_body_temp_path \(directory)/body; proxy_temp_path \(directory)/proxy;
+            fastcgi_temp_path \(directory)/fastcgi; uwsgi_temp_path \(directory)/uwsgi; scgi_temp_path \(directory)/scgi;
+            server { listen 10.77.0.1:8080; root \(directory)/files; add_header Cache-Control max-age=300; }
+        }
+        END
+        nginx -c \(directory)/nginx.conf &
+        redis-server --bind 10.77.0.1 --port 6379 --protected-mode no --save '' --dir \(directory) > /dev/null &
+        until redis-cli -h 10.77.0.1 ping > /dev/null 2>&1; do :; done
+        until [ -s nginx.pid ]; do :; done
+        seq 0 \(count - 1) | sed 's|.*|http://10.77.0.1:8080/&.png|' > list
+        for n in 1 2 3 4 5 6 7 8; do
+            ip netns add machine$n
+            ip link add veth$n type veth peer name eth0 netns machine$n
+            ip link set veth$n master fleet up
+            ip -n machine$n addr add 10.77.0.$((n + 1))/24 dev eth0
+            ip -n machine$n link set eth0 up
+            ip -n machine$n link set lo up
+        done
+        status=0
+        for n in 1 2 3 4 5 6 7 8; do
+            ip netns exec machine$n \(probe) redis://10.77.0.1 \(directory)/machine$n < list > output$n 2>&1 &
+            machines="$machines $!"
+        done
+        for machine in $machines; do wait $machine || status=1; done
+        cat output* | grep -v '^loaded' || true
+        exit $status
+        """
+    }
+}
+#endif

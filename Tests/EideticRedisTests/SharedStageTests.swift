@@ -1,0 +1,216 @@
+#if Redis
+import Eidetic
+import EideticCore
+import EideticFetch
+import EideticHTTP
+import EideticRedis
+import EideticStore
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite(
+    "Shared tier of a pipeline",
+    .timeLimit(.minutes(2)),
+    .enabled(if: RedisProcess.isInstalled && Nginx.isInstalled, "redis-server or nginx is not installed")
+)
+struct SharedStageTests {
+    @Test("L09 what one machine has loaded, another one finds in the shared tier, and then on its own disk")
+    func source() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
+        let request = try fleet.serve("a.png")
+        let first = try fleet.makeMachine(), second = try fleet.makeMachine()
+        #expect(try await first.response(for: request).source == .network)
+        let response = try await second.response(for: request)
+        #expect(response.source == .shared)
+        #expect(response.image.pixels[63, 47] == SIMD4(63, 47, 7, 255))
+        #expect(response.trace.steps.map(\.stage) == [.memory, .disk, .shared, .decode, .store])
+        #expect(second.statistics.sharedHits == 1 && second.statistics.sharedHitRatio == 1)
+        #expect(second.statistics.networkLoads == 0 && second.statistics.diskHits == 0)
+        #expect(second.statistics.prometheusText.contains("eidetic_shared_hits_total 1\n"))
+        second.removeAllFromMemory()
+        #expect(try await second.response(for: request).source == .disk)
+        #expect(try await fleet.origin.requestCount(for: "/a.png") == 1)
+        let name = try #require(try await fleet.redis.valueNames().first)
+        let rest = try #require(Int(try await fleet.redis.command("PTTL", name)))
+        #expect((1...300_000).contains(rest))
+        // The lease has ended.
+        try await waitUntil { try await fleet.redis.command("DBSIZE") == "1" }
+    }
+
+    @Test("L09 machines that load the same images at once ask the origin once for each")
+    func lease() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
+        let requests = try (0..<40).map { try fleet.serve("\($0).png") }
+        let machines = try (0..<8).map { _ in try fleet.makeMachine() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for machine in machines {
+                group.addTask {
+                    for request in requests.shuffled() { _ = try await machine.image(for: request) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let paths = try await fleet.origin.requests().map(\.path)
+        #expect(paths.count == 40 && Set(paths).count == 40)
+    }
+
+    @Test(
+        "L09 never shared: private, no-store, no-cache, cookies, other clients, and what is stale at once",
+        arguments: [
+            "Cache-Control private", "Cache-Control 'max-age=300, private'", "Cache-Control no-store",
+            "Cache-Control no-cache", "Cache-Control max-age=0", "Cache-Control 'max-age=300, s-maxage=0'",
+            "Set-Cookie id=1", "Vary *", "Vary User-Agent", "Vary Cookie", "Vary 'Accept, Authorization'",
+        ]
+    )
+    func unsharedResponses(field: String) async throws {
+        let fleet = try await Fleet(server: "add_header \(field); expires off;")
+        let request = try fleet.serve("a.png")
+        let (first, second) = (try fleet.makeMachine(), try fleet.makeMachine())
+        #expect(try await first.response(for: request).source == .network)
+        #expect(try await fleet.redis.valueNames() == [])
+        #expect(try await second.response(for: request).source == .network)
+    }
+
+    @Test("L09 responses that depend on what all machines send alike are shared")
+    func sharedVariants() async throws {
+        let fleet = try await Fleet(
+            server: "add_header Cache-Control 'public, s-maxage=60, max-age=300';"
+                + " add_header Vary 'Accept, Accept-Encoding';"
+        )
+        let request = try fleet.serve("a.png")
+        #expect(try await fleet.makeMachine().response(for: request).source == .network)
+        let other = try fleet.makeMachine { $0.downloads.acceptedTypes = ["image/png"] }
+        #expect(try await other.response(for: request).source == .network)
+        #expect(try await fleet.makeMachine().response(for: request).source == .shared)
+        for name in try await fleet.redis.valueNames() {
+            #expect(try #require(Int(try await fleet.redis.command("PTTL", name))) <= 60_000)
+        }
+    }
+
+    @Test("L09 never shared: what header fields, credentials, cookies, hooks or an unverified server are involved in")
+    func unsharedRequests() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;", usesTLS: true)
+        let plain = try fleet.serve("a.png"), secure = "\(try #require(fleet.origin.secureURL))/a.png"
+        var withField = plain
+        withField.headers["X-User"] = "7"
+        let withPassword = ImageRequest(
+            plain.url.replacing("http://", with: "http://user:secret@"),
+            options: .waitStoreCache
+        )
+        let requests = [
+            withField, withPassword, ImageRequest(plain.url, options: [.handleCookies, .waitStoreCache]),
+            ImageRequest(secure, options: [.allowInvalidCertificates, .waitStoreCache]),
+            ImageRequest(plain.url, options: [.cacheMemoryOnly]),
+            ImageRequest(plain.url, options: [.avoidDecode, .waitStoreCache]),
+        ]
+        for request in requests { #expect(try await fleet.makeMachine().response(for: request).source == .network) }
+        let changes: [(inout ImagePipeline.Configuration) -> Void] = [
+            { $0.downloads.credentials = { _ in .basic(user: "a", password: "b") } },
+            { $0.downloads.headers["Authorization"] = "Bearer x" }, { $0.downloads.headers["Cookie"] = "id=1" },
+            { $0.downloads.requestModifier = { request throws(EideticError) in request } },
+            { $0.downloads.responseModifier = { response throws(EideticError) in response } },
+            { $0.downloads.decryptor = { bytes, _ throws(EideticError) in bytes } },
+        ]
+        for change in changes {
+            #expect(try await fleet.makeMachine(change).response(for: plain).source == .network)
+        }
+        #expect(try await fleet.redis.valueNames() == [])
+        // And none of them finds what the others share.
+        #expect(try await fleet.makeMachine().response(for: plain).source == .network)
+        #expect(try await fleet.redis.valueNames().count == 1)
+        for request in requests.prefix(4) {
+            #expect(try await fleet.makeMachine().response(for: request).source == .network)
+        }
+    }
+
+    @Test("L09 a damaged, cut or foreign value is never served, and is replaced")
+    func damage() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
+        let request = try fleet.serve("a.png"), other = try fleet.serve("b.png", width: 8, height: 8)
+        _ = try await fleet.makeMachine().response(for: request)
+        let name = try #require(try await fleet.redis.valueNames().first)
+        _ = try await fleet.makeMachine().response(for: other)
+        let otherName = try #require(try await fleet.redis.valueNames().first { $0 != name })
+        let size = try #require(Int(try await fleet.redis.command("STRLEN", name)))
+        func copy() async throws { try await fleet.redis.command("COPY", name, "original", "REPLACE") }
+        try await copy()
+        var damages: [[String]] = [0, size / 3, size - 200, size - 64, size - 30, size - 1].map {
+            ["SETRANGE", name, "\($0)", "\u{1}\u{2}"]
+        }
+        damages += [["APPEND", name, "x"], ["SET", name, "foreign"], ["COPY", otherName, name, "REPLACE"]]
+        for damage in damages {
+            try await fleet.redis.command("COPY", "original", name, "REPLACE")
+            try await fleet.redis.run(damage)
+            let response = try await fleet.makeMachine().response(for: request)
+            #expect(response.source == .network, "\(damage)")
+            #expect(response.image.size == PixelSize(width: 64, height: 48))
+            #expect(try await fleet.makeMachine().response(for: request).source == .shared)
+        }
+        for count in stride(from: 1, to: size, by: size / 7) {
+            let script = "return redis.call('SET', KEYS[1], redis.call('GETRANGE', 'original', 0, \(count - 1)))"
+            try await fleet.redis.command("EVAL", script, "1", name)
+            #expect(try await fleet.makeMachine().response(for: request).source == .network)
+        }
+    }
+
+    @Test("L09 bytes that are stored whole and yet no image are removed from the tier, and loaded from the origin")
+    func brokenImage() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
+        let request = try fleet.serve("a.png")
+        _ = try await fleet.makeMachine().response(for: request)
+        let tier = try fleet.makeTier(), recorder = RecordingTier(tier)
+        _ = try await fleet.makeMachine { $0.sharedTier = recorder }.response(for: request)
+        let key = try #require(recorder.keys.first)
+        let entry = try SharedEntry.decode(try #require(try await tier.lookUp(key, leasing: nil).value), expecting: key)
+        let broken = DiskCache.Entry(key: key, bytes: Array(entry.bytes.prefix(90)), metadata: entry.metadata)
+        try await tier.insert(SharedEntry.encode(broken), for: key, timeToLive: .seconds(60))
+        let response = try await fleet.makeMachine().response(for: request)
+        #expect(response.source == .network && response.image.size.width == 64)
+        #expect(try await fleet.makeMachine().response(for: request).source == .shared)
+    }
+
+    @Test("L09 a tier that is stopped, killed or not there fails no load")
+    func outage() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
+        let requests = try (0..<30).map { try fleet.serve("\($0).png") }
+        let machine = try fleet.makeMachine()
+        fleet.redis.send(SIGSTOP)
+        for request in requests[..<10] { #expect(try await machine.response(for: request).source == .network) }
+        await fleet.redis.kill()
+        for request in requests[10..<20] { #expect(try await machine.response(for: request).source == .network) }
+        try await fleet.redis.restart()
+        for request in requests[20...] { _ = try await machine.response(for: request) }
+        let absent = try fleet.makeMachine { $0.sharedTier = try? RedisTier(.init(url: "unix:///nonexistent/socket")) }
+        #expect(try await absent.response(for: requests[0]).source == .network)
+    }
+
+    @Test("L09 a failed load leaves no lease behind, and an image that is gone leaves no value behind")
+    func failures() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
+        let request = try fleet.serve("a.png")
+        await #expect(throws: EideticError.self) {
+            try await fleet.makeMachine().image(for: ImageRequest(request.url + "x"))
+        }
+        #expect(try await fleet.redis.valueNames() == [])
+        let machine = try fleet.makeMachine()
+        _ = try await machine.image(for: request)
+        #expect(try await fleet.redis.valueNames().count == 1)
+        try fleet.origin.removeFile(at: "a.png")
+        let reload = ImageRequest(request.url, options: [.fromLoaderOnly])
+        await #expect(throws: EideticError.self) { try await machine.image(for: reload) }
+        #expect(try await fleet.redis.valueNames() == [])
+    }
+
+    @Test("L09 a load with fromCacheOnly finds an image of the tier, and acquires no lease")
+    func cacheOnly() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
+        let request = try fleet.serve("a.png"), cached = ImageRequest(request.url, options: [.fromCacheOnly])
+        let error = await #expect(throws: EideticError.self) { try await fleet.makeMachine().image(for: cached) }
+        #expect(error?.code == .cacheMiss)
+        #expect(try await fleet.redis.command("DBSIZE") == "0")
+        _ = try await fleet.makeMachine().image(for: request)
+        #expect(try await fleet.makeMachine().response(for: cached).source == .shared)
+    }
+}
+#endif
