@@ -7,7 +7,7 @@ let tier = try RedisTier(RedisTier.Configuration(url: "redis://cache.internal:63
 ImagePipeline.shared = ImagePipeline {
     $0.sharedTier = tier
     // As long as the origin says; without this line an image is used for a week.
-    $0.freshness = .http()
+    $0.freshness = .http
 }
 
 func thumbnail(of url: String) async throws -> [UInt8] {

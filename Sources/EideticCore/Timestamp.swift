@@ -7,6 +7,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public static var now: Timestamp { SystemTime().now }
 
     /// Creates the point in time `nanoseconds` after 1970-01-01 00:00 UTC.
+    @usableFromInline
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// Creates the point in time `seconds` after 1970-01-01 00:00 UTC, clamped to the range of 64-bit nanoseconds.

@@ -29,7 +29,7 @@ struct Fleet {
     func makeMachine(_ change: (inout ImagePipeline.Configuration) -> Void = { _ in }) throws -> ImagePipeline {
         let path = directory.path(of: "\(UInt64.random(in: 0...UInt64.max))")
         var configuration = ImagePipeline.Configuration(diskCache: try DiskCache(.init(directory: path)))
-        configuration.freshness = .http()
+        configuration.freshness = .http
         configuration.sharedTier = try makeTier()
         change(&configuration)
         return ImagePipeline(configuration)

@@ -58,7 +58,7 @@ struct ErrorTests {
         let directory = try TemporaryDirectory(named: "errors")
         let disk = try DiskCache(.init(directory: directory.path))
         var configuration = ImagePipeline.Configuration(diskCache: disk)
-        configuration.freshness = .http()
+        configuration.freshness = .http
         let pipeline = ImagePipeline(configuration), request = ImageRequest(server.url + "/a.png")
         await #expect(throws: EideticError.self) { try await pipeline.image(for: request) }
         let image = try ImageDecoder.decode(try TestImage.png(width: 4, height: 3))

@@ -92,8 +92,9 @@ struct ImageTransferTests {
     }
 
     /// A provider that does not answer.
-    private final class SilentProvider: BackgroundDownloadProvider {
+    private final class SilentProvider: BackgroundDownloadProvider, BackgroundDownloader {
         let questions = Guarded(0)
+        var service: BackgroundDownloadService { BackgroundDownloadService(self) }
 
         func download(_ request: BackgroundDownloadRequest) async throws(EideticError) {}
         func setReceiver(_ receiver: @escaping @Sendable (BackgroundDownload) async -> Bool) {}

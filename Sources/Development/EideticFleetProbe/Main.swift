@@ -40,7 +40,7 @@ struct Main {
         tier.leaseDuration = .seconds(1)
         tier.retryInterval = .milliseconds(200)
         configuration.sharedTier = try RedisTier(tier)
-        configuration.freshness = .http()
+        configuration.freshness = .http
         return ImagePipeline(configuration)
     }
 

@@ -38,7 +38,7 @@ enum ConvertCommand {
 
     private static func run(_ arguments: Arguments) -> ExitStatus {
         if let problem = RenderingOptions.problem(in: arguments) {
-            return Program.usageError([problem], path: [Program.root, command])
+            return CommandRunner.usageError([problem], path: [Program.root, command])
         }
         let (input, output) = (arguments.operands[0], arguments.operands[1])
         let outputFormat = output == "-" ? ImageFormat.png : ImageFormat(fileName: output)

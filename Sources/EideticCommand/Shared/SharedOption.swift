@@ -1,3 +1,4 @@
+import EideticCommandLine
 import EideticCore
 import EideticStore
 

@@ -43,7 +43,7 @@ package enum CommonOptions {
     )
 
     /// A read-only directory that is searched after the disk cache.
-    static let bundle = TypedOption<String>(
+    package static let bundle = TypedOption<String>(
         "bundle",
         placeholder: "DIR",
         help: "also search this directory, which is never changed: images of an application, or an SDWebImage cache "
@@ -52,5 +52,5 @@ package enum CommonOptions {
     )
 
     /// The options that select the disk cache.
-    static var cacheOptions: [Option] { [cacheDirectory.definition, bundle.definition] }
+    package static var cacheOptions: [Option] { [cacheDirectory.definition, bundle.definition] }
 }

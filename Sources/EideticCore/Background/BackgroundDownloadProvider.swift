@@ -33,16 +33,11 @@ package protocol BackgroundDownloader: Sendable {
     /// Waits until a download that has ended, and was not yet passed to the receiver, is handled by it.
     ///
     /// A load calls it before it makes a request, so that what an earlier process has handed over is not downloaded
-    /// again. By default it returns `false` at once.
+    /// again.
     ///
     /// - Returns: `true` if there was such a download; `false` if there is none, or it has not ended, or the calling
     ///   task is cancelled.
     func waitForArrival(of key: String) async -> Bool
-}
-
-extension BackgroundDownloadProvider {
-    /// Returns `false`: no download is known to have ended.
-    public func waitForArrival(of key: String) async -> Bool { false }
 }
 
 /// A download to be performed in the background.

@@ -82,7 +82,7 @@ public final class BackgroundDownloads: BackgroundDownloadProvider, BackgroundDo
     }
 
     /// Waits until a download that has ended is handled by the receiver; connects to the transfer process first.
-    public func waitForArrival(of key: String) async -> Bool {
+    package func waitForArrival(of key: String) async -> Bool {
         guard let tasks = try? await session.allTasks,
             let task = tasks.first(where: { $0.record.current.hasEnded && Self.key(of: $0) == key })
         else { return false }

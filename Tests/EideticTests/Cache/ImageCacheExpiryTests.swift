@@ -10,7 +10,7 @@ struct ImageCacheExpiryTests {
     @Test("C09 an image that was read from disk is found in memory until its entry expires", arguments: [false, true])
     func cacheHit(hasOwnTime: Bool) async throws {
         let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(hasOwnTime ? 1_000 : 10) }
-        let memory = ImageMemoryCache(time: fixture.time), cache = ImageCache(memory: memory, disk: fixture.disk)
+        let memory = ImageMemoryCache(costLimit: .mebibytes(64), time: fixture.time), cache = ImageCache(memory: memory, disk: fixture.disk)
         var metadata = DiskCache.Metadata()
         if hasOwnTime { metadata.expirationTime = fixture.time.now + .seconds(10) }
         try await cache.insert(bytes: try TestImage.png(width: 5, height: 4), for: "a", metadata: metadata)
@@ -26,7 +26,7 @@ struct ImageCacheExpiryTests {
     @Test("C09 an inserted image is found in memory as long as its entry")
     func inserted() async throws {
         let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(10) }
-        let cache = ImageCache(memory: ImageMemoryCache(time: fixture.time), disk: fixture.disk)
+        let cache = ImageCache(memory: ImageMemoryCache(costLimit: .mebibytes(64), time: fixture.time), disk: fixture.disk)
         try await cache.insert(try TestImage.image(), for: "a")
         fixture.time.advance(by: .seconds(10) - .milliseconds(1))
         #expect(cache["a"] != nil)
@@ -43,7 +43,7 @@ struct ImageCacheExpiryTests {
         let small = ImageRequest(resource, rendering: .init(size: PixelSize(width: 30, height: 20)))
         for isFromSource in [true, false] {
             var configuration = ImagePipeline.Configuration(diskCache: fixture.disk)
-            configuration.memoryCache = ImageMemoryCache(time: fixture.time)
+            configuration.memoryCache = ImageMemoryCache(costLimit: .mebibytes(64), time: fixture.time)
             let pipeline = ImagePipeline(configuration)
             #expect(try await pipeline.response(for: request).source == .disk)
             #expect(try await pipeline.image(for: small).size.width == 30)
