@@ -448,7 +448,8 @@ let package = Package(
 // C targets and targets that are not shipped each have a folder of their own.
 let development: Set = [
     "EideticApplicationProbe", "EideticBackgroundProbe", "EideticBench", "EideticConformance", "EideticDiskWorker",
-    "EideticFetchProbe", "EideticFleetProbe", "EideticGTKProbe", "EideticMemoryProbe", "EideticProbeWords", "EideticReplay",
+    "EideticFetchProbe", "EideticFleetProbe", "EideticGTKProbe", "EideticMemoryProbe", "EideticProbeWords",
+    "EideticReplay",
     "EideticSandboxProbe", "EideticSessionProbe", "EideticSupervisorProbe", "EideticTestSupport",
 ]
 for target in package.targets where target.path == nil && target.type != .test {

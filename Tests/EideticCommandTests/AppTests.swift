@@ -39,6 +39,15 @@ struct AppTests {
         }
     }
 
+    @Test("B08 without `eidetic-app` beside it, `eidetic app` performs the commands itself")
+    func missingProgram() async throws {
+        let directory = try TemporaryDirectory()
+        let copy = directory.path(of: "eidetic")
+        #expect(try await Subprocess.run("cp", arguments: [EideticProgram.path, copy]).status == .exited(0))
+        let result = try await Subprocess.run(copy, arguments: ["app", "list", "--runtime-dir", directory.path])
+        #expect(result.status == .exited(1) && result.errorText.contains("no supervisor runs"))
+    }
+
     @Test("an identifier is needed, and a count is a number from 1 to 200", arguments: ["0", "201", "x"])
     func usage(count: String) async throws {
         #expect(try await EideticProgram.run("app", "quit").status == .exited(2))

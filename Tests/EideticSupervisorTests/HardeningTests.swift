@@ -120,6 +120,24 @@ struct HardeningTests {
         await daemon.finish()
     }
 
+    @Test("B07 an application that a wake continues is no longer the kernel's first choice when memory is short")
+    func memoryPriorityOfWake() async throws {
+        let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
+        try daemon.launch("one")
+        await daemon.expectState(.active, of: "one")
+        try daemon.perform(.background(identifier: "one"))
+        await daemon.expectState(.suspended, of: "one")
+        let status = try #require(try daemon.status(of: "one"))
+        let path = "/proc/\(try #require(status.process))/oom_score_adj"
+        #expect(KernelFile.read(path) == "900\n")
+        try daemon.perform(.wake(identifier: "one", kind: .push))
+        await daemon.expectOutput("one wake push")
+        // The time of the suspension is kept when it has ended.
+        #expect(try #require(try daemon.status(of: "one")).suspendedTime > status.suspendedTime)
+        #expect(KernelFile.read(path) == "200\n")
+        await daemon.finish()
+    }
+
     @Test("B01 a child that has left the control group alone is taken back, and suspended with its parent")
     func strayChild() async throws {
         guard ControlGroups.unavailability == nil else { return }

@@ -3,8 +3,8 @@ public import EideticStore
 
 /// The asynchronous functions of a cache with completion handlers, for code that cannot await them.
 ///
-/// Each does what the awaited function of its name does. It returns at once, and has removed from memory what it removes
-/// there. The handler is called exactly once, on another thread than the caller's.
+/// Each does what the awaited function of its name does. It returns at once, and has removed from memory what it
+/// removes there. The handler is called exactly once, on another thread than the caller's.
 extension ImageCache {
     /// A function that is called with the outcome of an operation, on another thread than the caller's.
     public typealias Completion<Value> = @Sendable (Result<Value, EideticError>) -> Void

@@ -48,9 +48,9 @@ enum LoadCommand {
         ),
         options: RenderingOptions.all + [
             ConvertCommand.format.definition, CommonOptions.quality.definition, outputDirectory.definition,
-            continuation, contactSheet.definition,
-            concurrency.definition, CommonOptions.timeout.definition,
-            SharedOption.url.definition, show.definition, progressive, explain, imageOption.definition, CommonOptions.json,
+            continuation, contactSheet.definition, concurrency.definition, CommonOptions.timeout.definition,
+            SharedOption.url.definition, show.definition, progressive, explain, imageOption.definition,
+            CommonOptions.json,
         ] + CommonOptions.cacheOptions + NetworkOptions.options,
         notes: [
             "Each image comes from memory, from the disk cache, from the shared tier or from the network, and is "

@@ -2,7 +2,7 @@ import EideticCore
 
 /// The opening of a disk cache's directory, by the first thread that needs it; others wait for it.
 final class DiskCacheOpening: Sendable {
-    /// What depends on the directory.
+    /// The parts of a cache that depend on its directory.
     struct Directory: Sendable {
         let limits: DiskLimits
         let ledger: Monitor<Ledger>

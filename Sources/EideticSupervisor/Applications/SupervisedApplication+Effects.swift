@@ -74,11 +74,14 @@ extension SupervisedApplication {
         send(.taskNames(request: lastRequest))
     }
 
-    /// Tells the application that it was suspended.
+    /// Ends the suspension, and tells the application of it.
     func deliverNotices() {
         guard let process, let start = process.suspensionTime else { return }
+        let end = Clock.now
         process.suspensionTime = nil
-        send(.suspended(from: start, to: Clock.now))
+        process.suspendedTime += end - start
+        try? process.page.write(UInt64(clamping: process.suspendedTime.inNanoseconds), to: .suspendedTime)
+        send(.suspended(from: start, to: end))
     }
 
     // MARK: The process from outside
@@ -94,7 +97,7 @@ extension SupervisedApplication {
         if phase == .foreground {
             nextMemoryPriority = MemoryPriorities.foreground
             unthrottle()
-        } else if process.suspensionTime == nil, phase == .background {
+        } else if phase == .background {
             nextMemoryPriority = MemoryPriorities.background
         }
     }

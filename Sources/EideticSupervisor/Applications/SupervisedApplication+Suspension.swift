@@ -61,12 +61,7 @@ extension SupervisedApplication {
 
     func thaw() {
         (freezeCheck, terminalCheck) = (nil, nil)
-        guard let process else { return }
-        if let start = process.suspensionTime {
-            process.suspendedTime += Clock.now - start
-            try? process.page.write(UInt64(clamping: process.suspendedTime.inNanoseconds), to: .suspendedTime)
-        }
-        process.freezer.thaw()
+        process?.freezer.thaw()
     }
 }
 

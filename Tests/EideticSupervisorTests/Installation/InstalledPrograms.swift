@@ -16,7 +16,8 @@ struct InstalledPrograms {
         let command = ["eidetic", "EideticCommand"].map(Daemon.executable).first { access($0, X_OK) == 0 }
         guard let command else { throw SystemError(.open, errorNumber: ENOENT, path: "eidetic") }
         let sources = [
-            command: "eidetic", Daemon.executable("eideticd"): "eideticd",
+            command: "eidetic", Daemon.executable("eidetic-app"): "eidetic-app",
+            Daemon.executable("eideticd"): "eideticd",
             Daemon.executable("EideticSupervisorProbe"): "probe",
         ]
         for (source, name) in sources {

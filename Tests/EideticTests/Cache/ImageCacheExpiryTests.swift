@@ -10,7 +10,8 @@ struct ImageCacheExpiryTests {
     @Test("C09 an image that was read from disk is found in memory until its entry expires", arguments: [false, true])
     func cacheHit(hasOwnTime: Bool) async throws {
         let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(hasOwnTime ? 1_000 : 10) }
-        let memory = ImageMemoryCache(costLimit: .mebibytes(64), time: fixture.time), cache = ImageCache(memory: memory, disk: fixture.disk)
+        let memory = ImageMemoryCache(costLimit: .mebibytes(64), time: fixture.time)
+        let cache = ImageCache(memory: memory, disk: fixture.disk)
         var metadata = DiskCache.Metadata()
         if hasOwnTime { metadata.expirationTime = fixture.time.now + .seconds(10) }
         try await cache.insert(bytes: try TestImage.png(width: 5, height: 4), for: "a", metadata: metadata)
@@ -26,7 +27,8 @@ struct ImageCacheExpiryTests {
     @Test("C09 an inserted image is found in memory as long as its entry")
     func inserted() async throws {
         let fixture = try ImageCacheFixture { settings, _ in settings.maximumAge = .seconds(10) }
-        let cache = ImageCache(memory: ImageMemoryCache(costLimit: .mebibytes(64), time: fixture.time), disk: fixture.disk)
+        let memory = ImageMemoryCache(costLimit: .mebibytes(64), time: fixture.time)
+        let cache = ImageCache(memory: memory, disk: fixture.disk)
         try await cache.insert(try TestImage.image(), for: "a")
         fixture.time.advance(by: .seconds(10) - .milliseconds(1))
         #expect(cache["a"] != nil)
