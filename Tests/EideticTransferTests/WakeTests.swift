@@ -61,28 +61,6 @@ struct WakeTests {
         await supervised.finish()
     }
 
-    @Test("B14 a second supervisor with the same directory of transfers leaves the first one's transfer process alone")
-    func secondSupervisor() async throws {
-        let supervised = try await SupervisedPlace(), place = supervised.place
-        var location = place.location
-        location.program = .none
-        // The supervisor is ready before it listens for the transfer process.
-        var found: TransferConnection?
-        while found == nil { found = try await TransferProcess.connect(at: location, application: "test") }
-        let connection = try #require(found)
-        #expect(try await connection.service.sessions().isEmpty)
-        let first = place.processes
-        try #require(first.count == 1)
-        let second = try supervised.makeSupervisor(runtimeDirectory: "second", transferSocket: "second.socket")
-        #expect(await second.waitForOutput("which another supervisor has"), "\(second.errorsSoFar)")
-        #expect(place.processes == first)
-        #expect(try await connection.service.sessions().isEmpty)
-        second.kill(SIGTERM)
-        _ = await second.waitUntilExit()
-        connection.close()
-        await supervised.finish()
-    }
-
     @Test("B14 an application whose program fails when it is launched for its events is launched again after a pause")
     func failingProgram() async throws {
         let server = try HeldServer(), supervised = try await SupervisedPlace()

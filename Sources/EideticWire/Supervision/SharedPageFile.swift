@@ -50,6 +50,8 @@ package final class SharedPageFile: Sendable {
     /// Exact while the application is frozen. A running one may change it while it is read, so two readings must agree.
     package var openTasks: UInt64? {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
+        // A page that was truncated grows again, with zeros, when the supervisor writes into it.
+        guard self[.magic] == PageLayout.magic else { return nil }
         var last = self[.openTasks]
         for _ in 0..<100 {
             let next = self[.openTasks]
