@@ -47,7 +47,7 @@ extension ImageCache {
         ///   - tiers: The tiers to search; both by default.
         /// - Returns: The tiers that have it.
         /// - Throws: The errors of looking at the disk.
-        package func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
+        public func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
             var found = cache.tiersInMemory(containing: key, among: tiers)
             guard tiers.contains(.disk), let disk = cache.disk else { return found }
             let key = cache.resolved(key)

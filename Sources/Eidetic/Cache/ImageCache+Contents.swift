@@ -9,7 +9,7 @@ extension ImageCache {
     ///   - tiers: The tiers to search; both by default.
     /// - Returns: The tiers that have it.
     /// - Throws: The errors of looking at the disk.
-    package func tiers(containing key: Key, among tiers: Tiers = .all) async throws(EideticError) -> Tiers {
+    public func tiers(containing key: Key, among tiers: Tiers = .all) async throws(EideticError) -> Tiers {
         let found = tiersInMemory(containing: key, among: tiers)
         guard tiers.contains(.disk), let disk else { return found }
         let key = resolved(key)

@@ -12,7 +12,7 @@ extension ImageRequest {
         /// The way in which the image is fitted to ``size``; `fit` by default.
         public var contentMode: ContentMode
 
-        /// The part of the image that stays in view with ``ContentMode/fill``; the centre by default.
+        /// The part of the image that stays in view with `fill`; the centre by default.
         public var cropFocus: CropFocus
 
         /// A Boolean value indicating whether colours are converted to sRGB; true by default.

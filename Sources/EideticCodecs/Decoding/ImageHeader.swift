@@ -4,7 +4,7 @@ public import EideticCore
 public struct ImageHeader: Sendable, Hashable {
     /// The format, detected from the content.
     public let format: ImageFormat
-    /// The width and height in pixels as stored, before ``orientation`` is applied.
+    /// The width and height in pixels as stored, before the orientation is applied.
     ///
     /// For an animation, the size of its canvas.
     public let size: PixelSize

@@ -30,7 +30,7 @@ public struct ImageTarget: Hashable, Sendable {
     public var size: PixelSize
     /// The way in which the image is fitted to the size.
     public var contentMode: ContentMode
-    /// The part of the image that stays in view with ``ContentMode/fill``.
+    /// The part of the image that stays in view with `fill`.
     public var cropFocus: CropFocus
 
     /// Creates a target.

@@ -155,7 +155,7 @@ extension Downloader {
 
         /// A function that receives the result of each download, once for each of its callers.
         ///
-        /// It is called on the thread of the caller and must return soon. ``FetchResponse/metrics`` has the network
+        /// It is called on the thread of the caller and must return soon. The trace of a load has the network
         /// times of an image that a pipeline loads.
         public var onFinish: (@Sendable (FetchRequest, Result<FetchResponse, EideticError>) -> Void)?
 
