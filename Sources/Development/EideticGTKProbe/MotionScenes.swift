@@ -199,6 +199,7 @@ final class TextureLog {
         gtk_widget_add_tick_callback(
             log.widget,
             { _, _, log in
+                // Safe to send: GTK calls this on the main thread, which is checked.
                 nonisolated(unsafe) let log = log
                 MainActor.assumeIsolated {
                     if let log { _ = Unmanaged<TextureLog>.fromOpaque(log).takeUnretainedValue().record() }
