@@ -93,6 +93,15 @@ struct DerivedImageTests {
         #expect(ImagePipeline.Configuration().derivedImages == .init(policy: .automatic, isExact: false))
     }
 
+    @Test("C23 the time of a library on threads of its own counts as time of making the image")
+    func detachedDecode() async throws {
+        let fixture = try await PipelineFixture()
+        let url = try fixture.server.addFile(TestImage.tiff(width: 3_000, height: 2_400), at: "a.tiff")
+        let request = ImageRequest(url, size: PixelSize(width: 400, height: 400))
+        _ = try await load(request, by: try nextRun(fixture, policy: .automatic, isExact: false))
+        #expect(isDerived(try await load(request, by: try nextRun(fixture, policy: .automatic, isExact: false))))
+    }
+
     @Test("C23 with the policy derived the original gives way, and a replacement takes its sizes along all the same")
     func replacingOriginals() async throws {
         let fixture = try await PipelineFixture()

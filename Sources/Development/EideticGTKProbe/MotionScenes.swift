@@ -168,7 +168,7 @@ extension Scenes {
         stage.expect(!stage.pipeline.isUserInteracting, otherwise: "still scrolling")
     }
 
-    /// Drags in a scrolled window that nobody observes by hand: loads of low priority wait until the button is released.
+    /// Drags in a scrolled window that the program does not observe: loads of low priority wait until the end.
     static func dragging(_ stage: Stage) async throws {
         let scrolled = stage.add(gtk_scrolled_window_new(), width: 400, height: 400)
         let widget = gtk_picture_new()
@@ -179,7 +179,8 @@ extension Scenes {
         await stage.present()
         view.setImage(try stage.serve("red.png", colour: .red))
         await stage.wait(for: "the first image") { stage.pipeline.isIdle }
-        try await stage.mouse("mousemove --window %1 100 100 mousedown 1 mousemove_relative 0 40 mousemove_relative 0 40")
+        try await stage.mouse("mousemove --window %1 100 100 mousedown 1")
+        try await stage.mouse("mousemove_relative 0 40 mousemove_relative 0 40")
         await stage.wait(for: "the drag") { stage.pipeline.isUserInteracting }
         var isShown = false
         view.setImage(try stage.serve("blue.png", colour: .blue), options: .lowPriority) { _ in isShown = true }
