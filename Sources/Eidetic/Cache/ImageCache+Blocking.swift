@@ -33,7 +33,7 @@ extension ImageCache {
             for name in key.diskKeys {
                 guard let entry = try disk.blocking.read(name) else { continue }
                 guard let record = DerivedImageRecord(entry.metadata) else {
-                    return try cache.deserialized(entry, key: name)
+                    return try cache.configuration.serializer.decoded(entry)
                 }
                 if record.describes(try disk.blocking.original(for: key.text)) { return entry }
             }

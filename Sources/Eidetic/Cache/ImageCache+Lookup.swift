@@ -86,15 +86,12 @@ extension ImageCache {
         guard let disk else { return nil }
         for name in key.diskKeys {
             guard let entry = try await disk.read(name) else { continue }
-            guard let record = DerivedImageRecord(entry.metadata) else { return try deserialized(entry, key: name) }
+            guard let record = DerivedImageRecord(entry.metadata) else {
+                return try configuration.serializer.decoded(entry)
+            }
             if record.describes(try await disk.original(for: key.text)) { return entry }
         }
         return nil
-    }
-
-    func deserialized(_ entry: DiskCache.Entry, key: String) throws(EideticError) -> DiskCache.Entry {
-        guard let decode = configuration.serializer.decode else { return entry }
-        return DiskCache.Entry(key: entry.key, bytes: try decode(entry.bytes, key), metadata: entry.metadata)
     }
 }
 

@@ -44,6 +44,8 @@ final class ImageDataLoader: Sendable {
     let activeImages = ActiveImages()
     private let gate: InteractionGate
     let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1)
+    let serializer: ImageCache.Serializer
+    let serializerPool: WorkPool
     private let jobs = TaskCoalescer<JobKey, Update, EncodedImage>()
 
     init(configuration: ImagePipeline.Configuration, gate: InteractionGate, renditions: RenditionIndex) {
@@ -52,6 +54,11 @@ final class ImageDataLoader: Sendable {
         disk = configuration.diskCache
         shared = SharedStage(configuration)
         freshnessPolicy = configuration.freshness
+        serializer = configuration.serializer
+        serializerPool = WorkPool(
+            name: "eidetic serializer",
+            maximumThreadCount: configuration.maximumConcurrentDecodes
+        )
         replacesOriginals = configuration.derivedImages.policy == .derived
         source = ImageDataSource(configuration: configuration)
         transferredImages = TransferredImages(configuration: configuration)
@@ -96,7 +103,9 @@ final class ImageDataLoader: Sendable {
         defer { work.end() }
         let key = image.diskKey ?? request.resourceKey
         _ = try? await pool.run { _ throws(EideticError) in
-            guard try disk.blocking.read(key, allowingExpired: true)?.bytes == image.bytes else { return }
+            guard let entry = try disk.blocking.read(key, allowingExpired: true),
+                try self.storedEntry(entry).bytes == image.bytes
+            else { return }
             try disk.blocking.removeOriginal(key)
         }
     }

@@ -10,8 +10,14 @@ extension ImageLoader {
         guard let disk = derived.disk, mayUseDerivedImages(for: load) else { return nil }
         try await gate.waitUntilOpen(for: job.context)
         let timer = StepTimer(job.context), (key, original) = (load.request.derivedKey, load.request.resourceKey)
-        let entry = try? await disk.derivedEntry(for: key, from: original, context: job.context)
-        guard let found = entry.flatMap({ usable($0, for: load) }) else { return nil }
+        guard let entry = try? await disk.derivedEntry(for: key, from: original, context: job.context),
+            var usable = usable(entry, for: load)
+        else { return nil }
+        if usable.record == nil {
+            guard let stored = try? await dataLoader.storedEntry(entry.entry, context: job.context) else { return nil }
+            usable.bytes = stored.bytes
+        }
+        let found = usable
         let step = timer.step(.disk, detail: found.detail)
         do throws(EideticError) {
             let rendition = try await stage.run(decoding: found.bytes, in: job.context) {
@@ -30,8 +36,12 @@ extension ImageLoader {
         guard let disk = derived.disk, mayUseDerivedImages(for: load) else { return nil }
         let timer = StepTimer(), (key, original) = (load.request.derivedKey, load.request.resourceKey)
         guard let entry = try? disk.blocking.derivedEntry(for: key, from: original),
-            let found = usable(entry, for: load)
+            var found = usable(entry, for: load)
         else { return nil }
+        if found.record == nil {
+            guard let stored = try? dataLoader.storedEntry(entry.entry) else { return nil }
+            found.bytes = stored.bytes
+        }
         let step = timer.step(.disk, detail: found.detail)
         guard let rendition = try? self.rendition(of: found, for: load, context: nil) else { return nil }
         return output(rendition, of: found, after: step, for: load, token: token)
@@ -48,7 +58,7 @@ extension ImageLoader {
 
     /// A derived image that may be used.
     private struct Found: Sendable {
-        let bytes: [UInt8]
+        var bytes: [UInt8]
         /// `nil` if the application has stored the image.
         let record: DerivedImageRecord?
         let timeToLive: Duration?

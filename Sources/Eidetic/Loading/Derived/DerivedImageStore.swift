@@ -29,6 +29,7 @@ final class DerivedImageStore: Sendable {
 
     let settings: ImagePipeline.Configuration.DerivedImages
     let disk: DiskCache?
+    private let mayWrite: Bool
     private let stage: DecodeStage
     private let memory: ImageMemoryCache
     private let state = Guarded(State())
@@ -39,11 +40,13 @@ final class DerivedImageStore: Sendable {
     init(
         settings: ImagePipeline.Configuration.DerivedImages,
         disk: DiskCache?,
+        mayWrite: Bool,
         stage: DecodeStage,
         memory: ImageMemoryCache
     ) {
         self.settings = settings
         self.disk = settings.policy == .originals ? nil : disk
+        self.mayWrite = mayWrite && disk?.configuration.isReadOnly == false
         (self.stage, self.memory) = (stage, memory)
     }
 
@@ -68,7 +71,7 @@ final class DerivedImageStore: Sendable {
     ///   - load: The load.
     func store(_ rendition: DecodeStage.Rendition, of encodedImage: EncodedImage, for load: Load) {
         let image = rendition.image
-        guard let disk, !disk.configuration.isReadOnly, encodedImage.mayBeDerivedFrom, load.policy.writesToDisk,
+        guard let disk, mayWrite, encodedImage.mayBeDerivedFrom, load.policy.writesToDisk,
             load.policy.access.contains(.writeDerived),
             load.request.isDerived, !image.isAnimated, !image.isPartial,
             image.size != image.sourceSize || load.request.rendering.transform != nil, isWorthwhile(rendition),
