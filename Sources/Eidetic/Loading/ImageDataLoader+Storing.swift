@@ -110,7 +110,6 @@ extension ImageDataLoader {
                 let (key, metadata) = try await self.destination(for: key, retention: retention)
                 let bytes = try await self.serialized(bytes, for: key)
                 try await disk.insert(bytes, for: key, metadata: metadata, within: work)
-                if self.replacesOriginals { try await disk.remove(DiskCache.placeholderKey(of: key)) }
             }
         }
     }

@@ -35,8 +35,6 @@ final class ImageDataLoader: Sendable {
     /// The tier between the disk and the source; `nil` without one.
     let shared: SharedStage?
     let freshnessPolicy: ImagePipeline.Configuration.Freshness
-    /// A Boolean value indicating whether derived images replace the bytes that they were made from.
-    let replacesOriginals: Bool
     let source: ImageDataSource
     /// The images whose download was handed over; `nil` without a service for it.
     let transferredImages: TransferredImages?
@@ -59,7 +57,6 @@ final class ImageDataLoader: Sendable {
             name: "eidetic serializer",
             maximumThreadCount: configuration.maximumConcurrentDecodes
         )
-        replacesOriginals = configuration.derivedImages.policy == .derived
         source = ImageDataSource(configuration: configuration)
         transferredImages = TransferredImages(configuration: configuration)
     }

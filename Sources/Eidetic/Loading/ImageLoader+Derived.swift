@@ -26,7 +26,7 @@ extension ImageLoader {
             }
             return output(rendition, of: found, after: step, for: load, token: job.token)
         } catch  where error.code != .cancelled {
-            _ = try? await disk.remove(key)
+            if found.record != nil, error.indicatesBrokenImage { _ = try? await disk.remove(key) }
             return nil
         }
     }
@@ -93,7 +93,7 @@ extension ImageLoader {
         let timer = StepTimer()
         let decoded = try DerivedImageCoding.decode(found.bytes, limits: stage.limits, context: context)
         let scale = stage.policy(for: load).options.scale
-        let image = found.record?.restored(decoded, scale: scale) ?? decoded
+        let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)
         return DecodeStage.Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
     }
 
@@ -104,7 +104,13 @@ extension ImageLoader {
         for load: Load,
         token: RenditionIndex.LoadToken
     ) -> Output {
-        token.insert(rendition.image, for: load.request, from: .disk, timeToLive: found.timeToLive)
+        token.insert(
+            rendition.image,
+            for: load.request,
+            from: .disk,
+            timeToLive: found.timeToLive,
+            hasSourceSize: found.record != nil
+        )
         return Output(
             image: rendition.image,
             source: .disk,

@@ -44,7 +44,7 @@ public struct ImageRequest: Sendable, Hashable {
     /// It applies to memory and disk, and to equal loads, which are coalesced. Equal keys promise equal images, for all
     /// URLs, header fields and credentials: a key for what only one user may see has to name the user.
     /// `ImagePipeline.Configuration.requestProcessors` can set it for all requests. `ImageCache.Key` finds the image by
-    /// the same text.
+    /// the same text. It does not apply to candidates, which are images of their own.
     public var cacheKey: String? { didSet { updateIdentity() } }
 
     /// The caches that the load may read and write; all by default.

@@ -1,4 +1,5 @@
 import EideticCore
+import EideticHTTP
 import EideticStore
 
 /// The images of other sizes, and the transformed ones, on disk: finds them, and writes them one after the other at low
@@ -71,7 +72,8 @@ final class DerivedImageStore: Sendable {
     ///   - load: The load.
     func store(_ rendition: DecodeStage.Rendition, of encodedImage: EncodedImage, for load: Load) {
         let image = rendition.image
-        guard let disk, mayWrite, encodedImage.mayBeDerivedFrom, load.policy.writesToDisk,
+        guard let disk, mayWrite, encodedImage.mayBeDerivedFrom, encodedImage.timeToLive != .zero,
+            load.policy.writesToDisk, !CacheControl(load.policy.cacheFields).noStore,
             load.policy.access.contains(.writeDerived),
             load.request.isDerived, !image.isAnimated, !image.isPartial,
             image.size != image.sourceSize || load.request.rendering.transform != nil, isWorthwhile(rendition),
@@ -137,11 +139,7 @@ extension DerivedImageStore {
         guard let disk, let image = pending.image ?? memory.decodedImage(for: pending.imageKey),
             image.provenance == pending.record.provenance
         else { return }
-        if let known = try await disk.info(for: pending.key), !known.isExpired,
-            DerivedImageRecord(known.metadata) == pending.record
-        {
-            return
-        }
+        guard try await isUnknown(pending, in: disk) else { return try await replaceOriginal(of: pending, in: disk) }
         let (isExact, limits) = (settings.isExact, stage.limits)
         let encoded = try await stage.run(in: JobContext(priority: .low)) { _ throws(EideticError) in
             try pending.work.waitUntilAdmitted()
@@ -150,10 +148,23 @@ extension DerivedImageStore {
         guard settings.policy != .automatic || encoded.decodingTime * 4 < pending.makingTime else { return }
         var metadata = DiskCache.Metadata()
         (metadata.kind, metadata.extendedData) = (.derived, pending.record.encoded)
-        let checksum = pending.record.provenance.checksum
         try await disk.insert(encoded.bytes, for: pending.key, metadata: metadata, within: pending.work)
-        guard settings.policy == .derived, let work = try? disk.beginWork() else { return }
-        try await disk.replaceOriginalByPlaceholder(pending.original, checksum: checksum, within: work)
+        try await replaceOriginal(of: pending, in: disk)
+    }
+
+    private func isUnknown(_ pending: Pending, in disk: DiskCache) async throws(EideticError) -> Bool {
+        guard let known = try await disk.info(for: pending.key), !known.isExpired else { return true }
+        return DerivedImageRecord(known.metadata) != pending.record
+    }
+
+    /// Replaces the bytes that an image was made from, if the policy says so.
+    private func replaceOriginal(of pending: Pending, in disk: DiskCache) async throws(EideticError) {
+        guard settings.policy == .derived else { return }
+        try await disk.replaceOriginalByPlaceholder(
+            pending.original,
+            checksum: pending.record.provenance.checksum,
+            within: try disk.beginWork()
+        )
     }
 }
 
@@ -165,6 +176,6 @@ extension ImageRequest {
             && options.isDisjoint(with: [.scaleDownLargeImages, .preloadAllFrames]) && resource.isStoredOnDisk
     }
 
-    /// The name of the derived image on disk.
-    var derivedKey: String { rendering.cacheKeyText(for: resourceKey, options: options) }
+    /// The name of the derived image on disk, which is the first frame of an animation.
+    var derivedKey: String { rendering.cacheKeyText(for: resourceKey, options: options.subtracting(.firstFrameOnly)) }
 }
