@@ -45,6 +45,37 @@ struct DerivedImageIdentityTests {
         let first = request.with(options: .firstFrameOnly), next = try nextRun(fixture)
         #expect(try await load(first, by: next).image.frames.count == 1)
         #expect(next.statistics.derivedHits == 1)
+        let playing = try nextRun(fixture)
+        #expect(try await load(all, by: playing).image.frames.count == 3)
+        #expect(playing.statistics.derivedHits == 0)
+    }
+
+    @Test("C23 a still image that is loaded with all its frames, as by widgets, is read in its size in the second run")
+    func stills() async throws {
+        let fixture = try await PipelineFixture()
+        let plain = try fixture.serve(width: 400, height: 300, size: size)
+        for options in [ImageOptions.preloadAllFrames, [], .firstFrameOnly] {
+            let pipeline = try nextRun(fixture)
+            _ = try await load(plain.with(options: options), by: pipeline)
+            #expect(pipeline.statistics.derivedHits == (options == .preloadAllFrames ? 0 : 1))
+        }
+        let second = try nextRun(fixture), all = plain.with(options: .preloadAllFrames)
+        _ = try await load(all, by: second)
+        #expect(second.statistics.derivedHits == 1)
+        #expect(try await nextRun(fixture).cache.lookup(.init(all))?.metadata?.headers.isEmpty == true)
+    }
+
+    @Test("C23 a damaged image in pixels with impossible sides is made again")
+    func impossibleSides() async throws {
+        let fixture = try await PipelineFixture()
+        let request = try fixture.serve(width: 400, height: 300, size: PixelSize(width: 8, height: 8))
+        _ = try await load(request, by: try nextRun(fixture))
+        let disk = try #require(try nextRun(fixture).configuration.diskCache)
+        let key = "\(request.name)\n8x8 fit 0 true ", entry = try #require(try await disk.read(key))
+        var bytes = entry.bytes
+        for index in 8..<16 { bytes[index] = 255 }
+        try await disk.insert(bytes, for: key, metadata: entry.metadata)
+        #expect(try await load(request, by: try nextRun(fixture)).image.size.width == 8)
     }
 
     @Test("C23 L27 an image that a program stored in a size is no source of other sizes, and keeps its scale")

@@ -120,6 +120,18 @@ struct DerivedImageTests {
         }
     }
 
+    @Test("C23 with the policy derived an original that is still being written gives way, too")
+    func originalIsWrittenLast() async throws {
+        let fixture = try await PipelineFixture()
+        let request = try fixture.serve(width: 2_500, height: 2_000, size: PixelSize(width: 8, height: 8))
+        for _ in 0..<5 {
+            _ = try await load(request, by: try nextRun(fixture, policy: .derived))
+            let cache = try nextRun(fixture).configuration.diskCache
+            #expect(try cache?.blocking.entries().contains { $0.size.bytes > 2_500 * 2_000 } == false)
+            try await cache?.removeAll()
+        }
+    }
+
     @Test("C23 a replaced original takes its derived images with it, in all processes")
     func replaced() async throws {
         let fixture = try await PipelineFixture()

@@ -59,9 +59,6 @@ extension ImageCache {
             rendering.cacheKeyText(for: text, options: options.subtracting([.preloadAllFrames, .firstFrameOnly]))
         }
 
-        /// A Boolean value indicating whether the image has all frames of an animation.
-        var hasAllFrames: Bool { options.contains(.preloadAllFrames) && !options.contains(.firstFrameOnly) }
-
         /// A Boolean value indicating whether the image is the resource itself, unchanged.
         var isFullImage: Bool { renditionText == text }
 

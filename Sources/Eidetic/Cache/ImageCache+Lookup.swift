@@ -115,7 +115,7 @@ extension ImageCache {
         in disk: DiskCache.Blocking
     ) throws(EideticError) -> DiskCache.Metadata? {
         guard let record = DerivedImageRecord(metadata) else { return metadata }
-        guard !key.hasAllFrames, let original = try disk.original(for: key.text), record.describes(original) else {
+        guard record.isStill || !key.options.needsAllFrames, let original = try disk.original(for: key.text), record.describes(original) else {
             return nil
         }
         return original.metadata

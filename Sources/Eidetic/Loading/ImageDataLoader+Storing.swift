@@ -21,7 +21,9 @@ extension ImageDataLoader {
         )
         let url = response.effectiveURL
         retention.record.effectiveURL = checksum(ofTarget: url, origin: response.origin, for: request)
-        if let confirmed = fetched.confirmed { await refresh(confirmed, with: &retention) }
+        if let confirmed = fetched.confirmed, load.policy.access.contains(.writeOriginal) {
+            await refresh(confirmed, with: &retention)
+        }
         let isWritten = if case .none = retention.place { false } else { true }
         let image = EncodedImage(
             bytes: fetched.bytes,

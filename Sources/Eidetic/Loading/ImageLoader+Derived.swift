@@ -10,9 +10,13 @@ extension ImageLoader {
         guard let disk = derived.disk, mayUseDerivedImages(for: load) else { return nil }
         try await gate.waitUntilOpen(for: job.context)
         let timer = StepTimer(job.context), (key, original) = (load.request.derivedKey, load.request.resourceKey)
+        let budget = dataLoader.source.downloader.bodyBudget
+        try await budget.waitForRoom(for: job.context)
         guard let entry = try? await disk.derivedEntry(for: key, from: original, context: job.context),
             var usable = usable(entry, for: load)
         else { return nil }
+        let share = budget.makeCompleteShare(of: entry.entry.bytes, for: job.context)
+        defer { share.release() }
         if usable.record == nil {
             guard let stored = try? await dataLoader.storedEntry(entry.entry, context: job.context) else { return nil }
             usable.bytes = stored.bytes
@@ -77,7 +81,8 @@ extension ImageLoader {
             return Found(bytes: entry.bytes, record: nil, timeToLive: dataLoader.timeToLive(of: entry.metadata))
         }
         if let record {
-            guard record.provenance.checksum == original.checksum else { return nil }
+            let hasFrames = record.isStill || !load.request.options.needsAllFrames
+            guard hasFrames, record.provenance.checksum == original.checksum else { return nil }
         } else {
             guard entry.metadata.storageTime >= original.metadata.storageTime else { return nil }
         }
@@ -91,8 +96,10 @@ extension ImageLoader {
         context: JobContext?
     ) throws(EideticError) -> DecodeStage.Rendition {
         let timer = StepTimer()
-        let decoded = try DerivedImageCoding.decode(found.bytes, limits: stage.limits, context: context)
-        let scale = stage.policy(for: load).options.scale
+        var options = DecodeOptions()
+        (options.frames, options.scale) = (stage.policy(for: load).options.frames, stage.policy(for: load).options.scale)
+        let limits = stage.limits, scale = options.scale
+        let decoded = try DerivedImageCoding.decode(found.bytes, options: options, limits: limits, context: context)
         let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)
         return DecodeStage.Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
     }

@@ -1,4 +1,5 @@
 package import EideticCore
+package import struct FoundationEssentials.URL
 
 /// Entries that were computed from another entry, the original, and are used only as long as its bytes are known.
 extension DiskCache {
@@ -74,7 +75,7 @@ extension DiskCache {
 
     /// Removes an original and its placeholder, so that nothing derived from it is used any more.
     package func removeOriginal(_ key: String) async throws(EideticError) {
-        try await perform { () throws(EideticError) in try self.blocking.removeOriginal(key) }
+        try await perform { () throws(EideticError) in _ = try self.blocking.removeOriginal(key) }
     }
 
     /// Returns the name of the placeholder of an original, of which a new original takes the place.
@@ -113,8 +114,9 @@ extension DiskCache.Blocking {
     }
 
     /// Removes an original and its placeholder; see ``DiskCache/removeOriginal(_:)``.
-    package func removeOriginal(_ key: String) throws(EideticError) {
-        _ = try remove(key)
-        _ = try remove(DiskCache.placeholderKey(of: key))
+    @discardableResult
+    package func removeOriginal(_ key: String) throws(EideticError) -> URL? {
+        let original = try remove(key)
+        return try remove(DiskCache.placeholderKey(of: key)) ?? original
     }
 }

@@ -1,3 +1,4 @@
+import EideticCodecs
 import EideticCore
 import EideticHTTP
 import EideticStore
@@ -16,13 +17,22 @@ final class DerivedImageStore: Sendable {
         let makingTime: Duration
         /// The image; `nil` if those that wait hold enough memory, so that the memory cache must still have it.
         let image: Image?
+        /// The write of the bytes, which the image replaces; `nil` if it does not.
+        let originalWrite: Promise<EideticError?>?
         let work: BackgroundWork
+    }
+
+    private struct Refusal: Hashable {
+        let key: String
+        let checksum: UInt64
     }
 
     private struct State {
         var queue: [Pending] = []
         /// The keys of all images that wait or are being written.
         var keys: Set<String> = []
+        /// The images that proved not to pay, by their names and the bytes that they were made from.
+        var refused: Set<Refusal> = []
         var heldBytes = 0
         var isDraining = false
         var waiters: [Waiter<Void>] = []
@@ -37,6 +47,7 @@ final class DerivedImageStore: Sendable {
 
     /// The memory of the images that wait outside of the memory cache.
     private static let heldLimit = 32 << 20
+    private static let refusalLimit = 4_096
 
     init(
         settings: ImagePipeline.Configuration.DerivedImages,
@@ -77,10 +88,10 @@ final class DerivedImageStore: Sendable {
             load.policy.access.contains(.writeDerived),
             load.request.isDerived, !image.isAnimated, !image.isPartial,
             image.size != image.sourceSize || load.request.rendering.transform != nil, isWorthwhile(rendition),
-            let record = DerivedImageRecord(image)
+            let record = DerivedImageRecord(image, isStill: isStill(encodedImage, for: load))
         else { return }
-        let key = load.request.derivedKey
-        guard state.withLock({ $0.keys.insert(key).inserted }) else { return }
+        let key = load.request.derivedKey, refusal = Refusal(key: key, checksum: record.provenance.checksum)
+        guard state.withLock({ !$0.refused.contains(refusal) && $0.keys.insert(key).inserted }) else { return }
         guard let work = try? disk.beginWork() else { return forget(key, heldBytes: 0) }
         let startsDraining = state.withLock { state in
             let isHeld = state.heldBytes + image.cost.bytes <= Self.heldLimit
@@ -92,6 +103,7 @@ final class DerivedImageStore: Sendable {
                 record: record,
                 makingTime: rendition.makingTime,
                 image: isHeld ? image : nil,
+                originalWrite: settings.policy == .derived ? encodedImage.activeWrite : nil,
                 work: work
             )
             state.queue.append(pending)
@@ -99,6 +111,11 @@ final class DerivedImageStore: Sendable {
             return !state.isDraining
         }
         if startsDraining { Task.detached(priority: .background) { await self.drain() } }
+    }
+
+    /// Returns whether bytes, of which one frame was decoded, have no other.
+    private func isStill(_ encodedImage: EncodedImage, for load: Load) -> Bool {
+        load.request.options.needsAllFrames || (try? ImageDecoder.header(of: encodedImage.bytes))?.frameCount == 1
     }
 
     /// Returns whether an image may be kept, before it is encoded: the fastest decoder needs 4 ns for a pixel.
@@ -145,11 +162,22 @@ extension DerivedImageStore {
             try pending.work.waitUntilAdmitted()
             return try DerivedImageCoding.encode(image, isExact: isExact, limits: limits)
         }
-        guard settings.policy != .automatic || encoded.decodingTime * 4 < pending.makingTime else { return }
+        guard settings.policy != .automatic || encoded.decodingTime * 4 < pending.makingTime else {
+            return refuse(pending)
+        }
         var metadata = DiskCache.Metadata()
         (metadata.kind, metadata.extendedData) = (.derived, pending.record.encoded)
         try await disk.insert(encoded.bytes, for: pending.key, metadata: metadata, within: pending.work)
         try await replaceOriginal(of: pending, in: disk)
+    }
+
+    /// Records that an image does not pay, so that it is not encoded again whenever it is made.
+    private func refuse(_ pending: Pending) {
+        let refusal = Refusal(key: pending.key, checksum: pending.record.provenance.checksum)
+        state.withLock { state in
+            if state.refused.count >= Self.refusalLimit { state.refused.removeAll() }
+            state.refused.insert(refusal)
+        }
     }
 
     private func isUnknown(_ pending: Pending, in disk: DiskCache) async throws(EideticError) -> Bool {
@@ -160,6 +188,8 @@ extension DerivedImageStore {
     /// Replaces the bytes that an image was made from, if the policy says so.
     private func replaceOriginal(of pending: Pending, in disk: DiskCache) async throws(EideticError) {
         guard settings.policy == .derived else { return }
+        // Bytes that are written after their replacement would stay.
+        _ = try await pending.originalWrite?.value()
         try await disk.replaceOriginalByPlaceholder(
             pending.original,
             checksum: pending.record.provenance.checksum,
@@ -173,9 +203,12 @@ extension ImageRequest {
     /// that the disk may keep.
     var isDerived: Bool {
         (rendering.size != nil || rendering.transform != nil) && rendering.convertsToSRGB
-            && options.isDisjoint(with: [.scaleDownLargeImages, .preloadAllFrames]) && resource.isStoredOnDisk
+            && !options.contains(.scaleDownLargeImages) && resource.isStoredOnDisk
     }
 
-    /// The name of the derived image on disk, which is the first frame of an animation.
-    var derivedKey: String { rendering.cacheKeyText(for: resourceKey, options: options.subtracting(.firstFrameOnly)) }
+    /// The name of the derived image on disk, whichever of its frames are requested.
+    var derivedKey: String {
+        let options = options.subtracting([.preloadAllFrames, .firstFrameOnly])
+        return rendering.cacheKeyText(for: resourceKey, options: options)
+    }
 }
