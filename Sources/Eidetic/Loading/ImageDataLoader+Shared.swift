@@ -128,8 +128,8 @@ extension ImageDataLoader {
 extension ImageDataLoader {
     /// Returns the key of a load in the shared tier; `nil` if its bytes are not for other machines.
     ///
-    /// Those are bytes that depend on cookies, credentials or header fields of the request, on hooks or a network of
-    /// the user's own, or on a server whose certificate is not verified. The key contains a digest of the whole URLs,
+    /// Bytes that depend on cookies, credentials or header fields of the request, on hooks or a network of the user's
+    /// own, or on a server whose certificate is not verified, are not. The key contains a digest of the whole URLs,
     /// because a `cacheKey` and ignored query items (as signatures) are promises to this process only; and of what all
     /// requests of the downloader have in common: its own fields, by which a server may select one of several
     /// variants, and the servers that it trusts.
