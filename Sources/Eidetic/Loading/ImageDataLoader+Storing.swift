@@ -38,6 +38,7 @@ extension ImageDataLoader {
             onReplacement: replacementHandler(for: request),
             writer: writer(of: fetched, retention: retention, for: load),
             publisher: publisher(of: fetched, retention: retention, for: load, lease: lease),
+            lease: lease,
             isWritten: isWritten,
             mayBeDerivedFrom: isWritten && isForOthers(retention) && retention.selection.isEmpty
                 && diskKey(of: fetched, for: request).map { $0 == request.resourceKey } ?? true,

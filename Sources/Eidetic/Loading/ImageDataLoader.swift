@@ -40,7 +40,7 @@ final class ImageDataLoader: Sendable {
     let transferredImages: TransferredImages?
     let renditions: RenditionIndex
     let activeImages = ActiveImages()
-    private let gate: InteractionGate
+    let gate: InteractionGate
     let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1)
     let serializer: ImageCache.Serializer
     let serializerPool: WorkPool
@@ -95,7 +95,10 @@ final class ImageDataLoader: Sendable {
     /// Removes bytes that proved to be broken from the cache that had them, unless they were replaced meanwhile.
     func discard(_ image: EncodedImage, for request: ImageRequest) async {
         activeImages.remove(image, for: request.dataKey)
-        if let entry = image.sharedEntry { await shared?.remove(entry.key, ifEqualTo: SharedEntry.encode(entry)) }
+        if let entry = image.sharedEntry {
+            let value = try? await pool.run { _ in SharedEntry.encode(entry) }
+            if let value { await shared?.remove(entry.key, ifEqualTo: value) }
+        }
         guard image.isFromDisk, let disk, let work = try? disk.beginWork() else { return }
         defer { work.end() }
         let key = image.diskKey ?? request.resourceKey
@@ -110,6 +113,7 @@ final class ImageDataLoader: Sendable {
     /// Records that a server's bytes are not an image, so that it is not queried again soon.
     func recordFailure(_ error: EideticError, of image: EncodedImage, for load: Load) {
         activeImages.remove(image, for: load.request.dataKey)
+        if error.indicatesBrokenImage { image.lease?.end(with: .waived(SharedStage.failureInterval)) }
         guard let server = image.server.map({ load.policy.transport.applied(to: $0) }) else { return }
         source.downloader.recordFailure(error, of: server, after: image.responses)
     }
@@ -155,7 +159,8 @@ extension ImageDataLoader {
             do throws(EideticError) {
                 return try await fetch(job, validating: stale, after: steps, lease: lease)
             } catch {
-                lease?.end(with: .waived(SharedStage.failureInterval))
+                // After a failure all others try at once; after a cancellation the next one loads for them.
+                lease?.end(with: error.code == .cancelled ? .released : .waived(SharedStage.failureInterval))
                 throw error
             }
         }

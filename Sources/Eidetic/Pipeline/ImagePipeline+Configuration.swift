@@ -42,9 +42,9 @@ extension ImagePipeline {
         /// while one loads it the others wait. A tier that does not respond makes loads slower, and none fails.
         ///
         /// Never shared is what depends on who loads it: with cookies, credentials or header fields of the request,
-        /// with a downloader that has a `requestModifier`, a `responseModifier`, a `decryptor` or credentials, or with
-        /// an unverified certificate; and what its server marks as `private` or `no-store`, or sends with cookies. Nor
-        /// is an image that was not decoded.
+        /// with a downloader that has a `requestModifier`, a `responseModifier`, a `decryptor`, a
+        /// `network` or credentials, or with an unverified certificate; and what its server marks as `private`,
+        /// `no-store` or `no-cache`, or sends with cookies. Nor is an image that was not decoded.
         public var sharedTier: (any SharedTier)?
 
         /// The time for which a cached image is used without its server; the disk cache's maximum age by default.
