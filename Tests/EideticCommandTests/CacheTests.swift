@@ -157,6 +157,31 @@ struct CacheTests {
         #expect(try await runCache("get", "http://host/a.png", name: "second").output == bytes)
     }
 
+    @Test("C23 an archive contains no images that are made again, and its import skips those of another program")
+    func derivedEntries() async throws {
+        let bytes = try await storeImage(for: "http://host/a.png"), path = directory.path(of: "all.tar")
+        let cache = try DiskCache(DiskCache.Configuration(directory: directory.path(of: "cache")))
+        try cache.blocking.insert(bytes, for: DiskCache.placeholderKey(of: "http://host/b.png"))
+        var metadata = DiskCache.Metadata()
+        metadata.kind = .derived
+        try cache.blocking.insert(Array("EIDRAW".utf8), for: "http://host/a.png\n8x8 fit", metadata: metadata)
+        #expect(try await runCache("export", path).outputText == "1 entry exported\n")
+        let checksum = Array("EIDRAW".utf8).withUnsafeBytes { String(Checksum.value(of: $0), radix: 16) }
+        let python = """
+            import tarfile, io
+            t = tarfile.open('\(path)', 'a', format=tarfile.PAX_FORMAT)
+            i = tarfile.TarInfo('b'); i.size = 6
+            i.pax_headers = {'EIDETIC.key': 'http://host/b.png', 'EIDETIC.kind': '\(metadata.kind.rawValue)',
+                'EIDETIC.checksum': '\(checksum)'}
+            t.addfile(i, io.BytesIO(b'EIDRAW')); t.close()
+            """
+        let appended = try await Subprocess.run("python3", arguments: ["-c", python])
+        #expect(appended.status == .exited(0), "\(appended.errorText)")
+        #expect(try await runCache("import", path, name: "second").outputText == "1 entry imported\n")
+        #expect(try await runCache("remove", "http://host/b.png").status == .exited(0))
+        #expect(try await runCache("remove", "http://host/b.png").status == .exited(1))
+    }
+
     @Test("C18 an archive can be read by its owner only, and contains private entries only on request")
     func privateEntries() async throws {
         _ = try await storeImage(for: "http://host/a.png")

@@ -20,6 +20,12 @@ struct MotionTests {
     func scrolling() async throws { try await Scene.play("scrolling") }
 
     @Test(
+        "L22 loads of low priority of a widget wait while a button is held in the scrolled window around it, and moved",
+        .enabled(if: Subprocess.executablePath(for: "xdotool") != nil, "xdotool is not installed")
+    )
+    func dragging() async throws { try await Scene.play("dragging") }
+
+    @Test(
         "L14, L19, L22 ten thousand cells scrolled at speed: none is wrong, hidden ones are cancelled, 8 ms in release mode"
     )
     func grid() async throws {

@@ -27,7 +27,7 @@ enum HomeVariables: String, Codable, CaseIterable, Sendable {
     }
 }
 
-/// What most users write, with no option, in a process with a home of its own, which is started twice.
+/// The forms that most users write, without options, in a process with a home of its own, which is started twice.
 @Suite("Default forms", .serialized, .timeLimit(.minutes(3)), .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct DefaultFormTests {
     let directory: TemporaryDirectory

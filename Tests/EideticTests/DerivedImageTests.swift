@@ -93,6 +93,15 @@ struct DerivedImageTests {
         #expect(ImagePipeline.Configuration().derivedImages == .init(policy: .automatic, isExact: false))
     }
 
+    @Test("C23 the time of a library on threads of its own counts as time of making the image")
+    func detachedDecode() async throws {
+        let fixture = try await PipelineFixture()
+        let url = try fixture.server.addFile(TestImage.tiff(width: 3_000, height: 2_400), at: "a.tiff")
+        let request = ImageRequest(url, size: PixelSize(width: 400, height: 400))
+        _ = try await load(request, by: try nextRun(fixture, policy: .automatic, isExact: false))
+        #expect(isDerived(try await load(request, by: try nextRun(fixture, policy: .automatic, isExact: false))))
+    }
+
     @Test("C23 with the policy derived the original gives way, and a replacement takes its sizes along all the same")
     func replacingOriginals() async throws {
         let fixture = try await PipelineFixture()
@@ -117,6 +126,18 @@ struct DerivedImageTests {
         let offline = small.with(options: .fromCacheOnly)
         await #expect { try await nextRun(fixture, policy: .derived).response(for: offline) } throws: {
             ($0 as? EideticError)?.code == .cacheMiss
+        }
+    }
+
+    @Test("C23 with the policy derived an original that is still being written gives way, too")
+    func originalIsWrittenLast() async throws {
+        let fixture = try await PipelineFixture()
+        let request = try fixture.serve(width: 2_500, height: 2_000, size: PixelSize(width: 8, height: 8))
+        for _ in 0..<5 {
+            _ = try await load(request, by: try nextRun(fixture, policy: .derived))
+            let cache = try nextRun(fixture).configuration.diskCache
+            #expect(try cache?.blocking.entries().contains { $0.size.bytes > 2_500 * 2_000 } == false)
+            try await cache?.removeAll()
         }
     }
 

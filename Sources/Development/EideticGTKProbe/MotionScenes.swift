@@ -167,6 +167,30 @@ extension Scenes {
         await stage.wait(for: "the load after scrolling") { isShown }
         stage.expect(!stage.pipeline.isUserInteracting, otherwise: "still scrolling")
     }
+
+    /// Drags in a scrolled window that the program does not observe: loads of low priority wait until the end.
+    static func dragging(_ stage: Stage) async throws {
+        let scrolled = stage.add(gtk_scrolled_window_new(), width: 400, height: 400)
+        let widget = gtk_picture_new()
+        gtk_widget_set_size_request(widget, 100, 5_000)
+        gtk_scrolled_window_set_child(OpaquePointer(scrolled), widget)
+        guard let widget else { return }
+        let view = ImageWidget(widget, pipeline: stage.pipeline)
+        await stage.present()
+        view.setImage(try stage.serve("red.png", colour: .red))
+        await stage.wait(for: "the first image") { stage.pipeline.isIdle }
+        try await stage.mouse("mousemove --window %1 100 100 mousedown 1")
+        try await stage.mouse("mousemove_relative 0 40 mousemove_relative 0 40")
+        await stage.wait(for: "the drag") { stage.pipeline.isUserInteracting }
+        var isShown = false
+        view.setImage(try stage.serve("blue.png", colour: .blue), options: .lowPriority) { _ in isShown = true }
+        // Longer than the time after which scrolling without a drag has ended.
+        await stage.waitForFrames(60)
+        stage.expect(!isShown && stage.pipeline.isUserInteracting, otherwise: "it was loaded while the button was held")
+        try await stage.mouse("mouseup 1")
+        await stage.wait(for: "the load after the drag") { isShown }
+        stage.expect(!stage.pipeline.isUserInteracting, otherwise: "still dragging")
+    }
 }
 
 /// GTK's setting for animations.
@@ -199,6 +223,7 @@ final class TextureLog {
         gtk_widget_add_tick_callback(
             log.widget,
             { _, _, log in
+                // Safe to send: GTK calls this on the main thread, which is checked.
                 nonisolated(unsafe) let log = log
                 MainActor.assumeIsolated {
                     if let log { _ = Unmanaged<TextureLog>.fromOpaque(log).takeUnretainedValue().record() }

@@ -90,6 +90,7 @@ final class NumberedGrid {
         gtk_widget_add_tick_callback(
             scrolledWindow,
             { _, _, grid in
+                // Safe to send: GTK calls this on the main thread, which is checked.
                 nonisolated(unsafe) let grid = grid
                 MainActor.assumeIsolated {
                     if let grid { Unmanaged<NumberedGrid>.fromOpaque(grid).takeUnretainedValue().scrollToTarget() }

@@ -30,6 +30,7 @@ enum Scenes {
         "partial": partial,
         "preview": preview,
         "reuse": reuse,
+        "dragging": dragging,
         "scrolling": scrolling,
         "sizes": sizes,
         "small-requests": smallRequests,

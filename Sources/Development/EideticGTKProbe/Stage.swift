@@ -133,6 +133,13 @@ final class Stage {
 
     /// Returns a screenshot of the window.
     func screenshot() async throws -> Screenshot { try await Screenshot.capture() }
+
+    /// Moves the mouse, or presses its buttons: the words of commands of `xdotool`, for which `%1` is the window.
+    func mouse(_ words: String) async throws {
+        let arguments = ["search", "--name", Screenshot.windowName] + words.split(separator: " ").map(String.init)
+        let result = try await Subprocess.run("xdotool", arguments: arguments)
+        expect(result.status == .exited(0), otherwise: result.errorText)
+    }
 }
 
 /// The frame clock of a widget.

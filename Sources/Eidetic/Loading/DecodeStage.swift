@@ -83,9 +83,11 @@ extension DecodeStage {
         note: String?,
         context: JobContext?
     ) throws(EideticError) -> Rendition {
-        let (image, decodingTime) = try DerivedImageCoding.timed { () throws(EideticError) in
+        let detachedTime = context?.detachedTime ?? .zero
+        let (image, ownTime) = try DerivedImageCoding.timed { () throws(EideticError) in
             try decode(encodedImage, by: policy, context: context)
         }
+        let decodingTime = ownTime + (context?.detachedTime ?? .zero) - detachedTime
         encodedImage.storeOnce(isDecoded: true)
         let step = timer.step(.decode, detail: image.decodeSummary + (note.map { ", \($0)" } ?? ""))
         try context?.checkCancellation()

@@ -15,6 +15,9 @@ extension EncodedImage {
     /// A Boolean value indicating whether the write has started, whatever its outcome.
     var hasStartedStoring: Bool { isStorable && isValidated }
 
+    /// The write of the bytes to disk, if it has started.
+    var activeWrite: Promise<EideticError?>? { hasStartedStoring ? storage : nil }
+
     /// A Boolean value indicating whether the bytes are being written.
     var isStoring: Bool { hasStartedStoring && storage.result == nil }
 

@@ -122,8 +122,8 @@ extension ImageDataLoader {
 extension ImageDataLoader {
     /// Returns the key of a load in the shared tier; `nil` if its bytes are not for other machines.
     ///
-    /// Those are bytes that depend on cookies, credentials or header fields of the request, on hooks, or on a server
-    /// whose certificate is not verified. The key contains a digest of the downloader's own fields, by which a server
+    /// Bytes that depend on cookies, credentials or header fields of the request, on hooks, or on a server whose
+    /// certificate is not verified, are not. The key contains a digest of the downloader's own fields, by which a server
     /// may select one of several variants.
     func sharedKey(for load: Load) -> String? {
         let downloader = source.downloader, configuration = downloader.configuration

@@ -14,10 +14,13 @@ extension ImagePipeline {
 
     /// Returns the request with the state that the newest load found, which may be outdated.
     func recentlyExamined(_ request: ImageRequest) -> ImageRequest {
-        guard case .file(let file) = request.resource, file.version == nil, let known = localFiles[file.path] else {
-            return request
-        }
-        return request.replacingResource(with: .file(known))
+        recentState(of: request).map { request.replacingResource(with: .file($0)) } ?? request
+    }
+
+    /// Returns the state of the request's file that the newest load found; `nil` for other requests.
+    func recentState(of request: borrowing ImageRequest) -> LocalFile? {
+        guard case .file(let file) = request.resource, file.version == nil else { return nil }
+        return localFiles[file.path]
     }
 }
 

@@ -10,7 +10,8 @@ extension ImagePipeline {
     /// - Complexity: O(1), with one short lock and without allocation; O(*n*), with a request for each, if the image
     ///   has *n* candidate files. The configuration's request processors are called as well.
     public func cachedImage(for request: ImageRequest) -> Image? {
-        guard !isPlain else { return imageInMemory(for: recentlyExamined(request)) }
+        // A copy of the request would take longer than the look-up.
+        if isPlain, recentState(of: request) == nil { return imageInMemory(for: request) }
         return (try? processed(request)).flatMap { imageInMemory(for: recentlyExamined($0)) }
     }
 

@@ -25,6 +25,7 @@ extension CacheCommands {
         options: [withPrivate],
         notes: [
             "The members of the archive are image files; pax records contain their keys and dates.",
+            "Images of other sizes, and transformed ones, are made again from these; they are not exported.",
             "Entries of requests with header fields or credentials are left out; no other cache can find them by their "
                 + "keys.",
         ]
@@ -54,6 +55,7 @@ extension CacheCommands {
         do throws(EideticError) {
             let reader = ArchiveReader(file: try openInput(path), memberSizeLimit: DecodeLimits.standard.encodedBytes)
             while let entry = try reader.next() {
+                guard DiskCache.isOriginal(entry.key, metadata: entry.metadata) else { continue }
                 try entry.checkImage()
                 let metadata = entry.downloadMetadata(maximumAge: cache.configuration.maximumAge)
                 try cache.blocking.insert(entry.bytes, for: entry.key, metadata: metadata)
@@ -115,7 +117,9 @@ extension CacheCommands {
                 continue
             }
             // Entries that are damaged, or were removed meanwhile, are skipped.
-            guard let entry = (try? cache.blocking.read(info.key)) ?? nil else { continue }
+            guard let entry = (try? cache.blocking.read(info.key)) ?? nil,
+                DiskCache.isOriginal(entry.key, metadata: entry.metadata)
+            else { continue }
             try writer.append(entry)
             counts.written += 1
         }

@@ -64,7 +64,9 @@ package final class DetachedCalls: Sendable {
         )
         let result = Monitor<Result<Value, EideticError>?>(nil)
         threads.enqueue(in: JobContext(priority: context.priority)) { [table] in
+            let start = ProcessorTime.ofThread
             let outcome = Result { () throws(EideticError) in try body() }
+            context.addDetachedTime(ProcessorTime.ofThread - start)
             table.withLock { $0.remove(ticket) }
             table.broadcast()
             result.withLock { $0 = outcome }

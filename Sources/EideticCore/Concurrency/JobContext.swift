@@ -8,6 +8,7 @@ package final class JobContext: Sendable {
     private let cancellationFlag = Atomic<Bool>(false)
     private let rawPriority: Atomic<Int>
     private let waitingNanoseconds = Atomic<Int64>(0)
+    private let detachedNanoseconds = Atomic<Int64>(0)
     private let observers = Guarded(Observers())
 
     @usableFromInline
@@ -42,6 +43,14 @@ package final class JobContext: Sendable {
     /// Adds to the time for which the job has waited.
     package func addWaitingTime(_ duration: Duration) {
         waitingNanoseconds.add(duration.inNanoseconds, ordering: .relaxed)
+    }
+
+    /// The processor time that libraries on threads of their own have used for the job.
+    package var detachedTime: Duration { .nanoseconds(detachedNanoseconds.load(ordering: .relaxed)) }
+
+    /// Adds to the processor time that libraries on threads of their own have used.
+    package func addDetachedTime(_ duration: Duration) {
+        detachedNanoseconds.add(duration.inNanoseconds, ordering: .relaxed)
     }
 
     /// Cancels the job.

@@ -1,5 +1,6 @@
 /// The waiting exchanges of one origin in a lane for each rank, and the number of those that run.
 final class OriginQueue: @unchecked Sendable {
+    // Safe to send: a queue belongs to one table of queues, and is only used under the lock of that table.
     let origin: Origin
     var runningCount = 0
     private var lanes = Array(repeating: Lane(), count: QueueEntry.rankCount)

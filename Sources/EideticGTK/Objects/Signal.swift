@@ -83,6 +83,21 @@ public enum Signal {
         return connect(object, signal: signal, callback: unsafeBitCast(callback, to: GCallback.self), box: box)
     }
 
+    /// Connects a handler that is called for each event that a `GtkEventControllerLegacy` receives.
+    ///
+    /// The event goes on to other controllers.
+    static func connectEvent(
+        _ controller: UnsafeMutableRawPointer,
+        handler: @escaping @MainActor (OpaquePointer) -> Void
+    ) {
+        let callback: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Int32 = { data, event in
+            MainActor.runCallback(with: (data, event)) { data, event in Signal.box(data)?.handler(event) }
+            return 0
+        }
+        let box = PointerBox { if let event = $0 { handler(OpaquePointer(event)) } }
+        _ = connect(controller, signal: "event", callback: unsafeBitCast(callback, to: GCallback.self), box: box)
+    }
+
     /// Disconnects a handler; does nothing if it is not connected any more.
     public static func disconnect(_ object: UnsafeMutableRawPointer, handler: HandlerID) {
         eidetic_disconnect(object, handler)

@@ -2,12 +2,25 @@
 internal import CGTK
 public import Eidetic
 
-/// An observer of a scrolled window that delays loads of low priority while the user scrolls.
+/// An observer of a scrolled window that delays loads of low priority while the user scrolls or drags.
+///
+/// Each ``ImageWidget`` has the scrolled windows around it observed for its pipeline, so that only programs with views of
+/// their own call ``observe(_:pipeline:)``.
 @MainActor
 public final class ScrollObserver {
-    private let ownPipeline: ImagePipeline?
-    /// The pipeline whose loads are delayed now; `nil` unless the user scrolls.
-    private var delayedPipeline: ImagePipeline?
+    /// A pipeline whose loads are delayed.
+    private struct Target {
+        weak var pipeline: ImagePipeline?
+        let isShared: Bool
+
+        /// The pipeline; for the shared one that of this moment.
+        var current: ImagePipeline? { isShared ? .shared : pipeline }
+    }
+
+    private var targets: [Target] = []
+    private let drag: DragTracker
+    /// The pipelines whose loads are delayed now; none unless the user scrolls or drags.
+    private var delayedPipelines: [ImagePipeline] = []
     private var timer: UInt32 = 0
     /// The number of scrolled windows that move now, for each pipeline.
     private static var scrollingCounts: [ObjectIdentifier: Int] = [:]
@@ -15,37 +28,76 @@ public final class ScrollObserver {
     /// The time without movement after which scrolling has ended, in milliseconds as GLib takes it.
     private static let settleTime: UInt32 = 150
 
-    /// Observes a scrolled window as long as it exists.
+    /// Observes a scrolled window as long as it exists; does nothing if that pipeline observes it already.
     ///
-    /// Delayed loads resume 150 milliseconds after the last movement.
+    /// Delayed loads resume 150 milliseconds after the last movement, or after the end of the drag: of a finger or a
+    /// mouse button that was moved by more than 8 pixels and is still held.
     ///
     /// - Parameters:
     ///   - scrolledWindow: A `GtkScrolledWindow`.
     ///   - pipeline: The pipeline whose loads are delayed; `nil`, the default, for the shared one.
     public static func observe(_ scrolledWindow: OpaquePointer, pipeline: ImagePipeline? = nil) {
-        let observer = ScrollObserver(pipeline: pipeline)
+        attached(to: scrolledWindow).add(pipeline)
+    }
+
+    /// Observes all scrolled windows that contain a widget.
+    static func observeWindows(around widget: UnsafeMutablePointer<GtkWidget>, pipeline: ImagePipeline?) {
+        var parent = gtk_widget_get_ancestor(widget, gtk_scrolled_window_get_type())
+        while let window = parent {
+            observe(OpaquePointer(window), pipeline: pipeline)
+            parent = gtk_widget_get_parent(window)
+                .flatMap { gtk_widget_get_ancestor($0, gtk_scrolled_window_get_type()) }
+        }
+    }
+
+    private static let name = "eidetic-scroll-observer"
+
+    /// Returns the observer of a scrolled window, which owns it.
+    private static func attached(to scrolledWindow: OpaquePointer) -> ScrollObserver {
+        let object = UnsafeMutablePointer<GObject>(scrolledWindow)
+        if let existing = g_object_get_data(object, name) {
+            return Unmanaged<ScrollObserver>.fromOpaque(existing).takeUnretainedValue()
+        }
+        let observer = ScrollObserver(of: scrolledWindow)
+        g_object_set_data_full(object, name, Unmanaged.passRetained(observer).toOpaque()) { observer in
+            if let observer { Unmanaged<ScrollObserver>.fromOpaque(observer).release() }
+        }
+        return observer
+    }
+
+    private init(of scrolledWindow: OpaquePointer) {
+        drag = DragTracker(of: scrolledWindow)
+        drag.onMovement = { [unowned self] in userMoved() }
         let adjustments = [
             gtk_scrolled_window_get_vadjustment(scrolledWindow), gtk_scrolled_window_get_hadjustment(scrolledWindow),
         ]
         for case let adjustment? in adjustments {
-            Signal.connect(UnsafeMutableRawPointer(adjustment), signal: "value-changed") { _ in
-                observer.positionChanged()
+            Signal.connect(UnsafeMutableRawPointer(adjustment), signal: "value-changed") { [weak self] _ in
+                self?.userMoved()
             }
         }
     }
 
-    private init(pipeline: ImagePipeline?) { ownPipeline = pipeline }
+    private func add(_ pipeline: ImagePipeline?) {
+        targets.removeAll { !$0.isShared && $0.pipeline == nil }
+        guard !targets.contains(where: { $0.isShared == (pipeline == nil) && $0.pipeline === pipeline }) else { return }
+        targets.append(Target(pipeline: pipeline, isShared: pipeline == nil))
+    }
+}
 
-    private func positionChanged() {
-        if timer != 0 {
-            g_source_remove(timer)
-        } else {
-            let pipeline = ownPipeline ?? .shared
-            delayedPipeline = pipeline
+// MARK: Movement
+extension ScrollObserver {
+    private func userMoved() {
+        if timer != 0 { g_source_remove(timer) } else { delay() }
+        startTimer()
+    }
+
+    private func delay() {
+        delayedPipelines = targets.compactMap(\.current)
+        for pipeline in delayedPipelines {
             Self.scrollingCounts[ObjectIdentifier(pipeline), default: 0] += 1
             pipeline.isUserInteracting = true
         }
-        startTimer()
     }
 
     private func startTimer() {
@@ -55,7 +107,7 @@ public final class ScrollObserver {
             { observer in
                 MainActor.runCallback(with: observer) { observer in
                     guard let observer else { return }
-                    Unmanaged<ScrollObserver>.fromOpaque(observer).takeUnretainedValue().scrollingEnded()
+                    Unmanaged<ScrollObserver>.fromOpaque(observer).takeUnretainedValue().movementSettled()
                 }
                 return 0
             },
@@ -64,13 +116,16 @@ public final class ScrollObserver {
         )
     }
 
-    private func scrollingEnded() {
+    private func movementSettled() {
+        if drag.isHeld { return startTimer() }
         timer = 0
-        guard let pipeline = delayedPipeline else { return }
-        delayedPipeline = nil
-        let remaining = Self.scrollingCounts[ObjectIdentifier(pipeline), default: 1] - 1
-        Self.scrollingCounts[ObjectIdentifier(pipeline)] = remaining > 0 ? remaining : nil
-        pipeline.isUserInteracting = remaining > 0
+        let pipelines = delayedPipelines
+        delayedPipelines = []
+        for pipeline in pipelines {
+            let remaining = Self.scrollingCounts[ObjectIdentifier(pipeline), default: 1] - 1
+            Self.scrollingCounts[ObjectIdentifier(pipeline)] = remaining > 0 ? remaining : nil
+            pipeline.isUserInteracting = remaining > 0
+        }
     }
 }
 #endif

@@ -15,7 +15,7 @@ extension WidgetState {
 
     /// The size in pixels at which the widget shows an image; `nil` before its layout.
     ///
-    /// What the widget requests is only a minimum, and so is the pixel size of a `GtkImage`: both may have more room.
+    /// The widget's own request is only a minimum, and so is the pixel size of a `GtkImage`: both may have more room.
     var knownSize: PixelSize? {
         guard let canvas else { return nil }
         let (width, height) = (Int(gtk_widget_get_width(canvas)), Int(gtk_widget_get_height(canvas)))

@@ -65,6 +65,7 @@ final class WidgetState {
         slots[part]?.invalidate()
         let slot = WidgetSlot(state: self, pipeline: pipeline)
         slots[part] = slot
+        if isMapped { observeScrolling(for: slot) }
         updatePaintable()
         return slot
     }
@@ -176,8 +177,15 @@ extension WidgetState {
     }
 
     private func didMap() {
-        for slot in slots.values { slot.didMap() }
+        for slot in slots.values {
+            observeScrolling(for: slot)
+            slot.didMap()
+        }
         restartTick()
+    }
+
+    private func observeScrolling(for slot: WidgetSlot) {
+        if let widget { ScrollObserver.observeWindows(around: widget, pipeline: slot.ownPipeline) }
     }
 
     /// Applies a change of the user's motion setting.

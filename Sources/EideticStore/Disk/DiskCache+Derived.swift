@@ -65,7 +65,14 @@ extension DiskCache {
     }
 
     /// Returns the key of the placeholder of an original.
-    package static func placeholderKey(of key: String) -> String { "\(key)\noriginal" }
+    package static func placeholderKey(of key: String) -> String { key + placeholderSuffix }
+
+    private static let placeholderSuffix = "\noriginal"
+
+    /// Returns whether an entry has the bytes of a resource, and is neither derived nor a placeholder.
+    package static func isOriginal(_ key: String, metadata: Metadata) -> Bool {
+        metadata.kind == .original && !key.hasSuffix(placeholderSuffix)
+    }
 }
 
 extension DiskCache.Blocking {

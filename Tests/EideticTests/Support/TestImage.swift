@@ -21,6 +21,26 @@ enum TestImage {
             + chunk(named: "IEND", data: [])
     }
 
+    /// A grey image as an uncompressed TIFF with one strip.
+    static func tiff(width: Int, height: Int) -> [UInt8] {
+        let fields = [
+            (256, width), (257, height), (258, 8), (259, 1), (262, 1), (273, 8), (277, 1), (278, height),
+            (279, width * height),
+        ]
+        var file: [UInt8] = Array("II*\0".utf8) + littleEndian(UInt32(8 + width * height))
+        file += (0..<width * height).map { UInt8(truncatingIfNeeded: $0 / width + $0 % width) }
+        file += littleEndian(UInt16(fields.count))
+        for (tag, value) in fields {
+            file += littleEndian(UInt16(tag)) + littleEndian(UInt16(4)) + littleEndian(UInt32(1))
+            file += littleEndian(UInt32(value))
+        }
+        return file + littleEndian(UInt32(0))
+    }
+
+    private static func littleEndian(_ number: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: number.littleEndian) { Array($0) }
+    }
+
     private static func rows(width: Int, height: Int) -> [[UInt8]] {
         (0..<height).map { y in
             (0..<width).flatMap { x -> [UInt8] in [UInt8(truncatingIfNeeded: x), UInt8(truncatingIfNeeded: y), 7, 255] }

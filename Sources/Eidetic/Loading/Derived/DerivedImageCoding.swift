@@ -70,15 +70,9 @@ enum DerivedImageCoding {
     static func timed<Value>(
         _ body: () throws(EideticError) -> Value
     ) throws(EideticError) -> (Value, Duration) {
-        let start = threadTime
+        let start = ProcessorTime.ofThread
         let value = try body()
-        return (value, threadTime - start)
-    }
-
-    private static var threadTime: Duration {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        return (value, ProcessorTime.ofThread - start)
     }
 
     /// Returns the peak signal-to-noise ratio in decibels; 0 for images of different sizes.

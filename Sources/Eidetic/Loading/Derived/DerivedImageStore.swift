@@ -15,6 +15,8 @@ final class DerivedImageStore: Sendable {
         let makingTime: Duration
         /// The image; `nil` if those that wait hold enough memory, so that the memory cache must still have it.
         let image: Image?
+        /// The write of the bytes, which the image replaces; `nil` if it does not.
+        let originalWrite: Promise<EideticError?>?
         let work: BackgroundWork
     }
 
@@ -87,6 +89,7 @@ final class DerivedImageStore: Sendable {
                 record: record,
                 makingTime: rendition.makingTime,
                 image: isHeld ? image : nil,
+                originalWrite: settings.policy == .derived ? encodedImage.activeWrite : nil,
                 work: work
             )
             state.queue.append(pending)
@@ -150,6 +153,8 @@ extension DerivedImageStore {
         let checksum = pending.record.provenance.checksum
         try await disk.insert(encoded.bytes, for: pending.key, metadata: metadata, within: pending.work)
         guard settings.policy == .derived, let work = try? disk.beginWork() else { return }
+        // Bytes that are written after their replacement would stay.
+        _ = try await pending.originalWrite?.value()
         try await disk.replaceOriginalByPlaceholder(pending.original, checksum: checksum, within: work)
     }
 }
