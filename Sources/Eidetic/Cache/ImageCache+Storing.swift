@@ -134,7 +134,8 @@ extension Image {
     /// The format in which the image is stored if its bytes are not at hand.
     var storageFormat: ImageFormat {
         if isAnimated { return .gif }
-        guard ImageEncoder.supportedFormats.contains(format) else { return hasAlpha ? .png : .jpeg }
+        // The encoders of HEIF take seconds for a photograph without loss.
+        guard [.jpeg, .png, .webp, .gif].contains(format) else { return hasAlpha ? .png : .jpeg }
         // A transform may have made a JPEG image transparent.
         return format == .jpeg && hasAlpha ? .png : format
     }
