@@ -33,6 +33,24 @@ extension PreviewTests {
             }
         }
 
+        /// Returns the positions of the bytes of the first frame of a GIF, without the lengths of its blocks.
+        static func frameIndices(ofGIF bytes: [UInt8]) -> [Int] {
+            func tableSize(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 6 << Int(flags & 7) }
+            var position = 13 + tableSize(bytes[10]), indices: [Int] = []
+            // Extensions come before the frame.
+            while bytes[position] == 0x21 {
+                position += 2
+                while bytes[position] != 0 { position += Int(bytes[position]) + 1 }
+                position += 1
+            }
+            position += 11 + tableSize(bytes[position + 9])
+            while bytes[position] != 0 {
+                indices += position + 1...position + Int(bytes[position])
+                position += Int(bytes[position]) + 1
+            }
+            return indices
+        }
+
         private func encodeJPEG(_ pixels: PixelBuffer, isProgressive: Int32) -> [UInt8] {
             var count = 0
             let (width, height) = (UInt32(Self.width), UInt32(Self.height))

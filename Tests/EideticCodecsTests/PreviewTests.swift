@@ -51,6 +51,21 @@ struct PreviewTests {
         #expect(try #require(try preview(with: decoder, of: bytes)).pixels.bytes == complete.pixels.bytes)
     }
 
+    @Test("L10 bytes far behind the position in a frame are not read again", arguments: [Kind.gif, .lossless])
+    func readsFrameOnce(_ kind: Kind) throws {
+        var bytes = try kind.bytes()
+        let complete = try ImageDecoder.decode(bytes), decoder = makeDecoder()
+        // The beginning of a WebP describes all that follows.
+        let data = kind == .gif ? Kind.frameIndices(ofGIF: bytes) : Array(bytes.count / 10..<bytes.count)
+        for step in 1...9 {
+            let count = bytes.count * step / 10
+            _ = try preview(with: decoder, of: bytes.prefix(count))
+            for index in data where index < count / 2 { bytes[index] = 0x55 }
+        }
+        #expect(try #require(try preview(with: decoder, of: bytes)).pixels.bytes == complete.pixels.bytes)
+        #expect((try? ImageDecoder.decode(bytes).pixels.bytes) != complete.pixels.bytes)
+    }
+
     @Test(
         "L10 early previews of an interlaced PNG and a progressive JPEG cover the complete image",
         arguments: [

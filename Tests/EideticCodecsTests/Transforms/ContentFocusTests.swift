@@ -42,6 +42,17 @@ struct ContentFocusTests {
         }
     }
 
+    @Test("F09 a crop has the recorded checksum, at every run and on every machine")
+    func checksums() throws {
+        let patch = PixelRect(x: 187, y: 20, width: 40, height: 50)
+        let checksums = try [Self.skin, Self.edges, Self.colours].map { colour in
+            let result = try crop(try scene(patch: patch, colour: colour), to: PixelSize(width: 100, height: 100))
+            return result.bytes.withUnsafeBytes { Checksum.value(of: $0) }
+        }
+        let recorded: [UInt64] = [15_822_149_320_328_194_148, 15_588_074_047_694_265_518, 10_786_846_562_138_391_569]
+        #expect(checksums == recorded)
+    }
+
     @Test("F09 a head at the top of a tall image stays in view")
     func tall() throws {
         let patch = PixelRect(x: 30, y: 10, width: 40, height: 50)

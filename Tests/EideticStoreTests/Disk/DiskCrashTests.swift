@@ -16,6 +16,23 @@ struct DiskCrashTests {
     func limitHolds() async throws {
         try await CrashTest(limit: 1 << 20).run(kills: Torture.repetitions(30, full: 2_500))
     }
+
+    @Test("C18 a process that is killed between the record of a removal and the removal leaves no file to the next")
+    func killedRemoval() async throws {
+        let fixture = try DiskFixture(), path = fixture.cache.configuration.directory
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
+            let plan = FaultPlan(), configuration = DiskCache.Configuration(directory: path)
+            let cache = try DiskCache(configuration, fileSystem: FileSystem(observer: plan))
+            try cache.blocking.insert([1], for: "a")
+            plan.before(.unlink) { kill(getpid(), SIGKILL) }
+            try cache.blocking.remove("a")
+        }
+        #expect(try fixture.measuredUsage().entryCount == 1)
+        #expect(try fixture.cache.blocking.read("a") == nil)
+        try fixture.cache.blocking.insert([2], for: "b")
+        #expect(try fixture.measuredUsage() == fixture.cache.blocking.usage)
+        #expect(fixture.cache.blocking.usage.entryCount == 1)
+    }
 }
 
 /// A test that repeatedly starts two workers on one directory, kills them, and checks the directory.
