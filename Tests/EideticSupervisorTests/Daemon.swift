@@ -17,6 +17,8 @@ final class Daemon {
     private let group: String?
     /// Signalled when a supervisor, or an application that has inherited its output, writes something.
     private let outputEvent: OutputEvent
+    /// The group that limits the memory of the supervisor and its applications.
+    private let memoryGroup: LimitedGroup?
 
     /// The path of an executable beside this test bundle.
     static func executable(_ name: String) -> String {
@@ -25,8 +27,8 @@ final class Daemon {
         return "\(directory)/\(name)"
     }
 
-    init(_ freezer: FreezerKind, _ arguments: [String] = []) async throws {
-        self.freezer = freezer
+    init(_ freezer: FreezerKind, _ arguments: [String] = [], memoryGroup: LimitedGroup? = nil) async throws {
+        (self.freezer, self.memoryGroup) = (freezer, memoryGroup)
         directory = try TemporaryDirectory(named: "eideticd")
         outputEvent = try OutputEvent()
         group =
@@ -36,11 +38,8 @@ final class Daemon {
                 "--freezer", freezer.rawValue, "--runtime-directory", directory.path(of: "run"),
                 "--state-directory", directory.path(of: "state"),
             ]
-        process = try Subprocess(
-            Self.executable("eideticd"),
-            arguments: self.arguments,
-            didChange: outputEvent.signal
-        )
+        let words = (memoryGroup?.launcher ?? []) + [Self.executable("eideticd")] + self.arguments
+        process = try Subprocess(words[0], arguments: Array(words.dropFirst()), didChange: outputEvent.signal)
         try await waitUntilReady()
         print("freezer: \(freezer.rawValue)")
     }

@@ -21,6 +21,7 @@ struct URLTests {
             try daemon.perform(.openURL(identifier: "one", url: "x:\(state)"))
             await daemon.expectState(.active, of: "one")
         }
+        await daemon.expectOutput("one openURL x:suspended\none didBecomeActive\n")
         let lines = daemon.output.split(separator: "\n").filter { $0.hasPrefix("one ") }.map { $0.dropFirst(4) }
         #expect(lines.suffix(3) == ["willEnterForeground", "openURL x:suspended", "didBecomeActive"])
         let refusal = try daemon.request(.openURL(identifier: "one", url: "refused:1"))
@@ -46,7 +47,8 @@ struct URLTests {
     func source() async throws {
         let daemon = try await Daemon(ControlGroups.kinds[0], Self.fast)
         try daemon.launch("one")
-        let command = "sleep 0.1; exec \(Daemon.executable("eidetic-app")) open --runtime-dir \"$1\" one x:1"
+        await daemon.expectState(.active, of: "one")
+        let command = "exec \(Daemon.executable("eidetic-app")) open --runtime-dir \"$1\" one x:1"
         var program = ProgramDescription(executable: "/bin/sh")
         program.arguments = ["-c", command, "sh", daemon.directory.path(of: "run")]
         try daemon.perform(.install(identifier: "sender", program: program))
@@ -86,6 +88,7 @@ struct URLTests {
         case 3, 4: _ = try daemon.request(.foreground(identifier: "one"))
         case 5: _ = try daemon.request(.quit(identifier: "one", force: false))
         case 6: if let process = try daemon.status(of: "one")?.process { kill(process, SIGKILL) }
+        // Nothing is waited for: the requests come at random moments.
         case 7: usleep(UInt32.random(in: 0...20_000))
         default: break
         }

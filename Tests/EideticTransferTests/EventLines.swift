@@ -64,7 +64,8 @@ final class EventLines: Sendable {
         if !isReached { await gate.wait() }
     }
 
-    /// Waits until the lines satisfy a condition; returns `false` if they do not within a time.
+    /// Waits until the lines satisfy a condition; returns `false` if they do not within a time, after which the test
+    /// has failed, and says why.
     func wait(atMost limit: Duration, until condition: @escaping @Sendable ([String]) -> Bool) async -> Bool {
         let end = Guarded(false)
         let timer = Task {

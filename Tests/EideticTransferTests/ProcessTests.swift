@@ -76,14 +76,20 @@ struct ProcessTests {
 
     @Test("B14 callbacks that block for long lose no event")
     func blockingCallbacks() async throws {
-        let server = try NumberedServer(size: 2_000), delegate = RecordingDelegate()
-        let session = try BackgroundURLSession(configuration: place.configuration("blocking"), delegate: delegate)
-        await MainActor.run { delegate.hook = { _ in usleep(20_000) } }
-        for number in 0..<20 { try session.downloadTask(with: .init(url: "\(server.url)/\(number)")).resume() }
-        for round in [10, 20, 30] {
-            await delegate.waitForCalls(round)
-            place.killService()
+        let requests = Monitor(0), delegate = RecordingDelegate(), place = place
+        let server = try NumberedServer(size: 2_000) {
+            requests.withLock { $0 += 1 }
+            requests.broadcast()
         }
+        let session = try BackgroundURLSession(configuration: place.configuration("blocking"), delegate: delegate)
+        await MainActor.run {
+            delegate.hook = { [unowned delegate] _ in
+                // The first one blocks until all files were requested, and some see the end of the process.
+                if delegate.calls.isEmpty { requests.wait { $0 >= 20 ? () : nil } }
+                if [9, 19, 29].contains(delegate.calls.count) { place.killService() }
+            }
+        }
+        for number in 0..<20 { try session.downloadTask(with: .init(url: "\(server.url)/\(number)")).resume() }
         await delegate.wait { $0.endedTasks.count >= 20 }
         let ends = await delegate.endedTasks
         #expect(Set(ends).count == 20 && ends.count == 20)

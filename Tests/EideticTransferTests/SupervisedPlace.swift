@@ -35,7 +35,7 @@ final class SupervisedPlace: Sendable {
         }
     }
 
-    /// Starts a supervisor with the directory of transfers of this place.
+    /// Starts a supervisor with the directory of transfers of this place; its errors have the lines of its log.
     func makeSupervisor(runtimeDirectory: String, transferSocket: String) throws -> Subprocess {
         let directory = place.directory
         return try Subprocess(
@@ -45,7 +45,8 @@ final class SupervisedPlace: Sendable {
                 "--state-directory", directory.path(of: "state"), "--transfers", ServicePlace.service,
                 "--transfer-socket", directory.path(of: transferSocket), "--transfer-directory",
                 directory.path(of: "service"),
-            ]
+            ],
+            environment: ["EIDETIC_LOG": "background=info"]
         )
     }
 

@@ -8,9 +8,12 @@ final class CacheWriter: Sendable {
     private let name: String
     private let words: SharedWords
     private let cache: DiskCache
+    /// The FIFO that receives a byte for each stored entry; -1 for none.
+    private let reports: Int32
 
-    init(name: String, words: SharedWords, cache: DiskCache) {
+    init(name: String, words: SharedWords, cache: DiskCache, reportPath: String?) {
         (self.name, self.words, self.cache) = (name, words, cache)
+        reports = reportPath.map { open($0, O_WRONLY | O_NONBLOCK | O_CLOEXEC) } ?? -1
     }
 
     func start() {
@@ -37,6 +40,8 @@ final class CacheWriter: Sendable {
             words[ProbeWord.version(ofEntry: number)] = version
             words[ProbeWord.storeCount] += 1
             words[ProbeWord.longestStore] = max(words[ProbeWord.longestStore], time)
+            // A full one has a report that nobody has read.
+            withUnsafePointer(to: UInt8(1)) { _ = write(reports, $0, 1) }
         } catch {
             printLine("refused \(entry.key): \(error)")
         }

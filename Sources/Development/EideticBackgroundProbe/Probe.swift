@@ -59,7 +59,12 @@ struct Probe: Sendable {
         let cache = try DiskCache(.init(directory: directory), fileSystem: files, environment: sweep)
         if let path = plan.wordsPath {
             guard let words = try? SharedWords(path: path, count: ProbeWord.count) else { exit(3) }
-            CacheWriter(name: plan.writerName, words: words, cache: cache).start()
+            CacheWriter(
+                name: plan.writerName,
+                words: words,
+                cache: cache,
+                reportPath: plan.storeReportPath
+            ).start()
             return cache
         }
         guard plan.writesToCache else { return cache }

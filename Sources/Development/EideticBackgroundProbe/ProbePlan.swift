@@ -40,6 +40,8 @@ struct ProbePlan: Sendable {
     /// The file of `ProbeWord` in which the entries of the cache are recorded, and the name in their keys.
     var wordsPath: String?
     var writerName = "app"
+    /// The FIFO that receives a byte for each entry that was written.
+    var storeReportPath: String?
     /// The number of the removed file at which a sweep of the cache waits until its background time has expired.
     var heldFile: Int?
     var skipsStart = false
@@ -125,6 +127,7 @@ struct ProbePlan: Sendable {
         case "--cache": cacheDirectory = value
         case "--words": wordsPath = value
         case "--name": writerName = value
+        case "--stores": storeReportPath = value
         case "--hold-sweep": heldFile = try Self.number(from: value)
         case "--pairs": pairCount = try Self.number(from: value)
         case "--budget": configuration.budgetOverride = .milliseconds(try Self.number(from: value))

@@ -11,6 +11,8 @@ struct Main {
         if plan.waitedCallback != nil { blockUserSignal() }
         if plan.forksTwice { forkTwice() }
         if plan.forks { fork() }
+        use(mebibytes: plan.memory)
+        if plan.growth > 0 { grow(plan) }
         let tasks = TaskCounter()
         if let path = plan.flagsPath { Storm(flagsPath: path, tasks: tasks).start() }
         if let path = plan.lockedPath { lock(path, bytes: plan.lockedBytes) }
@@ -25,6 +27,26 @@ struct Main {
         _ = file.relinquish()
         let ledger = String(path.reversed().drop { $0 != "/" }.reversed()) + "ledger"
         if let file = try? files.open(ledger, flags: O_RDWR) { _ = file.relinquish() }
+    }
+
+    /// Uses memory until the end.
+    private static func use(mebibytes: Int) {
+        guard mebibytes > 0 else { return }
+        let block = mmap(nil, mebibytes << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let block, block != MAP_FAILED else { exit(9) }
+        memset(block, 1, mebibytes << 20)
+    }
+
+    /// Uses more and more memory, about 30 MiB in a second, and says when all of it is used.
+    private static func grow(_ plan: ProbePlan) {
+        let (name, growth) = (plan.name, plan.growth)
+        Thread.start(name: "growth") {
+            for _ in 0..<growth {
+                use(mebibytes: 1)
+                usleep(32_000)
+            }
+            printLine("\(name) has grown")
+        }
     }
 
     /// Blocks SIGUSR1 in all threads, so that a callback can wait for it.

@@ -21,6 +21,9 @@ struct ProbePlan {
     var forksTwice = false
     /// A Boolean value indicating whether a busy child is started.
     var forks = false
+    /// The memory that is used from the start on, and the one that is added on a thread, in MiB.
+    var memory = 0
+    var growth = 0
     /// The background time that the first message asks for.
     var budget: Duration?
     /// A Boolean value indicating whether the shared page is truncated after the welcome.
@@ -57,6 +60,8 @@ struct ProbePlan {
         case "--wait": waitedCallback = value
         case "--task": tasks.append(value)
         case "--flood": floodCount = Int(value) ?? 0
+        case "--memory": memory = Int(value) ?? 0
+        case "--growth": growth = Int(value) ?? 0
         case "--budget": budget = Int(value).map { .seconds($0) }
         case "--exit": exitStatus = Int32(value)
         default: break

@@ -35,8 +35,6 @@ final class ImageDataLoader: Sendable {
     /// The tier between the disk and the source; `nil` without one.
     let shared: SharedStage?
     let freshnessPolicy: ImagePipeline.Configuration.Freshness
-    /// A Boolean value indicating whether derived images replace the bytes that they were made from.
-    let replacesOriginals: Bool
     let source: ImageDataSource
     /// The images whose download was handed over; `nil` without a service for it.
     let transferredImages: TransferredImages?
@@ -44,6 +42,8 @@ final class ImageDataLoader: Sendable {
     let activeImages = ActiveImages()
     let gate: InteractionGate
     let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1)
+    let serializer: ImageCache.Serializer
+    let serializerPool: WorkPool
     private let jobs = TaskCoalescer<JobKey, Update, EncodedImage>()
 
     init(configuration: ImagePipeline.Configuration, gate: InteractionGate, renditions: RenditionIndex) {
@@ -52,7 +52,11 @@ final class ImageDataLoader: Sendable {
         disk = configuration.diskCache
         shared = SharedStage(configuration)
         freshnessPolicy = configuration.freshness
-        replacesOriginals = configuration.derivedImages.policy == .derived
+        serializer = configuration.serializer
+        serializerPool = WorkPool(
+            name: "eidetic serializer",
+            maximumThreadCount: configuration.maximumConcurrentDecodes
+        )
         source = ImageDataSource(configuration: configuration)
         transferredImages = TransferredImages(configuration: configuration)
     }
@@ -99,7 +103,9 @@ final class ImageDataLoader: Sendable {
         defer { work.end() }
         let key = image.diskKey ?? request.resourceKey
         _ = try? await pool.run { _ throws(EideticError) in
-            guard try disk.blocking.read(key, allowingExpired: true)?.bytes == image.bytes else { return }
+            guard let entry = try disk.blocking.read(key, allowingExpired: true),
+                try self.storedEntry(entry).bytes == image.bytes
+            else { return }
             try disk.blocking.removeOriginal(key)
         }
     }

@@ -25,6 +25,13 @@ extension ImagePipeline {
         /// The disk cache for encoded images; `nil`, the default of this initializer, for none.
         public var diskCache: DiskCache?
 
+        /// The conversion between encoded images and the bytes on disk, as for encryption; none by default.
+        ///
+        /// Loads write through it, with the bytes as they were received, and read what the pipeline's ``cache`` has
+        /// stored. The disk then has no images that loads derive, whatever ``derivedImages`` is, and downloads are not
+        /// handed over to ``transfers``. The shared tier has the bytes as they were received.
+        public var serializer = ImageCache.Serializer()
+
         /// The images of other sizes, and the transformed ones, that are kept on disk; by default those whose reading
         /// takes less than a quarter of the time in which they were made.
         public var derivedImages = DerivedImages()

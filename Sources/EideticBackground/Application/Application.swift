@@ -79,10 +79,11 @@ public final class Application: Sendable {
     /// The current state of the application.
     public var state: ApplicationState { currentState.withLock { $0.state } }
 
-    /// The report of the previous process, if it was killed for a violation; otherwise, `nil`.
+    /// The report of the previous process, if it was killed for a violation, or ended because memory was short;
+    /// otherwise, `nil`.
     ///
-    /// One line with the code (`0x8badf00d`), the reason, and the names of the open tasks. Available from the launch
-    /// callbacks on; requires ``Configuration/identifier``.
+    /// One line with the code of a kill (`0x8badf00d`), the reason, and the names of the open tasks. Available from the
+    /// launch callbacks on; requires ``Configuration/identifier``, or a supervisor.
     public var previousExitReport: String? { currentState.withLock { $0.previousExitReport } }
 
     func setPreviousExitReport(_ report: String?) { currentState.withLock { $0.previousExitReport = report } }

@@ -4,7 +4,8 @@ import LifecycleCore
 
 /// The thread of the lifecycle: supervised as long as there is a supervisor, and stand-alone afterwards.
 final class LifecycleThread: @unchecked Sendable {
-    // Safe to send: `start()` hands everything over to the thread.
+    // Safe to send: whoever creates it uses it up to `start()`, which hands everything over to the thread; nobody else
+    // uses it afterwards.
     private let performer: EffectPerformer
     private let signals: SignalHandlers
     private let socket: PacketSocket?

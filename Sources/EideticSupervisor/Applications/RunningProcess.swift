@@ -39,6 +39,10 @@ final class RunningProcess {
     var end: ProcessEnd?
     /// The reason for which it is being killed.
     var killReport: String?
+    /// The reason of its end for the next launch; `nil` if it ends by itself or for the user.
+    var exitReport: String?
+    /// The end of the time in which it ends by itself, as memory is short; `nil` if it need not.
+    var memoryEnd: Duration?
     /// The time at which it was suspended; `nil` while it runs.
     var suspensionTime: Duration?
     var suspensionCount: UInt64 = 0
@@ -69,6 +73,9 @@ final class RunningProcess {
 
     /// The number of open tasks that the application states; 1 if it has destroyed the page.
     var openTasks: Int { page.openTasks.map { Int(clamping: $0) } ?? 1 }
+
+    /// The reason for which this supervisor has ended it; `nil` if it has ended by itself.
+    var reasonOfEnd: String? { killReport ?? exitReport }
 
     /// Ends the group and the page when no process is left; returns `false` if one is.
     func remove() -> Bool {

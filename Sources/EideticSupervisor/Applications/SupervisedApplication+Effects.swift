@@ -114,10 +114,11 @@ extension SupervisedApplication {
         }
     }
 
-    private func kill(for reason: KillReason) {
+    func kill(for reason: KillReason) {
         guard let process else { return }
         let report = KillReport(reason: reason, openTasks: tasksForReport(of: process)).text
         process.killReport = report
+        if reason.isToldAtNextLaunch { process.exitReport = report }
         adoptedRecord?.killReport = report
         log(report)
         process.freezer.kill()
@@ -142,13 +143,26 @@ extension SupervisedApplication {
 
     private func reportExit(_ report: ExitReport) {
         let ended = leftovers.last { $0.identity == report.process } ?? process
-        var text = ended?.killReport ?? Self.text(of: ended?.end ?? .unknown)
+        if let ended { saveExitReport(of: ended) }
+        var text = ended?.reasonOfEnd ?? Self.text(of: ended?.end ?? .unknown)
         if report.wasLaunching { text += ", during the launch" }
         if report.killReason == nil, report.openTasks > 0 { text += ", with \(report.openTasks) open tasks" }
         if let ended, ended.suspendedTime > .zero {
             text += ", suspended \(ended.suspensionCount) times for \(Int(ended.suspendedTime.inMilliseconds)) ms"
         }
         reportEnd(text)
+    }
+
+    /// Saves the reason for which a process was ended, for the next launch of the application.
+    func saveExitReport(of ended: RunningProcess) {
+        guard let report = ended.exitReport else { return }
+        let path = "\(archiveDirectory)/exit-report"
+        do throws(SystemError) {
+            try FileSystem().makeDirectories(archiveDirectory)
+            try context.directory.replace(path, with: Array("\(report)\n".utf8))
+        } catch {
+            log("cannot save the report of its end: \(error)")
+        }
     }
 
     func reportEnd(_ text: String) {

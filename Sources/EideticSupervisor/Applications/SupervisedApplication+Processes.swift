@@ -181,7 +181,8 @@ extension SupervisedApplication {
     /// Passes the end of a process to the state machine, if it knows the process.
     private func report(_ end: ProcessEnd, of ended: RunningProcess) {
         guard lifecycle.expectsExit(of: ended.identity) else {
-            reportEnd(ended.killReport ?? Self.text(of: end))
+            saveExitReport(of: ended)
+            reportEnd(ended.reasonOfEnd ?? Self.text(of: end))
             return saveRecord()
         }
         guard let failure = ended.startFailure, lifecycle.adoptableState == nil, ended.killReport == nil else {

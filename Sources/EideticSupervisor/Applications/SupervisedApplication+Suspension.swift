@@ -1,5 +1,6 @@
 import EideticCore
 import EideticWire
+import Glibc
 import LifecycleCore
 
 // Freeze, verify, and report to the state machine, which commits or thaws.
@@ -28,7 +29,8 @@ extension SupervisedApplication {
         guard let process, let check = freezeCheck, lifecycle.reachedState == .suspending else {
             return freezeCheck = nil
         }
-        let pause = min(check.pause * 2, Self.longestPause)
+        // Slowly, so that a busy machine adds little to the time that the kernel needs.
+        let pause = min(check.pause * 9 / 8, Self.longestPause)
         report(FreezeAttempt.resume(process.freezer, page: process.page), of: process, pause: pause)
     }
 
@@ -62,6 +64,8 @@ extension SupervisedApplication {
     func thaw() {
         (freezeCheck, terminalCheck) = (nil, nil)
         process?.freezer.thaw()
+        // The application first, where this process has the only free processor: what is left to do is records.
+        sched_yield()
     }
 }
 

@@ -132,6 +132,7 @@ final class SupervisedApplication {
         let own = [
             lifecycle.nextDeadline, adoptionDeadline, freezeCheck?.time, removalCheck?.time, countCheck,
             launchAnswerTime, namesTime, forgetTime, terminalCheck, urlAnswerTime,
+            memoryEndTime,
         ]
         return (own + connections).compactMap(\.self).min()
     }
@@ -154,6 +155,7 @@ final class SupervisedApplication {
         if let time = namesTime, time <= now { requestTaskNames() }
         answerOverdueSenders(at: now)
         if let check = terminalCheck, check <= now { continueForegroundJob() }
+        if let time = memoryEndTime, time <= now { enforceMemoryEnd() }
         if let check = countCheck, check <= now {
             lastCountCheck = now
             if changedTaskCount != nil {

@@ -42,10 +42,17 @@ final class Poller {
         return Watch(poller: self, number: number, identifier: lastIdentifier)
     }
 
-    /// Waits for at most the time, for ever without one, and calls the functions.
-    func wait(atMost limit: Duration?) {
+    /// Waits for at most the time, for ever without one, and calls the functions; returns as well when one of other
+    /// descriptors is ready, which the caller looks at.
+    func wait(atMost limit: Duration?, orFor others: inout [pollfd]) {
         var identifiers = [UInt64](repeating: 0, count: 64)
-        let milliseconds = limit.map { Int32(min((max(.zero, $0).inNanoseconds + 999_999) / 1_000_000, 86_400_000)) }
+        var milliseconds = limit.map { Int32(min((max(.zero, $0).inNanoseconds + 999_999) / 1_000_000, 86_400_000)) }
+        if !others.isEmpty {
+            others.append(pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0))
+            _ = poll(&others, nfds_t(others.count), milliseconds ?? -1)
+            others.removeLast()
+            milliseconds = 0
+        }
         let count = eidetic_poller_wait(descriptor.rawValue, &identifiers, 64, milliseconds ?? -1)
         // A function may end the watch of a later descriptor.
         for identifier in identifiers.prefix(max(0, Int(count))) { handlers[identifier]?() }

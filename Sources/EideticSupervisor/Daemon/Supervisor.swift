@@ -11,6 +11,8 @@ package final class Supervisor {
     var applications: [String: SupervisedApplication] = [:]
     /// The connections that have not said who they are, and those of `eidetic app`.
     var guests: [ObjectIdentifier: Guest] = [:]
+    /// The memory of the machine and of the control groups.
+    let memory: MemoryWatch
     private let supervisorSocket: PacketSocket
     private let controlSocket: PacketSocket
     private let lock: FileDescriptor
@@ -40,6 +42,7 @@ package final class Supervisor {
         lock = try directory.lock()
         poller = try Poller()
         context = try SupervisorContext(configuration: configuration, directory: directory, poller: poller)
+        memory = MemoryWatch(groupPath: context.hierarchy?.path)
         let number = eidetic_open_signals()
         guard number >= 0 else { throw SystemError(.open, errorNumber: errno, path: "signalfd") }
         signals = FileDescriptor(adopting: number)
@@ -63,8 +66,9 @@ package final class Supervisor {
     /// Runs until SIGTERM, SIGINT or SIGHUP; every application then continues without a supervisor.
     package func run() {
         while !isStopping {
-            poller.wait(atMost: nextDeadline.map { $0 - Clock.now })
+            waitForEvents()
             handleDeadlines()
+            relieveMemory()
             context.log.save()
             reportChanges()
         }
@@ -73,11 +77,18 @@ package final class Supervisor {
         context.log.save()
     }
 
+    private func waitForEvents() {
+        let now = Clock.now
+        var notifications = memory.pollDescriptors(at: now)
+        poller.wait(atMost: nextDeadline.map { $0 - now }, orFor: &notifications)
+        memory.recordEvents(from: notifications)
+    }
+
     private var nextDeadline: Duration? {
         let deadlines =
             applications.values.map(\.nextDeadline)
             + guests.values.flatMap { [$0.deadline, $0.connection.retryTime] } + listeners.map(\.retryTime)
-            + [context.transfers?.nextDeadline]
+            + [context.transfers?.nextDeadline, memory.nextDeadline(at: Clock.now)]
         return deadlines.compactMap(\.self).min()
     }
 

@@ -6,6 +6,9 @@ extension Supervisor {
             self.applications.values.filter { $0.isKnown(toTransfersAs: name) }
         }
         context.transfers?.onWake = { [unowned self] in self.wakeApplication(named: $0, session: $1) }
+        context.transfers?.onFailure = { [unowned self] reason in
+            self.context.log.append("the transfer process cannot be started: \(reason)", for: "eideticd")
+        }
         context.transfers?.onStart = { [unowned self] in
             self.context.heldTransferNames = []
             for application in self.applications.values { application.sendTransferHold() }

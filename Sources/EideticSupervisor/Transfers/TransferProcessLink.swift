@@ -10,6 +10,8 @@ final class TransferProcessLink {
     var onWake: (String, String) -> Void = { _, _ in }
     /// Called when a process was started, which knows nothing of the applications.
     var onStart: () -> Void = {}
+    /// Called with the reason for which no process could be started, once for each reason until one has started.
+    var onFailure: (String) -> Void = { _ in }
 
     private let configuration: SupervisorConfiguration.Transfers
     private let poller: Poller
@@ -24,6 +26,7 @@ final class TransferProcessLink {
     private var birth: (report: StartReport, watch: Poller.Watch, deadline: Duration)?
     /// The time of the next start.
     private var startTime: Duration?
+    private var lastFailure: String?
     private var lastStart: Duration = .zero
     private var pause: Duration = .zero
 
@@ -88,12 +91,22 @@ final class TransferProcessLink {
     private func readBirthReport() {
         guard let outcome = birth?.report.take() else { return }
         birth = nil
-        if case .failed(let error) = outcome { abandonSocket(because: "\(ProgramLaunch(program).failure(error))") }
+        switch outcome {
+        case .started: reportStart()
+        case .failed(let error): abandonSocket(because: "\(ProgramLaunch(program).failure(error))")
+        }
+    }
+
+    private func reportStart() {
+        lastFailure = nil
+        let process = process.map { "process \($0.identifier)" } ?? "it"
+        Log.write(.info, category: .background, message: "the transfer process runs: \(process)")
     }
 
     /// Closes the socket: a client then starts the process itself, instead of waiting for a reply.
     private func abandonSocket(because reason: String) {
-        Log.write(.error, category: .background, message: "the transfer process cannot be started: \(reason)")
+        if reason != lastFailure { onFailure(reason) }
+        lastFailure = reason
         if listener != nil { unlink(configuration.socketPath) }
         listener = nil
     }

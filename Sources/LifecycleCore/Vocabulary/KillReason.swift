@@ -25,6 +25,9 @@ package enum KillReason: Sendable, Hashable {
         }
     }
 
+    /// A Boolean value indicating whether the application is told at its next launch; the user knows the other reasons.
+    package var isToldAtNextLaunch: Bool { self != .userForceQuit && self != .terminatedWhileSuspended }
+
     /// The code that identifies the reason in reports; 0 if there is none.
     package var code: UInt32 {
         switch self {

@@ -31,6 +31,7 @@ final class SuspensionCycle {
     let words: SharedWords
     let process: Int32
     private let daemon: Daemon
+    private let changes: ChangeReports
     private let page: SharedPageFile
     private(set) var count: UInt64 = 0
 
@@ -42,6 +43,7 @@ final class SuspensionCycle {
         of daemon: Daemon
     ) async throws {
         (self.identifier, self.daemon) = (identifier, daemon)
+        changes = ChangeReports(of: daemon)
         words = try daemon.launchApplication(identifier, arguments, program: program)
         await daemon.expectState(.active, of: identifier)
         guard let process = try daemon.status(of: identifier)?.process else {
@@ -60,11 +62,7 @@ final class SuspensionCycle {
     /// Requests the suspension and waits for it.
     func suspend() throws {
         try requestSuspension()
-        let end = SystemTime().uptime + .seconds(60)
-        while !isSuspended {
-            guard SystemTime().uptime < end else { throw SystemError(.open, errorNumber: ETIMEDOUT, path: identifier) }
-            usleep(100)
-        }
+        try changes.wait { isSuspended }
     }
 
     /// Continues the application.

@@ -1,4 +1,3 @@
-package import EideticCore
 package import Glibc
 
 /// Descriptors that the kernel makes ready when memory is short: pressure stall information, and control group events.

@@ -1,5 +1,3 @@
-package import EideticCore
-
 /// The memory that a control group, or the machine, allows this process, in bytes.
 package struct MemoryShare: Sendable, Hashable {
     /// The memory that can still be used, including reclaimable caches: 0 to `limit`.

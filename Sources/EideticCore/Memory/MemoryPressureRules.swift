@@ -1,5 +1,3 @@
-package import EideticCore
-
 /// The thresholds and intervals of memory pressure: rules without I/O.
 package enum MemoryPressureRules {
     /// Returns the pressure for the available fraction of memory, from 0 to 1.

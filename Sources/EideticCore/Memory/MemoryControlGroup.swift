@@ -1,5 +1,3 @@
-package import EideticCore
-
 /// A control group that limits the memory of this process, or a parent of one.
 package struct MemoryControlGroup {
     let limitFile: String
@@ -40,7 +38,8 @@ package struct MemoryControlGroup {
         return (0...names.count).reversed().map { count in names.prefix(count).map { "/\($0)" }.joined() }
     }
 
-    private static func unified(at path: String, isRoot: Bool) -> MemoryControlGroup {
+    /// Returns the group of a directory of version 2, without those that contain it.
+    package static func unified(at path: String, isRoot: Bool = false) -> MemoryControlGroup {
         MemoryControlGroup(
             limitFile: "\(path)/memory.max",
             usageFile: "\(path)/memory.current",

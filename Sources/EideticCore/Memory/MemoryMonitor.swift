@@ -1,4 +1,3 @@
-package import EideticCore
 package import Glibc
 
 /// Monitors the memory that is available to this process, by its amount and by the time lost waiting for it.
@@ -7,6 +6,8 @@ package import Glibc
 package final class MemoryMonitor {
     package struct Reading {
         package var level = MemoryPressure.normal
+        /// The level by the amount of memory alone, without the time lost waiting for it.
+        package var amountLevel = MemoryPressure.normal
         /// A Boolean value indicating whether the level differs from that of the previous reading.
         package var isChanged = false
         /// A Boolean value indicating whether memory was read now, not before.
@@ -19,6 +20,7 @@ package final class MemoryMonitor {
     private let meter: AllocationMeter
     private let request: @Sendable () -> Void
     private var level = MemoryPressure.normal
+    private var amountLevel = MemoryPressure.normal
     private var stall: (level: MemoryPressure, until: Duration)?
     private var pendingSignal: MemoryPressure?
     /// The available bytes of each share at the last reading.
@@ -82,7 +84,9 @@ package final class MemoryMonitor {
         if let notified, notified > .normal, notified >= stall?.level ?? .normal {
             stall = (notified, now + Self.stallDuration)
         }
-        guard nextReadingTime <= now || notified != nil || isRequested else { return Reading(level: level) }
+        guard nextReadingTime <= now || notified != nil || isRequested else {
+            return Reading(level: level, amountLevel: amountLevel)
+        }
         if let current = stall, current.until <= now { stall = nil }
         let shares = readShares(at: now)
         let lowest = shares.map(\.availableFraction).min() ?? 1
@@ -90,12 +94,13 @@ package final class MemoryMonitor {
             if stall != nil { triggers.ignoreStalls(until: nextReadingTime) }
             stall = nil
         }
-        let found = max(shares.map(\.pressure).max() ?? .normal, stall?.level ?? .normal)
+        amountLevel = shares.map(\.pressure).max() ?? .normal
+        let found = max(amountLevel, stall?.level ?? .normal)
         if found > .normal { nextReadingTime = min(nextReadingTime, now + .seconds(1)) }
         // The next reading comes soon enough for the fastest growth; until then events tell nothing new.
         if notified != nil { triggers.ignoreEvents(until: nextReadingTime) }
         defer { level = found }
-        return Reading(level: found, isChanged: found != level, isCurrent: true)
+        return Reading(level: found, amountLevel: amountLevel, isChanged: found != level, isCurrent: true)
     }
 
     /// Reads and returns all known shares, and plans the next reading.
