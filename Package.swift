@@ -41,8 +41,8 @@ let package = Package(
     traits: [
         .default(enabledTraits: ["AVIF", "HEIF"]),
         .trait(name: "GTK", description: "Shows images in GTK 4 widgets, with libgtk-4."),
-        .trait(name: "AVIF", description: "Decodes AVIF, with libavif."),
-        .trait(name: "HEIF", description: "Decodes HEIC, with libheif."),
+        .trait(name: "AVIF", description: "Decodes and encodes AVIF, with libavif."),
+        .trait(name: "HEIF", description: "Decodes and encodes HEIC, with libheif."),
         .trait(name: "JPEGXL", description: "Decodes JPEG XL, with libjxl."),
         .trait(name: "SVG", description: "Draws SVG, with librsvg."),
         .trait(name: "Redis", description: "Shares images among machines in Redis or Valkey, with hiredis."),

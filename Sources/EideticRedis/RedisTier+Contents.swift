@@ -50,7 +50,7 @@ extension RedisTier {
 
     private func value(named name: String) async throws(EideticError) -> [UInt8]? {
         let read = RedisCommand("GETRANGE", name, "0", "\(configuration.valueLimit.bytes)")
-        return Self.value(in: try await router.replies(to: [read], for: name)[0])
+        return value(in: try await router.replies(to: [read], for: name)[0])
     }
 
     /// Removes a value.

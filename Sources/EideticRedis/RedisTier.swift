@@ -29,13 +29,7 @@ public final class RedisTier: SharedTier {
         try configuration.validate()
         self.configuration = configuration
         names = RedisKeyNames(namespace: configuration.namespace)
-        let connector = RedisConnector(
-            user: configuration.user,
-            password: configuration.password,
-            database: configuration.database,
-            timeout: configuration.timeout
-        )
-        let engine = try RedisEngine(connector: connector, retryInterval: configuration.retryInterval)
+        let engine = try RedisEngine(configuration)
         router = RedisRouter(engine: engine, seeds: configuration.servers)
     }
 
@@ -53,7 +47,7 @@ public final class RedisTier: SharedTier {
         // A value over the limit is not transferred as a whole; reading one byte more tells it from one at the limit.
         let read = RedisCommand("GETRANGE", name, "0", "\(configuration.valueLimit.bytes)")
         guard let lease else {
-            return SharedLookup(value: Self.value(in: try await router.replies(to: [read], for: name)[0]))
+            return SharedLookup(value: value(in: try await router.replies(to: [read], for: name)[0]))
         }
         let leaseName = names.lease(of: key), milliseconds = "\(lease.duration.wholeMilliseconds)"
         let replies = try await router.replies(
@@ -63,7 +57,7 @@ public final class RedisTier: SharedTier {
             ],
             for: name
         )
-        return SharedLookup(value: Self.value(in: replies[2]), lease: Self.state(of: lease, holder: replies[1]))
+        return SharedLookup(value: value(in: replies[2]), lease: Self.state(of: lease, holder: replies[1]))
     }
 
     /// Stores a value; a time to live below one millisecond stores nothing.
@@ -114,8 +108,12 @@ public final class RedisTier: SharedTier {
 
 extension RedisTier {
     /// Returns the value in a reply to GETRANGE; a key that does not exist, or has another type, has none.
-    static func value(in reply: RedisReply) -> [UInt8]? {
-        guard case .bytes(let bytes) = reply, !bytes.isEmpty else { return nil }
+    ///
+    /// A value above the limit is none either; it stays for tiers with a higher limit.
+    func value(in reply: RedisReply) -> [UInt8]? {
+        guard case .bytes(let bytes) = reply, !bytes.isEmpty, bytes.count <= configuration.valueLimit.bytes else {
+            return nil
+        }
         return bytes
     }
 

@@ -97,6 +97,18 @@ struct PlaceholderTests {
                 _ = try BlurHash.decode("00TI:j", size: PixelSize(width: 0, height: 4_097))
             } == .invalidArgument
         )
+        for side in [512, 513] {
+            let code = errorCode { () throws(EideticError) in
+                _ = try BlurHash.decode("00TI:j", size: PixelSize(width: side, height: 1))
+            }
+            #expect(code == (side == 512 ? nil : .invalidArgument))
+        }
+        for punch in [Double.nan, .infinity] {
+            let code = errorCode { () throws(EideticError) in
+                _ = try BlurHash.decode("LEHV6nWB2yk8pyo0adR*.7kCMdnj", punch: punch)
+            }
+            #expect(code == .invalidArgument)
+        }
         let pixels = try pixels(8, 8)
         for wrong in [PixelSize(width: 0, height: 1), PixelSize(width: 1, height: 10)] {
             #expect(

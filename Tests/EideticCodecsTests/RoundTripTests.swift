@@ -132,7 +132,7 @@ struct RoundTripTests {
         }
         let image = TestImages.makeImage(try TestImages.solid(width: 1, height: 1, colour: [1, 2, 3, 255]))
         #expect(
-            errorCode { () throws(EideticError) in _ = try ImageEncoder.encode(image, as: .heic) } == .unsupportedFormat
+            errorCode { () throws(EideticError) in _ = try ImageEncoder.encode(image, as: .tiff) } == .unsupportedFormat
         )
         #expect(
             errorCode { () throws(EideticError) in _ = try ImageEncoder.encode(image, as: .jpeg, quality: 1.1) }

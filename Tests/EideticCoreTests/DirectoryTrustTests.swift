@@ -25,6 +25,12 @@ struct DirectoryTrustTests {
         chmod(path, mode)
     }
 
+    /// Creates a link of the user that the test runs for.
+    private func link(_ path: String, to target: String) throws {
+        try #require(symlink(target, directory.path(of: path)) == 0)
+        if Self.isRoot { lchown(directory.path(of: path), user, user) }
+    }
+
     private func violation(in path: String, isReadOnly: Bool = false) throws -> String? {
         let trust = DirectoryTrust(files: FileSystem(), isReadOnly: isReadOnly, user: user)
         return try trust.violation(in: directory.path(of: path))?.path
@@ -60,14 +66,23 @@ struct DirectoryTrustTests {
 
     @Test("C18 a link of one's own is followed, and what it leads to is checked")
     func links() throws {
-        symlink("b/c", directory.path(of: "a/link"))
-        if Self.isRoot { lchown(directory.path(of: "a/link"), user, user) }
+        try link("a/link", to: "b/c")
         #expect(try violation(in: "a/link") == nil)
         try make("a/b/c", mode: 0o777)
         #expect(try violation(in: "a/link") == directory.path(of: "a/b/c"))
-        symlink(directory.path(of: "a/loop"), directory.path(of: "a/loop"))
-        if Self.isRoot { lchown(directory.path(of: "a/loop"), user, user) }
+        try link("a/loop", to: directory.path(of: "a/loop"))
         #expect(throws: SystemError.self) { try violation(in: "a/loop") }
+    }
+
+    @Test("C18 40 links are followed, a further one is an error", arguments: [39, 40, 41])
+    func linkCount(_ count: Int) throws {
+        for number in 1...count { try link("a/\(number)", to: number == 1 ? "b/c" : "\(number - 1)") }
+        if count <= 40 {
+            #expect(try violation(in: "a/\(count)") == nil)
+        } else {
+            let path = directory.path(of: "a/\(count)")
+            #expect(throws: SystemError(.readlink, errorNumber: ELOOP, path: path)) { try violation(in: "a/\(count)") }
+        }
     }
 
     @Test(

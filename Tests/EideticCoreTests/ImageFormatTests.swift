@@ -80,4 +80,15 @@ struct ImageFormatTests {
         }
         #expect(ImageFormat.allCases == formats.map(\.0))
     }
+
+    @Test("F01 a format of the user's own is detected by its signature, which may need more bytes")
+    func ownFormat() {
+        let format = ImageFormat(name: "signed", mimeType: "image/x-signed")
+        #expect(ImageFormat.detect(in: Array("SIGNED..".utf8)) == .unknown)
+        OwnSignatures.add([Array("SIGNED".utf8)], of: format)
+        #expect(ImageFormat.detect(in: Array("SIGNE".utf8)) == .needsMoreBytes)
+        #expect(ImageFormat.detect(in: Array("SIGNED".utf8)) == .format(format))
+        #expect(ImageFormat.detect(in: Array("SIGNED..".utf8)) == .format(format))
+        #expect(ImageFormat.detect(in: Array("SIGNES..".utf8)) == .unknown)
+    }
 }

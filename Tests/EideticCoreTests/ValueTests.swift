@@ -118,4 +118,7 @@ struct ValueTests {
         #expect(Timestamp(seconds: 10) - Timestamp(seconds: 4) == .seconds(6))
         #expect(Timestamp(nanoseconds: -1).seconds == -1)
     }
+
+    @Test("L07 an error is that of a request of its own, unless it says otherwise")
+    func ownError() { #expect(!EideticError(.httpStatus, message: "not found").isRemembered) }
 }

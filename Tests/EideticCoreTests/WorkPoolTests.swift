@@ -1,4 +1,5 @@
 import EideticCore
+import Glibc
 import Testing
 
 @Suite("Work pool", .timeLimit(.minutes(1)))
@@ -31,6 +32,15 @@ struct WorkPoolTests {
         }
         for task in tasks { try await task.value }
         #expect(counter.maximum == 3)
+    }
+
+    @Test("L12 jobs one after another use the threads that are there")
+    func reusesThreads() async throws {
+        let pool = WorkPool(name: "test", maximumThreadCount: 64)
+        var threads: Set<pthread_t> = []
+        for _ in 0..<1_000 { threads.insert(try await pool.run { _ throws(EideticError) in pthread_self() }) }
+        // A few, because a thread that has ended its job may not yet wait when the next one comes.
+        #expect(threads.count < 32)
     }
 
     @Test("L26 the time in the queue counts as waiting, the operation does not")

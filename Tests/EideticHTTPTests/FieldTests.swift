@@ -54,4 +54,14 @@ struct FieldTests {
     func contentRange(value: String, isValid: Bool) {
         #expect((ContentRange(value) != nil) == isValid)
     }
+
+    @Test("the case of names and the order of different ones are no difference; values differ byte for byte")
+    func equality() {
+        let headers: HTTPHeaders = ["Accept": "a", "Range": "b", "accept": "c"]
+        #expect(headers == ["range": "b", "ACCEPT": "a", "Accept": "c"])
+        #expect(headers.hashValue == (["range": "b", "ACCEPT": "a", "Accept": "c"] as HTTPHeaders).hashValue)
+        #expect(headers != ["Accept": "c", "Range": "b", "accept": "a"])
+        #expect(headers != ["Accept": "a", "Range": "b"])
+        #expect(["A": "\u{e9}"] as HTTPHeaders != ["A": "e\u{301}"])
+    }
 }

@@ -18,10 +18,11 @@ struct Fleet {
         directory = try TemporaryDirectory(named: "fleet")
     }
 
-    func makeTier() throws -> RedisTier {
+    func makeTier(_ change: (inout RedisTier.Configuration) -> Void = { _ in }) throws -> RedisTier {
         var configuration = try RedisTier.Configuration(url: redis.url)
         // Slow machines are no failure of the tier.
         configuration.timeout = .seconds(2)
+        change(&configuration)
         return try RedisTier(configuration)
     }
 
@@ -71,16 +72,24 @@ extension RedisProcess {
 /// A tier that records the keys that are searched.
 final class RecordingTier: SharedTier {
     private let base: RedisTier
+    private let onLease: @Sendable () -> Void
     private let recorded = Guarded<[String]>([])
+    private let recordedChanges = Guarded<[SharedLease.Change]>([])
 
-    init(_ base: RedisTier) { self.base = base }
+    /// Creates a tier that calls `onLease` before each attempt to acquire a lease.
+    init(_ base: RedisTier, onLease: @escaping @Sendable () -> Void = {}) {
+        (self.base, self.onLease) = (base, onLease)
+    }
 
     var keys: [String] { recorded.withLock { $0 } }
+    /// The changes of leases other than renewals.
+    var changes: [SharedLease.Change] { recordedChanges.withLock { $0 } }
     var valueLimit: ByteCount { base.valueLimit }
     var leaseDuration: Duration { base.leaseDuration }
 
     func lookUp(_ key: String, leasing lease: SharedLease?) async throws(EideticError) -> SharedLookup {
         recorded.withLock { $0.append(key) }
+        if lease != nil { onLease() }
         return try await base.lookUp(key, leasing: lease)
     }
 
@@ -93,6 +102,7 @@ final class RecordingTier: SharedTier {
     }
 
     func update(_ lease: SharedLease, of key: String, to change: SharedLease.Change) async throws(EideticError) {
+        if change != .renewed { recordedChanges.withLock { $0.append(change) } }
         try await base.update(lease, of: key, to: change)
     }
 }

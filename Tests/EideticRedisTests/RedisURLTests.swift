@@ -13,6 +13,7 @@ struct RedisURLTests {
         let cluster = try RedisTier.Configuration(url: "redis://u:p%40%3A@a:1,b:65535/0")
         #expect(cluster.servers == [.tcp(host: "a", port: 1), .tcp(host: "b", port: 65_535)])
         #expect(cluster.user == "u" && cluster.password == "p@:" && cluster.database == 0)
+        #expect(try RedisTier.Configuration(url: "redis://:%+5%4@a").password == "%+5%4")
         let socket = try RedisTier.Configuration(url: "unix:///run/redis/socket?db=2")
         #expect(socket.servers == [.unix(path: "/run/redis/socket")])
         #expect(socket.database == 2 && socket.password == nil)

@@ -55,23 +55,6 @@ struct SharedStageTests {
         #expect(paths.count == 40 && Set(paths).count == 40)
     }
 
-    @Test(
-        "L09 never shared: private, no-store, no-cache, cookies, other clients, and what is stale at once",
-        arguments: [
-            "Cache-Control private", "Cache-Control 'max-age=300, private'", "Cache-Control no-store",
-            "Cache-Control no-cache", "Cache-Control max-age=0", "Cache-Control 'max-age=300, s-maxage=0'",
-            "Set-Cookie id=1", "Vary *", "Vary User-Agent", "Vary Cookie", "Vary 'Accept, Authorization'",
-        ]
-    )
-    func unsharedResponses(field: String) async throws {
-        let fleet = try await Fleet(server: "add_header \(field); expires off;")
-        let request = try fleet.serve("a.png")
-        let (first, second) = (try fleet.makeMachine(), try fleet.makeMachine())
-        #expect(try await first.response(for: request).source == .network)
-        #expect(try await fleet.redis.valueNames() == [])
-        #expect(try await second.response(for: request).source == .network)
-    }
-
     @Test("L09 responses that depend on what all machines send alike are shared")
     func sharedVariants() async throws {
         let fleet = try await Fleet(
@@ -85,42 +68,6 @@ struct SharedStageTests {
         #expect(try await fleet.makeMachine().response(for: request).source == .shared)
         for name in try await fleet.redis.valueNames() {
             #expect(try #require(Int(try await fleet.redis.command("PTTL", name))) <= 60_000)
-        }
-    }
-
-    @Test("L09 never shared: what header fields, credentials, cookies, hooks or an unverified server are involved in")
-    func unsharedRequests() async throws {
-        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;", usesTLS: true)
-        let plain = try fleet.serve("a.png"), secure = "\(try #require(fleet.origin.secureURL))/a.png"
-        var withField = plain
-        withField.headers["X-User"] = "7"
-        let withPassword = ImageRequest(
-            plain.url.replacing("http://", with: "http://user:secret@"),
-            options: .waitStoreCache
-        )
-        let requests = [
-            withField, withPassword, ImageRequest(plain.url, options: [.handleCookies, .waitStoreCache]),
-            ImageRequest(secure, options: [.allowInvalidCertificates, .waitStoreCache]),
-            ImageRequest(plain.url, options: [.cacheMemoryOnly]),
-            ImageRequest(plain.url, options: [.avoidDecode, .waitStoreCache]),
-        ]
-        for request in requests { #expect(try await fleet.makeMachine().response(for: request).source == .network) }
-        let changes: [(inout ImagePipeline.Configuration) -> Void] = [
-            { $0.downloads.credentials = { _ in .basic(user: "a", password: "b") } },
-            { $0.downloads.headers["Authorization"] = "Bearer x" }, { $0.downloads.headers["Cookie"] = "id=1" },
-            { $0.downloads.requestModifier = { request throws(EideticError) in request } },
-            { $0.downloads.responseModifier = { response throws(EideticError) in response } },
-            { $0.downloads.decryptor = { bytes, _ throws(EideticError) in bytes } },
-        ]
-        for change in changes {
-            #expect(try await fleet.makeMachine(change).response(for: plain).source == .network)
-        }
-        #expect(try await fleet.redis.valueNames() == [])
-        // And none of them finds what the others share.
-        #expect(try await fleet.makeMachine().response(for: plain).source == .network)
-        #expect(try await fleet.redis.valueNames().count == 1)
-        for request in requests.prefix(4) {
-            #expect(try await fleet.makeMachine().response(for: request).source == .network)
         }
     }
 
@@ -183,6 +130,38 @@ struct SharedStageTests {
         for request in requests[20...] { _ = try await machine.response(for: request) }
         let absent = try fleet.makeMachine { $0.sharedTier = try? RedisTier(.init(url: "unix:///nonexistent/socket")) }
         #expect(try await absent.response(for: requests[0]).source == .network)
+    }
+
+    @Test(
+        "L09 a stopped server costs all loads of a pipeline together one time-out, in five periods of the circuit breaker"
+    )
+    func stopped() async throws {
+        let fleet = try await Fleet(server: "add_header Cache-Control max-age=300;")
+        let url = try fleet.serve("a.png").url, clock = ContinuousClock()
+        let tier = try fleet.makeTier { ($0.timeout, $0.retryInterval) = (.milliseconds(700), .milliseconds(500)) }
+        let machine = try fleet.makeMachine { $0.sharedTier = tier }
+        func load(_ number: Int) async throws -> Duration {
+            let response = try await machine.response(for: ImageRequest("\(url)?\(number)", options: .waitStoreCache))
+            #expect(response.source == .network)
+            return response.trace.steps.first { $0.stage == .shared }?.duration ?? .zero
+        }
+        _ = try await load(0)
+        fleet.redis.send(SIGSTOP)
+        var durations: [Duration] = []
+        let start = clock.now
+        while clock.now - start < .seconds(3.2) { durations.append(try await load(durations.count + 1)) }
+        #expect(durations.count { $0 > .milliseconds(350) } == 1)
+        #expect(durations.count > 20)
+        fleet.redis.send(SIGCONT)
+        // It is used again as soon as it has responded.
+        let other = try fleet.makeMachine()
+        var (number, source) = (0, ImageSource.network)
+        while source != .shared {
+            number -= 1
+            let request = ImageRequest("\(url)?\(number)", options: .waitStoreCache)
+            _ = try await other.response(for: request)
+            source = try await machine.response(for: request).source
+        }
     }
 
     @Test("L09 a failed load leaves no lease behind, and an image that is gone leaves no value behind")

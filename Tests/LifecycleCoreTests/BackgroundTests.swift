@@ -36,6 +36,18 @@ struct BackgroundTests {
         #expect(driver.effects == [.deliver(.didBecomeActive, deadline: driver.now + .seconds(10))])
     }
 
+    @Test("B02 an application is woken after three crashes during its launch, and not after four")
+    func repeatedLaunchCrashes() {
+        var driver = LifecycleDriver()
+        for _ in 0..<4 {
+            driver.run([.now(Self.wake)])
+            #expect(driver.effects.contains(.spawnProcess(driver.lifecycle.process)))
+            driver.run([.now(.processExited(driver.lifecycle.process, status: 9))])
+        }
+        driver.run([.now(Self.wake)])
+        #expect(driver.effects == [.refuse(.repeatedLaunchCrashes)])
+    }
+
     @Test("B04 a wake does not forgive an expiration that has begun")
     func wakeDuringExpiration() {
         var driver = driver(Path.expiring + [.now(Self.wake)])
@@ -118,6 +130,12 @@ struct BackgroundTests {
         #expect(driver.effects == [.reportWake(fetchWake, .newData)])
         driver = self.driver([.now(adopted), .after(.seconds(30))])
         #expect(driver.effects.contains(.penalizeWake(fetchWake)))
+    }
+
+    @Test("B08 adoption leaves an active application active")
+    func adoptedActive() {
+        let driver = driver([.now(.processAdopted(AdoptedProcess(.active)))])
+        #expect(driver.effects == [.setTaskPhase(.foreground, deadline: nil)] && driver.lifecycle.state == .active)
     }
 
     @Test("B08 adoption makes an inactive application not active, and keeps its assertions")

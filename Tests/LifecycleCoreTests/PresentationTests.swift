@@ -103,4 +103,16 @@ struct PresentationTests {
         driver.run(Path.background + [.now(.deactivate), .now(.show), .acknowledge(.willEnterForeground)])
         #expect(driver.effects.isEmpty && driver.lifecycle.state == .inactive)
     }
+
+    @Test("B20 an application that is shown to the user is no longer held by job control")
+    func shownWhileHeld() {
+        var driver = LifecycleDriver(rules: Transition.rules { $0.suspensionPolicy = .keepRunning })
+        let held: [Step] = [
+            .now(.suspend(within: .seconds(5))), .acknowledge(.willResignActive), .acknowledge(.didEnterBackground),
+        ]
+        driver.run(Path.active + [.now(.openTaskCountChanged(1))] + held)
+        #expect(driver.lifecycle.state == .background)
+        driver.run([.now(.enterForeground), .acknowledge(.willEnterForeground)])
+        #expect(driver.effects == [.deliver(.didBecomeActive, deadline: driver.now + .seconds(10))])
+    }
 }

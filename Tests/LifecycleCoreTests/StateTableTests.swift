@@ -86,6 +86,15 @@ struct StateTableTests {
         #expect(driver.effects == [.killProcess(.backgroundTask)])
     }
 
+    @Test("B17 the stop timeout is extended also at the moment at which a wake is overdue")
+    func extensionWithOverdueWake() {
+        var driver = LifecycleDriver()
+        driver.run(Path.background + [.now(.wake(fetchWake, allowance: .seconds(60)))])
+        driver.run([.after(.seconds(29), event: .terminate(grace: .seconds(25))), .after(.seconds(1))])
+        #expect(driver.effects.contains(.penalizeWake(fetchWake)))
+        #expect(driver.effects.contains(.extendStopTimeout(by: .seconds(2))))
+    }
+
     @Test("B19 sleep waits for open tasks, expires them in time, and does not kill the process")
     func sleep() {
         var driver = LifecycleDriver()

@@ -1,9 +1,10 @@
 #include "CAVIF.h"
 
 #ifdef TRAIT_AVIF
-#include <avif/avif.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "Library.h"
 
 #define FUNCTIONS(X) \
     X(avifDecoderCreate) \
@@ -20,15 +21,6 @@
 static struct {
     FUNCTIONS(DECLARE)
 } lib;
-
-// The headers state the library's version. The number in its file name counts incompatible changes.
-#if AVIF_VERSION >= 1000000
-#define LIBRARY_NAME "libavif.so.16"
-#define MIRROR(image) (image)->imir.axis
-#else
-#define LIBRARY_NAME "libavif.so.15"
-#define MIRROR(image) (image)->imir.mode
-#endif
 
 static eidetic_codec_library library = {.name = LIBRARY_NAME, .once = PTHREAD_ONCE_INIT};
 

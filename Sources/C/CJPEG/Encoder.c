@@ -25,21 +25,37 @@ static void fail(j_common_ptr library) {
 
 static void ignore_message(j_common_ptr library) { (void)library; }
 
-static void configure(struct encoder *encoder, uint32_t width, uint32_t height, int quality, int chroma) {
+// Sets the tables of a quality: for whole numbers as the library does, and between them for all others.
+static void set_quality(struct jpeg_compress_struct *library, double quality) {
+    jpeg_set_quality(library, (int)quality, TRUE);
+    if (quality == (int)quality) return;
+    double percent = quality < 50 ? 5000 / quality : 200 - 2 * quality;
+    jpeg_set_linear_quality(library, 100, TRUE);
+    for (int table = 0; table < 2; table++) {
+        UINT16 *steps = library->quant_tbl_ptrs[table]->quantval;
+        for (int i = 0; i < DCTSIZE2; i++) {
+            double step = (steps[i] * percent + 50) / 100;
+            steps[i] = step < 1 ? 1 : step > 255 ? 255 : (UINT16)step;
+        }
+    }
+}
+
+static void configure(struct encoder *encoder, uint32_t width, uint32_t height, eidetic_jpeg_form form) {
     struct jpeg_compress_struct *library = &encoder->library;
     library->image_width = width;
     library->image_height = height;
     library->input_components = 4;
     library->in_color_space = JCS_EXT_RGBX;
     jpeg_set_defaults(library);
-    jpeg_set_quality(library, quality, TRUE);
-    library->comp_info[0].h_samp_factor = chroma;
-    library->comp_info[0].v_samp_factor = chroma;
+    set_quality(library, form.quality);
+    library->comp_info[0].h_samp_factor = form.chroma;
+    library->comp_info[0].v_samp_factor = form.chroma;
+    if (form.is_progressive) jpeg_simple_progression(library);
     library->optimize_coding = TRUE;
 }
 
 eidetic_jpeg_status eidetic_jpeg_encode(
-    const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height, int quality, int chroma,
+    const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height, eidetic_jpeg_form form,
     uint8_t **encoded, size_t *count, char *message, size_t capacity) {
     char text[JMSG_LENGTH_MAX] = "";
     struct encoder *encoder = calloc(1, sizeof *encoder);
@@ -59,7 +75,7 @@ eidetic_jpeg_status eidetic_jpeg_encode(
     }
     jpeg_create_compress(&encoder->library);
     jpeg_mem_dest(&encoder->library, &encoder->encoded, &encoder->count);
-    configure(encoder, width, height, quality, chroma);
+    configure(encoder, width, height, form);
     jpeg_start_compress(&encoder->library, TRUE);
     while (encoder->library.next_scanline < height) {
         JSAMPROW row = (JSAMPROW)(pixels + encoder->library.next_scanline * bytes_per_row);

@@ -20,7 +20,7 @@ struct CrashTestWorker {
         // Each worker has keys of its own, so that the journal has their last committed versions.
         let key = Int.random(in: 0..<(CrashTestSettings.keyCount / 2), using: &generator) * 2 + settings.worker
         let name = CrashTestValue.key(key)
-        switch Int.random(in: 0..<20, using: &generator) {
+        switch Int.random(in: 0..<23, using: &generator) {
         case 0..<12:
             var record = try journal.record(for: key)
             let step = UInt32.random(in: 1...3, using: &generator)
@@ -33,7 +33,7 @@ struct CrashTestWorker {
             var record = try journal.record(for: key)
             record.pendingVersion = 0
             try journal.setRecord(record, for: key)
-            try cache.blocking.remove(name)
+            try cache.blocking.removeOriginal(name)
             try journal.setRecord(CrashTestJournal.Record(), for: key)
         case 16: _ = try cache.blocking.read(name)
         case 17:
@@ -41,7 +41,15 @@ struct CrashTestWorker {
             let number = "\(generator.next())"
             let fields = (0..<8).map { DiskCache.Metadata.Field(name: "field \($0)", value: number) }
             try cache.blocking.replaceMetadata(of: entry, with: DiskCache.Metadata(headers: fields))
-        case 18: try cache.blocking.removeExpired()
+        case 18..<21:
+            // As a pipeline does that keeps derived images only.
+            guard let bytes = try cache.blocking.read(name)?.bytes else { return }
+            var metadata = DiskCache.Metadata()
+            metadata.kind = .derived
+            try cache.blocking.insert(Array(bytes.prefix(100)), for: "\(name)\n100x100", metadata: metadata)
+            let checksum = bytes.withUnsafeBytes { Checksum.value(of: $0) }
+            try cache.blocking.replaceOriginalByPlaceholder(name, checksum: checksum)
+        case 21: try cache.blocking.removeExpired()
         default: if settings.limit < 1 << 26 { try cache.blocking.trim(toSize: ByteCount(settings.limit / 2)) }
         }
     }

@@ -10,11 +10,21 @@ import Glibc
 ///
 ///     EideticFleetProbe REDIS-URL DIRECTORY < LIST
 ///
-/// It prints the number of images from each source, and a line for each failed load; exit status 1 if one has failed.
+/// It prints the number of images from each source, and a line for each failed load; exit status 1 if one has failed,
+/// 2 if it cannot begin. Without a /proc of its own PID namespace it has no arguments: Swift reads them there.
 @main
 struct Main {
-    static func main() async throws {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+    static func main() async {
+        do {
+            try await run(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            // An error that left `main` would end the process with an illegal instruction.
+            write("\(error)")
+            exit(2)
+        }
+    }
+
+    private static func run(_ arguments: [String]) async throws {
         guard arguments.count == 2 else {
             throw EideticError(.invalidArgument, message: "usage: EideticFleetProbe REDIS-URL DIRECTORY < LIST")
         }

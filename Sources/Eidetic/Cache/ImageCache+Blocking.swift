@@ -19,25 +19,16 @@ extension ImageCache {
         public func image(for key: Key, in tiers: Tiers = .all) throws(EideticError) -> Image? {
             if tiers.contains(.memory), let image = cache.memoryImage(for: key) { return image }
             let key = cache.resolved(key), fillsMemory = tiers.contains(.memory)
-            guard tiers.contains(.disk), let entry = try storedEntry(for: key) else { return nil }
-            return try cache.hit(from: entry, for: key, fillsMemory: fillsMemory, context: JobContext())?.image
+            guard tiers.contains(.disk), let disk = cache.disk?.blocking,
+                let stored = try cache.storedImage(for: key, in: disk)
+            else { return nil }
+            return try cache.hit(from: stored, for: key, fillsMemory: fillsMemory, context: JobContext())?.image
         }
 
         /// Returns the encoded bytes on disk, also those of an animation whose first frame is in memory.
         public func bytes(for key: Key) throws(EideticError) -> [UInt8]? {
-            try storedEntry(for: cache.resolved(key))?.bytes
-        }
-
-        private func storedEntry(for key: Key) throws(EideticError) -> DiskCache.Entry? {
-            guard let disk = cache.disk else { return nil }
-            for name in key.diskKeys {
-                guard let entry = try disk.blocking.read(name) else { continue }
-                guard let record = DerivedImageRecord(entry.metadata) else {
-                    return try cache.deserialized(entry, key: name)
-                }
-                if record.describes(try disk.blocking.original(for: key.text)) { return entry }
-            }
-            return nil
+            guard let disk = cache.disk?.blocking else { return nil }
+            return try cache.storedImage(for: cache.resolved(key), in: disk)?.entry.bytes
         }
 
         /// Returns the tiers that have an image, or its resource; the disk entry is not verified.
@@ -50,9 +41,7 @@ extension ImageCache {
         public func tiers(containing key: Key, among tiers: Tiers = .all) throws(EideticError) -> Tiers {
             var found = cache.tiersInMemory(containing: key, among: tiers)
             guard tiers.contains(.disk), let disk = cache.disk else { return found }
-            let key = cache.resolved(key)
-            if try disk.blocking.contains(key.text) { found.insert(.disk) }
-            if !key.isFullImage, try disk.blocking.contains(key.renditionText) { found.insert(.disk) }
+            if try cache.contains(cache.resolved(key), in: disk.blocking) { found.insert(.disk) }
             return found
         }
 

@@ -1,5 +1,6 @@
 public import EideticCodecs
 public import EideticCore
+import EideticStore
 import Glibc
 
 extension ImageCache {
@@ -19,6 +20,8 @@ extension ImageCache {
         public var keyHook: (@Sendable (String) -> String)?
 
         /// The conversion between images and the bytes on disk; by default they are files of the images' formats.
+        ///
+        /// The cache of a pipeline has that of the pipeline unless it is given one, which loads do not know.
         public var serializer = Serializer()
 
         /// The limits of memory, pixels and time for decoding an image; larger images are refused.
@@ -35,9 +38,12 @@ extension ImageCache {
         public init() {}
     }
 
-    /// A pair of functions between images and the bytes on disk, as for encryption; their errors reach the caller.
+    /// A pair of functions between images and the bytes on disk, as for encryption.
     ///
-    /// A pipeline with the same disk cache does not call them.
+    /// Their errors reach the caller of a cache. A load (``ImagePipeline/Configuration/serializer``) treats an entry
+    /// that cannot be read as a miss, and an image that cannot be stored as not stored. They are called on threads for
+    /// blocking work, several at once, and with `blocking` or synchronous forms on the thread of the caller. Files of
+    /// bundles are read through them as well.
     public struct Serializer: Sendable {
         typealias Encode =
             @Sendable (_ image: Image?, _ bytes: [UInt8]?, _ key: String) throws(EideticError) -> [UInt8]
@@ -61,6 +67,15 @@ extension ImageCache {
             decode: @escaping @Sendable (_ bytes: [UInt8], _ key: String) throws(EideticError) -> [UInt8]
         ) {
             (self.encode, self.decode) = (encode, decode)
+        }
+
+        /// A Boolean value indicating whether encoded images are stored unchanged.
+        var isIdentity: Bool { encode == nil && decode == nil }
+
+        /// Returns an entry with the encoded image of the bytes that were stored for its key.
+        func decoded(_ entry: DiskCache.Entry) throws(EideticError) -> DiskCache.Entry {
+            guard let decode else { return entry }
+            return DiskCache.Entry(key: entry.key, bytes: try decode(entry.bytes, entry.key), metadata: entry.metadata)
         }
     }
 

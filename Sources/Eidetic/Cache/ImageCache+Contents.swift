@@ -13,9 +13,15 @@ extension ImageCache {
         let found = tiersInMemory(containing: key, among: tiers)
         guard tiers.contains(.disk), let disk else { return found }
         let key = resolved(key)
-        var isOnDisk = try await disk.contains(key.text)
-        if !isOnDisk, !key.isFullImage { isOnDisk = try await disk.contains(key.renditionText) }
+        let isOnDisk = try await disk.read { disk throws(EideticError) in try self.contains(key, in: disk) }
         return isOnDisk ? found.union(.disk) : found
+    }
+
+    /// Returns whether the disk has an image, or its resource; blocks.
+    func contains(_ key: Key, in disk: DiskCache.Blocking) throws(EideticError) -> Bool {
+        if try disk.contains(key.text) { return true }
+        guard !key.isFullImage, let info = try disk.info(for: key.renditionText), !info.isExpired else { return false }
+        return try resource(of: info.metadata, for: key, in: disk) != nil
     }
 
     /// Returns whether one of the tiers has an image.

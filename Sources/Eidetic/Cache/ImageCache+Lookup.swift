@@ -63,38 +63,62 @@ extension ImageCache {
     ) async throws(EideticError) -> Hit? {
         let key = resolved(key)
         if tiers.contains(.memory), let image = memoryImage(for: key) {
-            let entry = includingData ? try await storedEntry(for: key) : nil
+            let entry = includingData ? try await storedImage(for: key)?.entry : nil
             return Hit(image: image, source: .memory, bytes: entry?.bytes, metadata: entry?.metadata)
         }
         guard tiers.contains(.disk), disk != nil else { return nil }
         let lookup = LookupKey(imageKey: key.imageKey, fillsMemory: tiers.contains(.memory))
         return try await lookups.value(for: lookup, priority: priority) { job throws(EideticError) in
-            guard let entry = try await self.storedEntry(for: key) else { return nil }
-            return try await self.stage.run(decoding: entry.bytes, in: job.context) { context throws(EideticError) in
-                try self.hit(from: entry, for: key, fillsMemory: lookup.fillsMemory, context: context)
+            guard let stored = try await self.storedImage(for: key) else { return nil }
+            let bytes = stored.entry.bytes
+            return try await self.stage.run(decoding: bytes, in: job.context) { context throws(EideticError) in
+                try self.hit(from: stored, for: key, fillsMemory: lookup.fillsMemory, context: context)
             }
         }
     }
 
     /// Returns the encoded bytes on disk, also those of an animation whose first frame is in memory.
     public func bytes(for key: Key) async throws(EideticError) -> [UInt8]? {
-        try await storedEntry(for: resolved(key))?.bytes
+        try await storedImage(for: resolved(key))?.entry.bytes
+    }
+
+    /// A disk entry that has an image, and the metadata of its resource, which decide about its freshness.
+    struct StoredImage: Sendable {
+        let entry: DiskCache.Entry
+        let resource: DiskCache.Metadata
     }
 
     /// Returns the disk entry of the image itself, else that of its resource.
-    private func storedEntry(for key: Key) async throws(EideticError) -> DiskCache.Entry? {
-        guard let disk else { return nil }
+    private func storedImage(for key: Key) async throws(EideticError) -> StoredImage? {
+        try await disk?.read { disk throws(EideticError) in try self.storedImage(for: key, in: disk) }
+    }
+
+    /// Returns the disk entry of the image itself, else that of its resource; blocks.
+    func storedImage(for key: Key, in disk: DiskCache.Blocking) throws(EideticError) -> StoredImage? {
         for name in key.diskKeys {
-            guard let entry = try await disk.read(name) else { continue }
-            guard let record = DerivedImageRecord(entry.metadata) else { return try deserialized(entry, key: name) }
-            if record.describes(try await disk.original(for: key.text)) { return entry }
+            guard let entry = try disk.read(name),
+                let resource = try resource(of: entry.metadata, for: key, in: disk)
+            else { continue }
+            let isDerived = DerivedImageRecord(entry.metadata) != nil
+            let decoded = isDerived ? entry : try configuration.serializer.decoded(entry)
+            return StoredImage(entry: decoded, resource: resource)
         }
         return nil
     }
 
-    func deserialized(_ entry: DiskCache.Entry, key: String) throws(EideticError) -> DiskCache.Entry {
-        guard let decode = configuration.serializer.decode else { return entry }
-        return DiskCache.Entry(key: entry.key, bytes: try decode(entry.bytes, key), metadata: entry.metadata)
+    /// Returns the metadata that decide about the freshness of an entry; `nil` if it does not have the image of a key.
+    ///
+    /// A derived entry has the first frame, and depends on the resource that it was made from.
+    func resource(
+        of metadata: DiskCache.Metadata,
+        for key: Key,
+        in disk: DiskCache.Blocking
+    ) throws(EideticError) -> DiskCache.Metadata? {
+        guard let record = DerivedImageRecord(metadata) else { return metadata }
+        guard record.isStill || !key.options.needsAllFrames, let original = try disk.original(for: key.text), record.describes(original) else {
+            return nil
+        }
+        return original.metadata
     }
 }
 
@@ -102,11 +126,12 @@ extension ImageCache {
 extension ImageCache {
     /// Decodes a disk entry, and inserts the image into memory.
     func hit(
-        from entry: DiskCache.Entry,
+        from stored: StoredImage,
         for key: Key,
         fillsMemory: Bool,
         context: JobContext
     ) throws(EideticError) -> Hit? {
+        let entry = stored.entry
         guard configuration.decodesOnRead else {
             return Hit(image: nil, source: .disk, bytes: entry.bytes, metadata: entry.metadata)
         }
@@ -118,7 +143,7 @@ extension ImageCache {
         if fillsMemory, configuration.keepsInMemory {
             // A smaller image that was stored by itself does not record the size of its resource.
             let base = entry.key == key.text ? key.baseKey : nil
-            let timeToLive = timeToLive(entry.metadata) ?? disk?.timeToLive(of: entry.metadata)
+            let timeToLive = timeToLive(stored.resource) ?? disk?.timeToLive(of: stored.resource)
             let isCropped = key.rendering.isCropped
             memory.insertFromDisk(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
         }
@@ -136,8 +161,8 @@ extension ImageCache {
         }
         // An image that was stored by itself is transformed already.
         let isRendered = entry.key != key.text
-        let rendering =
-            isRendered ? ImageRequest.Rendering(convertsToSRGB: key.rendering.convertsToSRGB) : key.rendering
+        let plain = ImageRequest.Rendering(convertsToSRGB: key.rendering.convertsToSRGB, scale: key.rendering.scale)
+        let rendering = isRendered ? plain : key.rendering
         let policy = stage.policy(for: rendering, options: key.options, name: key.text)
         let encodedImage = EncodedImage(bytes: entry.bytes, source: .disk, steps: [])
         return try stage.rendition(of: encodedImage, by: policy, note: "of a cache", context: context).image

@@ -93,7 +93,8 @@ extension ImageCache {
             let timeToLive =
                 disk?.timeToLive(of: metadata) ?? metadata.expirationTime.map { max(.zero, $0 - SystemTime().now) }
             let recorded = bytes.map { image.recording(Image.Provenance(of: $0)) } ?? image
-            insertIntoMemory(recorded, for: key, timeToLive: timeToLive)
+            let hasSourceSize = bytes != nil || image.isDownscaled || key.rendering.size == nil
+            insertIntoMemory(recorded, for: key, timeToLive: timeToLive, hasSourceSize: hasSourceSize)
         }
         guard bytes == nil else { return Destination(key: key.text, metadata: metadata) }
         var metadata = metadata
@@ -102,16 +103,16 @@ extension ImageCache {
     }
 
     /// Inserts an image into memory; an animation as all its frames, and as the first one alone.
-    private func insertIntoMemory(_ image: Image, for key: Key, timeToLive: Duration?) {
-        guard image.isAnimated else { return insert(image, for: key, timeToLive: timeToLive) }
-        let still = image.replacingFrames([Image.Frame(pixels: image.pixels)])
-        insert(still, for: key.ofFirstFrame, timeToLive: timeToLive)
-        insert(image, for: key.ofAllFrames, timeToLive: timeToLive)
-    }
-
-    private func insert(_ image: Image, for key: Key, timeToLive: Duration?) {
-        let (base, isCropped) = (key.baseKey, key.rendering.isCropped)
-        memory.insert(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
+    ///
+    /// Other sizes are made from it only if it records the size of its resource.
+    private func insertIntoMemory(_ image: Image, for key: Key, timeToLive: Duration?, hasSourceSize: Bool) {
+        func insert(_ image: Image, for key: Key) {
+            let (base, isCropped) = (hasSourceSize ? key.baseKey : nil, key.rendering.isCropped)
+            memory.insert(image, for: key.imageKey, base: base, isCropped: isCropped, timeToLive: timeToLive)
+        }
+        guard image.isAnimated else { return insert(image, for: key) }
+        insert(image.replacingFrames([Image.Frame(pixels: image.pixels)]), for: key.ofFirstFrame)
+        insert(image, for: key.ofAllFrames)
     }
 
     /// Returns the bytes to be written to disk; only those that begin with the header of an image are accepted.
@@ -133,7 +134,8 @@ extension Image {
     /// The format in which the image is stored if its bytes are not at hand.
     var storageFormat: ImageFormat {
         if isAnimated { return .gif }
-        guard ImageEncoder.supportedFormats.contains(format) else { return hasAlpha ? .png : .jpeg }
+        // The encoders of HEIF take seconds for a photograph without loss.
+        guard [.jpeg, .png, .webp, .gif].contains(format) else { return hasAlpha ? .png : .jpeg }
         // A transform may have made a JPEG image transparent.
         return format == .jpeg && hasAlpha ? .png : format
     }

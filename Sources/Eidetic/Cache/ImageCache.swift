@@ -110,6 +110,7 @@ public final class ImageCache: Sendable {
         loader: ImageLoader
     ) {
         var configuration = configuration
+        if configuration.serializer.isIdentity { configuration.serializer = pipeline.serializer }
         configuration.decodeLimits = pipeline.decodeLimits
         configuration.scaleDownLimit = pipeline.scaleDownLimit
         configuration.maximumConcurrentDecodes = pipeline.maximumConcurrentDecodes

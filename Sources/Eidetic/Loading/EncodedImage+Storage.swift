@@ -33,10 +33,7 @@ extension EncodedImage {
     func storeOnce(isDecoded: Bool) {
         guard !validation.exchange(true, ordering: .acquiringAndReleasing) else { return }
         reportReplacement(isRepeated: false)
-        if isDecoded, let publish = publisher?() {
-            let task = Task.detached { await publish() }
-            publication.withLock { $0 = task }
-        }
+        publish(isDecoded: isDecoded)
         guard let write = writer?() else { return }
         // The task holds the bytes, so that loads that start meanwhile find them here and need no network.
         Task.detached { [self] in
@@ -52,6 +49,18 @@ extension EncodedImage {
         }
     }
 
+    private func publish(isDecoded: Bool) {
+        guard isDecoded, let complete = publisher?() else {
+            lease?.end(with: .waived(SharedStage.unsharedInterval))
+            publication.fulfil(.success(()))
+            return
+        }
+        Task.detached { [publication] in
+            await complete()
+            publication.fulfil(.success(()))
+        }
+    }
+
     /// Releases the share of the bytes after they were decoded, or when they have been stored.
     func releaseShare() { if !isStoring { share?.release() } }
 
@@ -61,7 +70,7 @@ extension EncodedImage {
     /// - Throws: `cancelled` as soon as the task is cancelled.
     func waitForStorage() async throws(EideticError) -> EideticError? {
         let failure = writer != nil && isValidated ? try await storage.value() : nil
-        await publication.withLock { $0 }?.value
+        if publisher != nil, isValidated { try await publication.value() }
         return failure
     }
 }

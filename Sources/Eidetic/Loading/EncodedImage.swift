@@ -43,8 +43,10 @@ final class EncodedImage: Sendable {
     /// A Boolean value indicating whether the disk may keep images that are made from these bytes.
     let mayBeDerivedFrom: Bool
     let publisher: Publisher?
-    /// The task that stores the bytes in the shared tier, once it has started.
-    let publication = Guarded<Task<Void, Never>?>(nil)
+    /// The lease under which the bytes were loaded; `nil` without one.
+    let lease: HeldLease?
+    /// The end of the attempt to store the bytes in the shared tier.
+    let publication = Promise<Void>()
     /// The entry of the shared tier that had the bytes; `nil` if they came from elsewhere.
     let sharedEntry: DiskCache.Entry?
     /// The share of the bytes in the limit of all bodies in memory; `nil` if they are not counted.
@@ -71,6 +73,7 @@ final class EncodedImage: Sendable {
     ///   - onReplacement: Called when new bytes have proved to be an image, and again when the disk has them.
     ///   - writer: Writes the bytes to disk, or removes older ones; `nil` if nothing on disk changes.
     ///   - publisher: Stores the bytes in the shared tier; `nil` if they are not for other machines.
+    ///   - lease: The lease under which the bytes were loaded.
     ///   - isWritten: A Boolean value indicating whether `writer` writes.
     ///   - mayBeDerivedFrom: A Boolean value indicating whether the disk may keep images that are made from them.
     ///   - share: The share of the bytes in the limit of all bodies in memory, released when they have been decoded and
@@ -90,6 +93,7 @@ final class EncodedImage: Sendable {
         onReplacement: ReplacementHandler? = nil,
         writer: Writer? = nil,
         publisher: Publisher? = nil,
+        lease: HeldLease? = nil,
         isWritten: Bool = true,
         mayBeDerivedFrom: Bool = false,
         share: BodyShare? = nil,
@@ -111,6 +115,7 @@ final class EncodedImage: Sendable {
         self.writer = writer
         self.mayBeDerivedFrom = mayBeDerivedFrom
         self.publisher = publisher
+        self.lease = lease
         self.sharedEntry = sharedEntry
         self.share = share
     }

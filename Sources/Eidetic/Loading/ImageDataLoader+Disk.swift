@@ -63,11 +63,11 @@ extension ImageDataLoader {
     private func searchEntry(for key: String, context: JobContext) async throws(EideticError) -> Search {
         guard let disk else { return .missing("there is no disk cache") }
         switch try await disk.lookUp(key, context: context) {
-        case .entry(let entry): return .found(StoredEntry(entry))
+        case .entry(let entry): return .found(try await storedEntry(entry, context: context))
         case .absent: return .missing("miss")
         case .expired where usesHTTPFreshness:
-            let entry = try await disk.read(key, allowingExpired: true)
-            return entry.map { .found(StoredEntry($0, isExpired: true)) } ?? .missing("miss: expired")
+            guard let entry = try await disk.read(key, allowingExpired: true) else { return .missing("miss: expired") }
+            return .found(try await storedEntry(entry, isExpired: true, context: context))
         case .expired: return .missing("miss: expired")
         case .damaged(let reason): return .missing("miss: damaged, \(reason)")
         }
@@ -88,14 +88,15 @@ extension ImageDataLoader {
     private func storedEntrySynchronously(for load: Load, allowingExpired: Bool) -> StoredEntry? {
         let key = load.request.resourceKey
         guard let disk, load.policy.access.contains(.readOriginal),
-            let entry = try? disk.blocking.read(key, allowingExpired: allowingExpired)
+            let entry = try? disk.blocking.read(key, allowingExpired: allowingExpired),
+            let stored = try? storedEntry(entry)
         else { return nil }
-        let stored = StoredEntry(entry), downloader = source.downloader
+        let downloader = source.downloader
         guard dependsOnFields(stored), let server = load.server else { return stored }
         guard !downloader.modifiesRequests else { return nil }
         let fields = downloader.selectingFields(ofSent: server)
         guard let key = variantKey(besides: stored, for: fields) else { return stored }
-        return (try? disk.blocking.read(key, allowingExpired: allowingExpired)).map { StoredEntry($0) }
+        return (try? disk.blocking.read(key, allowingExpired: allowingExpired)).flatMap { try? storedEntry($0) }
     }
 
     /// Returns the bytes that a cache has, however stale, for an image that was in memory.

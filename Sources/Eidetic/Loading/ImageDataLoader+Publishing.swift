@@ -13,7 +13,7 @@ extension ImageDataLoader {
         for load: Load,
         lease: HeldLease?
     ) -> EncodedImage.Publisher? {
-        guard let shared, load.policy.writesToDisk, let key = sharedKey(for: load),
+        guard let shared, load.policy.isShared, let key = sharedKey(for: load),
             let timeToLive = sharedTimeToLive(of: fetched, retention: retention),
             fetched.bytes.count + SharedEntry.overhead <= shared.tier.valueLimit.bytes
         else {
@@ -29,23 +29,27 @@ extension ImageDataLoader {
             let work = try? shared.work.begin()
             return {
                 defer { work?.end() }
-                if work != nil { await Self.publish(entry, for: timeToLive, in: shared.tier, pool: pool) }
-                await lease?.end(with: .released)?.value
+                let isPublished =
+                    work == nil ? false : await Self.publish(entry, for: timeToLive, in: shared.tier, pool: pool)
+                await lease?.end(with: isPublished ? .released : .waived(SharedStage.failureInterval))?.value
             }
         }
     }
 
+    /// Stores an entry; returns `false` if the tier has refused it.
     private static func publish(
         _ entry: DiskCache.Entry,
         for timeToLive: Duration,
         in tier: any SharedTier,
         pool: WorkPool
-    ) async {
+    ) async -> Bool {
         do throws(EideticError) {
             let value = try await pool.run { _ throws(EideticError) in SharedEntry.encode(entry) }
             try await tier.insert(value, for: entry.key, timeToLive: timeToLive)
+            return true
         } catch {
             Log.write(.debug, category: .store, message: "not shared: \(error)")
+            return false
         }
     }
 
@@ -57,6 +61,10 @@ extension ImageDataLoader {
             ([fetched.final] + fetched.redirects + origin.responses).allSatisfy(\.isForSharedCaches)
         else { return nil }
         var timeToLive = retention.timeToLive ?? disk?.configuration.maximumAge ?? .seconds(7 * 24 * 3_600)
+        // A pipeline may ignore freshness for its own caches, and not for those of other machines.
+        for response in [fetched.final] + fetched.redirects where response.statesLifetime {
+            timeToLive = min(timeToLive, remainder(of: ResponseFreshness(response)))
+        }
         if let sharedMaxAge = CacheControl(fetched.final.fields).sharedMaxAge {
             let age = ResponseFreshness(fetched.final).currentAge(at: now)
             timeToLive = min(timeToLive, .seconds(sharedMaxAge) - age)
@@ -66,10 +74,15 @@ extension ImageDataLoader {
 }
 
 extension ResponseFreshness.Response {
+    /// A Boolean value indicating whether the server says for how long the response is fresh.
+    fileprivate var statesLifetime: Bool {
+        CacheControl(fields).maxAge != nil || !fields.values(of: "expires").isEmpty
+    }
+
     /// A Boolean value indicating whether caches that several users share may store the response.
     fileprivate var isForSharedCaches: Bool {
         let control = CacheControl(fields), unsharedNames: Set = ["user-agent", "cookie", "authorization"]
-        return !control.isPrivate && !control.noStore && fields.values(of: "set-cookie").isEmpty
+        return !control.isPrivate && !control.noStore && !control.noCache && fields.values(of: "set-cookie").isEmpty
             && Vary(fields) != .everything && Vary(fields).names.isDisjoint(with: unsharedNames)
     }
 }

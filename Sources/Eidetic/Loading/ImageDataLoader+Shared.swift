@@ -28,7 +28,8 @@ extension ImageDataLoader {
             try await source.downloader.bodyBudget.waitForRoom(for: job.context)
             return try await search(shared, for: key, job: job, after: step, timer: timer)
         } catch {
-            if error.code == .cancelled { throw error }
+            // A tier may report a cancellation that nobody has asked for.
+            try job.context.checkCancellation()
             Log.write(.debug, category: .store, message: "\(job.request.name): shared tier: \(error)")
             return .miss(nil, timer.step(.shared, detail: "\(error)"))
         }
@@ -43,8 +44,7 @@ extension ImageDataLoader {
     ) async throws(EideticError) -> SharedSearch {
         var lease: SharedLease?, backOff = SharedBackOff()
         while true {
-            let found = try await shared.tier.lookUp(key, leasing: lease)
-            let held = found.lease == .granted ? lease.map { HeldLease($0, key: key, tier: shared.tier) } : nil
+            let (found, held) = try await shared.lookUp(key, leasing: lease)
             if let value = found.value, let entry = await verifiedEntry(in: value, for: key, shared: shared),
                 let image = image(of: entry, for: job, after: step, timer: timer)
             {
@@ -55,11 +55,17 @@ extension ImageDataLoader {
             case .granted: return .miss(held, timer.step(.shared, detail: "miss, leased"))
             case .waived: return .miss(nil, timer.step(.shared, detail: "miss"))
             case nil:
-                guard job.tiers.allowsSource else { return .miss(nil, timer.step(.shared, detail: "miss")) }
+                // Nobody should wait for a load that shares nothing.
+                guard job.tiers.allowsSource, job.load.policy.isShared else {
+                    return .miss(nil, timer.step(.shared, detail: "miss"))
+                }
+                // A lease that waits for the user would hold up other machines.
+                try await gate.waitUntilOpen(for: job.context)
                 lease = SharedLease(duration: shared.tier.leaseDuration)
             case .held:
-                guard timer.elapsed < SharedStage.waitLimit else {
-                    return .miss(nil, timer.step(.shared, detail: "miss, waited in vain for another machine"))
+                // The other machine may have many downloads to do before this one.
+                guard timer.elapsed < SharedStage.waitLimit, job.context.priority < .high else {
+                    return .miss(nil, timer.step(.shared, detail: "miss, not waiting for another machine"))
                 }
                 guard (try? await Task.sleep(for: backOff.next())) != nil else { throw .cancelled }
             }
@@ -122,19 +128,34 @@ extension ImageDataLoader {
 extension ImageDataLoader {
     /// Returns the key of a load in the shared tier; `nil` if its bytes are not for other machines.
     ///
-    /// Bytes that depend on cookies, credentials or header fields of the request, on hooks, or on a server whose
-    /// certificate is not verified, are not. The key contains a digest of the downloader's own fields, by which a server
-    /// may select one of several variants.
+    /// Bytes that depend on cookies, credentials or header fields of the request, on hooks or a network of the user's
+    /// own, or on a server whose certificate is not verified, are not. The key contains a digest of the whole URLs,
+    /// because a `cacheKey` and ignored query items (as signatures) are promises to this process only; and of what all
+    /// requests of the downloader have in common: its own fields, by which a server may select one of several
+    /// variants, and the servers that it trusts.
     func sharedKey(for load: Load) -> String? {
-        let downloader = source.downloader, configuration = downloader.configuration
-        guard shared != nil, let server = load.server, !downloader.changesFields,
-            configuration.responseModifier == nil, configuration.decryptor == nil,
-            load.request.resource.remotes.allSatisfy({ load.policy.transport.applied(to: $0).isAnonymous })
+        let downloader = source.downloader, remotes = load.request.resource.remotes
+        guard shared != nil, let server = load.server,
+            !downloader.changesFields, downloader.configuration.isWithoutHooks,
+            remotes.allSatisfy({ load.policy.transport.applied(to: $0).isAnonymous })
         else { return nil }
         let fields = downloader.selectingFields(ofSent: server).filter { !$0.isIndifferent }
         guard !fields.contains(where: \.isCredential) else { return nil }
-        let text = fields.map { "\($0.name.lowercasedASCII): \($0.value)" }.sorted().joined(separator: "\n")
-        return "\(load.request.resourceKey)\nfields:\(Digest(sha256: Array(text.utf8)).hexadecimal)"
+        let lines = fields.map { "\($0.name.lowercasedASCII): \($0.value)" } + downloader.configuration.trustLines
+        let text = (lines.sorted() + remotes.map(\.url)).joined(separator: "\n")
+        return "\(load.request.resourceKey)\nrequest:\(Digest(sha256: Array(text.utf8)).hexadecimal)"
+    }
+}
+
+extension Downloader.Configuration {
+    /// A Boolean value indicating whether bytes arrive as their server has sent them.
+    fileprivate var isWithoutHooks: Bool { responseModifier == nil && decryptor == nil && network == nil }
+
+    /// The settings that determine which servers are trusted; none by default.
+    fileprivate var trustLines: [String] {
+        let pins = pinnedPublicKeys.map { "pin \($0.key) \($0.value.sorted().joined(separator: " "))" }
+        let authority = certificateAuthorityFile.map { ["authority \($0)"] } ?? []
+        return pins + authority + (refusesPrivateNetworks ? ["public"] : [])
     }
 }
 
@@ -153,7 +174,9 @@ extension HTTPField {
         ["user-agent", "accept-encoding"].contains(name.lowercasedASCII) || CacheControl.isRequestField(name)
     }
 
+    /// A Boolean value indicating whether the name tells that the value is a secret, as that of `X-Api-Key` does.
     fileprivate var isCredential: Bool {
-        ["authorization", "cookie", "proxy-authorization"].contains(name.lowercasedASCII)
+        let name = name.lowercasedASCII
+        return ["auth", "cookie", "token", "key", "secret", "session"].contains { name.contains($0) }
     }
 }

@@ -21,7 +21,9 @@ extension ImageDataLoader {
         )
         let url = response.effectiveURL
         retention.record.effectiveURL = checksum(ofTarget: url, origin: response.origin, for: request)
-        if let confirmed = fetched.confirmed { await refresh(confirmed, with: &retention) }
+        if let confirmed = fetched.confirmed, load.policy.access.contains(.writeOriginal) {
+            await refresh(confirmed, with: &retention)
+        }
         let isWritten = if case .none = retention.place { false } else { true }
         let image = EncodedImage(
             bytes: fetched.bytes,
@@ -36,6 +38,7 @@ extension ImageDataLoader {
             onReplacement: replacementHandler(for: request),
             writer: writer(of: fetched, retention: retention, for: load),
             publisher: publisher(of: fetched, retention: retention, for: load, lease: lease),
+            lease: lease,
             isWritten: isWritten,
             mayBeDerivedFrom: isWritten && isForOthers(retention) && retention.selection.isEmpty
                 && diskKey(of: fetched, for: request).map { $0 == request.resourceKey } ?? true,
@@ -108,8 +111,8 @@ extension ImageDataLoader {
             return { () async throws(EideticError) in
                 let work = try work.get()
                 let (key, metadata) = try await self.destination(for: key, retention: retention)
+                let bytes = try await self.serialized(bytes, for: key)
                 try await disk.insert(bytes, for: key, metadata: metadata, within: work)
-                if self.replacesOriginals { try await disk.remove(DiskCache.placeholderKey(of: key)) }
             }
         }
     }

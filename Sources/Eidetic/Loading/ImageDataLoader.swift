@@ -35,15 +35,15 @@ final class ImageDataLoader: Sendable {
     /// The tier between the disk and the source; `nil` without one.
     let shared: SharedStage?
     let freshnessPolicy: ImagePipeline.Configuration.Freshness
-    /// A Boolean value indicating whether derived images replace the bytes that they were made from.
-    let replacesOriginals: Bool
     let source: ImageDataSource
     /// The images whose download was handed over; `nil` without a service for it.
     let transferredImages: TransferredImages?
     let renditions: RenditionIndex
     let activeImages = ActiveImages()
-    private let gate: InteractionGate
+    let gate: InteractionGate
     let pool = WorkPool(name: "eidetic store", maximumThreadCount: 1)
+    let serializer: ImageCache.Serializer
+    let serializerPool: WorkPool
     private let jobs = TaskCoalescer<JobKey, Update, EncodedImage>()
 
     init(configuration: ImagePipeline.Configuration, gate: InteractionGate, renditions: RenditionIndex) {
@@ -52,7 +52,11 @@ final class ImageDataLoader: Sendable {
         disk = configuration.diskCache
         shared = SharedStage(configuration)
         freshnessPolicy = configuration.freshness
-        replacesOriginals = configuration.derivedImages.policy == .derived
+        serializer = configuration.serializer
+        serializerPool = WorkPool(
+            name: "eidetic serializer",
+            maximumThreadCount: configuration.maximumConcurrentDecodes
+        )
         source = ImageDataSource(configuration: configuration)
         transferredImages = TransferredImages(configuration: configuration)
     }
@@ -91,12 +95,17 @@ final class ImageDataLoader: Sendable {
     /// Removes bytes that proved to be broken from the cache that had them, unless they were replaced meanwhile.
     func discard(_ image: EncodedImage, for request: ImageRequest) async {
         activeImages.remove(image, for: request.dataKey)
-        if let entry = image.sharedEntry { await shared?.remove(entry.key, ifEqualTo: SharedEntry.encode(entry)) }
+        if let entry = image.sharedEntry {
+            let value = try? await pool.run { _ in SharedEntry.encode(entry) }
+            if let value { await shared?.remove(entry.key, ifEqualTo: value) }
+        }
         guard image.isFromDisk, let disk, let work = try? disk.beginWork() else { return }
         defer { work.end() }
         let key = image.diskKey ?? request.resourceKey
         _ = try? await pool.run { _ throws(EideticError) in
-            guard try disk.blocking.read(key, allowingExpired: true)?.bytes == image.bytes else { return }
+            guard let entry = try disk.blocking.read(key, allowingExpired: true),
+                try self.storedEntry(entry).bytes == image.bytes
+            else { return }
             try disk.blocking.removeOriginal(key)
         }
     }
@@ -104,6 +113,7 @@ final class ImageDataLoader: Sendable {
     /// Records that a server's bytes are not an image, so that it is not queried again soon.
     func recordFailure(_ error: EideticError, of image: EncodedImage, for load: Load) {
         activeImages.remove(image, for: load.request.dataKey)
+        if error.indicatesBrokenImage { image.lease?.end(with: .waived(SharedStage.failureInterval)) }
         guard let server = image.server.map({ load.policy.transport.applied(to: $0) }) else { return }
         source.downloader.recordFailure(error, of: server, after: image.responses)
     }
@@ -149,7 +159,8 @@ extension ImageDataLoader {
             do throws(EideticError) {
                 return try await fetch(job, validating: stale, after: steps, lease: lease)
             } catch {
-                lease?.end(with: .waived(SharedStage.failureInterval))
+                // After a failure all others try at once; after a cancellation the next one loads for them.
+                lease?.end(with: error.code == .cancelled ? .released : .waived(SharedStage.failureInterval))
                 throw error
             }
         }

@@ -10,8 +10,18 @@ extension ImageLoader {
         guard let disk = derived.disk, mayUseDerivedImages(for: load) else { return nil }
         try await gate.waitUntilOpen(for: job.context)
         let timer = StepTimer(job.context), (key, original) = (load.request.derivedKey, load.request.resourceKey)
-        let entry = try? await disk.derivedEntry(for: key, from: original, context: job.context)
-        guard let found = entry.flatMap({ usable($0, for: load) }) else { return nil }
+        let budget = dataLoader.source.downloader.bodyBudget
+        try await budget.waitForRoom(for: job.context)
+        guard let entry = try? await disk.derivedEntry(for: key, from: original, context: job.context),
+            var usable = usable(entry, for: load)
+        else { return nil }
+        let share = budget.makeCompleteShare(of: entry.entry.bytes, for: job.context)
+        defer { share.release() }
+        if usable.record == nil {
+            guard let stored = try? await dataLoader.storedEntry(entry.entry, context: job.context) else { return nil }
+            usable.bytes = stored.bytes
+        }
+        let found = usable
         let step = timer.step(.disk, detail: found.detail)
         do throws(EideticError) {
             let rendition = try await stage.run(decoding: found.bytes, in: job.context) {
@@ -20,7 +30,7 @@ extension ImageLoader {
             }
             return output(rendition, of: found, after: step, for: load, token: job.token)
         } catch  where error.code != .cancelled {
-            _ = try? await disk.remove(key)
+            if found.record != nil, error.indicatesBrokenImage { _ = try? await disk.remove(key) }
             return nil
         }
     }
@@ -30,8 +40,12 @@ extension ImageLoader {
         guard let disk = derived.disk, mayUseDerivedImages(for: load) else { return nil }
         let timer = StepTimer(), (key, original) = (load.request.derivedKey, load.request.resourceKey)
         guard let entry = try? disk.blocking.derivedEntry(for: key, from: original),
-            let found = usable(entry, for: load)
+            var found = usable(entry, for: load)
         else { return nil }
+        if found.record == nil {
+            guard let stored = try? dataLoader.storedEntry(entry.entry) else { return nil }
+            found.bytes = stored.bytes
+        }
         let step = timer.step(.disk, detail: found.detail)
         guard let rendition = try? self.rendition(of: found, for: load, context: nil) else { return nil }
         return output(rendition, of: found, after: step, for: load, token: token)
@@ -48,7 +62,7 @@ extension ImageLoader {
 
     /// A derived image that may be used.
     private struct Found: Sendable {
-        let bytes: [UInt8]
+        var bytes: [UInt8]
         /// `nil` if the application has stored the image.
         let record: DerivedImageRecord?
         let timeToLive: Duration?
@@ -67,7 +81,8 @@ extension ImageLoader {
             return Found(bytes: entry.bytes, record: nil, timeToLive: dataLoader.timeToLive(of: entry.metadata))
         }
         if let record {
-            guard record.provenance.checksum == original.checksum else { return nil }
+            let hasFrames = record.isStill || !load.request.options.needsAllFrames
+            guard hasFrames, record.provenance.checksum == original.checksum else { return nil }
         } else {
             guard entry.metadata.storageTime >= original.metadata.storageTime else { return nil }
         }
@@ -81,9 +96,11 @@ extension ImageLoader {
         context: JobContext?
     ) throws(EideticError) -> DecodeStage.Rendition {
         let timer = StepTimer()
-        let decoded = try DerivedImageCoding.decode(found.bytes, limits: stage.limits, context: context)
-        let scale = stage.policy(for: load).options.scale
-        let image = found.record?.restored(decoded, scale: scale) ?? decoded
+        var options = DecodeOptions()
+        (options.frames, options.scale) = (stage.policy(for: load).options.frames, stage.policy(for: load).options.scale)
+        let limits = stage.limits, scale = options.scale
+        let decoded = try DerivedImageCoding.decode(found.bytes, options: options, limits: limits, context: context)
+        let image = found.record?.restored(decoded, scale: scale) ?? decoded.replacingScale(scale)
         return DecodeStage.Rendition(image: image, steps: [timer.step(.decode, detail: "derived, \(image.size)")])
     }
 
@@ -94,7 +111,13 @@ extension ImageLoader {
         for load: Load,
         token: RenditionIndex.LoadToken
     ) -> Output {
-        token.insert(rendition.image, for: load.request, from: .disk, timeToLive: found.timeToLive)
+        token.insert(
+            rendition.image,
+            for: load.request,
+            from: .disk,
+            timeToLive: found.timeToLive,
+            hasSourceSize: found.record != nil
+        )
         return Output(
             image: rendition.image,
             source: .disk,

@@ -60,6 +60,9 @@ struct LoadPolicy: Sendable {
     var defersDecoding: Bool
     /// A Boolean value indicating whether the bytes are written to the disk cache.
     let writesToDisk: Bool
+    /// A Boolean value indicating whether the bytes may be stored in the shared tier: only what is stored on disk and
+    /// was decoded.
+    var isShared: Bool { writesToDisk && !defersDecoding }
     /// The caches that the request allows.
     let access: ImageRequest.CacheAccess
     /// The settings of downloads.

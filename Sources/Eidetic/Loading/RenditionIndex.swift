@@ -55,14 +55,17 @@ final class RenditionIndex: Sendable {
         ///   - request: The request that it answers.
         ///   - source: The tier that had the bytes.
         ///   - timeToLive: The time for which the image is fresh; `nil` without a limit.
+        ///   - hasSourceSize: A Boolean value indicating whether the image records the size of the resource, so that
+        ///     other sizes can be made from it.
         func insert(
             _ image: Image,
             for request: ImageRequest,
             from source: ImageSource,
-            timeToLive: Duration? = nil
+            timeToLive: Duration? = nil,
+            hasSourceSize: Bool = true
         ) {
             guard timeToLive != .zero, request.cacheAccess.contains(.writeMemory), !isOutdated(image) else { return }
-            let (key, base, memory) = (request.imageKey, request.baseKey, index.memory)
+            let (key, base, memory) = (request.imageKey, hasSourceSize ? request.baseKey : nil, index.memory)
             let insert = source == .disk ? memory.insertFromDisk : memory.insert
             insert(image, key, base, request.rendering.isCropped, timeToLive)
             index.add(key, to: resourceKey)

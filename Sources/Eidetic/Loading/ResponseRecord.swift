@@ -72,16 +72,19 @@ struct ResponseRecord: Sendable, Hashable {
 
 /// An entry on disk with its record.
 struct StoredEntry: Sendable {
+    /// The entry with the bytes on disk.
     let entry: DiskCache.Entry
+    /// The encoded image.
+    let bytes: [UInt8]
     let record: ResponseRecord
     /// A Boolean value indicating whether the entry is older than the disk cache's maximum age.
     let isExpired: Bool
 
-    init(_ entry: DiskCache.Entry, isExpired: Bool = false) {
-        (self.entry, self.isExpired) = (entry, isExpired)
+    /// Creates the stored entry; without `bytes` those on disk are the encoded image.
+    init(_ entry: DiskCache.Entry, bytes: [UInt8]? = nil, isExpired: Bool = false) {
+        (self.entry, self.bytes, self.isExpired) = (entry, bytes ?? entry.bytes, isExpired)
         record = ResponseRecord(entry.metadata)
     }
 
-    var bytes: [UInt8] { entry.bytes }
     var fields: [HTTPField] { entry.metadata.headers }
 }

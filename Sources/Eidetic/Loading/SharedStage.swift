@@ -19,6 +19,21 @@ struct SharedStage: Sendable {
         work = BackgroundWorkGroup(named: "eidetic shared tier", provider: configuration.environment)
     }
 
+    /// Searches a value, and tries to acquire a lease; it is released after a cancellation or another error, because the
+    /// server may have granted it all the same.
+    func lookUp(
+        _ key: String,
+        leasing lease: SharedLease?
+    ) async throws(EideticError) -> (SharedLookup, HeldLease?) {
+        do throws(EideticError) {
+            let found = try await tier.lookUp(key, leasing: lease)
+            return (found, found.lease == .granted ? lease.map { HeldLease($0, key: key, tier: tier) } : nil)
+        } catch {
+            if let lease { HeldLease(lease, key: key, tier: tier).end(with: .released) }
+            throw error
+        }
+    }
+
     /// Removes a value that proved to be unusable; a failure is logged.
     func remove(_ key: String, ifEqualTo value: [UInt8]?) async {
         do throws(EideticError) { try await tier.remove(key, ifEqualTo: value) } catch {
@@ -38,7 +53,7 @@ final class HeldLease: Sendable {
     init(_ lease: SharedLease, key: String, tier: any SharedTier) {
         (self.lease, self.key, self.tier) = (lease, key, tier)
         renewal = Task.detached {
-            while (try? await Task.sleep(for: lease.duration / 3)) != nil {
+            while (try? await Task.sleep(for: max(lease.duration / 3, .milliseconds(1)))) != nil {
                 try? await tier.update(lease, of: key, to: .renewed)
             }
         }

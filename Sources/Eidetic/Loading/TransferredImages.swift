@@ -10,6 +10,7 @@ final class TransferredImages: Sendable {
     private let provider: any BackgroundDownloader
     private let disk: DiskCache
     private let limit: ByteCount
+    private let storesUnchanged: Bool
     private let pool = WorkPool(name: "eidetic arrival", maximumThreadCount: 1)
     private let waiters = Guarded<[String: [Arrivals.Continuation]]>([:])
     /// A Boolean value indicating whether the provider once did not answer in time, so that no load waits for it again.
@@ -23,6 +24,7 @@ final class TransferredImages: Sendable {
             return nil
         }
         (self.provider, self.disk, limit) = (provider, disk, configuration.decodeLimits.encodedBytes)
+        storesUnchanged = configuration.serializer.isIdentity
         provider.setReceiver { [weak self] download in await self?.receive(download) ?? false }
     }
 
@@ -132,7 +134,7 @@ extension TransferredImages {
         downloader: Downloader
     ) async throws(EideticError) -> BackgroundDownloadRequest {
         let request = load.request
-        guard let server = load.server, load.policy.writesToDisk, !request.usesCookies else {
+        guard let server = load.server, load.policy.writesToDisk, !request.usesCookies, storesUnchanged else {
             throw Self.refusal(of: request)
         }
         let key = try disk.storedKeyForWriting(request.resourceKey)
@@ -144,7 +146,7 @@ extension TransferredImages {
     }
 
     private static func refusal(of request: ImageRequest) -> EideticError {
-        let reason = "its cookies, certificate, credentials or hooks belong to this process"
+        let reason = "its cookies, certificate, credentials, hooks or serializer belong to this process"
         return EideticError(.refused, message: "\(request.name) cannot be handed over: \(reason)")
     }
 }

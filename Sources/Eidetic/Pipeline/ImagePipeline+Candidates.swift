@@ -73,7 +73,7 @@ extension ImageRequest {
             options: options,
             ignoredQueryItems: ignoredQueryItems
         )
-        request.priority = priority
+        (request.priority, request.cacheAccess) = (priority, cacheAccess)
         return request
     }
 }

@@ -25,6 +25,13 @@ extension ImagePipeline {
         /// The disk cache for encoded images; `nil`, the default of this initializer, for none.
         public var diskCache: DiskCache?
 
+        /// The conversion between encoded images and the bytes on disk, as for encryption; none by default.
+        ///
+        /// Loads write through it, with the bytes as they were received, and read what the pipeline's ``cache`` has
+        /// stored. The disk then has no images that loads derive, whatever ``derivedImages`` is, and downloads are not
+        /// handed over to ``transfers``. The shared tier has the bytes as they were received.
+        public var serializer = ImageCache.Serializer()
+
         /// The images of other sizes, and the transformed ones, that are kept on disk; by default those whose reading
         /// takes less than a quarter of the time in which they were made.
         public var derivedImages = DerivedImages()
@@ -35,9 +42,9 @@ extension ImagePipeline {
         /// while one loads it the others wait. A tier that does not respond makes loads slower, and none fails.
         ///
         /// Never shared is what depends on who loads it: with cookies, credentials or header fields of the request,
-        /// with a downloader that has a `requestModifier`, a `responseModifier`, a `decryptor` or credentials, or with
-        /// an unverified certificate; and what its server marks as `private` or `no-store`, or sends with cookies. Nor
-        /// is an image that was not decoded.
+        /// with a downloader that has a `requestModifier`, a `responseModifier`, a `decryptor`, a
+        /// `network` or credentials, or with an unverified certificate; and what its server marks as `private`,
+        /// `no-store` or `no-cache`, or sends with cookies. Nor is an image that was not decoded.
         public var sharedTier: (any SharedTier)?
 
         /// The time for which a cached image is used without its server; the disk cache's maximum age by default.

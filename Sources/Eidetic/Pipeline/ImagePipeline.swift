@@ -53,6 +53,7 @@ public final class ImagePipeline: Sendable {
         let derived = DerivedImageStore(
             settings: configuration.derivedImages,
             disk: configuration.diskCache,
+            mayWrite: configuration.serializer.isIdentity,
             stage: stage,
             memory: memory
         )

@@ -142,6 +142,9 @@ extension ImageRequest.Resource {
         }
     }
 
+    /// A suffix that separates the states of a local file; empty for any other resource.
+    var versionSuffix: String { if case .file(let file) = self { "\n\(file.version ?? "")" } else { "" } }
+
     /// Returns a suffix that separates bytes from those that other options bring from the same URL.
     ///
     /// Bytes from a server with an unverified certificate may be forged, and cookies tell users apart.

@@ -44,7 +44,8 @@ public struct ImageRequest: Sendable, Hashable {
     /// It applies to memory and disk, and to equal loads, which are coalesced. Equal keys promise equal images, for all
     /// URLs, header fields and credentials: a key for what only one user may see has to name the user.
     /// `ImagePipeline.Configuration.requestProcessors` can set it for all requests. `ImageCache.Key` finds the image by
-    /// the same text.
+    /// the same text. It does not apply to candidates, which are images of their own,
+    /// and a changed local file is another image all the same.
     public var cacheKey: String? { didSet { updateIdentity() } }
 
     /// The caches that the load may read and write; all by default.
@@ -177,7 +178,8 @@ extension ImageRequest {
             cacheKey: String? = nil,
             cacheAccess: CacheAccess = .all
         ) {
-            let name = cacheKey ?? resource.identity(ignoringQueryItems: ignoredQueryItems)
+            let name =
+                cacheKey.map { $0 + resource.versionSuffix } ?? resource.identity(ignoringQueryItems: ignoredQueryItems)
             resourceKey = name + resource.identitySuffix(for: options)
             imageKey = rendering.cacheKey(for: resourceKey, options: options)
             let fullSize = rendering.atFullSize
@@ -214,6 +216,9 @@ extension ImageRequest {
 }
 
 extension ImageOptions {
+    /// A Boolean value indicating whether all frames of an animation are requested.
+    var needsAllFrames: Bool { contains(.preloadAllFrames) && !contains(.firstFrameOnly) }
+
     /// The options with those that they imply: a required animation implies all frames.
     fileprivate var withImpliedOptions: ImageOptions {
         contains(.matchAnimatedImage) && !contains(.firstFrameOnly) ? union(.preloadAllFrames) : self

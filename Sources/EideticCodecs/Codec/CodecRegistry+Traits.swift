@@ -19,6 +19,18 @@ extension CodecRegistry {
         return codecs
     }
 
+    /// The encoders whose trait is enabled in this build.
+    static var optionalEncoders: [any FormatEncoder.Type] {
+        var encoders: [any FormatEncoder.Type] = []
+        #if AVIF
+        encoders.append(AVIFEncoder.self)
+        #endif
+        #if HEIF
+        encoders.append(HEICEncoder.self)
+        #endif
+        return encoders
+    }
+
     /// Returns the trait that a build needs for a format; `nil` if it needs none.
     static func trait(of format: ImageFormat) -> String? {
         switch format {

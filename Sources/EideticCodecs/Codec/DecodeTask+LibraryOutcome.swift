@@ -37,6 +37,16 @@ extension eidetic_codec_outcome {
         throw EideticError(code, message: "\(format.rawValue): \(text.isEmpty ? "decoding failed" : text)")
     }
 
+    /// Throws an error of encoding unless the call succeeded.
+    func checkEncoding(format: ImageFormat) throws(EideticError) {
+        do throws(EideticError) {
+            try check(format: format)
+        } catch {
+            let isOwn = error.code == .unsupportedFormat || error.code == .outOfMemory
+            throw EideticError(isOwn ? error.code : .encodingFailed, message: error.message)
+        }
+    }
+
     /// The error code of the outcome; `nil` after success.
     private var code: EideticError.Code? {
         switch status {

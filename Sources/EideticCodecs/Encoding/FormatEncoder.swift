@@ -4,6 +4,34 @@ import EideticCore
 protocol FormatEncoder: SendableMetatype {
     static var format: ImageFormat { get }
 
-    /// Encodes an image; `quality` lies between 0 and 1, and lossless formats ignore it.
-    static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8]
+    /// A Boolean value indicating whether all frames of an animation are encoded, instead of the first one alone.
+    static var isAnimated: Bool { get }
+
+    /// The scale of qualities; `nil` for a lossless format.
+    static var qualityScale: QualityScale? { get }
+
+    /// Encodes an image; an animation only if ``isAnimated`` is true.
+    ///
+    /// - Parameters:
+    ///   - image: The image, whose pixels are decoded.
+    ///   - quality: The quality, from 0 to 1; at most that of the options.
+    ///   - options: The form of the file.
+    /// - Returns: The file.
+    /// - Throws: `encodingFailed`, `unsupportedFormat` if a library is missing, or `outOfMemory`.
+    static func encode(_ image: Image, quality: Double, options: EncodeOptions) throws(EideticError) -> [UInt8]
+}
+
+/// A scale of qualities on which the logarithm of the file's size is nearly a straight line.
+struct QualityScale: Sendable {
+    /// The growth of the logarithm of the size along the scale, for photographs.
+    let slope: Double
+    /// The part of a byte limit that is aimed at: less for an encoder whose steps are coarse.
+    let aim: Double
+    /// Returns the position of a quality on the scale.
+    let position: @Sendable (_ quality: Double) -> Double
+    /// Returns the quality at a position on the scale.
+    let quality: @Sendable (_ position: Double) -> Double
+
+    /// The scale of an encoder that counts in steps of quality.
+    static let steps = QualityScale(slope: 4, aim: 0.95, position: { $0 }, quality: { $0 })
 }

@@ -3,22 +3,25 @@ public import EideticCore
 /// Encodes images.
 public enum ImageEncoder {
     private static var encoders: [any FormatEncoder.Type] {
-        [JPEGEncoder.self, PNGEncoder.self, WebPEncoder.self, GIFEncoder.self]
+        [JPEGEncoder.self, PNGEncoder.self, WebPEncoder.self, GIFEncoder.self] + CodecRegistry.optionalEncoders
     }
 
-    /// The formats that can be encoded, the same in every build.
+    /// The formats that this build encodes.
     public static var supportedFormats: [ImageFormat] { encoders.map { $0.format } }
+
+    /// The formats in which all frames of an animation are encoded.
+    public static var animatedFormats: [ImageFormat] { encoders.filter { $0.isAnimated }.map { $0.format } }
 
     /// Encodes an image.
     ///
-    /// JPEG has no transparency: the image is composited on white. GIF keeps all frames of an animation, with at most
-    /// 256 colours and no partial transparency; the other formats encode the first frame.
+    /// JPEG has no transparency: the image is composited on white. JPEG and HEIC have the first frame of an animation
+    /// only; GIF has at most 256 colours a frame and no partial transparency.
     ///
     /// - Parameters:
     ///   - image: The image, in sRGB.
     ///   - format: One of ``supportedFormats``.
-    ///   - quality: The quality of JPEG and WebP, from 0 to 1; WebP at 1 is lossless. 0.85 by default. PNG is always
-    ///     lossless.
+    ///   - quality: The quality of a lossy format, from 0 to 1; WebP and AVIF at 1 are lossless. 0.85 by default. PNG is
+    ///     always lossless.
     /// - Returns: The encoded file.
     /// - Throws: `unsupportedFormat`, `invalidArgument` if `quality` is out of range, `encodingFailed` if the format
     ///   cannot hold the size, or `outOfMemory`; for a deferred image, the errors of decoding it.
@@ -27,13 +30,78 @@ public enum ImageEncoder {
         as format: ImageFormat,
         quality: Double = 0.85
     ) throws(EideticError) -> [UInt8] {
-        guard let encoder = encoders.first(where: { $0.format == format }) else {
-            let known = supportedFormats.map(\.rawValue).joined(separator: ", ")
-            throw EideticError(.unsupportedFormat, message: "\(format) cannot be encoded, only \(known)")
+        var options = EncodeOptions()
+        options.quality = quality
+        return try encode(image, as: format, options: options)
+    }
+
+    /// Encodes an image within limits, with metadata, or in another form.
+    ///
+    /// - Parameters:
+    ///   - image: The image, in sRGB.
+    ///   - format: One of ``supportedFormats``.
+    ///   - options: The quality, the limits and the form of the file.
+    /// - Returns: The encoded file.
+    /// - Throws: The errors of ``encode(_:as:quality:)``; `invalidArgument` also if a limit is not positive, and
+    ///   `encodingFailed` also if the limit of bytes is too small for the image, or the metadata too large for the
+    ///   format.
+    public static func encode(
+        _ image: Image,
+        as format: ImageFormat,
+        options: EncodeOptions
+    ) throws(EideticError) -> [UInt8] {
+        let encoder = try encoder(of: format)
+        try options.check()
+        let image = try image.decodedSynchronously().prepared(for: encoder, maximumSize: options.maximumSize)
+        guard let limit = options.maximumByteCount?.bytes else {
+            return try encoder.encode(image, quality: options.quality, options: options)
         }
+        guard let bytes = try encode(image, with: encoder, options: options, limit: limit) else {
+            let reason = "the image of \(image.size) pixels does not fit into \(limit) bytes; use a smaller size"
+            throw EideticError(.encodingFailed, message: "\(format.rawValue): \(reason)")
+        }
+        return bytes
+    }
+
+    private static func encoder(of format: ImageFormat) throws(EideticError) -> any FormatEncoder.Type {
+        if let encoder = encoders.first(where: { $0.format == format }) { return encoder }
+        if [.avif, .heic].contains(format), let trait = CodecRegistry.trait(of: format) {
+            let remedy = "build Eidetic with the package trait \(trait)"
+            throw EideticError(.unsupportedFormat, message: "this build has no encoder for \(format); \(remedy)")
+        }
+        let known = supportedFormats.map(\.rawValue).joined(separator: ", ")
+        throw EideticError(.unsupportedFormat, message: "\(format) cannot be encoded, only \(known)")
+    }
+
+    /// Returns the largest file within a limit; `nil` if there is none.
+    private static func encode(
+        _ image: Image,
+        with encoder: any FormatEncoder.Type,
+        options: EncodeOptions,
+        limit: Int
+    ) throws(EideticError) -> [UInt8]? {
+        guard let scale = encoder.qualityScale else {
+            let search = ByteCountSearch(limit: limit, range: image.smallestScale...0, slope: 2)
+            return try search.run { scale throws(EideticError) in
+                try encoder.encode(image.scaled(byLogarithm: scale), quality: options.quality, options: options)
+            }
+        }
+        let last = scale.position(options.quality), first = scale.position(0)
+        let search = ByteCountSearch(limit: limit, range: first...last, slope: scale.slope, aim: scale.aim)
+        return try search.run { position throws(EideticError) in
+            let quality = position == last ? options.quality : scale.quality(position)
+            return try encoder.encode(image, quality: quality, options: options)
+        }
+    }
+}
+
+extension EncodeOptions {
+    fileprivate func check() throws(EideticError) {
         guard (0...1).contains(quality) else {
             throw EideticError(.invalidArgument, message: "the quality is \(quality); it must be between 0 and 1")
         }
-        return try encoder.encode(try image.decodedSynchronously(), quality: quality)
+        guard maximumSize?.isPositive != false, maximumByteCount?.bytes ?? 1 > 0 else {
+            throw EideticError(.invalidArgument, message: "the limits of pixels and bytes must be positive")
+        }
     }
 }

@@ -1,6 +1,6 @@
 import EideticCore
 
-/// A reader of the orientation in EXIF metadata.
+/// The orientation in EXIF metadata.
 ///
 /// Reads the first directory only, at most its entries, and follows no offset outside the block.
 ///
@@ -8,27 +8,45 @@ import EideticCore
 enum Exif {
     /// Returns the orientation; `up` if the block has none or is invalid.
     static func orientation(in block: UnsafeRawBufferPointer) -> ImageOrientation {
-        var tiff = block
-        if block.contains("Exif\0\0"), let content = block.slice(at: 6, count: block.count - 6) { tiff = content }
+        entry(in: block).map { ImageOrientation(exif: $0.value) } ?? .up
+    }
+
+    /// Returns a block with the orientation 1.
+    static func upright(_ block: [UInt8]) -> [UInt8] {
+        guard let entry = block.withUnsafeBytes({ entry(in: $0) }), entry.value != 1 else { return block }
+        var block = block
+        for index in entry.bytes { block[index] = 0 }
+        block[entry.isLittleEndian ? entry.bytes.lowerBound : entry.bytes.upperBound - 1] = 1
+        return block
+    }
+
+    /// The entry of the orientation.
+    private struct Entry {
+        let value: Int
+        /// The place of the value in the block.
+        let bytes: Range<Int>
+        let isLittleEndian: Bool
+    }
+
+    private static func entry(in block: UnsafeRawBufferPointer) -> Entry? {
+        let start = block.contains("Exif\0\0") ? 6 : 0
+        guard let tiff = block.slice(at: start, count: block.count - start) else { return nil }
         let isLittle = tiff.contains("II")
-        guard isLittle || tiff.contains("MM") else { return .up }
+        guard isLittle || tiff.contains("MM") else { return nil }
         func short(at offset: Int) -> Int? { isLittle ? tiff.littleEndian16(at: offset) : tiff.bigEndian16(at: offset) }
         func long(at offset: Int) -> Int? { isLittle ? tiff.littleEndian32(at: offset) : tiff.bigEndian32(at: offset) }
-        guard short(at: 2) == 42, let directory = long(at: 4), let entries = short(at: directory) else { return .up }
+        guard short(at: 2) == 42, let directory = long(at: 4), let entries = short(at: directory) else { return nil }
         for index in 0..<entries {
             let entry = directory + 2 + 12 * index
             guard let tag = short(at: entry) else { break }
-            if tag == 274 { return ImageOrientation(exif: value(ofEntryAt: entry, short: short, long: long) ?? 0) }
+            guard tag == 274 else { continue }
+            // The first value, of type short (3) or long (4).
+            let isLong = short(at: entry + 2) == 4
+            guard isLong || short(at: entry + 2) == 3, let value = isLong ? long(at: entry + 8) : short(at: entry + 8)
+            else { return nil }
+            let place = start + entry + 8
+            return Entry(value: value, bytes: place..<place + (isLong ? 4 : 2), isLittleEndian: isLittle)
         }
-        return .up
-    }
-
-    /// Returns the first value of an entry of type short (3) or long (4).
-    private static func value(ofEntryAt entry: Int, short: (Int) -> Int?, long: (Int) -> Int?) -> Int? {
-        switch short(entry + 2) {
-        case 3: short(entry + 8)
-        case 4: long(entry + 8)
-        default: nil
-        }
+        return nil
     }
 }

@@ -55,14 +55,15 @@ public enum BlurHash {
     ///   - size: The size in pixels; 32 × 32 by default, which a view enlarges.
     ///   - punch: The factor of the contrast; 1 by default.
     /// - Returns: The blurred image.
-    /// - Throws: `invalidArgument` if the text is no BlurHash, or the size is out of range (1 to 4096 each way).
+    /// - Throws: `invalidArgument` if the text is no BlurHash, the size is out of range (1 to 512 each way), or `punch` is
+    ///   not finite.
     public static func decode(
         _ text: String,
         size: PixelSize = PixelSize(width: 32, height: 32),
         punch: Double = 1
     ) throws(EideticError) -> PixelBuffer {
-        guard (1...4_096).contains(size.width), (1...4_096).contains(size.height) else {
-            throw EideticError(.invalidArgument, message: "BlurHash: an image of \(size) pixels is out of range")
+        guard (1...512).contains(size.width), (1...512).contains(size.height), punch.isFinite else {
+            throw EideticError(.invalidArgument, message: "BlurHash: \(size) or punch \(punch) is out of range")
         }
         guard let (count, colours) = components(of: text, punch: punch) else {
             throw EideticError(.invalidArgument, message: "\"\(text.prefix(200))\" is not a BlurHash")

@@ -66,11 +66,11 @@ extension ImageTarget {
     package var key: String { "\(size) \(contentMode.rawValue)\(focusKey)" }
 
     private var focusKey: String {
-        guard contentMode == .fill, cropFocus != .center else { return "" }
-        switch cropFocus {
-        case .point(let x, let y): return " \(x),\(y)"
-        case .content: return " content"
-        }
+        guard contentMode == .fill else { return "" }
+        guard case .point(let x, let y) = cropFocus else { return " content" }
+        // One crop has one key; a coordinate that is no number counts as the middle.
+        let point = [x, y].map { $0.isNaN ? 0.5 : min(max($0, 0), 1) }
+        return point == [0.5, 0.5] ? "" : " \(point[0]),\(point[1])"
     }
 
     /// The options with which an image is decoded for the target.
@@ -78,6 +78,9 @@ extension ImageTarget {
 }
 
 extension DecodeOptions {
+    /// A Boolean value indicating whether a part of the image may be left out, or its proportions may change.
+    package var isCropping: Bool { size?.isLimited == true && (contentMode == .fill || contentMode == .stretch) }
+
     /// The size, the content mode and the focus; `nil` without a size.
     package var target: ImageTarget? {
         get { size.map { ImageTarget(size: $0, contentMode: contentMode, cropFocus: cropFocus) } }

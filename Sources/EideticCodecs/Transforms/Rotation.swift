@@ -23,7 +23,8 @@ extension ImageTransforms {
 
         /// Rotates the image.
         ///
-        /// - Throws: `invalidArgument` if the angle is not finite, `outOfMemory`.
+        /// - Throws: `invalidArgument` if the angle is not finite, `limitExceeded` if the result were larger than the
+        ///   largest image that is decoded, `outOfMemory`.
         public func apply(to pixels: PixelBuffer) throws(EideticError) -> PixelBuffer {
             guard degrees.isFinite else {
                 throw EideticError(.invalidArgument, message: "cannot rotate by \(degrees) degrees")
@@ -41,6 +42,9 @@ extension ImageTransforms {
         private func rotated(_ pixels: PixelBuffer, by angle: Double) throws(EideticError) -> PixelBuffer {
             let (sine, cosine) = (Trigonometry.sine(degrees: angle), Trigonometry.sine(degrees: angle + 90))
             let size = expandsCanvas ? Self.size(of: pixels.size, sine: abs(sine), cosine: abs(cosine)) : pixels.size
+            guard size.pixelCount <= max(pixels.size.pixelCount, DecodeLimits.standard.pixels) else {
+                throw EideticError(.limitExceeded, message: "cannot rotate \(pixels.size) to \(size): too many pixels")
+            }
             let rotation = Self.rotation(from: pixels.size, to: size, sine: sine, cosine: cosine)
             let isOpaque = pixels.alpha == .opaque && background.alpha == 255
             return try PixelBuffer(size: size, alpha: isOpaque ? .opaque : .premultiplied) { target, stride in

@@ -66,14 +66,6 @@ extension CacheCommands {
         return .success
     }
 
-    /// Removes an entry, and what stands for its bytes after an image that was made from them has replaced them.
-    ///
-    /// - Returns: `false` if there was neither.
-    private static func removeOriginal(_ key: String, from cache: DiskCache) throws(EideticError) -> Bool {
-        let entry = try cache.blocking.remove(key)
-        return try cache.blocking.remove(DiskCache.placeholderKey(of: key)) != nil || entry != nil
-    }
-
     static let remove = makeCommand(
         "remove",
         summary: "remove entries",
@@ -81,7 +73,7 @@ extension CacheCommands {
         shared: SharedCacheCommands.remove
     ) { cache, arguments throws(EideticError) in
         var status = ExitStatus.success
-        for key in arguments.operands where try !removeOriginal(key, from: cache) {
+        for key in arguments.operands where try cache.blocking.removeOriginal(key) == nil {
             Diagnostics.report("\(key): not in the cache")
             status = .failure
         }

@@ -41,7 +41,7 @@ package protocol BackgroundDownloader: Sendable {
 }
 
 /// A download to be performed in the background.
-package struct BackgroundDownloadRequest: Sendable, Hashable {
+package struct BackgroundDownloadRequest: Sendable {
     /// The text by which the receiver knows the download; contains no secret.
     package let key: String
     /// The URL.
@@ -52,17 +52,6 @@ package struct BackgroundDownloadRequest: Sendable, Hashable {
     /// Creates a request.
     package init(key: String, url: String, headers: [(name: String, value: String)] = []) {
         (self.key, self.url, self.headers) = (key, url, headers)
-    }
-
-    /// Returns whether two requests have the same key, URL and fields.
-    package static func == (left: Self, right: Self) -> Bool {
-        left.key == right.key && left.url == right.url && left.headers.elementsEqual(right.headers, by: ==)
-    }
-
-    /// Feeds the key and the URL to `hasher`.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(key)
-        hasher.combine(url)
     }
 }
 

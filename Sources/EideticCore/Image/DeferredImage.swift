@@ -46,9 +46,9 @@ package final class DeferredImage: Sendable {
     /// Sets the result to an image that was decoded elsewhere from the same bytes.
     package func fulfill(with image: Image) {
         state.withLock { state in
+            // Nobody waits before a decode has started.
             if case .pending = state { state = .finished(.success(image)) }
         }
-        state.broadcast()
     }
 
     /// Returns the result; decodes the image, or waits for the thread that is already decoding.

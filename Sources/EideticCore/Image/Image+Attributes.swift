@@ -18,7 +18,7 @@ extension Image {
         package let loopCount: Int?
         package let format: ImageFormat
         package let sourceSize: PixelSize
-        package let scale: Double
+        package var scale: Double
         package var isPartial = false
         /// `nil` if the image was not decoded.
         package var provenance: Provenance?
@@ -60,6 +60,13 @@ extension Image {
     ///
     /// - Precondition: There is at least one frame.
     package func replacingFrames(_ frames: [Frame]) -> Image { Image(frames: frames, attributes: attributes) }
+
+    /// Returns the image with another scale.
+    package func replacingScale(_ scale: Double) -> Image {
+        var image = self
+        image.attributes.scale = scale
+        return image
+    }
 
     /// Returns the image with the record of the encoded image that it was decoded from.
     package func recording(_ provenance: Provenance) -> Image {

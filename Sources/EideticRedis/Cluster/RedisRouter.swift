@@ -18,6 +18,7 @@ final class RedisRouter: Sendable {
 
     let engine: RedisEngine
     private let state: Guarded<State>
+    private let time = SystemTime()
 
     init(engine: RedisEngine, seeds: [RedisServer]) {
         self.engine = engine
@@ -35,7 +36,11 @@ final class RedisRouter: Sendable {
         let slot = KeySlot.slot(of: key)
         var results = [RedisReply](repeating: .null, count: commands.count)
         var (open, target, isAsking) = (Array(commands.indices), server(for: slot), false)
+        let deadline = time.uptime + engine.limits.timeout
         for _ in 0...Self.redirectionLimit {
+            guard time.uptime < deadline else {
+                throw EideticError(.timedOut, message: "Redis: redirections for slot \(slot) took too long")
+            }
             let replies = try await replies(to: open.map { commands[$0] }, from: target, asking: isAsking)
             let outcome = try outcome(of: replies, from: target)
             for (index, reply) in zip(open, replies) { results[index] = reply }

@@ -11,6 +11,7 @@ final class HiredisConnection: @unchecked Sendable {
     // Safe to send: one thread uses it at a time, that of the connector until it passes it on to that of the engine.
     private let context: UnsafeMutablePointer<redisContext>
     let server: RedisServer
+    private var outgoing = OutgoingBytes()
 
     /// Connects to a server; blocks.
     ///
@@ -26,6 +27,8 @@ final class HiredisConnection: @unchecked Sendable {
             throw EideticError(.outOfMemory, message: "Redis at \(server): no memory for a connection")
         }
         (self.context, self.server) = (context, server)
+        // Programs that the process starts must not inherit an authenticated connection.
+        _ = fcntl(context.pointee.fd, F_SETFD, FD_CLOEXEC)
         if context.pointee.err != 0 { throw lastError(isConnected: false) }
         redisSetTimeout(context, limit)
     }
@@ -39,7 +42,9 @@ final class HiredisConnection: @unchecked Sendable {
     ///
     /// - Throws: The error of the connection, or that of the server.
     func reply(to command: RedisCommand) throws(EideticError) -> RedisReply {
-        append(command)
+        command.bytes.withUnsafeBytes { bytes in
+            _ = redisAppendFormattedCommand(context, bytes.assumingMemoryBound(to: CChar.self).baseAddress, bytes.count)
+        }
         var pointer: UnsafeMutableRawPointer?
         guard redisGetReply(context, &pointer) == REDIS_OK else { throw lastError(isConnected: true) }
         defer { freeReplyObject(pointer) }
@@ -55,11 +60,7 @@ extension HiredisConnection {
     func endBlocking() throws(EideticError) {
         let flags = fcntl(descriptor, F_GETFL)
         guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else {
-            throw EideticError(
-                .connectionLost,
-                message: "Redis at \(server): \(SystemError.message(for: errno))",
-                systemErrorNumber: errno
-            )
+            throw systemError()
         }
         context.pointee.flags &= ~REDIS_BLOCK
         // The buffer stays, so that large replies do not allocate one each.
@@ -67,48 +68,56 @@ extension HiredisConnection {
     }
 
     /// Appends a command to the bytes to send.
-    func append(_ command: RedisCommand) {
-        command.bytes.withUnsafeBytes { bytes in
-            _ = redisAppendFormattedCommand(context, bytes.assumingMemoryBound(to: CChar.self).baseAddress, bytes.count)
-        }
-    }
+    ///
+    /// Not to the buffer of hiredis, which moves all that is left after each partial write.
+    func append(_ command: RedisCommand) { outgoing.append(command.bytes) }
 
     /// Sends as much as possible; returns `true` if nothing is left.
     func write() throws(EideticError) -> Bool {
-        var isDone: Int32 = 0
-        guard redisBufferWrite(context, &isDone) == REDIS_OK else { throw lastError(isConnected: true) }
-        return isDone == 1
+        guard outgoing.send(to: descriptor) else { throw systemError() }
+        return outgoing.isEmpty
     }
 
-    /// Receives all bytes that have arrived, by way of a buffer.
+    private func systemError() -> EideticError {
+        EideticError(
+            .connectionLost,
+            message: "Redis at \(server): \(SystemError.message(for: errno))",
+            systemErrorNumber: errno
+        )
+    }
+
+    /// Receives bytes that have arrived, by way of a buffer; at most as many as it holds, so that a server that never
+    /// stops to send does not keep the thread from all else.
     ///
     /// - Returns: `false` if the server has closed the connection; otherwise, `true`.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(EideticError) -> Bool {
-        while true {
-            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-            if count == 0 { return false }
-            if count < 0 {
-                if errno == EINTR { continue }
-                if errno == EAGAIN { return true }
-                throw EideticError(
-                    .connectionLost,
-                    message: "Redis at \(server): \(SystemError.message(for: errno))",
-                    systemErrorNumber: errno
-                )
-            }
-            let bytes = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
-            guard redisReaderFeed(context.pointee.reader, bytes, count) == REDIS_OK else {
-                throw EideticError(.badResponse, message: "Redis at \(server): the reply is malformed")
-            }
-            if count < buffer.count { return true }
+        let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        guard count > 0 else {
+            guard count < 0 else { return false }
+            if errno == EINTR || errno == EAGAIN { return true }
+            throw systemError()
         }
+        let bytes = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+        guard redisReaderFeed(context.pointee.reader, bytes, count) == REDIS_OK else {
+            throw EideticError(.badResponse, message: "Redis at \(server): the reply is malformed")
+        }
+        return true
     }
 
     /// Returns the next complete reply, if any.
-    func nextReply() throws(EideticError) -> RedisReply? {
+    ///
+    /// - Parameter limit: The largest number of bytes of an incomplete reply.
+    func nextReply(limit: Int) throws(EideticError) -> RedisReply? {
         var pointer: UnsafeMutableRawPointer?
         guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else { throw lastError(isConnected: true) }
-        guard let pointer else { return nil }
+        guard let pointer else {
+            let reader = context.pointee.reader.pointee
+            guard reader.len - reader.pos <= limit else {
+                let reason = "the reply is longer than \(ByteCount(limit))"
+                throw EideticError(.badResponse, message: "Redis at \(server): \(reason)")
+            }
+            return nil
+        }
         defer { freeReplyObject(pointer) }
         return RedisReply(pointer)
     }

@@ -1,6 +1,21 @@
 #if Redis
 import EideticCore
 
+/// The limits of the connections to servers.
+struct RedisLimits: Sendable {
+    /// The longest time for a request.
+    let timeout: Duration
+    /// The time between two attempts to reach a server that does not respond.
+    let retryInterval: Duration
+    /// The largest number of bytes of an incomplete reply: those of a value, of what is around it, and of the buffer.
+    let replyLimit: Int
+
+    init(_ configuration: RedisTier.Configuration) {
+        (timeout, retryInterval) = (configuration.timeout, configuration.retryInterval)
+        replyLimit = configuration.valueLimit.bytes + 1_048_576
+    }
+}
+
 /// The circuit breaker of one server, as a value without a clock of its own.
 ///
 /// The first time that a server does not respond, or refuses a connection, opens it: operations fail at once. The first

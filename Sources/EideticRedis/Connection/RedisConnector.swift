@@ -4,10 +4,15 @@ import Glibc
 
 /// The settings of new connections.
 struct RedisConnector: Sendable {
-    let user: String?
-    let password: String?
-    let database: Int
-    let timeout: Duration
+    private let user: String?
+    private let password: String?
+    private let database: Int
+    private let timeout: Duration
+
+    init(_ configuration: RedisTier.Configuration) {
+        (user, password, database) = (configuration.user, configuration.password, configuration.database)
+        timeout = configuration.timeout
+    }
 
     /// Connects to a server on a thread of its own, because the resolution of a host name may take long.
     func connect(

@@ -21,15 +21,14 @@ final class RedisEngine: Sendable {
     }
 
     let connector: RedisConnector
-    let retryInterval: Duration
+    let limits: RedisLimits
     private let inbox = Guarded(Inbox())
     private let wakeup: WakeupEvent
 
-    init(connector: RedisConnector, retryInterval: Duration) throws(EideticError) {
-        (self.connector, self.retryInterval) = (connector, retryInterval)
+    init(_ configuration: RedisTier.Configuration) throws(EideticError) {
+        (connector, limits) = (RedisConnector(configuration), RedisLimits(configuration))
         wakeup = try WakeupEvent()
         Thread.start(name: "eidetic-redis") { [self] in
-            blockBrokenPipe()
             RedisEngineLoop(engine: self).run()
         }
     }
@@ -38,7 +37,7 @@ final class RedisEngine: Sendable {
     ///
     /// - Throws: The error of the connection; `cancelled` as soon as the task is cancelled.
     func replies(to commands: [RedisCommand], from server: RedisServer) async throws(EideticError) -> [RedisReply] {
-        let request = RedisRequest(commands, deadline: SystemTime().uptime + connector.timeout)
+        let request = RedisRequest(commands, deadline: SystemTime().uptime + limits.timeout)
         guard post(.send(request, to: server)) else { throw .cancelled }
         return try await request.waiter.value(ifCancelled: .failure(.cancelled)).get()
     }

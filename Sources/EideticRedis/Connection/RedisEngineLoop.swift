@@ -41,7 +41,7 @@ final class RedisEngineLoop {
 
     private func link(to server: RedisServer) -> RedisLink {
         if let link = links[server] { return link }
-        let link = RedisLink(to: server, retryInterval: engine.retryInterval)
+        let link = RedisLink(to: server, limits: engine.limits)
         links[server] = link
         return link
     }

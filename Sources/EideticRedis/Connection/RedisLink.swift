@@ -11,18 +11,35 @@ final class RedisLink {
     private var sent = RequestQueue<RedisRequest>()
     /// The replies to the first of the requests that were sent.
     private var replies: [RedisReply] = []
+    /// The number of the first requests that were sent, and have failed before their replies arrived.
+    private var expiredCount = 0
+    /// The uptime at which the server has sent something for the last time.
+    private var responseTime: Duration = .zero
     private var breaker: RedisCircuitBreaker
+    private let limits: RedisLimits
 
-    init(to server: RedisServer, retryInterval: Duration) {
-        self.server = server
-        breaker = RedisCircuitBreaker(interval: retryInterval)
+    init(to server: RedisServer, limits: RedisLimits) {
+        (self.server, self.limits) = (server, limits)
+        breaker = RedisCircuitBreaker(interval: limits.retryInterval)
     }
 
     /// The descriptor to poll; `nil` without a connection.
     var descriptor: Int32? { connection?.descriptor }
 
-    /// The earliest time at which a request fails.
-    var nextDeadline: Duration? { sent.first?.deadline ?? waiting.first?.deadline }
+    /// The earliest time at which a request, or the connection, fails.
+    var nextDeadline: Duration? {
+        let next = (sent[expiredCount] ?? waiting.first)?.deadline
+        guard expiredCount > 0 else { return next }
+        return min(next ?? silenceDeadline, silenceDeadline)
+    }
+
+    /// The time at which a server counts as one that does not respond, unless it sends something before.
+    ///
+    /// One that is busy with large values may send for longer than a request waits, but not much longer.
+    private var silenceDeadline: Duration {
+        guard connection != nil, let oldest = sent.first?.deadline else { return .zero }
+        return min(responseTime + limits.timeout, oldest + limits.timeout * 3)
+    }
 
     /// Queues a request, or fails it at once.
     ///
@@ -52,7 +69,7 @@ final class RedisLink {
         isConnecting = false
         switch result {
         case .success(let connection):
-            self.connection = connection
+            (self.connection, responseTime) = (connection, now)
             if breaker.close() { Log.write(.info, category: .store, message: "Redis at \(server) responds again") }
         case .failure(let error): open(after: error, at: now)
         }
@@ -77,7 +94,8 @@ final class RedisLink {
         guard let connection else { return }
         do throws(EideticError) {
             let isOpen = try connection.receive(into: buffer)
-            while let reply = try connection.nextReply() { complete(with: reply) }
+            responseTime = now
+            while let reply = try connection.nextReply(limit: limits.replyLimit) { complete(with: reply) }
             if !isOpen {
                 disconnect(after: EideticError(.connectionLost, message: "Redis at \(server) closed the connection"))
             }
@@ -86,16 +104,21 @@ final class RedisLink {
         }
     }
 
-    /// Fails all requests if the first of them has reached its deadline.
+    /// Fails the requests that have reached their deadlines; all of them if the server sends nothing.
     func expireRequests(at now: Duration) {
-        guard let deadline = nextDeadline, deadline <= now else { return }
-        open(after: EideticError(.timedOut, message: "Redis at \(server) did not respond in time"), at: now)
+        guard let deadline = (sent.first ?? waiting.first)?.deadline, deadline <= now else { return }
+        let error = EideticError(.timedOut, message: "Redis at \(server) did not respond in time")
+        guard silenceDeadline > now else { return open(after: error, at: now) }
+        while let request = sent[expiredCount], request.deadline <= now {
+            request.waiter.resume(returning: .failure(error))
+            expiredCount += 1
+        }
     }
 
     /// Closes the connection, and fails all requests.
     func fail(with error: EideticError) {
         for request in sent.removeAll() + waiting.removeAll() { request.waiter.resume(returning: .failure(error)) }
-        (connection, wantsToWrite, replies) = (nil, false, [])
+        (connection, wantsToWrite, replies, expiredCount) = (nil, false, [], 0)
     }
 
     private func open(after error: EideticError, at now: Duration) {
@@ -118,6 +141,7 @@ final class RedisLink {
         let complete = replies
         replies = []
         _ = sent.removeFirst()
+        expiredCount = max(0, expiredCount - 1)
         request.waiter.resume(returning: .success(complete))
     }
 }

@@ -18,8 +18,13 @@ struct RequestQueue<Element> {
     private var elements: [Element?] = []
     private var start = 0
 
-    var first: Element? { start < elements.count ? elements[start] : nil }
+    var first: Element? { self[0] }
+    /// The number of elements.
+    var count: Int { elements.count - start }
     var isEmpty: Bool { start == elements.count }
+
+    /// The element after the first `index` ones; `nil` behind the last one.
+    subscript(index: Int) -> Element? { index < count ? elements[start + index] : nil }
 
     mutating func append(_ element: Element) { elements.append(element) }
 

@@ -1,4 +1,5 @@
 package import EideticCore
+package import struct FoundationEssentials.URL
 
 /// Entries that were computed from another entry, the original, and are used only as long as its bytes are known.
 extension DiskCache {
@@ -42,6 +43,8 @@ extension DiskCache {
 
     /// Replaces an original by a placeholder, which keeps its checksum and metadata, and no bytes.
     ///
+    /// Both are changed under the lock of the directory, so a new original that is stored meanwhile stays.
+    ///
     /// - Parameters:
     ///   - key: The key of the original.
     ///   - checksum: The checksum of the bytes from which images were derived; an original with others stays.
@@ -52,17 +55,31 @@ extension DiskCache {
         checksum: UInt64,
         within work: BackgroundWork
     ) async throws(EideticError) {
-        guard let info = try await info(for: key), info.bodyChecksum == checksum else { return }
-        let body = withUnsafeBytes(of: checksum.littleEndian) { Array($0) }
-        try await insert(body, for: Self.placeholderKey(of: key), metadata: info.metadata, within: work)
-        try await remove(key)
+        try await perform(within: work) { () throws(EideticError) in
+            try self.replaceStoredOriginal(key, checksum: checksum)
+        }
+    }
+
+    fileprivate func replaceStoredOriginal(_ key: String, checksum: UInt64) throws(EideticError) {
+        let key = storedKeyForReading(key), hash = CacheKey(key)
+        let isReplaced = try inWriteTransaction { ledger throws(SystemError) in
+            guard case .success(let found)? = try ledger.reader.summary(of: self.layout.path(of: hash)),
+                found.footer.key.utf8.elementsEqual(key.utf8), found.footer.bodyChecksum == checksum
+            else { return false }
+            // A kill in between leaves both, and the original counts.
+            try self.putPlaceholder(of: key, checksum: checksum, metadata: found.footer.metadata, in: ledger)
+            return try ledger.remove(hash)
+        }
+        if isReplaced { currentHooks.didRemove?(key) }
     }
 
     /// Removes an original and its placeholder, so that nothing derived from it is used any more.
     package func removeOriginal(_ key: String) async throws(EideticError) {
-        try await remove(key)
-        try await remove(Self.placeholderKey(of: key))
+        try await perform { () throws(EideticError) in _ = try self.blocking.removeOriginal(key) }
     }
+
+    /// Returns the name of the placeholder of an original, of which a new original takes the place.
+    static func placeholder(ofStored key: String) -> CacheKey { CacheKey(placeholderKey(of: key)) }
 
     /// Returns the key of the placeholder of an original.
     package static func placeholderKey(of key: String) -> String { key + placeholderSuffix }
@@ -98,9 +115,15 @@ extension DiskCache.Blocking {
         return .init(checksum: checksum, metadata: entry.metadata, isExpired: false)
     }
 
+    /// Replaces an original by a placeholder; see ``DiskCache/replaceOriginalByPlaceholder(_:checksum:within:)``.
+    package func replaceOriginalByPlaceholder(_ key: String, checksum: UInt64) throws(EideticError) {
+        try cache.covered { () throws(EideticError) in try cache.replaceStoredOriginal(key, checksum: checksum) }
+    }
+
     /// Removes an original and its placeholder; see ``DiskCache/removeOriginal(_:)``.
-    package func removeOriginal(_ key: String) throws(EideticError) {
-        _ = try remove(key)
-        _ = try remove(DiskCache.placeholderKey(of: key))
+    @discardableResult
+    package func removeOriginal(_ key: String) throws(EideticError) -> URL? {
+        let original = try remove(key)
+        return try remove(DiskCache.placeholderKey(of: key)) ?? original
     }
 }

@@ -17,6 +17,13 @@ extension DiskCache {
         try await pool.run { _ throws(EideticError) in try self.blocking.read(key, allowingExpired: allowingExpired) }
     }
 
+    /// Runs several reads on a thread of the cache.
+    package func read<Value: Sendable>(
+        with body: @escaping @Sendable (Blocking) throws(EideticError) -> Value
+    ) async throws(EideticError) -> Value {
+        try await pool.run { _ throws(EideticError) in try body(self.blocking) }
+    }
+
     /// Reads an entry with the priority of `context`, and returns the reason for a miss.
     package func lookUp(_ key: String, context: JobContext) async throws(EideticError) -> LookupResult {
         try await pool.run(in: context) { _ throws(EideticError) in try self.blocking.lookUp(key) }

@@ -40,7 +40,7 @@ package struct LifecycleRules: Sendable, Hashable {
     package var budgetRefillTime: Duration = .seconds(5)
     /// The shortest time between two memory warnings of one level; 5 s by default.
     package var memoryWarningInterval: Duration = .seconds(5)
-    /// The number of crashes during launch after which the application is not woken any more; 3 by default.
+    /// The largest number of crashes during launch with which the application is still woken; 3 by default.
     package var launchCrashLimit = 3
     /// The time between two extensions of the service manager's stop timeout, each by twice this time; 1 s by default.
     package var stopExtensionInterval: Duration = .seconds(1)

@@ -123,6 +123,19 @@ struct TransformTests {
         }
         let huge = ImageTransforms.Resize(PixelSize(width: 60_000, height: 60_000), upscales: true)
         #expect(errorCode { () throws(EideticError) in _ = try huge.apply(to: pixels) } == .limitExceeded)
+        let line = try TestImages.solid(width: 60_000, height: 1, colour: [1, 2, 3, 255])
+        let turn = ImageTransforms.Rotation(degrees: 45)
+        #expect(errorCode { () throws(EideticError) in _ = try turn.apply(to: line) } == .limitExceeded)
+    }
+
+    @Test("F06 points that crop alike have one key")
+    func focusKeys() {
+        func key(_ x: Double, _ y: Double) -> String {
+            ImageTransforms.Resize(PixelSize(width: 9, height: 9), contentMode: .fill, cropFocus: .point(x: x, y: y))
+                .key
+        }
+        #expect(key(-3, 0.5) == key(0, 0.5) && key(7, 2) == key(1, 1) && key(0, 0.5) != key(0.5, 0.5))
+        #expect(key(.nan, 0.5) == key(0.5, 0.5))
     }
 
     @Test("F06 extreme arguments give an image", arguments: [1, 2, 5])

@@ -67,4 +67,28 @@ struct SharedPageTests {
         #expect(ftruncate(empty.rawValue, 8_192) == 0)
         #expect(throws: SystemError.self) { try SharedPage(mapping: empty.rawValue) }
     }
+
+    /// An application whose count changes between two readings.
+    private final class RestlessApplication: SystemCallObserver {
+        private let page: SharedPageFile
+        private let count = Guarded<UInt64>(0)
+
+        init(page: SharedPageFile) { self.page = page }
+
+        func willPerform(_ call: SystemCall, path: String?) -> Int32? {
+            guard call == .pread else { return nil }
+            let next = count.withLock { count in
+                count = 1 - count
+                return count
+            }
+            try? page.write(next, to: .openTasks)
+            return nil
+        }
+    }
+
+    @Test("B03 a count that changes whenever it is read is at least one")
+    func restlessCount() throws {
+        let files = FileSystem(observer: RestlessApplication(page: try create()))
+        #expect(try SharedPageFile.open(at: path, files: files).openTasks == 1)
+    }
 }

@@ -60,6 +60,13 @@ struct SupervisionMessageTests {
         #expect(decoded == (count <= 1_024 ? message : nil))
     }
 
+    @Test("B02 a name of a task has at most 1,024 bytes", arguments: [1_023, 1_024, 1_025])
+    func textLimit(length: Int) {
+        let message = ApplicationMessage.taskNames([String(repeating: "a", count: length)], request: 1)
+        let decoded = try? WireReader.decode(ApplicationMessage.self, from: WireWriter.encode(message))
+        #expect(decoded == (length <= 1_024 ? message : nil))
+    }
+
     @Test("B02 a mutated message is refused or decoded to a value that can be sent again")
     func mutations() {
         var random = SplitMix(state: 0x5eed)

@@ -29,3 +29,39 @@ void eidetic_avif_close(eidetic_avif *avif);
 
 // Decodes the next frame to four bytes per pixel: red, green, blue, alpha.
 bool eidetic_avif_next(eidetic_avif *avif, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
+
+typedef struct eidetic_avif_encoder eidetic_avif_encoder;
+
+// Bytes that a file carries unchanged; none if `count` is 0.
+typedef struct {
+    const uint8_t *bytes;
+    size_t count;
+} eidetic_avif_block;
+
+typedef struct {
+    int quantizer;           // 0, best, to 63
+    bool has_full_chroma;    // 4:4:4 instead of 4:2:0
+    bool is_lossless;
+    int loop_count;          // 0 for an endless animation; libavif before 1.0 cannot store it
+    eidetic_avif_block exif, xmp, icc;
+} eidetic_avif_form;
+
+// Four bytes per pixel, straight alpha: red, green, blue, alpha.
+typedef struct {
+    const uint8_t *pixels;
+    size_t bytes_per_row;
+    uint32_t width, height;
+    bool has_alpha;
+} eidetic_avif_frame;
+
+// Creates an encoder; the blocks of the form must outlive it. Returns NULL on failure.
+eidetic_avif_encoder *eidetic_avif_encoder_create(eidetic_avif_form form, eidetic_codec_outcome *outcome);
+void eidetic_avif_encoder_destroy(eidetic_avif_encoder *encoder);
+
+// Encodes a frame; a duration of 0 is that of a still image, and ends the file.
+bool eidetic_avif_encoder_add(
+    eidetic_avif_encoder *encoder, eidetic_avif_frame frame, uint64_t milliseconds, eidetic_codec_outcome *outcome);
+
+// Returns the file, which the encoder owns; NULL on failure.
+const uint8_t *eidetic_avif_encoder_finish(
+    eidetic_avif_encoder *encoder, size_t *count, eidetic_codec_outcome *outcome);

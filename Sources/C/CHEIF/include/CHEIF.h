@@ -24,3 +24,24 @@ bool eidetic_heif_icc(eidetic_heif *heif, uint8_t *profile);
 // height that the library allocates.
 bool eidetic_heif_read(
     eidetic_heif *heif, uint32_t maximum_side, uint8_t *pixels, size_t bytes_per_row, eidetic_codec_outcome *outcome);
+
+typedef struct {
+    int quality;             // 0 to 100
+    bool has_full_chroma;    // 4:4:4 instead of 4:2:0
+    const uint8_t *exif, *xmp, *icc;
+    size_t exif_count, xmp_count, icc_count;
+} eidetic_heif_form;
+
+// Four bytes per pixel, straight alpha: red, green, blue, alpha.
+typedef struct {
+    const uint8_t *pixels;
+    size_t bytes_per_row;
+    uint32_t width, height;
+    bool has_alpha;
+} eidetic_heif_frame;
+
+// Encodes an image as HEIC to memory that the caller frees with `free`. The status is UNSUPPORTED if the library has no
+// encoder of HEVC.
+bool eidetic_heif_encode(
+    eidetic_heif_frame frame, const eidetic_heif_form *form, uint8_t **encoded, size_t *count,
+    eidetic_codec_outcome *outcome);

@@ -1,6 +1,7 @@
 #ifndef EIDETIC_JPEG_H
 #define EIDETIC_JPEG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -117,11 +118,18 @@ int eidetic_lossless_precision(const eidetic_lossless *decoder);
 /// Decodes the next row to interleaved samples, as many as the width times the components.
 eidetic_jpeg_status eidetic_lossless_read_samples(eidetic_lossless *decoder, uint16_t *samples);
 
+/// The form of an encoded image: its quality from 1 to 100, also between two whole numbers; `chroma` is 1 for full
+/// colour resolution (4:4:4), 2 for half the resolution in both directions (4:2:0).
+typedef struct {
+    double quality;
+    int chroma;
+    bool is_progressive;
+} eidetic_jpeg_form;
+
 /// Encodes rows of four bytes per pixel (the fourth is ignored) into memory that the caller frees with `free`.
-/// `chroma` is 1 for full colour resolution (4:4:4), 2 for half the resolution in both directions (4:2:0).
 /// On failure the message is written to `message`, of `capacity` bytes.
 eidetic_jpeg_status eidetic_jpeg_encode(
-    const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height, int quality, int chroma,
+    const uint8_t *pixels, size_t bytes_per_row, uint32_t width, uint32_t height, eidetic_jpeg_form form,
     uint8_t **encoded, size_t *count, char *message, size_t capacity);
 
 #endif

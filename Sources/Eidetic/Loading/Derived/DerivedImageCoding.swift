@@ -53,6 +53,7 @@ enum DerivedImageCoding {
     /// Decodes a file that ``encode(_:isExact:limits:)`` or an application has made.
     static func decode(
         _ bytes: [UInt8],
+        options: DecodeOptions = DecodeOptions(),
         limits: DecodeLimits,
         context: JobContext? = nil
     ) throws(EideticError) -> Image {
@@ -62,8 +63,8 @@ enum DerivedImageCoding {
             }
             return Image(frames: [Image.Frame(pixels: pixels)], format: .png, sourceSize: pixels.size)
         }
-        guard let context else { return try ImageDecoder.decode(bytes, limits: limits) }
-        return try ImageDecoder.decode(bytes, options: DecodeOptions(), limits: limits, context: context)
+        guard let context else { return try ImageDecoder.decode(bytes, options: options, limits: limits) }
+        return try ImageDecoder.decode(bytes, options: options, limits: limits, context: context)
     }
 
     /// Runs a function, and returns its result with the processor time of this thread.

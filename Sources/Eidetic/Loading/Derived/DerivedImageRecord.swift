@@ -10,26 +10,34 @@ struct DerivedImageRecord: Sendable, Hashable {
     /// The format and the upright size of that image.
     let format: ImageFormat
     let sourceSize: PixelSize
+    /// A Boolean value indicating whether that image has one frame, so that this one stands for all its frames.
+    let isStill: Bool
 
     private static let marker = "eidetic-derived-1"
 
     /// Creates the record of an image; `nil` if it was not decoded from bytes.
-    init?(_ image: Image) {
+    ///
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - isStill: A Boolean value indicating whether the bytes have one frame.
+    init?(_ image: Image, isStill: Bool) {
         guard let provenance = image.provenance else { return nil }
         (self.provenance, format, sourceSize) = (provenance, image.format, image.sourceSize)
+        self.isStill = isStill
     }
 
     /// Creates the record in the metadata of an entry; `nil` if there is none.
     init?(_ metadata: DiskCache.Metadata) {
         let text = String(decoding: metadata.extendedData.prefix(256), as: UTF8.self)
         let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[0] == Self.marker, let checksum = UInt64(parts[1], radix: 16),
+        guard parts.count == 7, parts[0] == Self.marker, let checksum = UInt64(parts[1], radix: 16),
             let byteCount = Int(parts[2]), let width = Int(parts[3]), let height = Int(parts[4]),
             let format = ImageFormat(named: String(parts[5]))
         else { return nil }
         provenance = Image.Provenance(byteCount: ByteCount(byteCount), checksum: checksum)
         self.format = format
         sourceSize = PixelSize(width: width, height: height)
+        isStill = parts[6] == "still"
     }
 
     /// The record as the extended data of an entry.
@@ -37,6 +45,7 @@ struct DerivedImageRecord: Sendable, Hashable {
         let parts = [
             Self.marker, String(provenance.checksum, radix: 16), "\(provenance.byteCount.bytes)",
             "\(sourceSize.width)", "\(sourceSize.height)", format.rawValue,
+            isStill ? "still" : "first",
         ]
         return Array(parts.joined(separator: " ").utf8)
     }

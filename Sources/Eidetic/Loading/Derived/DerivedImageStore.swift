@@ -1,4 +1,6 @@
+import EideticCodecs
 import EideticCore
+import EideticHTTP
 import EideticStore
 
 /// The images of other sizes, and the transformed ones, on disk: finds them, and writes them one after the other at low
@@ -20,10 +22,17 @@ final class DerivedImageStore: Sendable {
         let work: BackgroundWork
     }
 
+    private struct Refusal: Hashable {
+        let key: String
+        let checksum: UInt64
+    }
+
     private struct State {
         var queue: [Pending] = []
         /// The keys of all images that wait or are being written.
         var keys: Set<String> = []
+        /// The images that proved not to pay, by their names and the bytes that they were made from.
+        var refused: Set<Refusal> = []
         var heldBytes = 0
         var isDraining = false
         var waiters: [Waiter<Void>] = []
@@ -31,21 +40,25 @@ final class DerivedImageStore: Sendable {
 
     let settings: ImagePipeline.Configuration.DerivedImages
     let disk: DiskCache?
+    private let mayWrite: Bool
     private let stage: DecodeStage
     private let memory: ImageMemoryCache
     private let state = Guarded(State())
 
     /// The memory of the images that wait outside of the memory cache.
     private static let heldLimit = 32 << 20
+    private static let refusalLimit = 4_096
 
     init(
         settings: ImagePipeline.Configuration.DerivedImages,
         disk: DiskCache?,
+        mayWrite: Bool,
         stage: DecodeStage,
         memory: ImageMemoryCache
     ) {
         self.settings = settings
         self.disk = settings.policy == .originals ? nil : disk
+        self.mayWrite = mayWrite && disk?.configuration.isReadOnly == false
         (self.stage, self.memory) = (stage, memory)
     }
 
@@ -70,14 +83,15 @@ final class DerivedImageStore: Sendable {
     ///   - load: The load.
     func store(_ rendition: DecodeStage.Rendition, of encodedImage: EncodedImage, for load: Load) {
         let image = rendition.image
-        guard let disk, !disk.configuration.isReadOnly, encodedImage.mayBeDerivedFrom, load.policy.writesToDisk,
+        guard let disk, mayWrite, encodedImage.mayBeDerivedFrom, encodedImage.timeToLive != .zero,
+            load.policy.writesToDisk, !CacheControl(load.policy.cacheFields).noStore,
             load.policy.access.contains(.writeDerived),
             load.request.isDerived, !image.isAnimated, !image.isPartial,
             image.size != image.sourceSize || load.request.rendering.transform != nil, isWorthwhile(rendition),
-            let record = DerivedImageRecord(image)
+            let record = DerivedImageRecord(image, isStill: isStill(encodedImage, for: load))
         else { return }
-        let key = load.request.derivedKey
-        guard state.withLock({ $0.keys.insert(key).inserted }) else { return }
+        let key = load.request.derivedKey, refusal = Refusal(key: key, checksum: record.provenance.checksum)
+        guard state.withLock({ !$0.refused.contains(refusal) && $0.keys.insert(key).inserted }) else { return }
         guard let work = try? disk.beginWork() else { return forget(key, heldBytes: 0) }
         let startsDraining = state.withLock { state in
             let isHeld = state.heldBytes + image.cost.bytes <= Self.heldLimit
@@ -97,6 +111,11 @@ final class DerivedImageStore: Sendable {
             return !state.isDraining
         }
         if startsDraining { Task.detached(priority: .background) { await self.drain() } }
+    }
+
+    /// Returns whether bytes, of which one frame was decoded, have no other.
+    private func isStill(_ encodedImage: EncodedImage, for load: Load) -> Bool {
+        load.request.options.needsAllFrames || (try? ImageDecoder.header(of: encodedImage.bytes))?.frameCount == 1
     }
 
     /// Returns whether an image may be kept, before it is encoded: the fastest decoder needs 4 ns for a pixel.
@@ -137,25 +156,45 @@ extension DerivedImageStore {
         guard let disk, let image = pending.image ?? memory.decodedImage(for: pending.imageKey),
             image.provenance == pending.record.provenance
         else { return }
-        if let known = try await disk.info(for: pending.key), !known.isExpired,
-            DerivedImageRecord(known.metadata) == pending.record
-        {
-            return
-        }
+        guard try await isUnknown(pending, in: disk) else { return try await replaceOriginal(of: pending, in: disk) }
         let (isExact, limits) = (settings.isExact, stage.limits)
         let encoded = try await stage.run(in: JobContext(priority: .low)) { _ throws(EideticError) in
             try pending.work.waitUntilAdmitted()
             return try DerivedImageCoding.encode(image, isExact: isExact, limits: limits)
         }
-        guard settings.policy != .automatic || encoded.decodingTime * 4 < pending.makingTime else { return }
+        guard settings.policy != .automatic || encoded.decodingTime * 4 < pending.makingTime else {
+            return refuse(pending)
+        }
         var metadata = DiskCache.Metadata()
         (metadata.kind, metadata.extendedData) = (.derived, pending.record.encoded)
-        let checksum = pending.record.provenance.checksum
         try await disk.insert(encoded.bytes, for: pending.key, metadata: metadata, within: pending.work)
-        guard settings.policy == .derived, let work = try? disk.beginWork() else { return }
+        try await replaceOriginal(of: pending, in: disk)
+    }
+
+    /// Records that an image does not pay, so that it is not encoded again whenever it is made.
+    private func refuse(_ pending: Pending) {
+        let refusal = Refusal(key: pending.key, checksum: pending.record.provenance.checksum)
+        state.withLock { state in
+            if state.refused.count >= Self.refusalLimit { state.refused.removeAll() }
+            state.refused.insert(refusal)
+        }
+    }
+
+    private func isUnknown(_ pending: Pending, in disk: DiskCache) async throws(EideticError) -> Bool {
+        guard let known = try await disk.info(for: pending.key), !known.isExpired else { return true }
+        return DerivedImageRecord(known.metadata) != pending.record
+    }
+
+    /// Replaces the bytes that an image was made from, if the policy says so.
+    private func replaceOriginal(of pending: Pending, in disk: DiskCache) async throws(EideticError) {
+        guard settings.policy == .derived else { return }
         // Bytes that are written after their replacement would stay.
         _ = try await pending.originalWrite?.value()
-        try await disk.replaceOriginalByPlaceholder(pending.original, checksum: checksum, within: work)
+        try await disk.replaceOriginalByPlaceholder(
+            pending.original,
+            checksum: pending.record.provenance.checksum,
+            within: try disk.beginWork()
+        )
     }
 }
 
@@ -164,9 +203,12 @@ extension ImageRequest {
     /// that the disk may keep.
     var isDerived: Bool {
         (rendering.size != nil || rendering.transform != nil) && rendering.convertsToSRGB
-            && options.isDisjoint(with: [.scaleDownLargeImages, .preloadAllFrames]) && resource.isStoredOnDisk
+            && !options.contains(.scaleDownLargeImages) && resource.isStoredOnDisk
     }
 
-    /// The name of the derived image on disk.
-    var derivedKey: String { rendering.cacheKeyText(for: resourceKey, options: options) }
+    /// The name of the derived image on disk, whichever of its frames are requested.
+    var derivedKey: String {
+        let options = options.subtracting([.preloadAllFrames, .firstFrameOnly])
+        return rendering.cacheKeyText(for: resourceKey, options: options)
+    }
 }

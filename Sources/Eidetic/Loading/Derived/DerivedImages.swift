@@ -3,9 +3,9 @@ extension ImagePipeline.Configuration {
     /// received.
     ///
     /// They are made at low priority after the delivery, have a share of the disk cache's limit of their own
-    /// (`DiskCache.Configuration.derivedShare`), and are evicted first. One is used only as long as the disk knows that
-    /// the resource has the bytes that it was made from, and as long as those are fresh. Of what must not be stored, of
-    /// animations, and of images that are not converted to sRGB none are kept.
+    /// (`DiskCache.Configuration.derivedShare`), and beyond it are evicted first. One is used only as long as the disk
+    /// knows that the resource has the bytes that it was made from, and as long as those are fresh. Of what must not be
+    /// stored, of animations, and of images that are not converted to sRGB none are kept.
     ///
     /// The key of a transform names it on disk, too: a transform that makes other pixels than in an earlier version of
     /// the program needs another key.

@@ -32,7 +32,8 @@ enum RawPixels {
     static func decode(_ file: [UInt8]) throws(EideticError) -> PixelBuffer? {
         guard matches(file), file.count > headSize, alphas.indices.contains(Int(file[6])) else { return nil }
         let (width, height) = (side(in: file, at: 8), side(in: file, at: 12))
-        guard file.count == headSize + 4 * width * height else { return nil }
+        let limit = DerivedImageCoding.rawPixelCount
+        guard width <= limit, height <= limit, file.count == headSize + 4 * width * height else { return nil }
         let size = PixelSize(width: width, height: height)
         return try PixelBuffer(size: size, alpha: alphas[Int(file[6])]) { target, _ in
             file.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[headSize...])) }

@@ -5,8 +5,10 @@ import EideticCore
 /// GIF by giflib, with at most 255 colours per frame and one index for transparency.
 enum GIFEncoder: FormatEncoder {
     static let format = ImageFormat.gif
+    static let isAnimated = true
+    static let qualityScale: QualityScale? = nil
 
-    static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
+    static func encode(_ image: Image, quality: Double, options: EncodeOptions) throws(EideticError) -> [UInt8] {
         guard image.size.width <= 65_535, image.size.height <= 65_535 else {
             throw EideticError(
                 .encodingFailed,
@@ -95,8 +97,7 @@ private final class GIFWriter {
     }
 
     private func writeGraphicControl(duration: Duration, transparentIndex: UInt8?) throws(EideticError) {
-        let (seconds, attoseconds) = duration.components
-        let hundredths = min(65_535, Int(seconds) * 100 + Int(attoseconds / 10_000_000_000_000_000))
+        let hundredths = Int(min(65_535, max(0, (duration.inMilliseconds / 10).rounded())))
         let disposal: UInt8 = transparentIndex == nil ? 1 : 2
         let control = [
             disposal << 2 | (transparentIndex == nil ? 0 : 1), UInt8(hundredths & 255), UInt8(hundredths >> 8),

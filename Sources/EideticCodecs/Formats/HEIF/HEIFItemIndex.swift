@@ -54,6 +54,12 @@ struct HEIFItemIndex {
     /// Returns `true` if the item has this type of four characters; otherwise, `false`.
     func isType(_ name: StaticString, item: Int) -> Bool { types[item] == Self.code(name) }
 
+    /// Returns the items of a type of four characters, in the order of their numbers.
+    func items(ofType name: StaticString) -> [Int] {
+        let code = Self.code(name)
+        return types.filter { $0.value == code }.keys.sorted()
+    }
+
     /// Returns `true` if the item has no frame of its own: a grid, an overlay, or a transformed image.
     func isDerived(_ item: Int) -> Bool {
         isType("grid", item: item) || isType("iovl", item: item) || isType("iden", item: item)

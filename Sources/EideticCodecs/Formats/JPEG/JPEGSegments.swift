@@ -13,7 +13,8 @@ struct JPEGSegments {
     /// The chunks of the colour profile by number, and their announced count.
     private var profileParts: [Int: UnsafeRawBufferPointer] = [:]
     private var profilePartCount = 0
-    private var hasExif = false
+    /// The first segment of EXIF, and the first one of XMP.
+    private(set) var exif: UnsafeRawBufferPointer?, xmp: UnsafeRawBufferPointer?
     /// A Boolean value indicating whether the pixels are coded by the lossless process, which predicts instead of
     /// transforming.
     private(set) var isLossless = false
@@ -80,8 +81,9 @@ struct JPEGSegments {
             try readFrameHeader(body, at: offset)
             isProgressive = marker & 3 == 2
             isLossless = marker == 0xc3
-        case 0xe1 where !hasExif && body.contains("Exif\0\0"):
-            hasExif = true
+        case 0xe1 where xmp == nil && body.contains(JPEGMetadata.xmpSignature): xmp = body
+        case 0xe1 where exif == nil && body.contains(JPEGMetadata.exifSignature):
+            exif = body
             orientation = Exif.orientation(in: body)
         case 0xe2 where body.contains("ICC_PROFILE\0"): readProfile(body)
         default: break

@@ -1,15 +1,31 @@
 import CPNG
 import EideticCore
 
-/// PNG by libpng, 8 bits per channel, tagged as sRGB.
+/// PNG by libpng, 8 bits per channel, tagged as sRGB; an animation as APNG.
 enum PNGEncoder: FormatEncoder {
     static let format = ImageFormat.png
+    static let isAnimated = true
+    static let qualityScale: QualityScale? = nil
 
     /// The compression level of zlib: half the time of the default for a few percent more bytes.
     private static let compressionLevel: Int32 = 4
 
-    static func encode(_ image: Image, quality: Double) throws(EideticError) -> [UInt8] {
-        let pixels = try image.pixels.unpremultiplied()
+    static func encode(_ image: Image, quality: Double, options: EncodeOptions) throws(EideticError) -> [UInt8] {
+        var bytes = try encode(image)
+        if let metadata = options.metadata { bytes = try PNGMetadata.bytes(bytes, with: metadata) }
+        return bytes
+    }
+
+    private static func encode(_ image: Image) throws(EideticError) -> [UInt8] {
+        let hasAlpha = image.frames.contains { $0.pixels.alpha != .opaque }
+        guard image.isAnimated else { return try encode(image.pixels, hasAlpha: hasAlpha) }
+        var frames: [(png: [UInt8], duration: Duration)] = []
+        for frame in image.frames { frames.append((try encode(frame.pixels, hasAlpha: hasAlpha), frame.duration)) }
+        return APNGWriter.file(of: frames, size: image.size, loopCount: image.loopCount)
+    }
+
+    private static func encode(_ pixels: PixelBuffer, hasAlpha: Bool) throws(EideticError) -> [UInt8] {
+        let pixels = try pixels.unpremultiplied()
         var encoded = EncoderOutput()
         let capacity = encoded.message.count
         let status = pixels.withUnsafeBytes {
@@ -18,7 +34,7 @@ enum PNGEncoder: FormatEncoder {
                 pixels.bytesPerRow,
                 UInt32(pixels.size.width),
                 UInt32(pixels.size.height),
-                pixels.alpha == .opaque ? 0 : 1,
+                hasAlpha ? 1 : 0,
                 compressionLevel,
                 &encoded.base,
                 &encoded.count,

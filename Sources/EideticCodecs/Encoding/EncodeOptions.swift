@@ -1,0 +1,39 @@
+public import EideticCore
+
+/// Options for encoding an image.
+public struct EncodeOptions: Sendable, Hashable {
+    /// The quality of a lossy format, from 0 to 1.
+    ///
+    /// WebP and AVIF at 1 are lossless; PNG and GIF ignore the quality. 0.85 by default.
+    public var quality = 0.85
+
+    /// The largest size in pixels; a larger image is scaled down in its proportions.
+    ///
+    /// `nil` by default: no limit.
+    public var maximumSize: PixelSize?
+
+    /// The largest number of encoded bytes.
+    ///
+    /// An image that is larger at ``quality`` is encoded again: in a lossy format with less quality, in PNG and GIF with
+    /// fewer pixels, four times in all. JPEG and PNG files of photographs then have at least 98 % of the limit, WebP
+    /// files 96 %; AVIF and HEIC have coarser steps. `nil` by default: no limit.
+    public var maximumByteCount: ByteCount?
+
+    /// The colour below transparent parts in a format without alpha, which is JPEG; its own alpha is ignored.
+    ///
+    /// White by default.
+    public var background = ImageColor.white
+
+    /// A Boolean value indicating whether a JPEG has several scans, so that it is shown coarsely before it is complete.
+    ///
+    /// False by default.
+    public var isProgressive = false
+
+    /// The metadata to write, such as those of the file that the image was decoded from.
+    ///
+    /// GIF has no metadata. `nil` by default: the file has none.
+    public var metadata: ImageMetadata?
+
+    /// Creates the default options.
+    public init() {}
+}

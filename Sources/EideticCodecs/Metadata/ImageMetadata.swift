@@ -1,0 +1,46 @@
+public import EideticCore
+
+/// The metadata of an image file that are no pixels.
+public struct ImageMetadata: Sendable, Hashable {
+    /// The EXIF block, from its TIFF header on; `nil` without one.
+    ///
+    /// An encoder writes it with the orientation 1, because images are upright when they are encoded.
+    public var exif: [UInt8]?
+
+    /// The XMP packet; `nil` without one.
+    public var xmp: [UInt8]?
+
+    /// The ICC profile that the pixels belong to; `nil` for sRGB.
+    ///
+    /// Decoded images are in sRGB, so the profile of their file does not belong to them.
+    public var iccProfile: [UInt8]?
+
+    /// Creates metadata; by default there are none.
+    public init(exif: [UInt8]? = nil, xmp: [UInt8]? = nil, iccProfile: [UInt8]? = nil) {
+        (self.exif, self.xmp, self.iccProfile) = (exif, xmp, iccProfile)
+    }
+
+    /// Reads the metadata of a JPEG, PNG, WebP, AVIF or HEIC file; there are none in other formats, nor where they are
+    /// damaged.
+    ///
+    /// - Throws: `notAnImage`, `truncated` or `corrupt` if the file is none, and `limitExceeded` if it has too many parts.
+    public init(of bytes: [UInt8]) throws(EideticError) {
+        self = try bytes.span.withUnsafeBytes { file throws(EideticError) in try Self.read(file) }
+    }
+
+    private static func read(_ file: UnsafeRawBufferPointer) throws(EideticError) -> ImageMetadata {
+        guard let format = try ImageDecoder.format(of: file, isComplete: true) else { return ImageMetadata() }
+        switch format {
+        case .jpeg: return try JPEGMetadata.read(file)
+        case .png: return PNGMetadata.read(file)
+        case .webp: return WebPMetadata.read(file)
+        #if AVIF || HEIF
+        case .avif, .heic: return try HEIFMetadata.read(file)
+        #endif
+        default: return ImageMetadata()
+        }
+    }
+
+    /// The EXIF block with the orientation 1.
+    var uprightExif: [UInt8]? { exif.map(Exif.upright) }
+}

@@ -1,0 +1,75 @@
+import EideticCodecs
+import EideticCore
+import Testing
+
+@Suite("Encoding animations", .timeLimit(.minutes(5)))
+struct AnimationEncodingTests {
+    private static let formats = ImageEncoder.animatedFormats
+    private let all = DecodeOptions.with { $0.frames = .all }
+
+    private static func animation(loopCount: Int?, alpha: PixelBuffer.Alpha = .opaque) throws -> Image {
+        let frames = try [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255]].enumerated().map { index, colour in
+            try TestImages.makePixels(width: 32, height: 24, alpha: alpha) { x, _ in
+                alpha == .straight && x / 8 == index ? [0, 0, 0, 0] : colour.map { UInt8($0) }
+            }
+        }
+        return TestImages.makeImage(
+            frames[0],
+            frames[1],
+            frames[2],
+            loopCount: loopCount,
+            milliseconds: [40, 250, 1_500]
+        )
+    }
+
+    @Test("F05 frames and durations survive every pair of formats", arguments: formats, formats)
+    func pairs(first: ImageFormat, second: ImageFormat) throws {
+        for alpha in [PixelBuffer.Alpha.opaque, .straight] {
+            let source = try Self.animation(loopCount: nil, alpha: alpha)
+            let once = try ImageDecoder.decode(try ImageEncoder.encode(source, as: first), options: all)
+            let twice = try ImageDecoder.decode(try ImageEncoder.encode(once, as: second), options: all)
+            #expect(twice.format == second && twice.loopCount == nil)
+            #expect(twice.frames.map(\.duration) == source.frames.map(\.duration))
+            for (result, frame) in zip(twice.frames, source.frames) {
+                for x in [4, 12, 20, 28] {
+                    let expected = frame.pixels[x, 12], actual = result.pixels[x, 12]
+                    let isNear = (0..<4).allSatisfy { abs(Int(expected[$0]) - Int(actual[$0])) < 24 }
+                    #expect(isNear, "\(alpha) \(x): \(actual), not \(expected)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "F05 loop counts survive where the format holds them",
+        arguments: [ImageFormat.gif, .png, .webp],
+        [nil, 1, 2, 7]
+    )
+    func loops(format: ImageFormat, loopCount: Int?) throws {
+        let bytes = try ImageEncoder.encode(try Self.animation(loopCount: loopCount), as: format)
+        #expect(try ImageDecoder.decode(bytes, options: all).loopCount == loopCount)
+        #expect(try ImageDecoder.header(of: bytes)?.loopCount == loopCount)
+    }
+
+    @Test("F05 formats without animations have the first frame")
+    func stills() throws {
+        let source = try Self.animation(loopCount: 2)
+        for format in ImageEncoder.supportedFormats where !Self.formats.contains(format) {
+            let image = try ImageDecoder.decode(try ImageEncoder.encode(source, as: format), options: all)
+            #expect(image.frames.count == 1 && image.pixels[9, 9].x > 240, "\(format)")
+        }
+    }
+
+    @Test("F05 lossless animations preserve every byte", arguments: [ImageFormat.png, .webp])
+    func lossless(_ format: ImageFormat) throws {
+        let frames = try [1, 2].map { step in
+            try TestImages.makePixels(width: 37, height: 23, alpha: .straight) { x, y in
+                [UInt8(x * 5), UInt8(y * 9), UInt8(x * y * step & 255), UInt8(255 - x)]
+            }
+        }
+        let source = TestImages.makeImage(frames[0], frames[1], milliseconds: [20, 30])
+        let options = DecodeOptions.with { ($0.frames, $0.premultipliesAlpha) = (.all, false) }
+        let result = try ImageDecoder.decode(try ImageEncoder.encode(source, as: format, quality: 1), options: options)
+        #expect(result.frames.map(\.pixels.bytes) == frames.map(\.bytes))
+    }
+}

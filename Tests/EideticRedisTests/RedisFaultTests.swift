@@ -1,0 +1,221 @@
+#if Redis
+import EideticCore
+import EideticRedis
+import EideticStore
+import EideticTestSupport
+import Glibc
+import Testing
+
+@Suite(
+    "Faults of Redis servers",
+    .timeLimit(.minutes(2)),
+    .enabled(if: RedisProcess.isInstalled, "redis-server is not installed")
+)
+struct RedisFaultTests {
+    private static func tier(
+        _ url: String,
+        timeout: Duration = .seconds(10),
+        retryInterval: Duration = .seconds(600)
+    ) throws -> RedisTier {
+        var configuration = try RedisTier.Configuration(url: url)
+        (configuration.timeout, configuration.retryInterval) = (timeout, retryInterval)
+        configuration.valueLimit = .mebibytes(1)
+        return try RedisTier(configuration)
+    }
+
+    @Test(
+        "L09 malformed, incomplete and endless replies are errors, and cost one connection each",
+        arguments: [
+            "$1000000000000\r\n", "$536870912\r\n", "$-2\r\n", "*-7\r\n", "*99999999999\r\n",
+            "garbage\r\n",
+            "\r\n", ":x\r\n", String(repeating: "*1\r\n", count: 100), "\0\0\0\0",
+        ]
+    )
+    func malformed(reply: String) async throws {
+        let filler = String(repeating: "x", count: 100_000)
+        let server = try ScriptedRedis { command in
+            command[1].contains("1:{") && command[0] == "GETRANGE" ? .sendEndlessly(reply + filler) : .send("")
+        }
+        let tier = try Self.tier(server.url)
+        for _ in 0..<3 {
+            let error = await #expect(throws: EideticError.self) { try await tier.lookUp("key", leasing: nil) }
+            #expect([.badResponse, .connectionLost].contains(error?.code), "\(String(describing: error))")
+        }
+        #expect(server.connectionCount == 3)
+    }
+
+    @Test(
+        "L09 a reply that is cut is an error, and the connection is made again",
+        arguments: ["", "$", "$5\r\nab", "$5\r\nabcde", "$5\r\nabcde\r"]
+    )
+    func cut(reply: String) async throws {
+        let server = try ScriptedRedis { _ in .sendAndClose(reply) }
+        let tier = try Self.tier(server.url)
+        for number in 1...3 {
+            let error = await #expect(throws: EideticError.self) { try await tier.lookUp("key", leasing: nil) }
+            #expect(error?.code == .connectionLost)
+            #expect(server.connectionCount == number)
+        }
+    }
+
+    @Test("L09 a reply that stops in the middle costs one time-out, and no further operation waits")
+    func stopsWithinReply() async throws {
+        let server = try ScriptedRedis { _ in .send("$500\r\nabc") }
+        let tier = try Self.tier(server.url, timeout: .milliseconds(200))
+        for _ in 0..<100 {
+            let error = await #expect(throws: EideticError.self) { try await tier.lookUp("key", leasing: nil) }
+            #expect(error?.code == .timedOut)
+        }
+        #expect(server.commands.count == 1)
+    }
+
+    @Test(
+        "L09 errors of a server fail the operation with their text, and neither the connection nor other operations",
+        arguments: ["LOADING x", "READONLY x", "OOM x", "CLUSTERDOWN x", "CROSSSLOT x", "TRYAGAIN", "MOVED x", "ERR"]
+    )
+    func errors(text: String) async throws {
+        let server = try ScriptedRedis { command in
+            .send(command[0] == "SET" ? "-\(text)\r\n" : "$3\r\nabc\r\n")
+        }
+        let tier = try Self.tier(server.url)
+        for _ in 0..<3 {
+            let error = await #expect(throws: EideticError.self) {
+                try await tier.lookUp("key", leasing: SharedLease(duration: .seconds(1)))
+            }
+            #expect(error?.code == .cacheUnavailable && error?.message.contains(text) == true)
+            #expect(try await tier.lookUp("key", leasing: nil).value == Array("abc".utf8))
+        }
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test("L09 redirections without an end fail", arguments: ["ASK", "MOVED"])
+    func redirectionLoop(kind: String) async throws {
+        let port = Guarded(0)
+        let server = try ScriptedRedis { command in
+            if command[0] == "ASKING" { return .send("+OK\r\n") }
+            return .send("-\(kind) 5 127.0.0.1:\(port.withLock { $0 })\r\n")
+        }
+        port.withLock { $0 = server.port }
+        let tier = try Self.tier(server.url)
+        let error = await #expect(throws: EideticError.self) { try await tier.lookUp("key", leasing: nil) }
+        #expect(error?.code == .cacheUnavailable)
+        #expect(server.commands.count { $0[0] == "GETRANGE" } == 6)
+    }
+
+    @Test("L09 a redirection to a server that does not respond costs one time-out")
+    func redirectionToStoppedServer() async throws {
+        let stopped = try ScriptedRedis { _ in .send("") }
+        let server = try ScriptedRedis { command in .send("-MOVED 5 127.0.0.1:\(stopped.port)\r\n") }
+        let tier = try Self.tier(server.url, timeout: .milliseconds(200))
+        for _ in 0..<50 {
+            let error = await #expect(throws: EideticError.self) { try await tier.lookUp("key", leasing: nil) }
+            #expect(error?.code == .timedOut)
+        }
+        #expect(stopped.commands.count { $0[0] == "GETRANGE" } == 1)
+    }
+
+    @Test("L09 a server that is busy sending for longer than an operation may take is not left alone")
+    func busyServer() async throws {
+        let (isEnding, count, clock) = (Flag(), Counter(), ContinuousClock())
+        // Each command has the server send a piece of the first value.
+        let server = try ScriptedRedis { _ in
+            let number = count.next()
+            if number == 1 { return .send("$1000000\r\nxxx") }
+            guard isEnding.isSet else { return .send("xxx") }
+            let rest = String(repeating: "x", count: 1_000_000 - 3 * (number - 1))
+            return .send(rest + "\r\n" + String(repeating: "$1\r\na\r\n", count: number - 1))
+        }
+        let tier = try Self.tier(server.url, timeout: .seconds(1)), hasFailed = Flag()
+        let first = Task {
+            defer { hasFailed.set() }
+            return try await tier.lookUp("key", leasing: nil)
+        }
+        var others: [Task<SharedLookup?, Never>] = [], next = clock.now
+        while !hasFailed.isSet {
+            if clock.now >= next {
+                others.append(Task { try? await tier.lookUp("other key", leasing: nil) })
+                next = clock.now + .milliseconds(100)
+            }
+            await Task.yield()
+        }
+        let error = await #expect(throws: EideticError.self) { try await first.value }
+        #expect(error?.code == .timedOut)
+        isEnding.set()
+        #expect(try await tier.lookUp("other key", leasing: nil).value == Array("a".utf8))
+        var found: [[UInt8]?] = []
+        for other in others { found.append(await other.value?.value) }
+        #expect(found.contains(Array("a".utf8)))
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test("L09 many large values are sent in time linear in their size")
+    func largeInserts() async throws {
+        let server = try await RedisProcess(), tier = try Self.tier(server.url)
+        let value = [UInt8](repeating: 7, count: 1 << 20)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<300 {
+                group.addTask { try await tier.insert(value, for: "\(number)", timeToLive: .seconds(600)) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await server.command("DBSIZE") == "300")
+    }
+
+    @Test("L09 a replica, a full server and one that has forgotten its clients are misses, and no outage")
+    func refusals() async throws {
+        let (server, full) = (try await RedisProcess(), try await RedisProcess())
+        let replica = try await RedisProcess(options: ["--replicaof", "127.0.0.1", "\(server.port)"])
+        try await Self.tier(server.url).insert([1], for: "key", timeToLive: .seconds(600))
+        try await waitUntil { try await replica.command("DBSIZE") == "1" }
+        try await Self.tier(full.url).insert([1], for: "key", timeToLive: .seconds(600))
+        try await full.command("CONFIG", "SET", "maxmemory", "1")
+        for url in [replica.url, full.url] {
+            let tier = try Self.tier(url), lease = SharedLease(duration: .seconds(1))
+            await #expect(throws: EideticError.self) { try await tier.lookUp("key", leasing: lease) }
+            await #expect(throws: EideticError.self) {
+                try await tier.insert([2], for: "key", timeToLive: .seconds(60))
+            }
+            #expect(try await tier.lookUp("key", leasing: nil).value == [1])
+        }
+    }
+
+    @Test("L09 programs that the process starts do not inherit the connection")
+    func inheritance() async throws {
+        let server = try await RedisProcess(), tier = try Self.tier(server.url)
+        _ = try await tier.lookUp("key", leasing: nil)
+        let descriptors = (0..<1_024).filter { Self.peerPort(of: Int32($0)) == server.port }
+        #expect(descriptors.count == 1)
+        for descriptor in descriptors { #expect(fcntl(Int32(descriptor), F_GETFD) & FD_CLOEXEC != 0) }
+    }
+
+    /// Returns the port at the other end of a connection.
+    private static func peerPort(of descriptor: Int32) -> Int? {
+        var address = sockaddr_in(), length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        return result == 0 && address.sin_family == sa_family_t(AF_INET)
+            ? Int(UInt16(bigEndian: address.sin_port)) : nil
+    }
+}
+
+/// A value that becomes true once.
+private final class Flag: Sendable {
+    private let state = Guarded(false)
+    var isSet: Bool { state.withLock { $0 } }
+    func set() { state.withLock { $0 = true } }
+}
+
+/// A number that increases.
+private final class Counter: Sendable {
+    private let state = Guarded(0)
+
+    /// Returns the next number, from 1.
+    func next() -> Int {
+        state.withLock { number in
+            number += 1
+            return number
+        }
+    }
+}
+#endif
