@@ -70,7 +70,7 @@ struct RedisFaultTests {
             if clock.now - start > .milliseconds(500) { slowCount += 1 }
         }
         #expect(slowCount == 1)
-        // The second one is sent if the start of the reply came late, and fails when as much time has passed since then.
+        // The second one is sent if the start of the reply came late, and fails as long after that.
         #expect((1...2).contains(server.commands.count))
     }
 
