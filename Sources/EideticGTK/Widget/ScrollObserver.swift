@@ -4,8 +4,8 @@ public import Eidetic
 
 /// An observer of a scrolled window that delays loads of low priority while the user scrolls or drags.
 ///
-/// Each ``ImageWidget`` has the scrolled windows around it observed for its pipeline, so that only programs with views of
-/// their own call ``observe(_:pipeline:)``.
+/// Each ``ImageWidget`` has the scrolled windows around it observed for its pipeline, so that only programs with views
+/// of their own call ``observe(_:pipeline:)``.
 @MainActor
 public final class ScrollObserver {
     /// A pipeline whose loads are delayed.
