@@ -48,6 +48,17 @@ struct AuthorityTests {
         #expect(error?.httpStatus == 401)
     }
 
+    @Test(
+        "L20 basic credentials are encoded as RFC 7617 says",
+        arguments: [
+            ("Aladdin", "open sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("a", "b", "YTpi"), ("a", "", "YTo="),
+            ("", "", "Og=="), ("test", "123\u{a3}", "dGVzdDoxMjPCow=="),
+        ]
+    )
+    func basicField(user: String, password: String, expected: String) {
+        #expect(Credentials.basicField(user: user, password: password) == "Basic \(expected)")
+    }
+
     @Test("L20 credentials and fields of the caller are not sent to another origin after a redirect")
     func redirect() async throws {
         let otherOrigin = try makeImageOrigin()

@@ -56,6 +56,18 @@ struct BodyBudgetTests {
         #expect(shares[1].add(1) && !shares[1].holdsOthers)
     }
 
+    @Test("C18 the bytes of a body move with the priority of its download, and leave nothing behind")
+    func changedPriority() {
+        let budget = BodyBudget(limit: .mebibytes(8)), context = JobContext(priority: .low)
+        let share = budget.makeShare(for: context)
+        share.add(5 * mebibyte)
+        context.priority = .high
+        share.add(1)
+        #expect(budget.usedBytes == 5 * mebibyte + 1)
+        share.release()
+        #expect(budget.usedBytes == 0)
+    }
+
     @Test("C18 a body that is not needed leaves no bytes, whether it was released or dropped")
     func released() {
         let budget = BodyBudget(limit: 10)

@@ -58,7 +58,30 @@ struct OrderTests {
         for task in tasks { try await task.value }
         #expect(downloader.counts == (waiting: 0, running: 0))
         let late = try FetchRequest(url: "\(origin.url)/late")
-        #expect(try await downloader.fetch(late).metrics.queued >= .zero)
+        let start = SystemTime().uptime, queued = try await downloader.fetch(late).metrics.queued
+        #expect(queued >= .zero && queued <= SystemTime().uptime - start)
+    }
+
+    @Test("L22 L03 a suspended download leaves its place to others, of which no more run than the limit")
+    @MainActor
+    func suspendedPlace() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { _ in [.wait(gate), .response(200, headers: [:], body: Fixture.image())] }
+        var configuration = Downloader.Configuration()
+        (configuration.maximumConcurrent, configuration.maximumPerHost) = (2, 20)
+        let downloader = Downloader(configuration)
+        func start(_ number: Int, priority: LoadPriority) throws -> Task<Void, any Error> {
+            let request = try FetchRequest(url: "\(origin.url)/\(number)")
+            return Task.immediate { _ = try await downloader.fetch(request, priority: priority) }
+        }
+        let suspended = try start(0, priority: .low)
+        downloader.suspend(upTo: .low)
+        let tasks = try (1...5).map { try start($0, priority: .normal) }
+        #expect(downloader.counts == (waiting: 3, running: 3))
+        gate.open()
+        for task in tasks { try await task.value }
+        downloader.resume()
+        try await suspended.value
     }
 
     @Test("L02 999 of 1,000 callers cancel, and the last one gets the response of the one request")

@@ -54,4 +54,12 @@ struct PlainURLTests {
         }
         #expect(acceptedCount > 1_000)
     }
+
+    @Test(
+        "a reference has the port of its base, and none if that has none",
+        arguments: ["http://h", "https://h", "https://h:8443"]
+    )
+    func references(base: String) {
+        #expect(ParsedURL.resolve("c?d", against: "\(base)/a/b") == "\(base)/a/c?d")
+    }
 }

@@ -131,7 +131,9 @@ extension ImageDataLoader {
         guard job.tiers != .sourceOnly, !access.isDisjoint(with: [.readOriginal, .readShared]),
             job.request.resource.isStoredOnDisk
         else { return try await fetch(job) }
-        if job.tiers.allowsMemory, access.contains(.readOriginal), let image = activeImages[job.request.dataKey] { return image }
+        if job.tiers.allowsMemory, access.contains(.readOriginal), let image = activeImages[job.request.dataKey] {
+            return image
+        }
         try await gate.waitUntilOpen(for: job.context)
         let timer = StepTimer(job.context)
         var lookup = await diskLookup(for: job.load, context: job.context)

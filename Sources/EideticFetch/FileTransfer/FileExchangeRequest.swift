@@ -39,24 +39,9 @@ package struct TransferURL: Sendable, Hashable {
     /// The value of the `Authorization` field for credentials in the URL.
     package var authorization: String? {
         guard case .basic(let user, let password) = credentials else { return nil }
-        return "Basic \(Base64.encode(Array("\(user):\(password)".utf8)))"
+        return Credentials.basicField(user: user, password: password)
     }
 
     /// The scheme, the authority and the path: the URL without its query.
     package var resource: Substring { text.prefix { $0 != "?" } }
-}
-
-private enum Base64 {
-    static func encode(_ bytes: [UInt8]) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = (0..<3).reduce(0) { $0 << 8 | ($1 < group.count ? Int(group[start + $1]) : 0) }
-            for index in 0..<4 {
-                text.append(index <= group.count ? alphabet[bits >> (18 - 6 * index) & 63] : UInt8(ascii: "="))
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
 }

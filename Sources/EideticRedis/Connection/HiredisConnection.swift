@@ -107,6 +107,8 @@ extension HiredisConnection {
     /// Returns the next complete reply, if any.
     ///
     /// - Parameter limit: The largest number of bytes of an incomplete reply.
+    /// - Returns: The reply; `nil` if it is not complete.
+    /// - Throws: `badResponse` for a reply that is malformed or above the limit.
     func nextReply(limit: Int) throws(EideticError) -> RedisReply? {
         var pointer: UnsafeMutableRawPointer?
         guard redisGetReplyFromReader(context, &pointer) == REDIS_OK else { throw lastError(isConnected: true) }

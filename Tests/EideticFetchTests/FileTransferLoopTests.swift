@@ -1,0 +1,65 @@
+import EideticCore
+import EideticFetch
+import EideticHTTP
+import EideticTestSupport
+import Testing
+
+@Suite("Exchanges with files", .timeLimit(.minutes(1)))
+struct FileTransferLoopTests {
+    @Test("B14 an exchange sends its fields, passes on the body as it is, and ends once")
+    func exchange() async throws {
+        let origin = try ScriptedOrigin { _ in
+            [.response(404, headers: ["Content-Encoding": "gzip"], body: [1, 2, 3])]
+        }
+        let request = FileExchangeRequest(method: "GET", url: "\(origin.url)/a", headers: ["X-Own": "b"])
+        let outcome = try await Outcome.performing(request)
+        #expect(outcome.status == 404 && outcome.body == [1, 2, 3] && outcome.ends == [nil])
+        #expect(origin.requests.map { $0.headers["x-own"] } == ["b"])
+    }
+
+    @Test("B14 an exchange whose connection breaks within the body ends once, with the failure")
+    func interruption() async throws {
+        let origin = try ScriptedOrigin { _ in
+            [.head(200, headers: ["Content-Length": "1000"]), .send([1, 2, 3]), .close]
+        }
+        let outcome = try await Outcome.performing(FileExchangeRequest(method: "GET", url: "\(origin.url)/a"))
+        #expect(outcome.status == 200 && outcome.body == [1, 2, 3] && outcome.ends == [.connectionLost])
+    }
+}
+
+/// What the receiver of an exchange got; `ends` has the code of each end, `nil` without a failure.
+private struct Outcome: Sendable {
+    var status: Int?
+    var body: [UInt8] = []
+    var ends: [EideticError.Code?] = []
+
+    /// Performs an exchange on a thread of its own.
+    static func performing(_ request: FileExchangeRequest) async throws -> Outcome {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.start(name: "transfer") { continuation.resume(with: Result { try run(request) }) }
+        }
+    }
+
+    private static func run(_ request: FileExchangeRequest) throws(EideticError) -> Outcome {
+        let loop = FileTransferLoop(options: FileTransferLoop.Options()) { SystemTime().uptime }, receiver = Receiver()
+        _ = try loop.start(request, delegate: receiver)
+        loop.run()
+        var descriptors: [PollDescriptor] = []
+        while !loop.exchanges.isEmpty {
+            loop.wait(for: &descriptors, timeout: .seconds(1))
+            loop.run()
+        }
+        return receiver.outcome
+    }
+
+    private final class Receiver: FileExchangeDelegate {
+        var outcome = Outcome()
+
+        func receive(provisional response: FileResponse) {}
+        func receive(_ response: FileResponse) throws(EideticError) { outcome.status = response.status }
+        func receive(body chunk: UnsafeRawBufferPointer) throws(EideticError) { outcome.body += chunk }
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws(EideticError) -> Int { 0 }
+        func seek(to offset: Int) -> Bool { false }
+        func finish(failure: EideticError?) { outcome.ends.append(failure?.code) }
+    }
+}
