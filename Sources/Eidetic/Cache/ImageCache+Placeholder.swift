@@ -4,8 +4,8 @@ public import EideticCore
 extension ImageCache {
     /// Returns the placeholder of an image that is on disk; its bytes are neither read nor decoded.
     ///
-    /// A pipeline makes it when it stores an image that it has loaded and decoded. It is kept when the server confirms the
-    /// image. There is none for an image whose bytes alone were loaded, or that was first loaded with `fill` or
+    /// A pipeline makes it when it stores an image that it has loaded and decoded. It is kept when the server confirms
+    /// the image. There is none for an image whose bytes alone were loaded, or that was first loaded with `fill` or
     /// `stretch`.
     ///
     /// - Parameter key: The image's key, in any size.
