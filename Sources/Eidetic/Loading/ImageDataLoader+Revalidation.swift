@@ -132,6 +132,7 @@ extension ImageDataLoader {
             var record = retention.record
             (record.variants, record.selectingDigest) = (stored.record.variants, stored.record.selectingDigest)
             record.dependsOnHooks = record.dependsOnHooks || stored.record.dependsOnHooks
+            record.placeholder = stored.record.placeholder
             metadata.extendedData = record.encoded
             try await disk?.replaceMetadata(of: entry, with: metadata)
         } catch {
