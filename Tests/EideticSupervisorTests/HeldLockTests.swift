@@ -23,7 +23,7 @@ struct HeldLockTests {
 
     @Test(
         "B15 a lock is found when a process waits for it, with up to 10,000 open files",
-        arguments: [10, 255, 256, 257, 9_999, 10_000, 10_001]
+        arguments: [100, 255, 256, 257, 9_999, 10_000, 10_001]
     )
     func awaited(count: Int) async throws {
         let directory = try TemporaryDirectory()

@@ -20,7 +20,10 @@ struct TwoSupervisorsTests {
         #expect(try await session.allTasks.isEmpty)
         // The first one starts it again; the second one still does not.
         place.killService()
-        #expect(try await session.allTasks.isEmpty)
+        let server = try NumberedServer(size: 1_000)
+        let task = try session.downloadTask(with: .init(url: "\(server.url)/1"))
+        task.resume()
+        try await task.value(movingFileTo: place.directory.path(of: "file"))
         #expect(place.processes.count == 1)
         #expect(other.errorsSoFar.ranges(of: "which another supervisor has").count == 1)
         session.invalidateAndCancel()

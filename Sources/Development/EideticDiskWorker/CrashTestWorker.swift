@@ -33,7 +33,7 @@ struct CrashTestWorker {
             var record = try journal.record(for: key)
             record.pendingVersion = 0
             try journal.setRecord(record, for: key)
-            try cache.blocking.remove(name)
+            try cache.blocking.removeOriginal(name)
             try journal.setRecord(CrashTestJournal.Record(), for: key)
         case 16: _ = try cache.blocking.read(name)
         case 17:

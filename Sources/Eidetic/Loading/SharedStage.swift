@@ -19,8 +19,8 @@ struct SharedStage: Sendable {
         work = BackgroundWorkGroup(named: "eidetic shared tier", provider: configuration.environment)
     }
 
-    /// Searches a value, and tries to acquire a lease; it is released after a cancellation or another error, because the
-    /// server may have granted it all the same.
+    /// Searches a value, and tries to acquire a lease; it is released after a cancellation or another error, because
+    /// the server may have granted it all the same.
     func lookUp(
         _ key: String,
         leasing lease: SharedLease?

@@ -20,7 +20,7 @@ package final class ScriptedRedis: Sendable {
     /// The server's URL.
     package var url: String { "redis://127.0.0.1:\(port)" }
 
-    /// What the threads of the server record.
+    /// The record of the threads of the server.
     private final class Record: Sendable {
         let commands = Guarded<[[String]]>([])
         let connections = Guarded<[Int32]>([])
@@ -32,6 +32,7 @@ package final class ScriptedRedis: Sendable {
     /// Starts the server.
     ///
     /// - Parameter script: A function that returns the reply to the words of a command; `PING` has the usual reply.
+    /// - Throws: `refused` if there is no free port.
     package init(script: @escaping @Sendable ([String]) -> Reply) throws(EideticError) {
         listener = try ListeningSocket()
         port = listener.port
